@@ -1,0 +1,3 @@
+//! terraform-provider-fgw: whole AWS topologies as single Terraform resources.
+
+pub mod plugin;

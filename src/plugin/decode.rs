@@ -1,0 +1,295 @@
+//! From values to typed structs, by one declaration per attribute.
+
+use std::collections::BTreeMap;
+
+use super::{Attribute, AttributePath, AttributeType, Nesting, Problem, Type, Value};
+
+/// A configured value that may be decided only during apply.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub enum Input<T> {
+    /// Not known at plan.
+    Unknown,
+    /// Known.
+    Known(T),
+}
+
+impl<T> Input<T> {
+    /// The value, if it is known.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Input::Unknown => None,
+            Input::Known(value) => Some(value),
+        }
+    }
+
+    /// Whether it is known.
+    pub fn is_known(&self) -> bool {
+        matches!(self, Input::Known(_))
+    }
+
+    /// The same with the known value changed.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Input<U> {
+        match self {
+            Input::Unknown => Input::Unknown,
+            Input::Known(value) => Input::Known(change(value)),
+        }
+    }
+
+    /// The same, borrowed.
+    pub fn as_ref(&self) -> Input<&T> {
+        match self {
+            Input::Unknown => Input::Unknown,
+            Input::Known(value) => Input::Known(value),
+        }
+    }
+}
+
+impl<T> From<T> for Input<T> {
+    fn from(value: T) -> Input<T> {
+        Input::Known(value)
+    }
+}
+
+impl<T: Into<Value>> From<Input<T>> for Value {
+    fn from(input: Input<T>) -> Value {
+        match input {
+            Input::Unknown => Value::Unknown,
+            Input::Known(value) => value.into(),
+        }
+    }
+}
+
+/// A type that a configuration value can be decoded into.
+pub trait FromValue: Sized {
+    /// The attribute type that declares it.
+    fn attribute_type() -> AttributeType;
+
+    /// Decodes a value; adds to `problems` and returns `None` where it does not fit. Terraform has checked the
+    /// types already, so what can go wrong is null or unknown in a place that cannot hold it.
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Self>;
+}
+
+/// A struct made by [`attributes!`](crate::attributes).
+pub trait Nested: Sized {
+    /// The declared attributes, in order.
+    fn attributes() -> Vec<Attribute>;
+
+    /// Decodes an object whose defaults are filled in.
+    fn decode(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Self>;
+}
+
+/// Declares a block: a struct, its schema, its defaults, its rules and its decoding in one place.
+///
+/// Each field is a documented, typed attribute, followed by the builders of [`Attribute`] that refine it. The
+/// doc comment is the description that users read.
+///
+/// ```
+/// fgw::attributes! {
+///     /// A door.
+///     pub struct Door {
+///         /// Its width in millimetres.
+///         width: fgw::plugin::Input<i64> = required().check(fgw::plugin::Check::between(600, 1200)),
+///         /// Its colour.
+///         colour: fgw::plugin::Input<String> = default("white"),
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! attributes {
+    (
+        $(#[$struct_attribute:meta])*
+        pub struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])*
+                $field:ident : $kind:ty = $builder:ident ( $($argument:expr),* ) $( . $more:ident ( $($more_argument:expr),* ) )*
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$struct_attribute])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name {
+            $(
+                $(#[doc = $doc])*
+                pub $field: $kind,
+            )*
+        }
+
+        impl $crate::plugin::Nested for $name {
+            fn attributes() -> Vec<$crate::plugin::Attribute> {
+                vec![$(
+                    $crate::plugin::Attribute::new(
+                        stringify!($field),
+                        <$kind as $crate::plugin::FromValue>::attribute_type(),
+                        concat!($($doc, "\n"),*),
+                    )
+                    .$builder($($argument),*)
+                    $( .$more($($more_argument),*) )*
+                ),*]
+            }
+
+            fn decode(
+                value: &$crate::plugin::Value,
+                path: &$crate::plugin::AttributePath,
+                problems: &mut Vec<$crate::plugin::Problem>,
+            ) -> Option<Self> {
+                // Every field is decoded before the first `?`, so that all problems are reported at once.
+                $(
+                    let $field = <$kind as $crate::plugin::FromValue>::from_value(
+                        value.get(stringify!($field)),
+                        &path.attribute(stringify!($field)),
+                        problems,
+                    );
+                )*
+                Some($name { $($field: $field?),* })
+            }
+        }
+
+        impl $crate::plugin::FromValue for $name {
+            fn attribute_type() -> $crate::plugin::AttributeType {
+                $crate::plugin::AttributeType::Nested(
+                    $crate::plugin::Nesting::Single,
+                    <$name as $crate::plugin::Nested>::attributes(),
+                )
+            }
+
+            fn from_value(
+                value: &$crate::plugin::Value,
+                path: &$crate::plugin::AttributePath,
+                problems: &mut Vec<$crate::plugin::Problem>,
+            ) -> Option<Self> {
+                match value {
+                    $crate::plugin::Value::Map(_) => <$name as $crate::plugin::Nested>::decode(value, path, problems),
+                    other => $crate::plugin::decode::misfit(other, path, problems),
+                }
+            }
+        }
+    };
+}
+
+/// Reports a value that cannot stand where it does.
+pub fn misfit<T>(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<T> {
+    let message = match value {
+        Value::Null => "It is null, and null has no meaning here.".to_string(),
+        Value::Unknown => "It is not known yet, and must be known here.".to_string(),
+        other => format!("{other} has the wrong type."),
+    };
+    problems.push(Problem::new(path.clone(), message, "Give it a value or leave it out."));
+    None
+}
+
+fn plain<T: FromValue>() -> Type {
+    T::attribute_type().value_type()
+}
+
+impl FromValue for bool {
+    fn attribute_type() -> AttributeType {
+        AttributeType::Plain(Type::Bool)
+    }
+
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<bool> {
+        match value {
+            Value::Bool(value) => Some(*value),
+            other => misfit(other, path, problems),
+        }
+    }
+}
+
+impl FromValue for i64 {
+    fn attribute_type() -> AttributeType {
+        AttributeType::Plain(Type::Number)
+    }
+
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<i64> {
+        match value {
+            Value::Number(number) => match number.as_i64() {
+                Some(number) => Some(number),
+                None => {
+                    let message = format!("{number} is not a whole number of 64 bits.");
+                    problems.push(Problem::new(path.clone(), message, "Use a whole number."));
+                    None
+                }
+            },
+            other => misfit(other, path, problems),
+        }
+    }
+}
+
+impl FromValue for String {
+    fn attribute_type() -> AttributeType {
+        AttributeType::Plain(Type::String)
+    }
+
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<String> {
+        match value {
+            Value::String(text) => Some(text.clone()),
+            other => misfit(other, path, problems),
+        }
+    }
+}
+
+impl<T: FromValue> FromValue for Option<T> {
+    fn attribute_type() -> AttributeType {
+        T::attribute_type()
+    }
+
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Option<T>> {
+        match value {
+            Value::Null => Some(None),
+            other => T::from_value(other, path, problems).map(Some),
+        }
+    }
+}
+
+impl<T: FromValue> FromValue for Input<T> {
+    fn attribute_type() -> AttributeType {
+        T::attribute_type()
+    }
+
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Input<T>> {
+        match value {
+            Value::Unknown => Some(Input::Unknown),
+            other => T::from_value(other, path, problems).map(Input::Known),
+        }
+    }
+}
+
+impl<T: FromValue> FromValue for Vec<T> {
+    fn attribute_type() -> AttributeType {
+        match T::attribute_type() {
+            AttributeType::Nested(Nesting::Single, attributes) => AttributeType::Nested(Nesting::List, attributes),
+            _ => AttributeType::Plain(Type::List(Box::new(plain::<T>()))),
+        }
+    }
+
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Vec<T>> {
+        let Value::List(items) = value else { return misfit(value, path, problems) };
+        let decoded: Vec<Option<T>> = items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| T::from_value(item, &path.index(index), problems))
+            .collect();
+        decoded.into_iter().collect()
+    }
+}
+
+impl<T: FromValue> FromValue for BTreeMap<String, T> {
+    fn attribute_type() -> AttributeType {
+        match T::attribute_type() {
+            AttributeType::Nested(Nesting::Single, attributes) => AttributeType::Nested(Nesting::Map, attributes),
+            _ => AttributeType::Plain(Type::Map(Box::new(plain::<T>()))),
+        }
+    }
+
+    fn from_value(
+        value: &Value,
+        path: &AttributePath,
+        problems: &mut Vec<Problem>,
+    ) -> Option<BTreeMap<String, T>> {
+        let Value::Map(entries) = value else { return misfit(value, path, problems) };
+        let decoded: Vec<Option<(String, T)>> = entries
+            .iter()
+            .map(|(key, item)| Some((key.clone(), T::from_value(item, &path.key(key), problems)?)))
+            .collect();
+        decoded.into_iter().collect()
+    }
+}

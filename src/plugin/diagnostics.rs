@@ -1,0 +1,102 @@
+//! What a provider tells the person at the terminal.
+
+use super::AttributePath;
+
+/// How bad a [`Diagnostic`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The operation failed.
+    Error,
+    /// The operation went on.
+    Warning,
+}
+
+/// One message to the person who runs Terraform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// One line. Terraform folds warnings of equal summary, so name the thing that it is about.
+    pub summary: String,
+    /// What happened, why, and what to do.
+    pub detail: String,
+    /// The attribute that it is about, if there is one.
+    pub path: Option<AttributePath>,
+}
+
+/// The messages of one operation, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+/// Something wrong with a configuration, found by pure code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The attribute at fault.
+    pub path: AttributePath,
+    /// What is wrong, with the offending values.
+    pub message: String,
+    /// The way out, as an instruction.
+    pub hint: String,
+}
+
+impl Problem {
+    /// A problem with its way out.
+    pub fn new(path: AttributePath, message: impl Into<String>, hint: impl Into<String>) -> Problem {
+        Problem { path, message: message.into(), hint: hint.into() }
+    }
+}
+
+impl Diagnostics {
+    /// Adds an error.
+    pub fn error(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.push(Severity::Error, summary, detail, None);
+    }
+
+    /// Adds a warning.
+    pub fn warning(&mut self, summary: impl Into<String>, detail: impl Into<String>) {
+        self.push(Severity::Warning, summary, detail, None);
+    }
+
+    /// Adds an error about one attribute.
+    pub fn attribute_error(
+        &mut self,
+        path: AttributePath,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+    ) {
+        self.push(Severity::Error, summary, detail, Some(path));
+    }
+
+    /// Adds a warning about one attribute.
+    pub fn attribute_warning(
+        &mut self,
+        path: AttributePath,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+    ) {
+        self.push(Severity::Warning, summary, detail, Some(path));
+    }
+
+    /// Adds configuration problems as errors.
+    pub fn problems(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        for problem in problems {
+            let summary = format!("Invalid value for {}", problem.path);
+            self.attribute_error(problem.path, summary, format!("{} {}", problem.message, problem.hint));
+        }
+    }
+
+    /// Whether any message is an error.
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    fn push(
+        &mut self,
+        severity: Severity,
+        summary: impl Into<String>,
+        detail: impl Into<String>,
+        path: Option<AttributePath>,
+    ) {
+        self.0.push(Diagnostic { severity, summary: summary.into(), detail: detail.into(), path });
+    }
+}

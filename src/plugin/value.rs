@@ -1,0 +1,200 @@
+//! The values that Terraform sends and receives, without their types.
+
+use std::collections::BTreeMap;
+
+/// One value of Terraform's type system. Sets and tuples are lists, objects are maps: the schema, not the
+/// value, says which one is meant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Value {
+    /// Decided only during apply.
+    Unknown,
+    /// Absent.
+    #[default]
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A number of any size and precision.
+    Number(Number),
+    /// A string.
+    String(String),
+    /// A list, set or tuple.
+    List(Vec<Value>),
+    /// A map or object.
+    Map(BTreeMap<String, Value>),
+}
+
+/// A number. Terraform's numbers have arbitrary precision; what fits neither an `i64` nor an `f64` exactly
+/// stays the decimal text that Terraform sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Number {
+    /// A whole number that fits 64 bits.
+    Int(i64),
+    /// A fraction that a double represents exactly.
+    Float(f64),
+    /// Any other number, in decimal notation.
+    Decimal(String),
+}
+
+impl Value {
+    /// A map from pairs, for writing objects in place.
+    pub fn map<K: Into<String>>(pairs: impl IntoIterator<Item = (K, Value)>) -> Value {
+        Value::Map(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+
+    /// Whether this value is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// Whether this value itself is unknown.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Value::Unknown)
+    }
+
+    /// Whether no part of this value is unknown.
+    pub fn is_wholly_known(&self) -> bool {
+        match self {
+            Value::Unknown => false,
+            Value::List(items) => items.iter().all(Value::is_wholly_known),
+            Value::Map(entries) => entries.values().all(Value::is_wholly_known),
+            _ => true,
+        }
+    }
+
+    /// This value with every unknown part made null, as a state after a failed apply needs it: Terraform
+    /// refuses unknowns in a state, and drops a state whose shape is wrong.
+    pub fn without_unknowns(self) -> Value {
+        match self {
+            Value::Unknown => Value::Null,
+            Value::List(items) => Value::List(items.into_iter().map(Value::without_unknowns).collect()),
+            Value::Map(entries) => {
+                Value::Map(entries.into_iter().map(|(key, value)| (key, value.without_unknowns())).collect())
+            }
+            other => other,
+        }
+    }
+
+    /// The attribute or map element of that name; null where this is not a map or has no such element.
+    pub fn get(&self, name: &str) -> &Value {
+        match self {
+            Value::Map(entries) => entries.get(name).unwrap_or(&Value::Null),
+            _ => &Value::Null,
+        }
+    }
+
+    /// Sets an attribute of an object. A value that is not a map becomes one.
+    pub fn set(&mut self, name: &str, value: Value) {
+        if !matches!(self, Value::Map(_)) {
+            *self = Value::Map(BTreeMap::new());
+        }
+        if let Value::Map(entries) = self {
+            entries.insert(name.to_string(), value);
+        }
+    }
+
+    /// The text of a known string.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The entries of a known map or object.
+    pub fn as_map(&self) -> Option<&BTreeMap<String, Value>> {
+        match self {
+            Value::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+}
+
+impl Number {
+    /// The number as a whole number, where it is one and fits.
+    pub fn as_i64(&self) -> Option<i64> {
+        match self {
+            Number::Int(number) => Some(*number),
+            Number::Float(number) if number.fract() == 0.0 && number.abs() < 9.0e15 => Some(*number as i64),
+            Number::Float(_) | Number::Decimal(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Number::Int(number) => number.fmt(f),
+            Number::Float(number) => number.fmt(f),
+            Number::Decimal(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    /// The value as a person would write it in a configuration.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Unknown => f.write_str("(known after apply)"),
+            Value::Null => f.write_str("null"),
+            Value::Bool(value) => value.fmt(f),
+            Value::Number(value) => value.fmt(f),
+            Value::String(value) => write!(f, "{value:?}"),
+            Value::List(items) => {
+                f.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if index > 0 { ", " } else { "" })?;
+                }
+                f.write_str("]")
+            }
+            Value::Map(entries) => {
+                f.write_str("{")?;
+                for (index, (key, value)) in entries.iter().enumerate() {
+                    write!(f, "{} {key:?} = {value}", if index > 0 { "," } else { "" })?;
+                }
+                f.write_str(" }")
+            }
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Value {
+        Value::Number(Number::Int(value))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Value {
+        Value::String(value.to_string())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Value {
+        Value::String(value)
+    }
+}
+
+impl<T: Into<Value>> From<Vec<T>> for Value {
+    fn from(items: Vec<T>) -> Value {
+        Value::List(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<Value>> From<BTreeMap<String, T>> for Value {
+    fn from(entries: BTreeMap<String, T>) -> Value {
+        Value::Map(entries.into_iter().map(|(key, value)| (key, value.into())).collect())
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Value {
+        value.map_or(Value::Null, Into::into)
+    }
+}
