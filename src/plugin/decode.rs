@@ -263,11 +263,8 @@ impl<T: FromValue> FromValue for Vec<T> {
 
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Vec<T>> {
         let Value::List(items) = value else { return misfit(value, path, problems) };
-        let decoded: Vec<Option<T>> = items
-            .iter()
-            .enumerate()
-            .map(|(index, item)| T::from_value(item, &path.index(index), problems))
-            .collect();
+        let decoded: Vec<Option<T>> =
+            items.iter().enumerate().map(|(index, item)| T::from_value(item, &path.index(index), problems)).collect();
         decoded.into_iter().collect()
     }
 }
@@ -280,11 +277,7 @@ impl<T: FromValue> FromValue for BTreeMap<String, T> {
         }
     }
 
-    fn from_value(
-        value: &Value,
-        path: &AttributePath,
-        problems: &mut Vec<Problem>,
-    ) -> Option<BTreeMap<String, T>> {
+    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<BTreeMap<String, T>> {
         let Value::Map(entries) = value else { return misfit(value, path, problems) };
         let decoded: Vec<Option<(String, T)>> = entries
             .iter()

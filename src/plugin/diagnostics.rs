@@ -58,22 +58,12 @@ impl Diagnostics {
     }
 
     /// Adds an error about one attribute.
-    pub fn attribute_error(
-        &mut self,
-        path: AttributePath,
-        summary: impl Into<String>,
-        detail: impl Into<String>,
-    ) {
+    pub fn attribute_error(&mut self, path: AttributePath, summary: impl Into<String>, detail: impl Into<String>) {
         self.push(Severity::Error, summary, detail, Some(path));
     }
 
     /// Adds a warning about one attribute.
-    pub fn attribute_warning(
-        &mut self,
-        path: AttributePath,
-        summary: impl Into<String>,
-        detail: impl Into<String>,
-    ) {
+    pub fn attribute_warning(&mut self, path: AttributePath, summary: impl Into<String>, detail: impl Into<String>) {
         self.push(Severity::Warning, summary, detail, Some(path));
     }
 

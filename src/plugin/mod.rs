@@ -7,12 +7,12 @@
 //!
 //! [`attributes!`]: crate::attributes
 
-pub mod value;
-pub mod path;
-pub mod diagnostics;
-pub mod schema;
 pub mod decode;
+pub mod diagnostics;
+pub mod path;
 pub mod resource;
+pub mod schema;
+pub mod value;
 
 pub use decode::{FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};

@@ -100,10 +100,7 @@ pub struct Check {
 
 impl Check {
     /// A rule given as a function. The error text names the offending value and the rule.
-    pub fn new(
-        rule: impl Into<String>,
-        test: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static,
-    ) -> Check {
+    pub fn new(rule: impl Into<String>, test: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Check {
         Check { rule: rule.into(), test: Arc::new(test) }
     }
 
