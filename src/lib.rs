@@ -1,3 +1,7 @@
 //! terraform-provider-fgw: whole AWS topologies as single Terraform resources.
 
+pub mod aws;
+pub mod cloud;
+pub mod objects;
 pub mod plugin;
+pub mod product;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Attribute, AttributePath, AttributeType, Nesting, Problem, Type, Value};
 
 /// A configured value that may be decided only during apply.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Input<T> {
     /// Not known at plan.
     Unknown,
@@ -56,6 +56,25 @@ impl<T: Into<Value>> From<Input<T>> for Value {
             Input::Unknown => Value::Unknown,
             Input::Known(value) => value.into(),
         }
+    }
+}
+
+/// The field that stands for an unknown value in serialized data. What is stored is always known; unknowns are
+/// serialized only to be compared.
+pub const UNKNOWN: &str = "(known after apply)";
+
+impl<T: serde::Serialize> serde::Serialize for Input<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Input::Known(value) => value.serialize(serializer),
+            Input::Unknown => BTreeMap::from([(UNKNOWN, true)]).serialize(serializer),
+        }
+    }
+}
+
+impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Input<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Input<T>, D::Error> {
+        T::deserialize(deserializer).map(Input::Known)
     }
 }
 

@@ -1,0 +1,56 @@
+//! The tags that say whose an object is. They are set by the call that creates it, so that nothing a killed run
+//! leaves is anonymous, and hidden from outputs and drift.
+
+use std::collections::BTreeMap;
+
+use super::Operation;
+use crate::cloud::{Failure, Owner, RootState};
+use crate::objects::Tags;
+
+/// Names the topology: `<product>/<name>` on a root, `<product>/<root id>` on every other object.
+pub(crate) const RESOURCE: &str = "fgw:resource";
+/// An object's key in `aws_objects`. Not on roots.
+pub(crate) const OBJECT: &str = "fgw:object";
+/// How far a root's creation got. On roots only.
+pub(crate) const STATE: &str = "fgw:state";
+
+/// Whether a tag is one of ours.
+pub(crate) fn is_ownership(key: &str) -> bool {
+    key.starts_with("fgw:")
+}
+
+/// The value of [`RESOURCE`] for a root of this name, or for the objects below a root of this id.
+pub(crate) fn resource(owner: &Owner, name_or_root_id: &str) -> String {
+    format!("{}/{name_or_root_id}", owner.product)
+}
+
+/// The value of [`STATE`].
+pub(crate) fn state(state: RootState) -> &'static str {
+    match state {
+        RootState::Creating => "creating",
+        RootState::Ready => "ready",
+        RootState::Incomplete => "incomplete",
+    }
+}
+
+/// The tags that the creating call of an object below the root sets: its own, and whose it is.
+pub(crate) fn tags_on_create(operation: &Operation<'_>, own: &Tags) -> Result<BTreeMap<String, String>, Failure> {
+    let mut tags = operation.own_tags(own)?;
+    if let Some(root_id) = operation.work.root_id {
+        tags.insert(RESOURCE.into(), resource(operation.work.owner, root_id));
+        tags.insert(OBJECT.into(), operation.key.slot.clone());
+    }
+    Ok(tags)
+}
+
+/// The tags that the creating call of a root sets.
+pub(crate) fn tags_on_create_root(
+    operation: &Operation<'_>,
+    own: &Tags,
+    name: &str,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let mut tags = operation.own_tags(own)?;
+    tags.insert(RESOURCE.into(), resource(operation.work.owner, name));
+    tags.insert(STATE.into(), state(RootState::Creating).into());
+    Ok(tags)
+}

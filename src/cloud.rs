@@ -1,0 +1,157 @@
+//! What the executor and the resources want from AWS, so that both can be tested without it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::objects::{Entry, Ids, Learned, Object, Spec};
+use crate::product::{Facts, Lookup, Scope, Timeouts};
+
+/// The AWS account, or a simulation of it.
+#[async_trait]
+pub trait Cloud: Send + Sync + 'static {
+    /// Where it works.
+    fn scope(&self) -> &Scope;
+
+    /// Looks things up for a blueprint.
+    async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure>;
+
+    /// Looks at a whole topology with a fixed number of calls. `None` only where AWS says that the root does
+    /// not exist. `known` are the objects that state knows: untagged kinds are recognized by them. Objects with
+    /// the root's ownership tag that state does not know are returned too.
+    async fn read(&self, owner: &Owner, root_id: &str, known: &[Entry]) -> Result<Option<Vec<Observed>>, Failure>;
+
+    /// Makes an object. `record` is called the moment AWS answers with an id, before any wait. A second call for
+    /// an object whose first answer was lost finds it by its ownership tag or natural key.
+    async fn create(&self, work: &Work<'_>, object: &Object, record: &Record<'_>) -> Result<(), Failure>;
+
+    /// Brings an object from one look to another, in place. `from` is `None` where its look is not known for
+    /// sure; then everything is set.
+    async fn update(
+        &self,
+        work: &Work<'_>,
+        id: &str,
+        from: Option<&Spec>,
+        to: &Object,
+        record: &Record<'_>,
+    ) -> Result<(), Failure>;
+
+    /// Deletes an object and waits until it has gone. Absence is success.
+    async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure>;
+
+    /// The roots with this name that a create which never returned has left.
+    async fn unfinished_roots(&self, owner: &Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
+
+    /// Sets the tag `fgw:state` of a root.
+    async fn mark_root(&self, owner: &Owner, root_id: &str, state: RootState) -> Result<(), Failure>;
+}
+
+/// Whose objects they are: the product, and the root once it exists.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Owner {
+    /// `four_tier_vpc` or `http_gateway`.
+    pub product: &'static str,
+    /// The slot of the root object.
+    pub root: &'static str,
+}
+
+/// What one operation may use.
+pub struct Work<'a> {
+    /// Whose objects they are.
+    pub owner: &'a Owner,
+    /// The root's id; `None` while the root itself is created.
+    pub root_id: Option<&'a str>,
+    /// The ids of the objects that this one needs.
+    pub ids: &'a Ids,
+    /// How long things may take.
+    pub timeouts: &'a Timeouts,
+    /// The moment after which waits give up.
+    pub deadline: std::time::Instant,
+}
+
+/// Tells the executor what AWS answered.
+pub struct Record<'a> {
+    /// Called with the object's id, at once.
+    pub id: &'a (dyn Fn(&str) + Send + Sync),
+    /// Called with what else AWS told; replaces what was told before.
+    pub learned: &'a (dyn Fn(Learned) + Send + Sync),
+}
+
+/// One object as AWS shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// Its id in AWS.
+    pub id: String,
+    /// Its identity: the key in state where the id is known there, else from its ownership tag or its place.
+    pub key: crate::objects::Key,
+    /// What it looks like. Tags are all of its tags, foreign ones too, less our ownership tags.
+    pub spec: Spec,
+    /// What else AWS tells.
+    pub learned: Learned,
+}
+
+/// A root that a create which never returned has left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnfinishedRoot {
+    /// Its id, for an import.
+    pub id: String,
+    /// When it was made, in AWS's notation, where AWS tells.
+    pub created: Option<String>,
+}
+
+/// The value of a root's tag `fgw:state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RootState {
+    /// A create is at work, or was killed.
+    Creating,
+    /// The last create succeeded.
+    Ready,
+    /// The last create failed and returned.
+    Incomplete,
+}
+
+/// Why a call to AWS failed, by what the caller does next.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{action}: {message}")]
+pub struct Failure {
+    /// What the caller does next.
+    pub cause: Cause,
+    /// The AWS action, such as `CreateNatGateway`.
+    pub action: String,
+    /// AWS's error code, where AWS answered.
+    pub code: Option<String>,
+    /// AWS's words, or what went wrong on the way.
+    pub message: String,
+    /// AWS's request id.
+    pub request_id: Option<String>,
+}
+
+/// What the caller of a failed call does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Treats the object as absent.
+    NotFound,
+    /// Waits until something else lets go of it.
+    InUse,
+    /// Compares what is there, and takes it if it is equal.
+    Exists,
+    /// Slows down.
+    Throttled,
+    /// Tells the user which permission is missing.
+    Denied,
+    /// Tells the user what was waited for.
+    TimedOut,
+    /// Tells the user.
+    Other,
+}
+
+impl Failure {
+    /// A failure of our own, with no AWS error behind it.
+    pub fn new(cause: Cause, action: impl Into<String>, message: impl Into<String>) -> Failure {
+        Failure { cause, action: action.into(), code: None, message: message.into(), request_id: None }
+    }
+}
+
+/// A shared cloud.
+pub type SharedCloud = Arc<dyn Cloud>;

@@ -1,0 +1,172 @@
+//! What a product is: a pure description of one resource type in terms of [`objects`](crate::objects).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::objects::{Ids, Inventory, Object};
+use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
+
+/// One resource type. Everything here is pure: no I/O, no async, no clock.
+pub trait Product: Send + Sync + 'static {
+    /// The configuration as written.
+    type Config: Nested + Clone + Send + Sync;
+
+    /// The type in a configuration, such as `fgw_four_tier_vpc`.
+    const TYPE_NAME: &'static str;
+
+    /// The first part of the ownership tag `fgw:resource`, such as `four_tier_vpc`.
+    const OWNER: &'static str;
+
+    /// The slot of the root object, which is created first and whose id is the resource's id.
+    const ROOT: &'static str;
+
+    /// What the resource is, in Markdown.
+    fn description() -> &'static str;
+
+    /// The computed attributes beside those that every product has.
+    fn outputs_schema() -> Vec<Attribute>;
+
+    /// The name that the user gave, which is part of the root's ownership tag.
+    fn name(config: &Self::Config) -> &Input<String>;
+
+    /// The user's own tags, which with `default_tags` make `tags_all`.
+    fn own_tags(config: &Self::Config) -> &crate::objects::Tags;
+
+    /// Checks what can be checked without AWS, all at once. Unknown inputs are no problem.
+    fn validate(config: &Self::Config) -> Vec<Problem>;
+
+    /// The attributes whose change needs a new root. `prior` is the configuration applied last.
+    fn replaced_by(prior: &Self::Config, config: &Self::Config) -> Vec<AttributePath>;
+
+    /// What must be looked up in AWS for a blueprint.
+    fn lookups(config: &Self::Config) -> Vec<Lookup>;
+
+    /// The objects that should exist.
+    fn blueprint(context: &Context<'_, Self::Config>) -> Result<Blueprint, Vec<Problem>>;
+
+    /// The outputs that `outputs_schema` declares. `objects` is `None` while the blueprint is undecided; then
+    /// every output is unknown that depends on it.
+    fn outputs(
+        config: &Self::Config,
+        objects: Option<&[Object]>,
+        ids: &Ids,
+        scope: Option<&Scope>,
+    ) -> BTreeMap<String, Value>;
+
+    /// Writes what differs in AWS from what was applied into the attributes of `state` that express it, so that
+    /// Terraform shows it there.
+    fn reflect(state: &mut Value, inventory: &Inventory);
+
+    /// The timeouts that the user set.
+    fn timeouts(config: &Self::Config) -> Timeouts;
+}
+
+/// What a blueprint is made from.
+pub struct Context<'a, C> {
+    /// The configuration, with defaults.
+    pub config: &'a C,
+    /// The configuration applied last; `None` before the first apply and after an import.
+    pub prior: Option<&'a C>,
+    /// What exists. Choices that are frozen once made (AZs, CIDRs, places) are read from it.
+    pub existing: &'a Inventory,
+    /// Where the provider works.
+    pub scope: &'a Scope,
+    /// What was looked up.
+    pub facts: &'a Facts,
+}
+
+/// What should exist.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Blueprint {
+    /// An unknown input decides which objects there are.
+    Undecided,
+    /// Which objects there are is known, though some of their inputs may not be.
+    Decided {
+        /// The objects, in the order of creation.
+        objects: Vec<Object>,
+        /// What the user should know before applying, about attributes of the configuration.
+        warnings: Vec<Problem>,
+    },
+}
+
+/// Where the provider works: what its own block says and the account answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scope {
+    /// Such as `aws`, `aws-cn`.
+    pub partition: String,
+    /// Such as `eu-central-1`.
+    pub region: String,
+    /// The account's id; `None` when the user told us not to ask.
+    pub account: Option<String>,
+    /// Tags for everything.
+    pub default_tags: BTreeMap<String, String>,
+    /// Tag keys that others manage.
+    pub ignore_tags: IgnoreTags,
+}
+
+/// Tag keys that are neither set nor removed nor looked at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct IgnoreTags {
+    /// Exact keys.
+    pub keys: Vec<String>,
+    /// Beginnings of keys.
+    pub key_prefixes: Vec<String>,
+}
+
+/// Something to look up in AWS before a blueprint can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// The AZs of the Region.
+    AvailabilityZones,
+    /// The names of the gateway endpoint services.
+    GatewayEndpointServices,
+}
+
+/// What was looked up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The AZs of the Region that the account may use, real ones only, in any state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub availability_zones: Option<Vec<AvailabilityZone>>,
+    /// Full names of the gateway endpoint services, such as `com.amazonaws.eu-central-1.s3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway_endpoint_services: Option<Vec<String>>,
+}
+
+/// One AZ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AvailabilityZone {
+    /// Such as `us-east-1a`. Names differ between accounts.
+    pub name: String,
+    /// Such as `use1-az4`. Ids are the same for all accounts.
+    pub id: String,
+    /// `available`, `information`, `impaired` or `unavailable`.
+    pub state: String,
+}
+
+/// How long an operation may wait, in seconds; `None` is the kind's own default.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Timeouts {
+    /// For the whole create.
+    pub create: Option<u64>,
+    /// For the whole read.
+    pub read: Option<u64>,
+    /// For the whole update.
+    pub update: Option<u64>,
+    /// For the whole destroy.
+    pub delete: Option<u64>,
+    /// For the creation of one route table.
+    pub route_table_create: Option<u64>,
+    /// For the update of one route table.
+    pub route_table_update: Option<u64>,
+    /// For the deletion of one route table.
+    pub route_table_delete: Option<u64>,
+}
+
+impl IgnoreTags {
+    /// Whether others manage this key.
+    pub fn ignores(&self, key: &str) -> bool {
+        self.keys.iter().any(|it| it == key) || self.key_prefixes.iter().any(|prefix| key.starts_with(prefix))
+    }
+}
