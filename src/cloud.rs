@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
 
 use crate::objects::{Entry, Ids, Learned, Object, Spec};
 use crate::product::{Facts, Lookup, Scope, Timeouts};
@@ -42,6 +43,9 @@ pub trait Cloud: Send + Sync + 'static {
     /// The roots with this name that a create which never returned has left.
     async fn unfinished_roots(&self, owner: &Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
 
+    /// Looks whether what AWS does by itself after the last change went well, such as the deployment of a stage.
+    async fn settle(&self, owner: &Owner, root_id: &str) -> Result<(), Failure>;
+
     /// Sets the tag `fgw:state` of a root.
     async fn mark_root(&self, owner: &Owner, root_id: &str, state: RootState) -> Result<(), Failure>;
 }
@@ -65,8 +69,17 @@ pub struct Work<'a> {
     pub ids: &'a Ids,
     /// How long things may take.
     pub timeouts: &'a Timeouts,
-    /// The moment after which waits give up.
+    /// How long its waits go on.
+    pub patience: Patience,
+}
+
+/// How long waits go on.
+#[derive(Clone)]
+pub struct Patience {
+    /// The moment after which they give up.
     pub deadline: std::time::Instant,
+    /// Cancelled when Terraform asks to stop: calls in flight finish, waits end.
+    pub stop: CancellationToken,
 }
 
 /// Tells the executor what AWS answered.
@@ -142,6 +155,8 @@ pub enum Cause {
     Denied,
     /// Tells the user what was waited for.
     TimedOut,
+    /// Tells the user that Terraform asked to stop during a wait.
+    Stopped,
     /// Tells the user.
     Other,
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::cloud::{Cause, Failure};
+use crate::cloud::{Cause, Failure, Patience};
 
 /// What one look at a pending object showed.
 pub(crate) enum Look<T> {
@@ -13,10 +13,10 @@ pub(crate) enum Look<T> {
 }
 
 /// Looks until it is done. The first pauses are a few milliseconds, then each is half as long again, up to
-/// `longest`. Gives up at the deadline with what it saw last.
+/// `longest`. Gives up at the deadline with what it saw last, and ends when Terraform asks to stop.
 pub(crate) async fn until<T, F>(
     what: &str,
-    deadline: Instant,
+    patience: &Patience,
     longest: Duration,
     mut look: impl FnMut() -> F,
 ) -> Result<T, Failure>
@@ -30,8 +30,11 @@ where
             Look::Done(value) => return Ok(value),
             Look::Pending(seen) => seen,
         };
+        if patience.stop.is_cancelled() {
+            return Err(Failure::new(Cause::Stopped, what, format!("stopped waiting; last seen: {seen}")));
+        }
         let now = Instant::now();
-        if now >= deadline {
+        if now >= patience.deadline {
             let waited = (now - started).as_secs();
             return Err(Failure::new(
                 Cause::TimedOut,
@@ -39,7 +42,11 @@ where
                 format!("gave up waiting after {waited} s; last seen: {seen}"),
             ));
         }
-        tokio::time::sleep(pause.min(deadline - now)).await;
+        let sleep = tokio::time::sleep(pause.min(patience.deadline - now));
+        tokio::select! {
+            () = sleep => {}
+            () = patience.stop.cancelled() => {}
+        }
         pause = (pause * 3 / 2).min(longest);
     }
 }

@@ -1,0 +1,12 @@
+//! From what exists to what should exist: a pure plan, and a small executor.
+//!
+//! [`plan`] is called by `terraform plan` and by `terraform apply` with the same arguments, so what is applied is
+//! what was shown. [`execute`] makes no decision of its own.
+
+mod execute;
+mod plan;
+mod progress;
+
+pub use execute::{Execution, Outcome, execute};
+pub use plan::{Action, Op, Plan, Unorderable, plan};
+pub use progress::Progress;

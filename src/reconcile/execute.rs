@@ -1,0 +1,227 @@
+//! Carries out a plan.
+//!
+//! 1. An operation starts when everything that it waits for has succeeded. Nothing else starts operations.
+//! 2. After a failure nothing that depends on it starts, and independent work goes on. After a stop nothing starts.
+//!    What is in flight always finishes.
+//! 3. An id is recorded the moment AWS answers, before waiting for readiness.
+//! 4. Nothing is undone: the state tells the truth, and the next plan goes on from there.
+//! 5. The executor knows no AWS, no Terraform and no kinds.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use tokio_util::sync::CancellationToken;
+
+use super::{Action, Plan, Progress};
+use crate::cloud::{Cause, Cloud, Failure, Owner, Patience, Record, Work};
+use crate::objects::{Entry, Ids, Inventory, Key, Learned, Made, Object};
+use crate::product::Timeouts;
+
+/// How many operations are in flight at most. AWS lets some fifty changing EC2 calls through at once.
+const IN_FLIGHT: usize = 24;
+
+/// What an execution works with.
+pub struct Execution<'a> {
+    /// The account.
+    pub cloud: &'a dyn Cloud,
+    /// Whose objects they are.
+    pub owner: &'a Owner,
+    /// What exists; kept true all the time, so that it can be read after a panic.
+    pub inventory: Arc<Mutex<Inventory>>,
+    /// How long things may take.
+    pub timeouts: &'a Timeouts,
+    /// When the whole execution gives up waiting.
+    pub deadline: Instant,
+    /// When deletions give up waiting for what still uses an object. Earlier than `deadline` in an update, since
+    /// Terraform changes dependents only after the update has returned.
+    pub delete_deadline: Instant,
+    /// Cancelled when nothing new may start.
+    pub stop: CancellationToken,
+    /// Where finished operations are told.
+    pub progress: &'a Progress,
+}
+
+/// What came of an execution.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Operations that failed, by position in the plan.
+    pub failed: Vec<(usize, Failure)>,
+    /// Operations that were never started.
+    pub not_started: Vec<usize>,
+    /// Whether that is because of a stop.
+    pub stopped: bool,
+}
+
+/// Runs every operation of a plan that can run.
+pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut started: BTreeSet<usize> = BTreeSet::new();
+    let mut succeeded: BTreeSet<usize> = BTreeSet::new();
+    let mut running = FuturesUnordered::new();
+    loop {
+        let may_start = !execution.stop.is_cancelled();
+        for (position, op) in plan.ops.iter().enumerate() {
+            if may_start && running.len() < IN_FLIGHT && !started.contains(&position) && op.waits.is_subset(&succeeded)
+            {
+                started.insert(position);
+                running.push(async move {
+                    let begun = Instant::now();
+                    let result = execution.run(&op.action).await;
+                    (position, begun, result)
+                });
+            }
+        }
+        let Some((position, begun, result)) = running.next().await else { break };
+        match result {
+            Ok(id) => {
+                succeeded.insert(position);
+                let action = &plan.ops[position].action;
+                let (done, all) = (succeeded.len(), plan.ops.len());
+                execution.progress.finished(action.done(), &action.key().slot, &id, begun.elapsed(), done, all);
+            }
+            Err(failure) => {
+                tracing::error!("{} {}: {failure}", plan.ops[position].action.doing(), plan.ops[position].action.key());
+                outcome.failed.push((position, failure));
+            }
+        }
+    }
+    outcome.not_started = (0..plan.ops.len()).filter(|position| !started.contains(position)).collect();
+    outcome.stopped = execution.stop.is_cancelled();
+    outcome
+}
+
+impl Action {
+    /// As in `Creating NAT gateway`.
+    pub fn doing(&self) -> &'static str {
+        match self {
+            Action::Create(_) => "Creating",
+            Action::Update { .. } => "Updating",
+            Action::Delete { .. } => "Deleting",
+        }
+    }
+
+    /// As in `created nat_gateway.0`.
+    fn done(&self) -> &'static str {
+        match self {
+            Action::Create(_) => "created",
+            Action::Update { .. } => "updated",
+            Action::Delete { .. } => "deleted",
+        }
+    }
+}
+
+impl Execution<'_> {
+    /// Runs one operation and returns the id of its object.
+    async fn run(&self, action: &Action) -> Result<String, Failure> {
+        match action {
+            Action::Create(object) => self.create(object).await,
+            Action::Update { id, from, to } => self.update(id, from.as_ref(), to).await,
+            Action::Delete { entry, along_with } => self.delete(entry, along_with.is_some()).await,
+        }
+    }
+
+    async fn create(&self, object: &Object) -> Result<String, Failure> {
+        let needed = self.needed(object.spec.needs().into_iter().map(|need| need.key));
+        let root_id = self.root_id();
+        let work = self.work(&needed, root_id.as_deref(), self.deadline);
+        let id = |id: &str| self.record_id(object, id);
+        let learned = |learned: Learned| self.record_learned(&object.key, learned);
+        self.cloud.create(&work, object, &Record { id: &id, learned: &learned }).await?;
+        self.finish(object)
+    }
+
+    async fn update(&self, old_id: &str, from: Option<&crate::objects::Spec>, to: &Object) -> Result<String, Failure> {
+        let needed = self.needed(to.spec.needs().into_iter().map(|need| need.key));
+        let root_id = self.root_id();
+        let work = self.work(&needed, root_id.as_deref(), self.deadline);
+        // An update that stops half-way leaves a look that is not known for sure.
+        self.change(&to.key, |entry| entry.unfinished = true);
+        let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
+        let learned = |learned: Learned| self.record_learned(&to.key, learned);
+        self.cloud.update(&work, old_id, from, to, &Record { id: &id, learned: &learned }).await?;
+        self.finish(to)
+    }
+
+    async fn delete(&self, entry: &Entry, along: bool) -> Result<String, Failure> {
+        if !along {
+            let needed = self.needed(entry.spec().needs().into_iter().map(|need| need.key));
+            let root_id = self.root_id();
+            let work = self.work(&needed, root_id.as_deref(), self.delete_deadline);
+            self.cloud.delete(&work, entry).await?;
+        }
+        self.lock().entries.retain(|other| other.id != entry.id || other.key != entry.key);
+        Ok(entry.id.clone())
+    }
+
+    fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, deadline: Instant) -> Work<'b> {
+        let patience = Patience { deadline, stop: self.stop.clone() };
+        Work { owner: self.owner, root_id, ids, timeouts: self.timeouts, patience }
+    }
+
+    /// The ids of these objects only: a kind that uses an object which it does not declare as needed finds no id,
+    /// and any test finds that.
+    fn needed(&self, keys: impl Iterator<Item = Key>) -> Ids {
+        let inventory = self.lock();
+        let mut needed = Ids::default();
+        for key in keys {
+            let mut holders = inventory.present().filter(|entry| entry.key == key).collect::<Vec<_>>();
+            holders.sort_by_key(|entry| entry.leaving);
+            if let Some(entry) = holders.first() {
+                needed.insert(key, Made { id: entry.id.clone(), learned: entry.learned.clone() });
+            }
+        }
+        needed
+    }
+
+    fn root_id(&self) -> Option<String> {
+        self.lock().present().find(|entry| entry.key.slot == self.owner.root).map(|entry| entry.id.clone())
+    }
+
+    fn record_id(&self, object: &Object, id: &str) {
+        let mut inventory = self.lock();
+        // An object that was gone and is made again takes the place of its old entry.
+        inventory.entries.retain(|entry| !(entry.gone && entry.key == object.key));
+        if let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.key == object.key && !entry.leaving) {
+            entry.id = id.to_string();
+            return;
+        }
+        let mut entry = Entry::new(object.key.clone(), id, object.spec.clone());
+        entry.unfinished = true;
+        inventory.entries.push(entry);
+    }
+
+    fn record_learned(&self, key: &Key, learned: Learned) {
+        self.change(key, |entry| entry.learned = learned);
+    }
+
+    fn finish(&self, object: &Object) -> Result<String, Failure> {
+        let mut id = None;
+        self.change(&object.key, |entry| {
+            entry.applied = object.spec.clone();
+            entry.observed = None;
+            entry.unfinished = false;
+            id = Some(entry.id.clone());
+        });
+        id.ok_or_else(|| {
+            let message = "no id was recorded for it; this is a bug in the provider";
+            Failure::new(Cause::Other, object.key.slot.clone(), message)
+        })
+    }
+
+    fn change(&self, key: &Key, mut change: impl FnMut(&mut Entry)) {
+        let mut inventory = self.lock();
+        let mut holders: Vec<&mut Entry> =
+            inventory.entries.iter_mut().filter(|entry| entry.key == *key && !entry.gone).collect();
+        holders.sort_by_key(|entry| entry.leaving);
+        if let Some(entry) = holders.into_iter().next() {
+            change(entry);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inventory> {
+        self.inventory.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}

@@ -1,0 +1,265 @@
+//! The difference between what exists and what should exist, as operations with an order.
+//!
+//! There is no replace. What AWS cannot change in place is part of an object's key, so such a change is one
+//! object that leaves and another that arrives. Creates and updates wait only for creates and updates, deletes for
+//! anything: new first, leaving last. The exception are claims, things that only one object can have: their new
+//! holder waits for the old one to leave.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::objects::{Entry, Inventory, Key, Object, OnDelete, Spec};
+
+/// Operations in a stable order, each with those that it waits for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The operations. Creates and updates stand in the order of the blueprint, deletes in reverse order of creation.
+    pub ops: Vec<Op>,
+}
+
+/// One operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Op {
+    /// What to do.
+    pub action: Action,
+    /// The operations, by position in [`Plan::ops`], that must have succeeded before it starts.
+    pub waits: BTreeSet<usize>,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Makes an object.
+    Create(Object),
+    /// Changes an object in place.
+    Update {
+        /// Its id.
+        id: String,
+        /// What it looks like; `None` where that is not known for sure.
+        from: Option<Spec>,
+        /// What it should look like.
+        to: Object,
+    },
+    /// Deletes an object.
+    Delete {
+        /// The object.
+        entry: Entry,
+        /// The object whose deletion takes it along, so that no call is needed.
+        along_with: Option<Key>,
+    },
+}
+
+/// A plan whose operations wait for each other in a circle: the keys in it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the operations on {} wait for each other", .0.join(", "))]
+pub struct Unorderable(pub Vec<String>);
+
+impl Plan {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// The existing objects that it deletes.
+    pub fn deleted(&self) -> impl Iterator<Item = &Entry> {
+        self.ops.iter().filter_map(|op| match &op.action {
+            Action::Delete { entry, .. } => Some(entry),
+            _ => None,
+        })
+    }
+}
+
+impl Action {
+    /// The object's identity.
+    pub fn key(&self) -> &Key {
+        match self {
+            Action::Create(object) | Action::Update { to: object, .. } => &object.key,
+            Action::Delete { entry, .. } => &entry.key,
+        }
+    }
+
+    /// The object's look, the wanted one where there is one.
+    pub fn spec(&self) -> &Spec {
+        match self {
+            Action::Create(object) | Action::Update { to: object, .. } => &object.spec,
+            Action::Delete { entry, .. } => entry.spec(),
+        }
+    }
+}
+
+/// Compares and orders. `wanted` is in creation order, and names each object once.
+pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable> {
+    let mut ops = actions(existing, wanted).into_iter().map(|action| Op { action, waits: BTreeSet::new() }).collect();
+    order(&mut ops, existing);
+    let plan = Plan { ops };
+    plan.check_order()?;
+    Ok(plan)
+}
+
+fn actions(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
+    let mut taken: BTreeSet<&str> = BTreeSet::new();
+    let mut actions = Vec::new();
+    for object in wanted {
+        let Some(entry) = holder(existing, &object.key) else {
+            actions.push(Action::Create(object.clone()));
+            continue;
+        };
+        taken.insert(&entry.id);
+        if entry.unfinished {
+            actions.push(Action::Update { id: entry.id.clone(), from: None, to: object.clone() });
+        } else if *entry.spec() != object.spec {
+            let from = Some(entry.spec().clone());
+            actions.push(Action::Update { id: entry.id.clone(), from, to: object.clone() });
+        }
+    }
+    let leaving: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(entry.id.as_str())).collect();
+    let leaving_keys: BTreeSet<&Key> = leaving.iter().map(|entry| &entry.key).collect();
+    for entry in leaving.iter().rev() {
+        let along_with = entry.spec().parent().filter(|parent| leaving_keys.contains(parent)).cloned();
+        actions.push(Action::Delete { entry: (*entry).clone(), along_with });
+    }
+    actions
+}
+
+/// The existing object of that key. One that stays is preferred to one that is leaving, but a leaving one that is
+/// wanted again may stay after all.
+fn holder<'a>(existing: &'a Inventory, key: &Key) -> Option<&'a Entry> {
+    let mut holders: Vec<&Entry> = existing.present().filter(|entry| entry.key == *key).collect();
+    holders.sort_by_key(|entry| entry.leaving);
+    holders.into_iter().next()
+}
+
+fn order(ops: &mut Vec<Op>, existing: &Inventory) {
+    let mut makes: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut deletes: BTreeMap<String, usize> = BTreeMap::new();
+    for (position, op) in ops.iter().enumerate() {
+        match &op.action {
+            Action::Create(object) | Action::Update { to: object, .. } => {
+                makes.insert(object.key.clone(), position);
+            }
+            Action::Delete { entry, .. } => {
+                deletes.insert(entry.id.clone(), position);
+            }
+        }
+    }
+
+    let mut waits = vec![BTreeSet::new(); ops.len()];
+    for (position, op) in ops.iter().enumerate() {
+        match &op.action {
+            Action::Create(object) | Action::Update { to: object, .. } => {
+                let needed = object.spec.needs().into_iter().map(|need| need.key).chain(object.after.iter().cloned());
+                waits[position].extend(needed.filter_map(|key| makes.get(&key).copied()));
+            }
+            Action::Delete { entry, along_with } => {
+                if let Some(parent) = along_with {
+                    waits[position].extend(deletes_of(parent, existing, &deletes));
+                }
+                for user in existing.present() {
+                    let Some(need) = user.spec().needs().into_iter().find(|need| need.key == entry.key) else {
+                        continue;
+                    };
+                    order_leaving(position, entry, user, need.on_delete, ops, &makes, &deletes, &mut waits, existing);
+                }
+            }
+        }
+    }
+
+    let claimed = claims(ops, &mut waits);
+    let made: Vec<usize> = makes.into_values().collect();
+    for (position, op) in ops.iter().enumerate() {
+        if matches!(op.action, Action::Delete { .. }) && !claimed.contains(&position) {
+            waits[position].extend(made.iter().copied());
+        }
+    }
+    for (op, waits) in ops.iter_mut().zip(waits) {
+        op.waits = waits;
+    }
+}
+
+/// Orders the deletion of an object against what becomes of an object that needs it.
+#[expect(clippy::too_many_arguments, reason = "one step of `order`, which owns all of these")]
+fn order_leaving(
+    position: usize,
+    entry: &Entry,
+    user: &Entry,
+    on_delete: OnDelete,
+    ops: &[Op],
+    makes: &BTreeMap<Key, usize>,
+    deletes: &BTreeMap<String, usize>,
+    waits: &mut [BTreeSet<usize>],
+    existing: &Inventory,
+) {
+    let Some(users_delete) = deletes.get(&user.id).copied() else {
+        // The user stays. If it is changed, the change is what turns it away from this object.
+        if on_delete == OnDelete::Holds {
+            waits[position].extend(makes.get(&user.key).copied());
+        }
+        return;
+    };
+    let users_parent = match &ops[users_delete].action {
+        Action::Delete { along_with, .. } => along_with.as_ref(),
+        _ => None,
+    };
+    match (on_delete, users_parent) {
+        (OnDelete::Free, _) => {}
+        (OnDelete::Outlives, _) => {
+            waits[users_delete].insert(position);
+        }
+        // It goes with this very object.
+        (OnDelete::Holds, Some(parent)) if *parent == entry.key => {}
+        (OnDelete::Holds, Some(parent)) => waits[position].extend(deletes_of(parent, existing, deletes)),
+        (OnDelete::Holds, None) => {
+            waits[position].insert(users_delete);
+        }
+    }
+}
+
+fn deletes_of(key: &Key, existing: &Inventory, deletes: &BTreeMap<String, usize>) -> Vec<usize> {
+    existing.present().filter(|entry| entry.key == *key).filter_map(|entry| deletes.get(&entry.id).copied()).collect()
+}
+
+/// Makes the new holder of a claim wait for the old one, and returns the deletions that therefore cannot wait for
+/// everything new: those of the old holders, and what these wait for.
+fn claims(ops: &[Op], waits: &mut [BTreeSet<usize>]) -> BTreeSet<usize> {
+    let mut claimed = BTreeSet::new();
+    for (arriving, op) in ops.iter().enumerate() {
+        let Action::Create(object) = &op.action else { continue };
+        let wanted = object.spec.claims();
+        for (leaving, other) in ops.iter().enumerate() {
+            let Action::Delete { entry, .. } = &other.action else { continue };
+            let held = entry.spec().claims();
+            if wanted.iter().any(|claim| held.iter().any(|other| claim.collides(other))) {
+                waits[arriving].insert(leaving);
+                claimed.insert(leaving);
+            }
+        }
+    }
+    let mut unvisited: Vec<usize> = claimed.iter().copied().collect();
+    while let Some(position) = unvisited.pop() {
+        for &before in &waits[position] {
+            if matches!(ops[before].action, Action::Delete { .. }) && claimed.insert(before) {
+                unvisited.push(before);
+            }
+        }
+    }
+    claimed
+}
+
+impl Plan {
+    fn check_order(&self) -> Result<(), Unorderable> {
+        let mut done: BTreeSet<usize> = BTreeSet::new();
+        loop {
+            let ready: Vec<usize> = (0..self.ops.len())
+                .filter(|position| !done.contains(position) && self.ops[*position].waits.is_subset(&done))
+                .collect();
+            if ready.is_empty() {
+                break;
+            }
+            done.extend(ready);
+        }
+        if done.len() == self.ops.len() {
+            return Ok(());
+        }
+        let stuck = (0..self.ops.len()).filter(|position| !done.contains(position));
+        Err(Unorderable(stuck.map(|position| self.ops[position].action.key().slot.clone()).collect()))
+    }
+}
