@@ -194,7 +194,7 @@ impl Execution<'_> {
     }
 
     fn record_learned(&self, key: &Key, learned: Learned) {
-        self.change(key, |entry| entry.learned = learned);
+        self.change(key, |entry| entry.learned = learned.clone());
     }
 
     fn finish(&self, object: &Object) -> Result<String, Failure> {
