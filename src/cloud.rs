@@ -1,6 +1,6 @@
 //! What the executor and the resources want from AWS, so that both can be tested without it.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -170,3 +170,31 @@ impl Failure {
 
 /// A shared cloud.
 pub type SharedCloud = Arc<dyn Cloud>;
+
+/// The account that the provider block leads to, shared by the provider, which sets it, and its resources.
+#[derive(Clone, Default)]
+pub struct Connection(Arc<RwLock<Connected>>);
+
+/// What a provider block has led to.
+#[derive(Clone, Default)]
+pub enum Connected {
+    /// Nothing yet: the provider has not been configured.
+    #[default]
+    Missing,
+    /// Nothing, because it holds values that are known only after apply. Resources plan without AWS.
+    Unknown,
+    /// An account.
+    Ready(SharedCloud),
+}
+
+impl Connection {
+    /// What there is.
+    pub fn get(&self) -> Connected {
+        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+
+    /// Takes a provider block into use.
+    pub fn set(&self, connected: Connected) {
+        *self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = connected;
+    }
+}

@@ -504,6 +504,34 @@ impl Spec {
         }
     }
 
+    /// The same, for changing them.
+    pub fn tags_mut(&mut self) -> Option<&mut Tags> {
+        match self {
+            Spec::Vpc(Vpc { tags, .. })
+            | Spec::InternetGateway(InternetGateway { tags, .. })
+            | Spec::Subnet(Subnet { tags, .. })
+            | Spec::RouteTable(RouteTable { tags, .. })
+            | Spec::Eip(Eip { tags, .. })
+            | Spec::NatGateway(NatGateway { tags, .. })
+            | Spec::VpcEndpoint(VpcEndpoint { tags, .. })
+            | Spec::DefaultSecurityGroup(DefaultSecurityGroup { tags, .. })
+            | Spec::Api(Api { tags, .. })
+            | Spec::LogGroup(LogGroup { tags, .. })
+            | Spec::Stage(Stage { tags, .. }) => Some(tags),
+            Spec::RouteTableAssociation(_)
+            | Spec::Route(_)
+            | Spec::Authorizer(_)
+            | Spec::LambdaPermission(_)
+            | Spec::Integration(_)
+            | Spec::ApiRoute(_) => None,
+        }
+    }
+
+    /// Whether AWS gives the object another id when it is changed.
+    pub fn gets_new_id_when_updated(&self) -> bool {
+        matches!(self, Spec::RouteTableAssociation(_))
+    }
+
     /// Whether every input is known.
     pub fn is_known(&self) -> bool {
         !contains_unknown(&self.fields())

@@ -1,0 +1,526 @@
+//! Plan, create, update and destroy.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::observe::drift;
+use super::private::Private;
+use super::{Composite, messages, refresh, state};
+use crate::cloud::{Cause, Cloud, Connected, Connection, RootState, SharedCloud};
+use crate::objects::{Ids, Inventory, Object, Spec};
+use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Input, PlanRequest, PlanResponse, Value};
+use crate::product::{Blueprint, Context, Facts, Product, Scope};
+use crate::reconcile::{self, Action, Execution, Outcome, Plan};
+
+/// How long a create or update may take where the user does not say.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+/// How long a destroy may take: Lambda keeps network interfaces for up to 45 minutes.
+const DEFAULT_DELETE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+/// How long an update waits for users of what it deletes. Terraform changes dependents only after our update.
+const UPDATE_DELETE_TIMEOUT: Duration = Duration::from_secs(2 * 60);
+
+/// Everything that is decided before an apply.
+struct Decision {
+    objects: Vec<Object>,
+    plan: Plan,
+}
+
+/// The one way from what there is and what is wanted to operations, for plan and apply alike. `None` while an
+/// unknown input decides which objects there are.
+fn decide<P: Product>(
+    config: &P::Config,
+    prior: Option<&P::Config>,
+    inventory: &Inventory,
+    scope: &Scope,
+    facts: &Facts,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<Decision>, ()> {
+    let context = Context { config, prior, existing: inventory, scope, facts };
+    let objects = match P::blueprint(&context) {
+        Ok(Blueprint::Decided { objects, warnings }) => {
+            for warning in warnings {
+                let summary = format!("{} {}: {}", P::TYPE_NAME, name::<P>(config), warning.path);
+                diagnostics.attribute_warning(warning.path, summary, format!("{} {}", warning.message, warning.hint));
+            }
+            objects
+        }
+        Ok(Blueprint::Undecided) => return Ok(None),
+        Err(problems) => {
+            diagnostics.problems(problems);
+            return Err(());
+        }
+    };
+    match reconcile::plan(inventory, &objects) {
+        Ok(plan) => Ok(Some(Decision { objects, plan })),
+        Err(circle) => {
+            diagnostics.error(
+                format!("{} {} cannot be changed in one step", P::TYPE_NAME, name::<P>(config)),
+                format!("{circle}. Make the change in two applies, each with a part of it."),
+            );
+            Err(())
+        }
+    }
+}
+
+pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanRequest) -> PlanResponse {
+    let mut diagnostics = Diagnostics::default();
+    let failed = |diagnostics, request: &PlanRequest| PlanResponse {
+        planned: request.proposed.clone(),
+        requires_replace: Vec::new(),
+        private: request.prior_private.clone(),
+        diagnostics,
+    };
+    let (filled, config) = match state::decode::<P>(&request.config) {
+        Ok(decoded) => decoded,
+        Err(problems) => {
+            diagnostics.problems(problems);
+            return failed(diagnostics, &request);
+        }
+    };
+    let updating = !request.prior.is_null();
+    let prior = if updating { state::decode::<P>(&request.prior).ok().map(|(_, prior)| prior) } else { None };
+    let requires_replace = prior.as_ref().map(|prior| P::replaced_by(prior, &config)).unwrap_or_default();
+
+    let cloud = match connection.get() {
+        Connected::Ready(cloud) => cloud,
+        Connected::Unknown => {
+            let planned = undecided::<P>(&request.prior, &filled, &config, None, &Ids::default());
+            return PlanResponse { planned, requires_replace, private: request.prior_private, diagnostics };
+        }
+        Connected::Missing => {
+            diagnostics.error("The provider is not configured", "This is a bug in Terraform or in the provider.");
+            return failed(diagnostics, &request);
+        }
+    };
+
+    let private = match existing::<P>(cloud.as_ref(), &request).await {
+        Ok(private) => private,
+        Err(failure) => {
+            diagnostics.error(format!("Planning {} failed", P::TYPE_NAME), messages::detail(&failure));
+            return failed(diagnostics, &request);
+        }
+    };
+    let facts = match cloud.facts(&P::lookups(&config)).await {
+        Ok(facts) => facts,
+        Err(failure) => {
+            diagnostics.error(format!("Planning {} failed", P::TYPE_NAME), messages::detail(&failure));
+            return failed(diagnostics, &request);
+        }
+    };
+    let scope = cloud.scope();
+    let replacing = !requires_replace.is_empty();
+    let decided = decide::<P>(&config, prior.as_ref(), &private.inventory, scope, &facts, &mut diagnostics);
+    let planned = match decided {
+        Err(()) => return failed(diagnostics, &request),
+        Ok(None) => undecided::<P>(&request.prior, &filled, &config, Some(scope), &private.inventory.ids()),
+        Ok(Some(decision)) => {
+            if updating && !replacing {
+                messages::warn_of_deletions::<P>(&name::<P>(&config), &decision.plan, &mut diagnostics);
+                refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
+            }
+            decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision)
+        }
+    };
+    let private = Private { facts: Some(facts), ..private };
+    PlanResponse { planned, requires_replace, private: private.encode(), diagnostics }
+}
+
+/// What exists according to private state; without a usable one, according to AWS.
+async fn existing<P: Product>(cloud: &dyn Cloud, request: &PlanRequest) -> Result<Private, crate::cloud::Failure> {
+    if request.prior.is_null() {
+        return Ok(Private::of(Inventory::default()));
+    }
+    if let Some(private) = Private::decode(&request.prior_private) {
+        return Ok(private);
+    }
+    let Some(root_id) = request.prior.get("id").as_str() else { return Ok(Private::of(Inventory::default())) };
+    let found = refresh::refresh::<P>(cloud, root_id, None).await?;
+    Ok(found.unwrap_or_else(|| Private::of(Inventory::default())))
+}
+
+/// A root is never exchanged by an update: only a replacement, which Terraform announces, may do that.
+fn refuse_another_root<P: Product>(inventory: &Inventory, decision: &Decision, diagnostics: &mut Diagnostics) {
+    let makes_root = decision.plan.ops.iter().any(|op| match &op.action {
+        Action::Create(object) => object.key.slot == P::ROOT,
+        _ => false,
+    });
+    if makes_root && inventory.at(P::ROOT).is_some() {
+        diagnostics.error(
+            format!("{} would lose its {}", P::TYPE_NAME, P::ROOT),
+            "The change cannot be made in place. Use `terraform apply -replace=ADDRESS` if you mean to rebuild it.",
+        );
+    }
+}
+
+/// The planned state while the set of objects is unknown.
+fn undecided<P: Product>(prior: &Value, filled: &Value, config: &P::Config, scope: Option<&Scope>, ids: &Ids) -> Value {
+    let mut planned = state::empty::<P>();
+    for (name, value) in state::configured::<P>(filled).as_map().into_iter().flatten() {
+        planned.set(name, value.clone());
+    }
+    planned.set("id", known_id(prior));
+    for name in ["aws_objects", "drift", "leaving"] {
+        planned.set(name, Value::Unknown);
+    }
+    planned.set("tags_all", state::tags_all::<P>(config, scope));
+    for (name, value) in P::outputs(config, None, ids, scope) {
+        planned.set(&name, value);
+    }
+    planned
+}
+
+/// The planned state when the set of objects is known: every id that will not change is known too.
+fn decided_state<P: Product>(
+    prior: &Value,
+    filled: &Value,
+    config: &P::Config,
+    scope: &Scope,
+    private: &Private,
+    decision: &Decision,
+) -> Value {
+    let ids = staying_ids(&private.inventory, decision);
+    let mut planned = state::empty::<P>();
+    for (name, value) in state::configured::<P>(filled).as_map().into_iter().flatten() {
+        planned.set(name, value.clone());
+    }
+    planned.set("id", known_id(prior));
+    let objects = decision.objects.iter();
+    planned.set("aws_objects", Value::map(objects.map(|object| (object.key.slot.clone(), ids.id(&object.key)))));
+    planned.set("tags_all", state::tags_all::<P>(config, Some(scope)));
+    for (name, value) in P::outputs(config, Some(&decision.objects), &ids, Some(scope)) {
+        planned.set(&name, value);
+    }
+    planned.set("drift", Value::Map(BTreeMap::new()));
+    let may_leave = private.inventory.present().any(|entry| entry.leaving)
+        || (!prior.is_null() && decision.plan.deleted().any(|entry| matches!(entry.spec(), Spec::Subnet(_))));
+    planned.set("leaving", if may_leave { Value::Unknown } else { Value::Map(BTreeMap::new()) });
+    // Terraform drops a plan that changes nothing it can see, and never applies it.
+    if !decision.plan.is_empty() && planned == *prior {
+        planned.set("drift", Value::Unknown);
+    }
+    planned
+}
+
+/// The ids of the wanted objects that exist and keep their id.
+fn staying_ids(inventory: &Inventory, decision: &Decision) -> Ids {
+    let mut ids = Ids::default();
+    let existing = inventory.ids();
+    for object in &decision.objects {
+        if let Some(made) = existing.get(&object.key) {
+            ids.insert(object.key.clone(), made.clone());
+        }
+    }
+    for op in &decision.plan.ops {
+        match &op.action {
+            Action::Create(object) => ids.remove(&object.key),
+            Action::Update { to, .. } if to.spec.gets_new_id_when_updated() => ids.remove(&to.key),
+            _ => {}
+        }
+    }
+    ids
+}
+
+fn known_id(prior: &Value) -> Value {
+    match prior.get("id") {
+        Value::String(id) => id.as_str().into(),
+        _ => Value::Unknown,
+    }
+}
+
+impl<P: Product> Composite<P> {
+    /// Creates, where there is no prior state, or updates.
+    pub(super) async fn change(&self, cloud: SharedCloud, request: ApplyRequest) -> ApplyResponse {
+        let mut diagnostics = Diagnostics::default();
+        let creating = request.prior.is_null();
+        let unchanged = |diagnostics, request: &ApplyRequest| ApplyResponse {
+            state: request.prior.clone(),
+            private: if creating { Vec::new() } else { request.planned_private.clone() },
+            diagnostics,
+        };
+        let (filled, config) = match state::decode::<P>(&request.config) {
+            Ok(decoded) => decoded,
+            Err(problems) => {
+                diagnostics.problems(problems);
+                return unchanged(diagnostics, &request);
+            }
+        };
+        let prior = if creating { None } else { state::decode::<P>(&request.prior).ok().map(|(_, prior)| prior) };
+        let Some(mut private) = Private::decode(&request.planned_private) else {
+            diagnostics.error(
+                format!("The plan of {} cannot be read", P::TYPE_NAME),
+                "It was made by another version of the provider. Plan again.",
+            );
+            return unchanged(diagnostics, &request);
+        };
+        let facts = private.facts.take().unwrap_or_default();
+        let decided = decide::<P>(
+            &config,
+            prior.as_ref(),
+            &private.inventory,
+            cloud.scope(),
+            &facts,
+            &mut Diagnostics::default(),
+        );
+        let Ok(Some(Decision { objects, plan })) = decided else {
+            diagnostics.error(
+                format!("{} {} can no longer be applied as planned", P::TYPE_NAME, name::<P>(&config)),
+                "What it would do was known at plan and is not now. Plan again; if that does not help, this is a bug in \
+                 the provider.",
+            );
+            return unchanged(diagnostics, &request);
+        };
+        if creating && self.finds_leftovers(cloud.as_ref(), &config, &mut diagnostics).await {
+            return unchanged(diagnostics, &request);
+        }
+
+        let timeouts = P::timeouts(&config);
+        let timeout = if creating { timeouts.create } else { timeouts.update };
+        let deadline = Instant::now() + timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs);
+        reclaim(&mut private.inventory, &objects);
+        let inventory = Arc::new(Mutex::new(std::mem::take(&mut private.inventory)));
+        let scope = cloud.scope().clone();
+        let snapshot = {
+            let (inventory, filled, config) = (Arc::clone(&inventory), filled.clone(), config.clone());
+            move || {
+                let inventory = lock(&inventory).clone();
+                let Some(root_id) = root_id::<P>(&inventory) else { return (Value::Null, Vec::new()) };
+                let notes = BTreeMap::new();
+                let state = state::of_inventory::<P>(&filled, Some(&config), &root_id, &inventory, notes, &scope);
+                (state, Private::of(inventory).encode())
+            }
+        };
+        request.so_far.told_by(snapshot);
+
+        let execution = Execution {
+            cloud: cloud.as_ref(),
+            owner: &Self::OWNER,
+            inventory: Arc::clone(&inventory),
+            timeouts: &timeouts,
+            deadline,
+            delete_deadline: deadline.min(Instant::now() + UPDATE_DELETE_TIMEOUT),
+            stop: request.stop.clone(),
+            progress: &self.progress,
+        };
+        let mut outcome = reconcile::execute(&plan, &execution).await;
+        private.inventory = lock(&inventory).clone();
+        arrange(&mut private.inventory, &objects);
+        if !creating {
+            let waiting = still_in_use(&plan, &mut outcome);
+            self.let_leave(&plan, &waiting, &outcome, &mut private.inventory, &mut diagnostics);
+        }
+        let root_id = root_id::<P>(&private.inventory);
+        if creating {
+            self.begun().extend(root_id.clone());
+        }
+        if let Some(root_id) = &root_id
+            && !plan.is_empty()
+            && let Err(failure) = cloud.settle(&Self::OWNER, root_id).await
+        {
+            diagnostics
+                .error(format!("{} {} does not work as applied", P::TYPE_NAME, root_id), messages::detail(&failure));
+        }
+        messages::failures(&plan, &outcome, &mut diagnostics);
+        let complete = outcome.failed.is_empty() && outcome.not_started.is_empty();
+        if !complete {
+            let name = name::<P>(&config);
+            messages::unfinished::<P>(&name, root_id.as_deref(), creating, &plan, &outcome, &mut diagnostics);
+        }
+        private.pending = pending(&plan, &outcome);
+        self.mark(cloud.as_ref(), root_id.as_deref(), creating, &mut private, &mut diagnostics).await;
+        let Some(root_id) = root_id else { return unchanged(diagnostics, &request) };
+        let drift = drift(&private);
+        let state =
+            state::of_inventory::<P>(&filled, Some(&config), &root_id, &private.inventory, drift, cloud.scope());
+        ApplyResponse { state, private: private.encode(), diagnostics }
+    }
+
+    /// Deletes everything, or returns what remains.
+    pub(super) async fn destroy(&self, cloud: SharedCloud, request: ApplyRequest) -> ApplyResponse {
+        let mut diagnostics = Diagnostics::default();
+        let nothing = |diagnostics| ApplyResponse { state: Value::Null, private: Vec::new(), diagnostics };
+        let Some(root_id) = request.prior.get("id").as_str().map(str::to_string) else { return nothing(diagnostics) };
+        let private = match Private::decode(&request.planned_private) {
+            Some(private) => Some(private),
+            None => match refresh::refresh::<P>(cloud.as_ref(), &root_id, None).await {
+                Ok(private) => private,
+                Err(failure) => {
+                    diagnostics
+                        .error(format!("Destroying {} {root_id} failed", P::TYPE_NAME), messages::detail(&failure));
+                    return ApplyResponse { state: request.prior, private: request.planned_private, diagnostics };
+                }
+            },
+        };
+        let Some(mut private) = private else { return nothing(diagnostics) };
+        let plan = match reconcile::plan(&private.inventory, &[]) {
+            Ok(plan) => plan,
+            Err(circle) => {
+                diagnostics.error(format!("Destroying {} {root_id} failed", P::TYPE_NAME), circle.to_string());
+                return ApplyResponse { state: request.prior, private: request.planned_private, diagnostics };
+            }
+        };
+        let config = state::decode::<P>(&request.prior).ok().map(|(_, config)| config);
+        let timeouts = config.as_ref().map(P::timeouts).unwrap_or_default();
+        let deadline = Instant::now() + timeouts.delete.map_or(DEFAULT_DELETE_TIMEOUT, Duration::from_secs);
+        let inventory = Arc::new(Mutex::new(std::mem::take(&mut private.inventory)));
+        let what_remains = {
+            let (inventory, prior, scope) = (Arc::clone(&inventory), request.prior.clone(), cloud.scope().clone());
+            move || {
+                let inventory = lock(&inventory).clone();
+                let drift = drift(&Private::of(inventory.clone()));
+                let config = state::decode::<P>(&prior).ok().map(|(_, config)| config);
+                let state = state::of_inventory::<P>(&prior, config.as_ref(), &root_id, &inventory, drift, &scope);
+                (state, Private::of(inventory).encode())
+            }
+        };
+        request.so_far.told_by(what_remains.clone());
+        let execution = Execution {
+            cloud: cloud.as_ref(),
+            owner: &Self::OWNER,
+            inventory: Arc::clone(&inventory),
+            timeouts: &timeouts,
+            deadline,
+            delete_deadline: deadline,
+            stop: request.stop.clone(),
+            progress: &self.progress,
+        };
+        let outcome = reconcile::execute(&plan, &execution).await;
+        if lock(&inventory).present().next().is_none() {
+            return nothing(diagnostics);
+        }
+        messages::failures(&plan, &outcome, &mut diagnostics);
+        let name = config.as_ref().map(|config| name::<P>(config)).unwrap_or_default();
+        messages::unfinished::<P>(&name, None, false, &plan, &outcome, &mut diagnostics);
+        let (state, private) = what_remains();
+        ApplyResponse { state, private, diagnostics }
+    }
+
+    /// Whether a create that was killed has left a root of this name.
+    async fn finds_leftovers(&self, cloud: &dyn Cloud, config: &P::Config, diagnostics: &mut Diagnostics) -> bool {
+        let name = name::<P>(config);
+        match cloud.unfinished_roots(&Self::OWNER, &name).await {
+            Ok(mut roots) => {
+                roots.retain(|root| !self.begun().contains(&root.id));
+                messages::leftovers::<P>(&name, &roots, diagnostics);
+                !roots.is_empty()
+            }
+            Err(failure) => {
+                diagnostics.error(format!("Creating {} {name:?} failed", P::TYPE_NAME), messages::detail(&failure));
+                true
+            }
+        }
+    }
+
+    /// Marks the root as ready or incomplete, where it is not marked so. Some roles may tag only on creation, so a
+    /// refusal is a warning, and the next apply tries again.
+    async fn mark(
+        &self,
+        cloud: &dyn Cloud,
+        root_id: Option<&str>,
+        creating: bool,
+        private: &mut Private,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let Some(root_id) = root_id else { return };
+        let now = if creating { Some(RootState::Creating) } else { private.root_state };
+        let complete = !diagnostics.has_errors();
+        let wanted = if complete { RootState::Ready } else { RootState::Incomplete };
+        let Some(now) = now.filter(|now| *now != wanted && (creating || complete)) else { return };
+        match cloud.mark_root(&Self::OWNER, root_id, wanted).await {
+            Ok(()) => private.root_state = (wanted != RootState::Ready).then_some(wanted),
+            Err(failure) => {
+                private.root_state = Some(now);
+                diagnostics.warning(
+                    format!("The tag fgw:state of {root_id} could not be changed"),
+                    format!("{} The next apply tries again.", messages::detail(&failure)),
+                );
+            }
+        }
+    }
+
+    /// Moves what an update could not delete yet to `leaving`.
+    fn let_leave(
+        &self,
+        plan: &Plan,
+        waiting: &[(usize, crate::cloud::Failure)],
+        outcome: &Outcome,
+        inventory: &mut Inventory,
+        diagnostics: &mut Diagnostics,
+    ) {
+        for (position, failure) in waiting {
+            let key = plan.ops[*position].action.key();
+            diagnostics.warning(
+                format!("{key} is still in use and is deleted by the next apply"),
+                format!("{}\n\nIt is listed in the attribute leaving until then.", messages::detail(failure)),
+            );
+        }
+        let undone = waiting.iter().chain(&outcome.failed).map(|(position, _)| *position);
+        for position in undone.chain(outcome.not_started.iter().copied()) {
+            let Action::Delete { entry, .. } = &plan.ops[position].action else { continue };
+            if let Some(entry) = inventory.entries.iter_mut().find(|it| it.id == entry.id && it.key == entry.key) {
+                entry.leaving = true;
+            }
+        }
+    }
+}
+
+/// Takes the deletions out of an outcome that only wait for others to let go, with the deletions that wait for them.
+fn still_in_use(plan: &Plan, outcome: &mut Outcome) -> Vec<(usize, crate::cloud::Failure)> {
+    let is_deletion = |position: usize| matches!(plan.ops[position].action, Action::Delete { .. });
+    if outcome.stopped {
+        return Vec::new();
+    }
+    let (waiting, failed): (Vec<_>, Vec<_>) = std::mem::take(&mut outcome.failed)
+        .into_iter()
+        .partition(|(position, failure)| is_deletion(*position) && failure.cause == Cause::InUse);
+    outcome.failed = failed;
+    if outcome.failed.is_empty() {
+        outcome.not_started.retain(|position| !is_deletion(*position));
+    }
+    waiting
+}
+
+/// What is left to do, by key.
+fn pending(plan: &Plan, outcome: &Outcome) -> BTreeMap<String, String> {
+    let undone = outcome.failed.iter().map(|(position, _)| position).chain(&outcome.not_started);
+    undone
+        .map(|position| {
+            let action = &plan.ops[*position].action;
+            let what = action.doing().to_lowercase();
+            (action.key().slot.clone(), format!("not yet applied: {what} {}", action.spec().kind()))
+        })
+        .collect()
+}
+
+/// An object that was leaving and is wanted again stays.
+fn reclaim(inventory: &mut Inventory, objects: &[Object]) {
+    for object in objects {
+        let stays = inventory.present().any(|entry| entry.key == object.key && !entry.leaving);
+        if let Some(entry) = inventory.entries.iter_mut().find(|entry| !stays && !entry.gone && entry.key == object.key)
+        {
+            entry.leaving = false;
+        }
+    }
+}
+
+/// Puts the inventory in the order of the blueprint, and drops what is gone and not wanted any more.
+fn arrange(inventory: &mut Inventory, objects: &[Object]) {
+    let position = |entry: &crate::objects::Entry| objects.iter().position(|object| object.key == entry.key);
+    inventory.entries.retain(|entry| !entry.gone || position(entry).is_some());
+    inventory.entries.sort_by_key(|entry| position(entry).unwrap_or(usize::MAX));
+}
+
+fn root_id<P: Product>(inventory: &Inventory) -> Option<String> {
+    inventory.at(P::ROOT).map(|entry| entry.id.clone())
+}
+
+fn name<P: Product>(config: &P::Config) -> String {
+    match P::name(config) {
+        Input::Known(name) => name.clone(),
+        Input::Unknown => "(known after apply)".to_string(),
+    }
+}
+
+fn lock(inventory: &Mutex<Inventory>) -> std::sync::MutexGuard<'_, Inventory> {
+    inventory.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

@@ -1,0 +1,159 @@
+//! What a look at AWS changes in the inventory, and what of it is drift. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::private::Private;
+use crate::cloud::Observed;
+use crate::objects::{Entry, Inventory, Key, Spec};
+use crate::plugin::Input;
+use crate::product::IgnoreTags;
+
+/// Brings an inventory in line with what AWS shows.
+///
+/// With `known`, an object that state lacks was left by a run that was cut off: it is taken in and named in
+/// `pending`. Without, everything found is as applied: the inventory is rebuilt.
+pub(super) fn observe(known: Option<Private>, seen: Vec<Observed>, ignore: &IgnoreTags) -> Private {
+    let rebuilding = known.is_none();
+    let mut private = known.unwrap_or_else(|| Private::of(Inventory::default()));
+    let mut unseen: Vec<Observed> = seen;
+    for entry in &mut private.inventory.entries {
+        let position = unseen
+            .iter()
+            .position(|object| object.id == entry.id)
+            .or_else(|| unseen.iter().position(|object| object.key == entry.key && object.spec.tags().is_none()));
+        let Some(position) = position else {
+            entry.gone = true;
+            entry.observed = None;
+            continue;
+        };
+        let object = unseen.swap_remove(position);
+        entry.gone = false;
+        entry.id = object.id;
+        entry.key = object.key;
+        entry.learned.extend(object.learned);
+        let spec = with_owned_tags(object.spec, &entry.applied);
+        entry.observed = (spec != entry.applied).then_some(spec);
+    }
+    unseen.sort_by(|a, b| (&a.key, &a.id).cmp(&(&b.key, &b.id)));
+    for object in unseen {
+        let taken: BTreeSet<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
+        let key = match taken.contains(object.key.slot.as_str()) {
+            true => Key::new(format!("stray.{}", object.id)),
+            false => object.key,
+        };
+        if !rebuilding {
+            let note = format!("{} exists in AWS and was not in state: left by a run that was cut off", object.id);
+            private.pending.insert(key.slot.clone(), note);
+        }
+        private.inventory.entries.retain(|entry| !(entry.gone && entry.key == key));
+        let spec = without_ignored_tags(object.spec, ignore);
+        let mut entry = Entry::new(key, object.id, spec);
+        entry.learned = object.learned;
+        private.inventory.entries.push(entry);
+    }
+    private
+}
+
+/// What differs from what was applied, by key, in words.
+pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
+    let mut drift = private.pending.clone();
+    for entry in private.inventory.entries.iter().filter(|entry| !entry.leaving) {
+        let what = match (&entry.observed, entry.gone) {
+            (_, true) => format!("{} is gone", entry.id),
+            (Some(observed), false) => entry.applied.differences(observed).join("; "),
+            (None, false) => continue,
+        };
+        drift.insert(entry.key.slot.clone(), what);
+    }
+    drift
+}
+
+/// The look with those tags only that we set: foreign tags are neither shown nor touched.
+fn with_owned_tags(mut observed: Spec, applied: &Spec) -> Spec {
+    let owned: BTreeSet<String> =
+        applied.tags().and_then(Input::known).map(|tags| tags.keys().cloned().collect()).unwrap_or_default();
+    if let Some(Input::Known(tags)) = observed.tags_mut() {
+        tags.retain(|key, _| owned.contains(key));
+    }
+    observed
+}
+
+fn without_ignored_tags(mut observed: Spec, ignore: &IgnoreTags) -> Spec {
+    if let Some(Input::Known(tags)) = observed.tags_mut() {
+        tags.retain(|key, _| !ignore.ignores(key));
+    }
+    observed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::{RouteTable, Tags};
+
+    fn tags(pairs: &[(&str, &str)]) -> Tags {
+        Input::Known(pairs.iter().map(|(key, value)| (key.to_string(), Input::Known(value.to_string()))).collect())
+    }
+
+    fn table(pairs: &[(&str, &str)]) -> Spec {
+        Spec::RouteTable(RouteTable { vpc: Key::new("vpc"), tags: tags(pairs) })
+    }
+
+    fn seen(id: &str, slot: &str, spec: Spec) -> Observed {
+        Observed { id: id.into(), key: Key::new(slot), spec, learned: Default::default() }
+    }
+
+    fn known() -> Private {
+        let entry = Entry::new(Key::new("route_table.public"), "rtb-1", table(&[("Name", "a"), ("team", "x")]));
+        Private::of(Inventory { entries: vec![entry] })
+    }
+
+    #[test]
+    fn a_foreign_tag_is_no_drift() {
+        let look = table(&[("Name", "a"), ("team", "x"), ("kubernetes.io/role/elb", "1")]);
+        let private = observe(Some(known()), vec![seen("rtb-1", "route_table.public", look)], &IgnoreTags::default());
+        assert_eq!(drift(&private), BTreeMap::new());
+        assert_eq!(private, known());
+    }
+
+    #[test]
+    fn a_changed_tag_and_a_lost_tag_are_drift_that_names_keys_and_no_values() {
+        let look = table(&[("Name", "secret")]);
+        let private = observe(Some(known()), vec![seen("rtb-1", "route_table.public", look)], &IgnoreTags::default());
+        assert_eq!(drift(&private)["route_table.public"], "tag Name has another value; tag team is missing");
+    }
+
+    #[test]
+    fn drift_stays_visible_when_it_is_looked_at_twice() {
+        let look = || vec![seen("rtb-1", "route_table.public", table(&[("Name", "b"), ("team", "x")]))];
+        let once = observe(Some(known()), look(), &IgnoreTags::default());
+        let twice = observe(Some(once.clone()), look(), &IgnoreTags::default());
+        assert_eq!(once, twice);
+        assert_eq!(drift(&twice).len(), 1);
+    }
+
+    #[test]
+    fn an_object_that_is_gone_is_drift_until_it_is_made_again() {
+        let private = observe(Some(known()), vec![], &IgnoreTags::default());
+        assert_eq!(drift(&private)["route_table.public"], "rtb-1 is gone");
+        assert_eq!(private.inventory.present().count(), 0);
+    }
+
+    #[test]
+    fn what_a_killed_run_has_left_is_taken_in_and_named() {
+        let left = seen("rtb-2", "route_table.public", table(&[]));
+        let both = vec![seen("rtb-1", "route_table.public", table(&[("Name", "a"), ("team", "x")])), left];
+        let private = observe(Some(known()), both, &IgnoreTags::default());
+        let keys: Vec<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
+        assert_eq!(keys, ["route_table.public", "stray.rtb-2"]);
+        assert!(drift(&private)["stray.rtb-2"].contains("rtb-2"));
+    }
+
+    #[test]
+    fn a_rebuilt_inventory_is_in_sync_with_what_was_found() {
+        let ignore = IgnoreTags { keys: vec!["theirs".into()], key_prefixes: vec![] };
+        let look = table(&[("Name", "a"), ("theirs", "1")]);
+        let private = observe(None, vec![seen("rtb-1", "route_table.public", look)], &ignore);
+        assert_eq!(drift(&private), BTreeMap::new());
+        assert_eq!(private.inventory.entries[0].applied, table(&[("Name", "a")]));
+    }
+}

@@ -1,0 +1,83 @@
+//! Private state: what Terraform stores for us beside the state that users see. It is a cache. Absent or
+//! unreadable, it is rebuilt from AWS.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cloud::RootState;
+use crate::objects::Inventory;
+use crate::product::Facts;
+
+/// Raised when an older provider could not read what a newer one writes.
+const FORMAT: u32 = 1;
+
+/// The private state of one resource.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Private {
+    format: u32,
+    /// What exists, as last applied and as last seen.
+    pub(super) inventory: Inventory,
+    /// The root's `fgw:state`, where it is not `ready`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) root_state: Option<RootState>,
+    /// What an apply that failed has left to do and what a killed one has left behind, by key; shown as drift until
+    /// an apply succeeds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) pending: BTreeMap<String, String>,
+    /// From plan to apply: what was looked up, so that apply decides on the same facts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) facts: Option<Facts>,
+}
+
+impl Private {
+    /// Nothing but objects.
+    pub(super) fn of(inventory: Inventory) -> Private {
+        Private { format: FORMAT, inventory, ..Private::default() }
+    }
+
+    /// As Terraform stores it.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("maps with string keys and plain values always serialize")
+    }
+
+    /// Reads it; `None` where there is none, or none that this version can read.
+    pub(super) fn decode(stored: &[u8]) -> Option<Private> {
+        if stored.is_empty() {
+            return None;
+        }
+        match serde_json::from_slice::<Private>(stored) {
+            Ok(private) if private.format == FORMAT => Some(private),
+            Ok(private) => {
+                tracing::warn!(
+                    "private state has format {}, this version reads {FORMAT}: rebuilding it",
+                    private.format
+                );
+                None
+            }
+            Err(error) => {
+                tracing::warn!("private state cannot be read ({error}): rebuilding it");
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_state_reads_back_what_it_wrote() {
+        let mut private = Private::of(Inventory::default());
+        private.pending.insert("subnet.public.0".into(), "not yet applied".into());
+        assert_eq!(Private::decode(&private.encode()), Some(private));
+    }
+
+    #[test]
+    fn private_state_of_another_format_or_of_none_is_rebuilt() {
+        assert_eq!(Private::decode(b""), None);
+        assert_eq!(Private::decode(b"{}"), None);
+        assert_eq!(Private::decode(br#"{"format":2,"inventory":{"entries":[]}}"#), None);
+    }
+}
