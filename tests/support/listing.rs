@@ -111,17 +111,22 @@ impl Account {
 fn find_ours(kind: &str, object: &Value, found: &mut Vec<String>) {
     let tags = object["tags"].as_object().into_iter().flatten();
     let ours: Vec<String> =
-        tags.filter(|(key, _)| key.starts_with("fgw:")).map(|(key, value)| format!("{key}={value}")).collect();
+        tags.filter(|(key, _)| key.starts_with("fgw:")).map(|(key, value)| format!("{key}={}", plain(value))).collect();
     if !ours.is_empty() {
         let id = object.as_object().into_iter().flatten().find(|(name, _)| is_id(kind, name)).map(|(_, id)| id);
-        found.push(format!("{kind} {} {}", id.unwrap_or(object), ours.join(" ")));
+        found.push(format!("{kind} {} {}", plain(id.unwrap_or(object)), ours.join(" ")));
     }
     for statement in object["statements"].as_array().into_iter().flatten() {
         let principal = statement["Principal"].to_string();
         if principal.contains("apigateway") || principal.contains("logs.") {
-            found.push(format!("statement {} of {}", statement["Sid"], object["FunctionName"]));
+            found.push(format!("statement {} of {}", plain(&statement["Sid"]), plain(&object["FunctionName"])));
         }
     }
+}
+
+/// A text without its quotes; all else as JSON.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The member that names an object of this kind, for messages.

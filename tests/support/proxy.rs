@@ -11,7 +11,6 @@ mod upstream;
 pub(crate) mod xml;
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -252,17 +251,15 @@ async fn handle(shared: &Shared, message: Message) -> Result<Reply, Lost> {
     let entry = shared.log.begin(&call);
     let latency = *lock(&shared.latency);
     tokio::time::sleep(latency).await;
-    let struck: Vec<Fault> =
-        lock(&shared.faults).iter().filter(|fault| fault.strikes(&call)).take(1).cloned().collect();
-    let fault = struck.first();
-    if let Some(fault) = fault.filter(|fault| !fault.after_work)
+    let fault = struck_by(&lock(&shared.faults), &call);
+    if let Some(fault) = fault.as_ref().filter(|fault| !fault.after_work)
         && let Some(reply) = strike(&fault.effect, &call, &entry).await?
     {
         entry.end(&reply, true);
         return Ok(reply);
     }
     let reply = shared.emulate(&call, message).await;
-    if let Some(fault) = fault.filter(|fault| fault.after_work)
+    if let Some(fault) = fault.as_ref().filter(|fault| fault.after_work)
         && let Some(reply) = strike(&fault.effect, &call, &entry).await?
     {
         entry.end(&reply, true);
@@ -270,6 +267,12 @@ async fn handle(shared: &Shared, message: Message) -> Result<Reply, Lost> {
     }
     entry.end(&reply, false);
     Ok(reply)
+}
+
+/// The fault that acts. Each counts the call, or the number of one would depend on the others.
+fn struck_by(faults: &[Fault], call: &Call) -> Option<Fault> {
+    let striking: Vec<&Fault> = faults.iter().filter(|fault| fault.strikes(call)).collect();
+    striking.first().map(|fault| (*fault).clone())
 }
 
 /// What the caller is answered instead; none if the call goes on.
@@ -348,12 +351,6 @@ impl std::fmt::Display for Lost {
 }
 
 impl std::error::Error for Lost {}
-
-impl From<Infallible> for Lost {
-    fn from(never: Infallible) -> Self {
-        match never {}
-    }
-}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no one panics while holding a lock of the proxy")

@@ -13,15 +13,15 @@ while read -r verb argument; do
         directory) directories="$directories$argument$newline" ;;
     esac
 done
-for group in $groups; do kill -TERM -- "-$group"; done
+for group in $groups; do kill -s TERM -- "-$group"; done
 rounds=0
 while [ $rounds -lt 20 ]; do
     alive=
-    for group in $groups; do kill -0 -- "-$group" && alive=yes; done
+    for group in $groups; do kill -s 0 -- "-$group" && alive=yes; done
     [ -n "$alive" ] || break
     sleep 0.1
     rounds=$((rounds + 1))
 done
-for group in $groups; do kill -KILL -- "-$group"; done
+for group in $groups; do kill -s KILL -- "-$group"; done
 IFS=$newline
 for directory in $directories; do rm -rf -- "$directory"; done

@@ -361,7 +361,7 @@ fn words(text: &str) -> String {
 fn signal(name: &str, group: u32) {
     // A group that has ended is what the signal wanted; the shell's kill exists on every system.
     let _already_gone = Command::new("sh")
-        .args(["-c", &format!("kill -{name} -- -{group}")])
+        .args(["-c", &format!("kill -s {name} -- -{group}")])
         .stderr(Stdio::null())
         .status()
         .expect("a POSIX system has sh");
