@@ -637,6 +637,17 @@ fn terraform_plans_applies_shows_and_destroys() {
 }
 
 #[test]
+fn the_built_provider_and_the_endpoint_of_the_proxy_are_what_terraform_uses() {
+    let proxy = Proxy::moto();
+    let workspace = Workspace::with_provider(&proxy, "  max_retries = 2");
+    workspace.run(&["fmt", "-no-color"]).succeeded();
+    let provider = std::fs::read_to_string(workspace.path().join("provider.tf")).expect("it is written");
+    assert!(provider.contains(&proxy.endpoint()) && provider.contains("max_retries = 2"), "{provider}");
+    let built = std::path::Path::new(env!("CARGO_BIN_EXE_terraform-provider-fgw")).parent().expect("a directory");
+    assert!(workspace.validate().says(&format!("fgw/fgw in {}", built.display())));
+}
+
+#[test]
 fn a_terraform_error_is_found_across_its_line_breaks() {
     let workspace = Workspace::bare();
     workspace.config("resource \"terraform_data\" \"this\" {\n  lifecycle {\n    postcondition {\n      condition = self.input == \"b\"\n      error_message = \"A long message of many words that Terraform breaks into lines of eighty characters or so, here or there.\"\n    }\n  }\n}\n");
