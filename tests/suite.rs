@@ -1,1 +1,7 @@
+//! The integration tests: one binary, for each further one would link the AWS SDK again.
 
+#[path = "support/mod.rs"]
+mod support;
+
+#[path = "suite/testbed.rs"]
+mod testbed;

@@ -1,0 +1,683 @@
+//! Tests of the test bed: what the other tests rely on when they say that something works.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::emulator::Emulator;
+use crate::support::http;
+use crate::support::proxy::Proxy;
+use crate::support::proxy::fault::Fault;
+use crate::support::terraform::Workspace;
+use crate::support::venv;
+
+// Emulators and virtual environment.
+
+#[test]
+fn calls_through_the_proxy_reach_the_account_of_the_test_and_are_logged() {
+    for proxy in [Proxy::moto(), Proxy::ministack()] {
+        proxy.boto("ec2", "create_vpc", json!({"CidrBlock": "10.7.0.0/16"}));
+        assert_eq!(proxy.account().list_of("vpcs")[0]["CidrBlock"], "10.7.0.0/16");
+        assert_eq!(proxy.count("CreateVpc"), 1);
+        let caller = proxy.boto("sts", "get_caller_identity", json!({}));
+        assert_eq!(caller["Account"], proxy.account().id.as_str());
+        let other = proxy.account().emulator.account();
+        assert_eq!(other.list_of("vpcs"), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn the_environment_script_does_nothing_when_the_environment_is_current() {
+    let directory = venv::venv().to_owned();
+    let python = directory.join("pyvenv.cfg");
+    let made = python.metadata().and_then(|about| about.modified()).expect("an environment has this file");
+    assert_eq!(venv::make(), directory);
+    assert_eq!(python.metadata().and_then(|about| about.modified()).expect("it is still there"), made);
+}
+
+#[test]
+fn emulators_end_when_the_test_process_is_killed() {
+    const CHILD: &str = "FGW_TESTBED_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        eprintln!("ports {} {}", Emulator::moto().port, Emulator::ministack().port);
+        std::thread::sleep(Duration::from_secs(60));
+        return;
+    }
+    let mut child = Command::new(std::env::current_exe().expect("a test is a file"))
+        .args(["--exact", "testbed::emulators_end_when_the_test_process_is_killed", "--nocapture"])
+        .env(CHILD, "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a test binary can be run again");
+    let lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines().map_while(Result::ok);
+    let said = lines.into_iter().find_map(|line| line.strip_prefix("ports ").map(str::to_owned)).expect("ports");
+    let ports: Vec<u16> = said.split(' ').map(|port| port.parse().expect("a port")).collect();
+    let listens = |port: &u16| TcpStream::connect(("127.0.0.1", *port)).is_ok();
+    assert!(ports.iter().all(listens));
+    // SIGKILL: no destructor of the child runs.
+    child.kill().expect("the child is ours");
+    child.wait().expect("the child is ours");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while ports.iter().any(listens) {
+        assert!(Instant::now() < deadline, "an emulator outlives its test process");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+// Log and faults.
+
+#[test]
+fn a_scripted_error_strikes_the_calls_it_names_and_no_other() {
+    let proxy = Proxy::moto();
+    proxy.fault(Fault::on("CreateVpc").nth(2).answer(400, "VpcLimitExceeded", "no more"));
+    let create = || proxy.try_boto("ec2", "create_vpc", json!({"CidrBlock": "10.0.0.0/16"}));
+    create().expect("the first is not struck");
+    let error = create().expect_err("the second is struck");
+    assert_eq!((error.code.as_str(), error.message.as_str()), ("VpcLimitExceeded", "no more"));
+    create().expect("the third is not struck");
+    assert_eq!(proxy.account().list_of("vpcs").len(), 2);
+    let calls = proxy.calls();
+    assert_eq!(calls.iter().map(|call| call.status).collect::<Vec<_>>(), [200, 400, 200]);
+    assert_eq!(calls[1].error.as_deref(), Some("VpcLimitExceeded"));
+    assert!(calls[1].injected && !calls[0].injected);
+    assert_eq!(proxy.succeeded("CreateVpc"), 2);
+}
+
+#[test]
+fn a_lost_answer_leaves_the_deed_done_and_a_lost_request_does_not() {
+    let proxy = Proxy::moto();
+    proxy.fault(Fault::on("CreateVpc").nth(1).after_work().reset());
+    proxy.fault(Fault::on("CreateVpc").nth(2).reset());
+    for _ in 0..2 {
+        let error = proxy.try_boto("ec2", "create_vpc", json!({"CidrBlock": "10.0.0.0/16"})).expect_err("no answer");
+        assert_eq!(error.code, "ConnectionClosedError");
+    }
+    assert_eq!(proxy.account().list_of("vpcs").len(), 1);
+}
+
+#[test]
+fn errors_are_worded_in_the_protocol_of_each_service() {
+    let proxy = Proxy::ministack();
+    proxy.fault(Fault::on("*").answer(400, "ScriptedException", "as told"));
+    for (service, method, arguments) in [
+        ("ec2", "describe_vpcs", json!({})),
+        ("sts", "get_caller_identity", json!({})),
+        ("apigatewayv2", "get_apis", json!({})),
+        ("lambda", "get_policy", json!({"FunctionName": "f"})),
+        ("logs", "describe_log_groups", json!({})),
+        ("route53", "list_hosted_zones", json!({})),
+    ] {
+        let error = proxy.try_boto(service, method, arguments).expect_err("everything is struck");
+        assert_eq!((error.code.as_str(), error.message.as_str()), ("ScriptedException", "as told"), "{service}");
+    }
+    assert_eq!(proxy.by_action()["GetPolicy"], 1);
+    assert_eq!(proxy.calls()[3].call.param("FunctionName"), "f");
+}
+
+#[test]
+fn concurrency_is_seen_in_the_log() {
+    let proxy = Proxy::moto();
+    proxy.latency(Duration::from_millis(300));
+    let port = proxy.endpoint().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    let describe = || {
+        let scope =
+            "AWS4-HMAC-SHA256 Credential=1/20260101/us-east-1/ec2/aws4_request, SignedHeaders=host, Signature=0";
+        http::Request::new(port, "POST", "/")
+            .header("authorization", scope)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body("Action=DescribeVpcs&Version=2016-11-15")
+            .send()
+            .expect("the proxy answers")
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(describe)).collect();
+        for thread in threads {
+            assert_eq!(thread.join().expect("no panic").status, 200);
+        }
+    });
+    assert_eq!(proxy.peak_concurrency(), 3);
+    assert!(proxy.calls()[0].overlaps(&proxy.calls()[2]));
+    proxy.clear_calls();
+    describe();
+    describe();
+    assert_eq!(proxy.peak_concurrency(), 1);
+    assert_eq!(proxy.mutations().len(), 0);
+}
+
+#[test]
+fn a_call_that_the_emulator_does_not_know_fails_the_test() {
+    type Unknown = (fn() -> Proxy, &'static str, &'static str, Value);
+    let unknown: [Unknown; 4] = [
+        (Proxy::moto, "ec2", "enable_vgw_route_propagation", json!({"GatewayId": "vgw-1", "RouteTableId": "rtb-1"})),
+        (Proxy::moto, "apigatewayv2", "get_authorizers", json!({"ApiId": "a"})),
+        (Proxy::ministack, "ec2", "associate_vpc_cidr_block", json!({"VpcId": "vpc-1"})),
+        (Proxy::ministack, "logs", "associate_kms_key", json!({"logGroupName": "g", "kmsKeyId": "k"})),
+    ];
+    for (start, service, method, arguments) in unknown {
+        let proxy = start();
+        let error = proxy.try_boto(service, method, arguments.clone()).expect_err("not known");
+        assert_eq!(error.code, "EmulatorCannot", "an SDK would try {method} again: {error:?}");
+        let panic =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| proxy.check())).expect_err("it must panic");
+        let message = panic.downcast_ref::<String>().expect("a panic with a text");
+        assert!(message.contains("the emulator cannot play its part"), "{message}");
+        proxy.check();
+        proxy.fault(Fault::on("*").answer(400, "AccessDenied", ""));
+        assert_eq!(proxy.try_boto(service, method, arguments).expect_err("scripted").code, "AccessDenied");
+        proxy.check();
+    }
+}
+
+#[test]
+fn a_proxy_that_saw_an_unknown_call_panics_when_it_is_dropped() {
+    let dropped = std::panic::catch_unwind(|| {
+        let proxy = Proxy::moto();
+        let _refused = proxy.try_boto("ec2", "create_ipam", json!({}));
+    });
+    assert!(dropped.is_err());
+}
+
+// Repairs of moto.
+
+/// A VPC with two subnets, an attached internet gateway and an address.
+struct Network {
+    proxy: Proxy,
+    vpc: String,
+    subnets: [String; 2],
+    gateway: String,
+    address: String,
+}
+
+impl Network {
+    fn new() -> Self {
+        let proxy = Proxy::moto();
+        let vpc =
+            proxy.boto("ec2", "create_vpc", json!({"CidrBlock": "10.0.0.0/16", "AmazonProvidedIpv6CidrBlock": true}));
+        let vpc = text(&vpc["Vpc"]["VpcId"]);
+        let subnet = |number: u8| {
+            let cidr = format!("10.0.{number}.0/24");
+            let zone = "us-east-1a";
+            let made =
+                proxy.boto("ec2", "create_subnet", json!({"VpcId": vpc, "CidrBlock": cidr, "AvailabilityZone": zone}));
+            text(&made["Subnet"]["SubnetId"])
+        };
+        let subnets = [subnet(0), subnet(1)];
+        let gateway =
+            text(&proxy.boto("ec2", "create_internet_gateway", json!({}))["InternetGateway"]["InternetGatewayId"]);
+        proxy.boto("ec2", "attach_internet_gateway", json!({"InternetGatewayId": gateway, "VpcId": vpc}));
+        let address = text(&proxy.boto("ec2", "allocate_address", json!({"Domain": "vpc"}))["AllocationId"]);
+        Self { proxy, vpc, subnets, gateway, address }
+    }
+
+    fn ec2(&self, method: &str, arguments: Value) -> Value {
+        self.proxy.boto("ec2", method, arguments)
+    }
+
+    fn refused(&self, method: &str, arguments: Value) -> String {
+        self.proxy.try_boto("ec2", method, arguments).expect_err("AWS refuses this").code
+    }
+
+    fn nat(&self) -> String {
+        let arguments =
+            json!({"SubnetId": self.subnets[0], "AllocationId": self.address, "ConnectivityType": "public"});
+        text(&self.ec2("create_nat_gateway", arguments)["NatGateway"]["NatGatewayId"])
+    }
+
+    fn nat_state(&self, nat: &str) -> String {
+        text(&self.ec2("describe_nat_gateways", json!({"NatGatewayIds": [nat]}))["NatGateways"][0]["State"])
+    }
+
+    fn table(&self) -> String {
+        text(&self.ec2("create_route_table", json!({"VpcId": self.vpc}))["RouteTable"]["RouteTableId"])
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
+
+#[test]
+fn a_subnet_shows_its_ipv6_association_as_associated() {
+    let network = Network::new();
+    let vpc = network.ec2("describe_vpcs", json!({"VpcIds": [network.vpc]}));
+    let block = text(&vpc["Vpcs"][0]["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlock"]).replace("/56", "/64");
+    let made = network.ec2(
+        "create_subnet",
+        json!({"VpcId": network.vpc, "CidrBlock": "10.0.9.0/24", "Ipv6CidrBlock": block, "AvailabilityZone": "us-east-1b"}),
+    );
+    let state = |subnet: &Value| text(&subnet["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlockState"]["State"]);
+    assert_eq!(state(&made["Subnet"]), "associated");
+    let found = network.ec2("describe_subnets", json!({"SubnetIds": [made["Subnet"]["SubnetId"]]}));
+    assert_eq!(state(&found["Subnets"][0]), "associated");
+}
+
+#[test]
+fn what_a_nat_gateway_stands_on_stays_until_it_has_gone() {
+    let network = Network::new();
+    network.proxy.nat_deleting(Duration::from_millis(1500));
+    let nat = network.nat();
+    let (subnet, address) = (json!({"SubnetId": network.subnets[0]}), json!({"AllocationId": network.address}));
+    let attachment = json!({"InternetGatewayId": network.gateway, "VpcId": network.vpc});
+    let all_refused = || {
+        assert_eq!(network.refused("delete_subnet", subnet.clone()), "DependencyViolation");
+        assert_eq!(network.refused("release_address", address.clone()), "AuthFailure");
+        assert_eq!(network.refused("detach_internet_gateway", attachment.clone()), "DependencyViolation");
+    };
+    all_refused();
+    network.ec2("delete_nat_gateway", json!({"NatGatewayId": nat}));
+    assert_eq!(network.nat_state(&nat), "deleting");
+    all_refused();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(network.nat_state(&nat), "deleted");
+    network.ec2("delete_subnet", subnet);
+    network.ec2("release_address", address);
+    network.ec2("detach_internet_gateway", attachment);
+}
+
+#[test]
+fn an_address_serves_a_second_nat_gateway_after_the_first() {
+    let network = Network::new();
+    let first = network.nat();
+    network.ec2("delete_nat_gateway", json!({"NatGatewayId": first}));
+    let second = network.nat();
+    assert_ne!(first, second);
+    assert_eq!(network.nat_state(&second), "available");
+    let error = network.refused("delete_nat_gateway", json!({"NatGatewayId": "nat-00000000000000000"}));
+    assert_eq!(error, "NatGatewayNotFound");
+}
+
+#[test]
+fn a_nat_gateway_is_pending_for_the_scripted_time_and_filters_see_it() {
+    let network = Network::new();
+    network.proxy.nat_pending(Duration::from_millis(800));
+    let nat = network.nat();
+    network.ec2("create_tags", json!({"Resources": [nat], "Tags": [{"Key": "fgw:object", "Value": "nat_gateway.0"}]}));
+    let found = |name: &str, value: &str| {
+        let filters = json!([{"Name": name, "Values": [value]}, {"Name": "vpc-id", "Values": [network.vpc]}]);
+        let found = network.ec2("describe_nat_gateways", json!({"Filters": filters}));
+        found["NatGateways"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!((found("state", "pending"), found("state", "available")), (1, 0));
+    assert_eq!((found("tag:fgw:object", "nat_gateway.0"), found("tag:fgw:object", "nat_gateway.1")), (1, 0));
+    std::thread::sleep(Duration::from_millis(800));
+    assert_eq!((found("state", "pending"), found("state", "available")), (0, 1));
+}
+
+#[test]
+fn a_nat_gateway_fails_by_script_or_without_an_attached_internet_gateway() {
+    let network = Network::new();
+    network.proxy.nat_fails(1, "InsufficientFreeAddressesInSubnet", "full");
+    let scripted = network.nat();
+    let described = network.ec2("describe_nat_gateways", json!({"NatGatewayIds": [scripted]}));
+    assert_eq!(described["NatGateways"][0]["State"], "failed");
+    assert_eq!(described["NatGateways"][0]["FailureCode"], "InsufficientFreeAddressesInSubnet");
+    network.ec2("delete_nat_gateway", json!({"NatGatewayId": scripted}));
+    network.ec2("detach_internet_gateway", json!({"InternetGatewayId": network.gateway, "VpcId": network.vpc}));
+    let described = network.ec2("describe_nat_gateways", json!({"NatGatewayIds": [network.nat()]}));
+    assert_eq!(described["NatGateways"][0]["FailureCode"], "Gateway.NotAttached");
+}
+
+#[test]
+fn a_route_to_a_deleted_nat_gateway_is_a_blackhole() {
+    let network = Network::new();
+    let (nat, table) = (network.nat(), network.table());
+    let route = json!({"RouteTableId": table, "DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": nat});
+    network.ec2("create_route", route);
+    let state = || {
+        let found = network.ec2("describe_route_tables", json!({"RouteTableIds": [table]}));
+        let routes = found["RouteTables"][0]["Routes"].as_array().expect("routes").clone();
+        text(&routes.iter().find(|route| route["NatGatewayId"] == nat.as_str()).expect("the route")["State"])
+    };
+    assert_eq!(state(), "active");
+    network.ec2("delete_nat_gateway", json!({"NatGatewayId": nat}));
+    assert_eq!(state(), "blackhole");
+}
+
+#[test]
+fn a_second_table_or_a_second_ipv6_route_is_refused() {
+    let network = Network::new();
+    let (first, second) = (network.table(), network.table());
+    let associate = |table: &str| json!({"RouteTableId": table, "SubnetId": network.subnets[0]});
+    network.ec2("associate_route_table", associate(&first));
+    assert_eq!(network.refused("associate_route_table", associate(&second)), "Resource.AlreadyAssociated");
+    let route = json!({"RouteTableId": first, "DestinationIpv6CidrBlock": "::/0", "GatewayId": network.gateway});
+    network.ec2("create_route", route.clone());
+    assert_eq!(network.refused("create_route", route), "RouteAlreadyExists");
+}
+
+#[test]
+fn a_deleted_subnet_takes_its_association_along_unless_something_stands_in_it() {
+    let network = Network::new();
+    let (table, subnet) = (network.table(), &network.subnets[1]);
+    network.ec2("associate_route_table", json!({"RouteTableId": table, "SubnetId": subnet}));
+    let made = network.ec2("create_network_interface", json!({"SubnetId": subnet}));
+    assert_eq!(network.refused("delete_subnet", json!({"SubnetId": subnet})), "DependencyViolation");
+    let interface = &made["NetworkInterface"]["NetworkInterfaceId"];
+    network.ec2("delete_network_interface", json!({"NetworkInterfaceId": interface}));
+    network.ec2("delete_subnet", json!({"SubnetId": subnet}));
+    network.ec2("delete_route_table", json!({"RouteTableId": table}));
+}
+
+#[test]
+fn endpoints_can_be_deleted_after_their_tables_changed_and_missing_ones_are_reported() {
+    let network = Network::new();
+    let (first, second) = (network.table(), network.table());
+    let made = network.ec2(
+        "create_vpc_endpoint",
+        json!({"VpcId": network.vpc, "VpcEndpointType": "Gateway", "ServiceName": "com.amazonaws.us-east-1.s3",
+               "RouteTableIds": [first], "PolicyDocument": "{\"Version\":\"2012-10-17\",\"Statement\":[]}"}),
+    );
+    let id = text(&made["VpcEndpoint"]["VpcEndpointId"]);
+    network.ec2("modify_vpc_endpoint", json!({"VpcEndpointId": id, "AddRouteTableIds": [second], "ResetPolicy": true}));
+    let found = network.ec2("describe_vpc_endpoints", json!({"VpcEndpointIds": [id]}));
+    assert!(text(&found["VpcEndpoints"][0]["PolicyDocument"]).contains("Allow"), "{found}");
+    network.ec2("delete_route_table", json!({"RouteTableId": second}));
+    let deleted = network.ec2("delete_vpc_endpoints", json!({"VpcEndpointIds": [id]}));
+    assert_eq!(deleted["Unsuccessful"], json!([]));
+    assert_eq!(network.proxy.account().list_of("vpc_endpoints"), Vec::<Value>::new());
+    let again = network.ec2("delete_vpc_endpoints", json!({"VpcEndpointIds": [id]}));
+    assert_eq!(again["Unsuccessful"][0]["Error"]["Code"], "InvalidVpcEndpoint.NotFound");
+    let tables = network.proxy.account().list_of("route_tables");
+    assert!(!json!(tables).to_string().contains("DestinationPrefixListId"), "{tables:?}");
+}
+
+#[test]
+fn missing_acl_entries_and_associations_have_the_codes_of_aws() {
+    let network = Network::new();
+    let acls = network.proxy.account().list_of("network_acls");
+    let acl = text(&acls[0]["NetworkAclId"]);
+    let entry = json!({"NetworkAclId": acl, "RuleNumber": 77, "Egress": false});
+    assert_eq!(network.refused("delete_network_acl_entry", entry), "InvalidNetworkAclEntry.NotFound");
+    let entry = json!({"NetworkAclId": "acl-00000000000000000", "RuleNumber": 77, "Egress": false});
+    assert_eq!(network.refused("delete_network_acl_entry", entry), "InvalidNetworkAclID.NotFound");
+    let stale = json!({"AssociationId": "aclassoc-00000000000000000", "NetworkAclId": acl});
+    assert_eq!(network.refused("replace_network_acl_association", stale), "InvalidAssociationID.NotFound");
+}
+
+#[test]
+fn a_new_vpc_has_what_aws_puts_into_it() {
+    let network = Network::new();
+    let groups = network.proxy.account().list_of("security_groups");
+    let itself = &groups[0]["IpPermissions"][0]["UserIdGroupPairs"][0]["GroupId"];
+    assert_eq!(itself, &groups[0]["GroupId"]);
+    let acls = network.proxy.account().list_of("network_acls");
+    let entries = acls[0]["Entries"].as_array().expect("entries");
+    let mut ingress: Vec<i64> = entries
+        .iter()
+        .filter(|entry| entry["Egress"] == false)
+        .filter_map(|entry| entry["RuleNumber"].as_i64())
+        .collect();
+    ingress.sort_unstable();
+    assert_eq!(ingress, [100, 101, 32767, 32768]);
+    let zones = network.ec2("describe_availability_zones", json!({}));
+    assert_eq!(zones["AvailabilityZones"][0]["OptInStatus"], "opt-in-not-required");
+}
+
+#[test]
+fn a_vpc_is_kept_while_anything_is_in_it_and_one_attribute_is_modified_at_a_time() {
+    let network = Network::new();
+    for subnet in &network.subnets {
+        network.ec2("delete_subnet", json!({"SubnetId": subnet}));
+    }
+    assert_eq!(network.refused("delete_vpc", json!({"VpcId": network.vpc})), "DependencyViolation");
+    let both =
+        json!({"VpcId": network.vpc, "EnableDnsSupport": {"Value": true}, "EnableDnsHostnames": {"Value": true}});
+    assert_eq!(network.refused("modify_vpc_attribute", both), "InvalidParameterCombination");
+    network.ec2("detach_internet_gateway", json!({"InternetGatewayId": network.gateway, "VpcId": network.vpc}));
+    network.ec2("delete_vpc", json!({"VpcId": network.vpc}));
+}
+
+#[test]
+fn one_client_token_makes_one_object() {
+    let network = Network::new();
+    let create = |vpc: &str| {
+        let arguments = json!({"VpcId": vpc, "ClientToken": "token-1"});
+        network.proxy.try_boto("ec2", "create_egress_only_internet_gateway", arguments)
+    };
+    let first = create(&network.vpc).expect("it is made");
+    assert_eq!(create(&network.vpc).expect("it is the same"), first);
+    assert_eq!(create("vpc-00000000000000000").expect_err("another VPC").code, "IdempotentParameterMismatch");
+    assert_eq!(network.proxy.account().list_of("egress_only_internet_gateways").len(), 1);
+}
+
+// Repairs of ministack.
+
+/// An API with one function, one route and the default stage.
+struct Gateway {
+    proxy: Proxy,
+    api: String,
+    integration: String,
+    route: String,
+}
+
+impl Gateway {
+    fn new() -> Self {
+        let proxy = Proxy::ministack();
+        let source =
+            "def handler(event, context):\n    return {'statusCode': 200, 'body': 'one ' + event['rawPath']}\n";
+        let function = proxy.account().create_function("hello", source);
+        let call = |method: &str, arguments: Value| proxy.boto("apigatewayv2", method, arguments);
+        let api = text(
+            &call("create_api", json!({"Name": "a", "ProtocolType": "HTTP", "Tags": {"fgw:resource": "x"}}))["ApiId"],
+        );
+        let integration = json!({"ApiId": api, "IntegrationType": "AWS_PROXY", "IntegrationUri": function,
+                                 "PayloadFormatVersion": "2.0"});
+        let integration = text(&call("create_integration", integration)["IntegrationId"]);
+        let target = format!("integrations/{integration}");
+        let route = json!({"ApiId": api, "RouteKey": "GET /hello", "Target": target});
+        let route = text(&call("create_route", route)["RouteId"]);
+        let logs = json!({"DestinationArn": "arn:aws:logs:us-east-1:1:log-group:g", "Format": "$context.requestId"});
+        let settings = json!({"GET /hello": {"ThrottlingBurstLimit": 5}});
+        let stage = json!({"ApiId": api, "StageName": "$default", "AutoDeploy": true, "AccessLogSettings": logs,
+                           "RouteSettings": settings});
+        call("create_stage", stage);
+        Self { proxy, api, integration, route }
+    }
+
+    /// A call about this API.
+    fn call(&self, method: &str, mut arguments: Value) -> Value {
+        arguments["ApiId"] = self.api.clone().into();
+        self.proxy.boto("apigatewayv2", method, arguments)
+    }
+
+    fn refused(&self, method: &str, mut arguments: Value) -> String {
+        arguments["ApiId"] = self.api.clone().into();
+        self.proxy.try_boto("apigatewayv2", method, arguments).expect_err("AWS refuses this").code
+    }
+
+    fn stage(&self) -> Value {
+        self.call("get_stage", json!({"StageName": "$default"}))
+    }
+}
+
+#[test]
+fn a_gateway_answers_and_runs_new_code_after_an_update() {
+    let gateway = Gateway::new();
+    let account = gateway.proxy.account();
+    let get = || http::gateway(account, &gateway.api, "GET", "/hello").send().expect("an answer");
+    let answer = get();
+    assert_eq!((answer.status, answer.body.as_str()), (200, "one /hello"));
+    account.update_function(
+        "hello",
+        "def handler(event, context):\n    return {'statusCode': 201, 'body': '{\"a\": 2}'}\n",
+    );
+    assert_eq!((get().status, get().json()), (201, json!({"a": 2})));
+    let other = http::gateway(account, &gateway.api, "POST", "/hello").body("x").send().expect("an answer");
+    assert_eq!(other.status, 404);
+}
+
+#[test]
+fn deleting_log_or_route_settings_keeps_the_stage() {
+    let gateway = Gateway::new();
+    gateway.call("update_stage", json!({"StageName": "$default", "AccessLogSettings": {}}));
+    assert_eq!(gateway.stage()["AccessLogSettings"]["Format"], "$context.requestId");
+    gateway.call("delete_access_log_settings", json!({"StageName": "$default"}));
+    let stage = gateway.stage();
+    assert!(stage["AccessLogSettings"]["Format"].is_null(), "{stage}");
+    assert_eq!(stage["RouteSettings"]["GET /hello"]["ThrottlingBurstLimit"], 5);
+    let settings = json!({"StageName": "$default", "RouteKey": "GET /hello"});
+    gateway.call("delete_route_settings", settings.clone());
+    assert!(gateway.stage()["RouteSettings"]["GET /hello"].is_null());
+    assert_eq!(gateway.stage()["AutoDeploy"], true);
+    assert_eq!(gateway.refused("delete_route_settings", settings), "NotFoundException");
+}
+
+#[test]
+fn tags_of_an_api_and_its_stage_are_those_of_now() {
+    let gateway = Gateway::new();
+    let arn = format!("arn:aws:apigateway:us-east-1::/apis/{}", gateway.api);
+    let tag =
+        |arn: &str| gateway.proxy.boto("apigatewayv2", "tag_resource", json!({"ResourceArn": arn, "Tags": {"k": "v"}}));
+    tag(&arn);
+    tag(&format!("{arn}/stages/$default"));
+    assert_eq!(gateway.call("get_api", json!({}))["Tags"], json!({"fgw:resource": "x", "k": "v"}));
+    assert_eq!(gateway.stage()["Tags"], json!({"k": "v"}));
+    let all = gateway.proxy.boto("apigatewayv2", "get_apis", json!({}));
+    assert_eq!(all["Items"][0]["Tags"]["k"], "v");
+}
+
+#[test]
+fn duplicates_and_things_in_use_conflict_and_missing_ones_are_not_found() {
+    let gateway = Gateway::new();
+    let authorizer = json!({"Name": "a", "AuthorizerType": "REQUEST", "AuthorizerUri": "arn:aws:lambda:us-east-1:1:function:f",
+                            "AuthorizerPayloadFormatVersion": "2.0", "IdentitySource": []});
+    let authorizer = text(&gateway.call("create_authorizer", authorizer)["AuthorizerId"]);
+    let guard = json!({"RouteId": gateway.route, "AuthorizationType": "CUSTOM", "AuthorizerId": authorizer});
+    gateway.call("update_route", guard);
+    assert_eq!(gateway.refused("create_route", json!({"RouteKey": "GET /hello"})), "ConflictException");
+    assert_eq!(gateway.refused("create_stage", json!({"StageName": "$default"})), "ConflictException");
+    let integration = json!({"IntegrationId": gateway.integration});
+    assert_eq!(gateway.refused("delete_integration", integration.clone()), "ConflictException");
+    let authorizer = json!({"AuthorizerId": authorizer});
+    assert_eq!(gateway.refused("delete_authorizer", authorizer.clone()), "ConflictException");
+    gateway.call("delete_route", json!({"RouteId": gateway.route}));
+    gateway.call("delete_integration", integration.clone());
+    gateway.call("delete_authorizer", authorizer.clone());
+    for (method, arguments) in [
+        ("delete_route", json!({"RouteId": gateway.route})),
+        ("delete_integration", integration),
+        ("delete_authorizer", authorizer),
+        ("delete_stage", json!({"StageName": "none"})),
+    ] {
+        assert_eq!(gateway.refused(method, arguments), "NotFoundException", "{method}");
+    }
+}
+
+#[test]
+fn a_mapped_stage_and_its_api_are_kept() {
+    let gateway = Gateway::new();
+    let name = format!("api-{}.example.com", gateway.api);
+    let certificate = "arn:aws:acm:us-east-1:1:certificate/c";
+    let domain = json!({"DomainName": name, "DomainNameConfigurations": [{"CertificateArn": certificate}]});
+    gateway.proxy.boto("apigatewayv2", "create_domain_name", domain);
+    let mapping = gateway.call("create_api_mapping", json!({"DomainName": name, "Stage": "$default"}));
+    assert_eq!(gateway.refused("delete_stage", json!({"StageName": "$default"})), "BadRequestException");
+    assert_eq!(gateway.refused("delete_api", json!({})), "BadRequestException");
+    let mapping = json!({"DomainName": name, "ApiMappingId": mapping["ApiMappingId"]});
+    gateway.proxy.boto("apigatewayv2", "delete_api_mapping", mapping);
+    gateway.call("delete_stage", json!({"StageName": "$default"}));
+    gateway.call("delete_api", json!({}));
+}
+
+// The independent look.
+
+#[test]
+fn what_is_ours_is_found_by_its_tags_and_foreign_objects_are_not() {
+    let network = Network::new();
+    let account = network.proxy.account();
+    account.assert_nothing_of_ours_is_left();
+    network
+        .ec2("create_tags", json!({"Resources": [network.address], "Tags": [{"Key": "fgw:object", "Value": "eip.0"}]}));
+    assert_eq!(account.ours(), [format!("addresses {} fgw:object=eip.0", network.address)]);
+    network.ec2("release_address", json!({"AllocationId": network.address}));
+    account.assert_nothing_of_ours_is_left();
+
+    let gateway = Gateway::new();
+    let account = gateway.proxy.account();
+    let statement = json!({"FunctionName": "hello", "StatementId": "s", "Action": "lambda:InvokeFunction",
+                           "Principal": "apigateway.amazonaws.com"});
+    account.boto("lambda", "add_permission", statement);
+    account.boto("logs", "create_log_group", json!({"logGroupName": "g", "tags": {"fgw:object": "log_group"}}));
+    let mut ours = account.ours();
+    ours.sort();
+    let api = format!("apis {} fgw:resource=x", gateway.api);
+    assert_eq!(ours, [api.as_str(), "log_groups g fgw:object=log_group", "statement s of hello"]);
+    let gone = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| account.assert_nothing_of_ours_is_left()));
+    assert!(gone.is_err());
+}
+
+#[test]
+fn moto_has_functions_too() {
+    let account = Emulator::moto().account();
+    let arn = account.create_function("f", "def handler(event, context):\n    return 1\n");
+    assert_eq!(account.list_of("functions")[0]["FunctionArn"], arn.as_str());
+}
+
+// Terraform.
+
+#[test]
+fn terraform_plans_applies_shows_and_destroys() {
+    let workspace = Workspace::bare();
+    workspace.config("resource \"terraform_data\" \"this\" {\n  input = \"a\"\n}\noutput \"o\" {\n  value = terraform_data.this.output\n}\n");
+    workspace.validate().succeeded();
+    assert_eq!(workspace.plan(&[]).code, 2);
+    assert_eq!(workspace.plan_json(&[])["resource_changes"][0]["change"]["actions"], json!(["create"]));
+    workspace.apply_plan().succeeded();
+    workspace.assert_nothing_to_do();
+    assert_eq!(workspace.state().output("o"), "a");
+    assert_eq!(workspace.state().attribute("terraform_data.this", "input")["value"], "a");
+    assert!(!workspace.state().is_tainted("terraform_data.this"));
+    assert!(workspace.show().says("input = \"a\""));
+    workspace.destroy().succeeded();
+    assert!(workspace.state().resource("terraform_data.this").is_none());
+}
+
+#[test]
+fn the_built_provider_and_the_endpoint_of_the_proxy_are_what_terraform_uses() {
+    let proxy = Proxy::moto();
+    let workspace = Workspace::with_provider(&proxy, "  max_retries = 2");
+    workspace.run(&["fmt", "-no-color"]).succeeded();
+    let provider = std::fs::read_to_string(workspace.path().join("provider.tf")).expect("it is written");
+    assert!(provider.contains(&proxy.endpoint()) && provider.contains("max_retries = 2"), "{provider}");
+    let built = std::path::Path::new(env!("CARGO_BIN_EXE_terraform-provider-fgw")).parent().expect("a directory");
+    assert!(workspace.validate().says(&format!("fgw/fgw in {}", built.display())));
+}
+
+#[test]
+fn a_terraform_error_is_found_across_its_line_breaks() {
+    let workspace = Workspace::bare();
+    workspace.config("resource \"terraform_data\" \"this\" {\n  lifecycle {\n    postcondition {\n      condition = self.input == \"b\"\n      error_message = \"A long message of many words that Terraform breaks into lines of eighty characters or so, here or there.\"\n    }\n  }\n}\n");
+    let run = workspace.apply(&[]);
+    run.failed_with("that Terraform breaks into lines of eighty characters or so, here or there.");
+}
+
+#[test]
+fn terraform_gets_a_ctrl_c_at_the_chosen_moment_and_nothing_outlives_it() {
+    let workspace = Workspace::bare();
+    let marker = workspace.path().join("begun");
+    workspace.config("resource \"terraform_data\" \"this\" {\n  provisioner \"local-exec\" {\n    command = \"touch begun; exec sleep 60\"\n  }\n}\n");
+    let started = Instant::now();
+    let run = workspace.apply_interrupted(|| marker.exists());
+    assert_eq!(run.code, 1, "{run}");
+    assert!(run.says("Interrupt received"), "{run}");
+    assert!(started.elapsed() < Duration::from_secs(50));
+    assert!(workspace.state().is_tainted("terraform_data.this"));
+}
+
+#[test]
+fn a_terraform_run_that_takes_too_long_is_killed_and_fails_the_test() {
+    let mut workspace = Workspace::bare();
+    workspace.config(
+        "resource \"terraform_data\" \"this\" {\n  provisioner \"local-exec\" {\n    command = \"sleep 60\"\n  }\n}\n",
+    );
+    workspace.within(Duration::from_secs(3));
+    let started = Instant::now();
+    let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| workspace.apply(&[])));
+    let panic = run.expect_err("it must panic");
+    assert!(panic.downcast_ref::<String>().expect("a text").contains("takes too long"));
+    assert!(started.elapsed() < Duration::from_secs(30));
+}

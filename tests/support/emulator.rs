@@ -1,0 +1,166 @@
+//! The two emulators of AWS, one process of each per test process, and the accounts that keep tests apart.
+
+use std::fs::File;
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{http, reaper, venv};
+
+/// Neither emulator has ever needed two seconds; a machine that compiles at the same time may.
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// Which emulator: each is right about different services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// For networks: has IPv6, validation and the filters, no data plane.
+    Moto,
+    /// For gateways: its HTTP APIs can be called and run Python functions.
+    Ministack,
+}
+
+/// A running emulator on a loopback port. It ends with the test process.
+#[derive(Debug)]
+pub(crate) struct Emulator {
+    pub(crate) kind: Kind,
+    pub(crate) port: u16,
+    /// The process group to which everything belongs that the emulator starts.
+    pub(crate) group: u32,
+    log: PathBuf,
+}
+
+impl Emulator {
+    pub(crate) fn moto() -> &'static Self {
+        static MOTO: OnceLock<Emulator> = OnceLock::new();
+        MOTO.get_or_init(|| Self::start(Kind::Moto))
+    }
+
+    pub(crate) fn ministack() -> &'static Self {
+        static MINISTACK: OnceLock<Emulator> = OnceLock::new();
+        MINISTACK.get_or_init(|| Self::start(Kind::Ministack))
+    }
+
+    /// An account that no other test of this process has.
+    pub(crate) fn account(&'static self) -> Account {
+        static NEXT: AtomicU64 = AtomicU64::new(200_000_000_001);
+        Account { id: NEXT.fetch_add(1, Ordering::Relaxed).to_string(), emulator: self }
+    }
+
+    /// The account that unsigned requests reach. Tests share it, so it is for tests that must curl without a signature.
+    pub(crate) fn default_account(&'static self) -> Account {
+        let id = match self.kind {
+            Kind::Moto => "123456789012",
+            Kind::Ministack => "000000000000",
+        };
+        Account { id: id.into(), emulator: self }
+    }
+
+    pub(crate) fn endpoint(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// The end of what the emulator wrote, for the message of a failing test.
+    pub(crate) fn log_tail(&self) -> String {
+        let text = std::fs::read_to_string(&self.log).unwrap_or_else(|error| format!("no log: {error}"));
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(60)..].join("\n")
+    }
+
+    fn start(kind: Kind) -> Self {
+        // Someone else may take the port between its choice and its use; then the emulator ends at once.
+        for _ in 0..3 {
+            if let Some(emulator) = Self::try_start(kind) {
+                return emulator;
+            }
+        }
+        panic!("{kind:?} ended three times while starting");
+    }
+
+    fn try_start(kind: Kind) -> Option<Self> {
+        // Functions and certificates of the emulator stay in its temporary directory after a kill; it has its own.
+        let directory =
+            tempfile::Builder::new().prefix("fgw-emulator-").tempdir().expect("a temporary directory").keep();
+        reaper::directory_made(&directory);
+        let log = directory.join("emulator.log");
+        let port = free_port();
+        let output = File::create(&log).expect("the directory is new and ours");
+        let mut child = command(kind, port)
+            .env("TMPDIR", &directory)
+            .stdin(Stdio::null())
+            .stdout(output.try_clone().expect("a file handle can be doubled"))
+            .stderr(output)
+            .process_group(0)
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start {kind:?}: {error}"));
+        let emulator = Self { kind, port, group: child.id(), log };
+        reaper::group_started(emulator.group);
+        if emulator.ready(&mut child) {
+            return Some(emulator);
+        }
+        reaper::group_ended(emulator.group);
+        eprintln!("{kind:?} did not start:\n{}", emulator.log_tail());
+        None
+    }
+
+    fn ready(&self, child: &mut Child) -> bool {
+        let path = match self.kind {
+            Kind::Moto => "/moto-api/",
+            Kind::Ministack => "/_ministack/ready",
+        };
+        let deadline = Instant::now() + READY_WITHIN;
+        while Instant::now() < deadline {
+            if child.try_wait().expect("the child is ours").is_some() {
+                return false;
+            }
+            if http::get(self.port, path).is_ok_and(|answer| answer.status == 200) {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("{:?} is not ready after {READY_WITHIN:?}:\n{}", self.kind, self.log_tail());
+    }
+}
+
+/// A world of its own: the emulators keep the state of accounts apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Account {
+    /// Twelve digits. Also the access key: ministack takes the account from it, and the proxy tells moto by a header.
+    pub(crate) id: String,
+    pub(crate) emulator: &'static Emulator,
+}
+
+/// A loopback port that nobody listens on at this moment.
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");
+    listener.local_addr().expect("a bound socket has an address").port()
+}
+
+fn command(kind: Kind, port: u16) -> Command {
+    let mut command = match kind {
+        Kind::Moto => {
+            let mut moto = Command::new(venv::program("moto_server"));
+            // The machine images are of no use here and cost 130 MB.
+            moto.args(["-H", "127.0.0.1", "-p", &port.to_string()]).env("MOTO_EC2_LOAD_DEFAULT_AMIS", "false");
+            moto
+        }
+        Kind::Ministack => {
+            let mut ministack = Command::new(venv::program("ministack"));
+            // BIND_HOST, or it listens on all addresses; without the two switches it opens more ports.
+            ministack
+                .envs([("BIND_HOST", "127.0.0.1"), ("MINISTACK_HOST", "localhost")])
+                .envs([("IOT_MTLS_ENABLED", "0"), ("SFTP_ENABLED", "0")])
+                .env("GATEWAY_PORT", port.to_string());
+            ministack
+        }
+    };
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("AWS_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}

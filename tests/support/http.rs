@@ -1,0 +1,104 @@
+//! Plain HTTP to loopback ports: readiness checks, and calls of the gateways that a test has made.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+use super::emulator::Account;
+use super::runtime;
+
+/// Longer than any function of a test runs.
+const WITHIN: Duration = Duration::from_secs(30);
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// Names in lower case; of a repeated header the last value.
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    /// The body as JSON; panics with the whole answer if it is none.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+}
+
+/// A request to 127.0.0.1, with any Host.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    port: u16,
+    method: String,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+impl Request {
+    /// `path` begins with a slash and may carry a query.
+    pub(crate) fn new(port: u16, method: &str, path: &str) -> Self {
+        let (method, path) = (method.to_owned(), path.to_owned());
+        Self { port, method, path, headers: Vec::new(), body: String::new() }
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    pub(crate) fn body(mut self, body: &str) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// An error is one of the connection, in words.
+    pub(crate) fn send(self) -> Result<Answer, String> {
+        runtime()
+            .block_on(async { tokio::time::timeout(WITHIN, send(self)).await.map_err(|_| "no answer".to_owned())? })
+    }
+}
+
+/// A request to an HTTP API on ministack, by the API's own host name. The data plane takes the account from the credential of
+/// the Authorization header and does not check the signature; a test that sends its own Authorization header uses the
+/// default account.
+pub(crate) fn gateway(account: &Account, api_id: &str, method: &str, path: &str) -> Request {
+    let credential = format!("AWS4-HMAC-SHA256 Credential={}/20260101/us-east-1/execute-api/aws4_request", account.id);
+    let request = Request::new(account.emulator.port, method, path)
+        .header("host", &format!("{api_id}.execute-api.localhost:{}", account.emulator.port));
+    if account.id == account.emulator.default_account().id {
+        request
+    } else {
+        request.header("authorization", &credential)
+    }
+}
+
+pub(crate) fn get(port: u16, path: &str) -> Result<Answer, String> {
+    Request::new(port, "GET", path).send()
+}
+
+async fn send(request: Request) -> Result<Answer, String> {
+    let stream = TcpStream::connect(("127.0.0.1", request.port)).await.map_err(|error| error.to_string())?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
+    tokio::spawn(connection);
+    let mut builder = hyper::Request::builder().method(request.method.as_str()).uri(&request.path);
+    if !request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        builder = builder.header("host", format!("127.0.0.1:{}", request.port));
+    }
+    for (name, value) in &request.headers {
+        builder = builder.header(name, value);
+    }
+    let message = builder.body(Full::new(Bytes::from(request.body))).map_err(|error| error.to_string())?;
+    let answer = sender.send_request(message).await.map_err(|error| error.to_string())?;
+    let status = answer.status().as_u16();
+    let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = answer.headers().iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+    let body = answer.into_body().collect().await.map_err(|error| error.to_string())?.to_bytes();
+    Ok(Answer { status, headers, body: String::from_utf8_lossy(&body).into_owned() })
+}

@@ -1,0 +1,202 @@
+//! The independent look: what an account holds, as boto3 sees it straight from the emulator, and small actions through boto3.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, OnceLock};
+
+use serde_json::{Value, json};
+
+use super::emulator::{Account, Kind};
+use super::{reaper, venv};
+
+/// An AWS error, or the name of a Python exception.
+#[derive(Clone, Debug)]
+pub(crate) struct BotoError {
+    pub(crate) code: String,
+    pub(crate) message: String,
+}
+
+impl Account {
+    /// Everything in the account except its default VPC: a map from kind (`vpcs`, `subnets`, `route_tables`,
+    /// `internet_gateways`, `egress_only_internet_gateways`, `vpn_gateways`, `addresses`, `nat_gateways`, `vpc_endpoints`,
+    /// `security_groups`, `network_acls`, `apis`, `domain_names`, `log_groups`, `functions`) to objects with the members
+    /// that boto3 gives, and `tags` as a map. NAT gateways and endpoints in state `deleted` are left out.
+    pub(crate) fn list(&self) -> Value {
+        self.ask(json!({"operation": "list"})).unwrap_or_else(|error| panic!("cannot list the account: {error:?}"))
+    }
+
+    /// The objects of one kind, see [`Account::list`].
+    pub(crate) fn list_of(&self, kind: &str) -> Vec<Value> {
+        let mut all = self.list();
+        match all.get_mut(kind).map(Value::take) {
+            Some(Value::Array(objects)) => objects,
+            _ => panic!("no kind {kind} in the listing"),
+        }
+    }
+
+    /// One line for each object that carries one of our `fgw:*` tags, and for each statement that lets API Gateway or the
+    /// log service call a function.
+    pub(crate) fn ours(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let all = self.list();
+        for (kind, objects) in all.as_object().expect("a listing is a map") {
+            for object in objects.as_array().expect("of lists") {
+                find_ours(kind, object, &mut found);
+            }
+        }
+        found
+    }
+
+    /// Panics with what is left.
+    pub(crate) fn assert_nothing_of_ours_is_left(&self) {
+        let left = self.ours();
+        assert!(left.is_empty(), "objects of ours are left in account {}:\n{}", self.id, left.join("\n"));
+    }
+
+    /// Any boto3 call, such as `boto("ec2", "delete_tags", json!({...}))`. Panics on an error.
+    pub(crate) fn boto(&self, service: &str, method: &str, arguments: Value) -> Value {
+        self.try_boto(service, method, arguments.clone())
+            .unwrap_or_else(|error| panic!("{service}.{method}({arguments}) fails: {error:?}"))
+    }
+
+    pub(crate) fn try_boto(&self, service: &str, method: &str, arguments: Value) -> Result<Value, BotoError> {
+        self.ask(json!({"operation": "boto", "service": service, "method": method, "arguments": arguments}))
+    }
+
+    /// The same call through another endpoint, such as that of a proxy.
+    pub(crate) fn try_boto_at(
+        &self,
+        endpoint: &str,
+        service: &str,
+        method: &str,
+        arguments: Value,
+    ) -> Result<Value, BotoError> {
+        let call = json!({"operation": "boto", "service": service, "method": method, "arguments": arguments});
+        self.ask_at(endpoint, call)
+    }
+
+    /// Makes a function from Python source that defines `handler(event, context)`; gives its ARN.
+    pub(crate) fn create_function(&self, name: &str, source: &str) -> String {
+        self.function("create_function", name, source)
+    }
+
+    /// New source for a function; the next call runs it.
+    pub(crate) fn update_function(&self, name: &str, source: &str) -> String {
+        self.function("update_function", name, source)
+    }
+
+    fn function(&self, operation: &str, name: &str, source: &str) -> String {
+        let request = json!({"operation": operation, "name": name, "source": source});
+        let arn = self.ask(request).unwrap_or_else(|error| panic!("{operation} {name} fails: {error:?}"));
+        arn.as_str().expect("an ARN").to_owned()
+    }
+
+    fn ask(&self, request: Value) -> Result<Value, BotoError> {
+        self.ask_at(&self.emulator.endpoint(), request)
+    }
+
+    fn ask_at(&self, endpoint: &str, mut request: Value) -> Result<Value, BotoError> {
+        let kind = match self.emulator.kind {
+            Kind::Moto => "moto",
+            Kind::Ministack => "ministack",
+        };
+        request["kind"] = kind.into();
+        request["endpoint"] = endpoint.into();
+        request["account"] = self.id.clone().into();
+        Python::take().ask(&request)
+    }
+}
+
+fn find_ours(kind: &str, object: &Value, found: &mut Vec<String>) {
+    let tags = object["tags"].as_object().into_iter().flatten();
+    let ours: Vec<String> =
+        tags.filter(|(key, _)| key.starts_with("fgw:")).map(|(key, value)| format!("{key}={}", plain(value))).collect();
+    if !ours.is_empty() {
+        let id = object.as_object().into_iter().flatten().find(|(name, _)| is_id(kind, name)).map(|(_, id)| id);
+        found.push(format!("{kind} {} {}", plain(id.unwrap_or(object)), ours.join(" ")));
+    }
+    for statement in object["statements"].as_array().into_iter().flatten() {
+        let principal = statement["Principal"].to_string();
+        if principal.contains("apigateway") || principal.contains("logs.") {
+            found.push(format!("statement {} of {}", plain(&statement["Sid"]), plain(&object["FunctionName"])));
+        }
+    }
+}
+
+/// A text without its quotes; all else as JSON.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The member that names an object of this kind, for messages.
+fn is_id(kind: &str, member: &str) -> bool {
+    let id = match kind {
+        "vpcs" => "VpcId",
+        "subnets" => "SubnetId",
+        "route_tables" => "RouteTableId",
+        "internet_gateways" => "InternetGatewayId",
+        "egress_only_internet_gateways" => "EgressOnlyInternetGatewayId",
+        "vpn_gateways" => "VpnGatewayId",
+        "addresses" => "AllocationId",
+        "nat_gateways" => "NatGatewayId",
+        "vpc_endpoints" => "VpcEndpointId",
+        "security_groups" => "GroupId",
+        "network_acls" => "NetworkAclId",
+        "apis" => "ApiId",
+        "domain_names" => "DomainName",
+        "log_groups" => "logGroupName",
+        _ => "FunctionName",
+    };
+    member == id
+}
+
+/// One Python process for all tests: its start takes longer than most questions. It ends when its pipe closes.
+struct Python {
+    /// Never waited for: it ends with this process.
+    _process: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Python {
+    fn take() -> std::sync::MutexGuard<'static, Self> {
+        static PYTHON: OnceLock<Mutex<Python>> = OnceLock::new();
+        // A test that panicked between question and answer would leave an answer behind; `ask` never panics there.
+        PYTHON.get_or_init(|| Mutex::new(Self::start())).lock().expect("asking does not panic")
+    }
+
+    fn start() -> Self {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/listing.py");
+        let mut python = Command::new(venv::program("python"))
+            .args(["-u", script])
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start {script}: {error}"));
+        reaper::group_started(python.id());
+        let questions = python.stdin.take().expect("stdin is piped");
+        let answers = BufReader::new(python.stdout.take().expect("stdout is piped"));
+        Self { _process: python, questions, answers }
+    }
+
+    fn ask(&mut self, request: &Value) -> Result<Value, BotoError> {
+        let lost = |error: std::io::Error| BotoError { code: "NoPython".into(), message: error.to_string() };
+        writeln!(self.questions, "{request}").map_err(lost)?;
+        let mut line = String::new();
+        self.answers.read_line(&mut line).map_err(lost)?;
+        let mut answer: Value = serde_json::from_str(&line)
+            .map_err(|error| BotoError { code: "NoPython".into(), message: format!("{error} in {line:?}") })?;
+        match answer.get("error") {
+            Some(error) => Err(BotoError {
+                code: error["code"].as_str().unwrap_or_default().into(),
+                message: error["message"].as_str().unwrap_or_default().into(),
+            }),
+            None => Ok(answer["ok"].take()),
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The proxy between provider and emulator, one per test: it logs each call, injects faults by script, repairs what the
+//! emulator gets wrong so that the product meets AWS, and fails the test when the emulator does not know a call.
+
+pub(crate) mod call;
+pub(crate) mod fault;
+pub(crate) mod log;
+pub(crate) mod message;
+mod ministack;
+mod moto;
+mod upstream;
+pub(crate) mod xml;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use self::call::Call;
+use self::fault::{Effect, Fault};
+use self::log::{Log, Record};
+use self::message::{Message, Reply};
+use self::upstream::Upstream;
+use super::emulator::{Account, Emulator, Kind};
+use super::listing::BotoError;
+use super::runtime;
+
+/// A proxy on a loopback port, in front of one account. Dropping it ends it, and panics if [`Proxy::check`] would.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    upstream: Upstream,
+    log: Log,
+    faults: Mutex<Vec<Fault>>,
+    latency: Mutex<Duration>,
+    violations: Mutex<Vec<String>>,
+    moto: moto::Repairs,
+    stop: CancellationToken,
+}
+
+/// What a repair makes of a request before the emulator sees it.
+enum Before {
+    /// Send this.
+    Forward(Message),
+    /// Answer this; the emulator does not see the request.
+    Answer(Reply),
+}
+
+impl Proxy {
+    /// In front of moto, for networks, with an account of its own.
+    pub(crate) fn moto() -> Self {
+        Self::in_account(Emulator::moto().account())
+    }
+
+    /// In front of ministack, for gateways, with an account of its own.
+    pub(crate) fn ministack() -> Self {
+        Self::in_account(Emulator::ministack().account())
+    }
+
+    pub(crate) fn in_account(account: Account) -> Self {
+        let shared = Arc::new(Shared {
+            upstream: Upstream::new(account),
+            log: Log::default(),
+            faults: Mutex::default(),
+            latency: Mutex::default(),
+            violations: Mutex::default(),
+            moto: moto::Repairs::default(),
+            stop: CancellationToken::new(),
+        });
+        let listener = runtime().block_on(TcpListener::bind(("127.0.0.1", 0))).expect("loopback has free ports");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        runtime().spawn(serve(listener, Arc::clone(&shared)));
+        Self { port, shared }
+    }
+
+    pub(crate) fn endpoint(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn account(&self) -> &Account {
+        &self.shared.upstream.account
+    }
+
+    /// Adds a fault. Of several that strike a call the first added acts.
+    pub(crate) fn fault(&self, fault: Fault) {
+        lock(&self.shared.faults).push(fault);
+    }
+
+    pub(crate) fn clear_faults(&self) {
+        lock(&self.shared.faults).clear();
+    }
+
+    /// Every answer comes this much later.
+    pub(crate) fn latency(&self, latency: Duration) {
+        *lock(&self.shared.latency) = latency;
+    }
+
+    /// NAT gateways of moto stay `pending` for this long after their creation; on AWS one to three minutes.
+    pub(crate) fn nat_pending(&self, duration: Duration) {
+        self.shared.moto.nats.set_pending(duration);
+    }
+
+    /// NAT gateways of moto stay `deleting`, and hold address, subnet and gateway, for this long after their deletion.
+    pub(crate) fn nat_deleting(&self, duration: Duration) {
+        self.shared.moto.nats.set_deleting(duration);
+    }
+
+    /// The nth NAT gateway made from now on (counted from 1) ends in state `failed` with this code and message.
+    pub(crate) fn nat_fails(&self, nth: usize, code: &str, message: &str) {
+        self.shared.moto.nats.fail(nth, code, message);
+    }
+
+    /// All calls since the start or the last [`Proxy::clear_calls`], in the order of their beginning.
+    pub(crate) fn calls(&self) -> Vec<Record> {
+        self.shared.log.snapshot()
+    }
+
+    /// The calls that change something.
+    pub(crate) fn mutations(&self) -> Vec<Record> {
+        self.calls().into_iter().filter(|record| record.call.is_mutation()).collect()
+    }
+
+    pub(crate) fn clear_calls(&self) {
+        self.shared.log.clear();
+    }
+
+    /// How often an action was called, retries and failures included.
+    pub(crate) fn count(&self, action: &str) -> usize {
+        self.calls().iter().filter(|record| record.call.action == action).count()
+    }
+
+    /// How many calls of an action have been answered with success: for moments such as "after the fifth subnet".
+    pub(crate) fn succeeded(&self, action: &str) -> usize {
+        let success = |record: &&Record| record.call.action == action && (200..300).contains(&record.status);
+        self.calls().iter().filter(success).count()
+    }
+
+    pub(crate) fn by_action(&self) -> BTreeMap<String, usize> {
+        self.shared.log.by_action()
+    }
+
+    /// The most calls that were in flight at one moment.
+    pub(crate) fn peak_concurrency(&self) -> usize {
+        self.peak_concurrency_of(|_| true)
+    }
+
+    /// The same among some of the calls, such as the mutations of one API.
+    pub(crate) fn peak_concurrency_of(&self, of: impl Fn(&Record) -> bool) -> usize {
+        let records: Vec<Record> = self.calls().into_iter().filter(of).collect();
+        log::peak(&records)
+    }
+
+    /// Waits until `count` calls of an action have been answered with success; panics after `within`.
+    pub(crate) fn wait_for(&self, action: &str, count: usize, within: Duration) {
+        let deadline = Instant::now() + within;
+        while self.succeeded(action) < count {
+            assert!(Instant::now() < deadline, "no {count} x {action} within {within:?}: {:?}", self.by_action());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// A boto3 call through this proxy.
+    pub(crate) fn boto(&self, service: &str, method: &str, arguments: Value) -> Value {
+        self.try_boto(service, method, arguments.clone())
+            .unwrap_or_else(|error| panic!("{service}.{method}({arguments}) fails: {error:?}"))
+    }
+
+    pub(crate) fn try_boto(&self, service: &str, method: &str, arguments: Value) -> Result<Value, BotoError> {
+        self.account().try_boto_at(&self.endpoint(), service, method, arguments)
+    }
+
+    /// Panics if the emulator did not know a call, or was sent what breaks it: then the test has shown nothing.
+    pub(crate) fn check(&self) {
+        let violations = self.take_violations();
+        assert!(
+            violations.is_empty(),
+            "the emulator cannot play its part:\n{}\nits log ends:\n{}",
+            violations.join("\n"),
+            self.account().emulator.log_tail()
+        );
+    }
+
+    /// What [`Proxy::check`] would panic with, and forgets it.
+    pub(crate) fn take_violations(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.shared.violations))
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.stop.cancel();
+        if !std::thread::panicking() {
+            self.check();
+        }
+    }
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    loop {
+        let stream = tokio::select! {
+            () = shared.stop.cancelled() => return,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    lock(&shared.violations).push(format!("the proxy cannot accept: {error}"));
+                    return;
+                }
+            },
+        };
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            let service = service_fn(|request| answer(Arc::clone(&shared), request));
+            let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+            tokio::select! {
+                () = shared.stop.cancelled() => {}
+                // A connection ends as the client or a fault ends it; the log has what matters.
+                _ = connection => {}
+            }
+        });
+    }
+}
+
+/// An error here closes the connection, which is what a scripted reset wants.
+async fn answer(shared: Arc<Shared>, request: hyper::Request<Incoming>) -> Result<hyper::Response<Full<Bytes>>, Lost> {
+    let message = Message::read(request).await.map_err(|_| Lost)?;
+    // A task of its own: AWS goes on with a call whose caller has gone.
+    let task = tokio::spawn(async move {
+        let stop = shared.stop.clone();
+        tokio::select! {
+            () = stop.cancelled() => Err(Lost),
+            done = handle(&shared, message) => done,
+        }
+    });
+    task.await.map_err(|_| Lost)?.map(Reply::into_response)
+}
+
+async fn handle(shared: &Shared, message: Message) -> Result<Reply, Lost> {
+    let call = Call::parse(&message);
+    let entry = shared.log.begin(&call);
+    let latency = *lock(&shared.latency);
+    tokio::time::sleep(latency).await;
+    let fault = struck_by(&lock(&shared.faults), &call);
+    if let Some(fault) = fault.as_ref().filter(|fault| !fault.after_work)
+        && let Some(reply) = strike(&fault.effect, &call, &entry).await?
+    {
+        entry.end(&reply, true);
+        return Ok(reply);
+    }
+    let reply = shared.emulate(&call, message).await;
+    if let Some(fault) = fault.as_ref().filter(|fault| fault.after_work)
+        && let Some(reply) = strike(&fault.effect, &call, &entry).await?
+    {
+        entry.end(&reply, true);
+        return Ok(reply);
+    }
+    entry.end(&reply, false);
+    Ok(reply)
+}
+
+/// The fault that acts. Each counts the call, or the number of one would depend on the others.
+fn struck_by(faults: &[Fault], call: &Call) -> Option<Fault> {
+    let striking: Vec<&Fault> = faults.iter().filter(|fault| fault.strikes(call)).collect();
+    striking.first().map(|fault| (*fault).clone())
+}
+
+/// What the caller is answered instead; none if the call goes on.
+async fn strike(effect: &Effect, call: &Call, entry: &log::Entry) -> Result<Option<Reply>, Lost> {
+    match effect {
+        Effect::Answer { status, code, message } => Ok(Some(Reply::error(call, *status, code, message))),
+        Effect::Reset => {
+            entry.end_without_answer();
+            Err(Lost)
+        }
+        Effect::Hang => std::future::pending().await,
+        Effect::Delay(by) => {
+            tokio::time::sleep(*by).await;
+            Ok(None)
+        }
+    }
+}
+
+impl Shared {
+    /// The emulator's answer, repaired; or, where it does not know the call, an error that an SDK does not retry.
+    async fn emulate(&self, call: &Call, message: Message) -> Reply {
+        match self.repaired(call, message).await {
+            Ok(reply) => reply,
+            Err(violation) => {
+                let violation = format!("{}: {violation}", call.action);
+                lock(&self.violations).push(violation.clone());
+                Reply::error(call, 400, "EmulatorCannot", &violation)
+            }
+        }
+    }
+
+    async fn repaired(&self, call: &Call, message: Message) -> Result<Reply, String> {
+        if call.is_unknown() {
+            return Err("the proxy does not know this method and path".into());
+        }
+        let kind = self.upstream.account.emulator.kind;
+        let before = match kind {
+            Kind::Moto => self.moto.before(&self.upstream, call, message.clone()).await?,
+            Kind::Ministack => ministack::before(&self.upstream, call, message.clone()).await?,
+        };
+        let reply = match before {
+            Before::Answer(reply) => return Ok(reply),
+            Before::Forward(sent) => self.upstream.forward(call, &sent).await?,
+        };
+        let reply = match kind {
+            Kind::Moto => self.moto.after(&self.upstream, call, &message, reply).await?,
+            Kind::Ministack => ministack::after(&self.upstream, call, &message, reply).await?,
+        };
+        match not_implemented(&reply) {
+            Some(why) => Err(why),
+            None => Ok(reply),
+        }
+    }
+}
+
+/// How the emulators say that they do not know an action: none of it is an answer that AWS gives to a known one.
+fn not_implemented(reply: &Reply) -> Option<String> {
+    let content = reply.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let text = reply.text();
+    let code = reply.error_code().unwrap_or_default();
+    let page = reply.status >= 400 && content.starts_with("text/html");
+    let unknown = ["InvalidAction", "InvalidOperationException", "UnknownOperationException"].contains(&code.as_str());
+    let path = reply.status == 404 && text.contains("Unknown API Gateway path");
+    (page || unknown || path || reply.status == 501)
+        .then(|| format!("not implemented: {} {}", reply.status, text.chars().take(400).collect::<String>()))
+}
+
+/// The connection ends without an answer.
+#[derive(Debug)]
+struct Lost;
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("connection ended by script")
+    }
+}
+
+impl std::error::Error for Lost {}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no one panics while holding a lock of the proxy")
+}

@@ -1,0 +1,286 @@
+//! Where moto differs from AWS in EC2, and what the proxy makes of it. Each repair says what AWS does.
+
+mod dependencies;
+mod endpoints;
+pub(super) mod nats;
+mod vpcs;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+
+use self::nats::Nats;
+use super::call::{Call, encode};
+use super::message::{Message, Reply};
+use super::upstream::Upstream;
+use super::xml::Element;
+use super::{Before, lock};
+
+/// The repairs, with what they must remember between calls.
+#[derive(Debug, Default)]
+pub(super) struct Repairs {
+    pub(super) nats: Nats,
+    tokens: Mutex<Tokens>,
+}
+
+/// Action and client token of the creates that succeeded: the parameters, and the answer.
+type Tokens = HashMap<(String, String), (BTreeMap<String, String>, Reply)>;
+
+impl Repairs {
+    pub(super) async fn before(&self, emulator: &Upstream, call: &Call, message: Message) -> Result<Before, String> {
+        if call.service != "ec2" {
+            return Ok(Before::Forward(message));
+        }
+        refuse_what_breaks_moto(call)?;
+        if let Some(reply) = self.same_token(call).or_else(|| two_attributes(call)) {
+            return Ok(Before::Answer(reply));
+        }
+        let refused = match call.action.as_str() {
+            "AssociateRouteTable" => associated_with_another_table(emulator, call, &message).await?,
+            "CreateRoute" => route_exists(emulator, call, &message).await?,
+            "DeleteSubnet" => {
+                let refused = dependencies::of_subnet(&self.nats, emulator, call, &message).await?;
+                if refused.is_none() {
+                    disassociate_tables(emulator, call, &message).await?;
+                }
+                refused
+            }
+            "DetachInternetGateway" => dependencies::of_attachment(&self.nats, emulator, call, &message).await?,
+            "ReleaseAddress" => dependencies::of_address(&self.nats, emulator, call, &message).await?,
+            "DeleteVpc" => dependencies::of_vpc(&self.nats, emulator, call, &message).await?,
+            "DeleteVpcEndpoints" => Some(endpoints::delete(emulator, call, &message).await?),
+            _ => None,
+        };
+        if let Some(reply) = refused {
+            return Ok(Before::Answer(reply));
+        }
+        Ok(Before::Forward(match call.action.as_str() {
+            "ModifyVpcEndpoint" => endpoints::reset_policy(call, message),
+            "DescribeNatGateways" => nats::without_own_filters(call, message),
+            _ => message,
+        }))
+    }
+
+    pub(super) async fn after(
+        &self,
+        emulator: &Upstream,
+        call: &Call,
+        message: &Message,
+        reply: Reply,
+    ) -> Result<Reply, String> {
+        if call.service != "ec2" {
+            return Ok(reply);
+        }
+        if !reply.is_success() {
+            return missing_object(emulator, call, message, reply).await;
+        }
+        let reply = match call.action.as_str() {
+            "CreateSubnet" | "DescribeSubnets" => association_state(reply),
+            "CreateVpc" => vpcs::complete(emulator, message, reply).await?,
+            "AssociateVpcCidrBlock" => vpcs::complete_ipv6(emulator, call, message, reply).await?,
+            "DescribeAvailabilityZones" => zone_groups(call, reply)?,
+            "CreateNatGateway" => self.nats.created(emulator, message, reply).await?,
+            "DescribeNatGateways" => self.nats.described(call, reply)?,
+            "DeleteNatGateway" => self.nats.deleted(emulator, call, message, reply).await?,
+            "DescribeRouteTables" => blackholes(&self.nats, emulator, message, reply).await?,
+            _ => reply,
+        };
+        self.remember_token(call, &reply);
+        Ok(reply)
+    }
+
+    /// AWS answers a create with a client token it has seen with the object that it made then. moto makes a second one.
+    fn same_token(&self, call: &Call) -> Option<Reply> {
+        let key = token(call)?;
+        let tokens = lock(&self.tokens);
+        let (params, reply) = tokens.get(&key)?;
+        Some(if *params == call.params {
+            reply.clone()
+        } else {
+            let message = "The request uses the same client token as a previous, but non-identical request.";
+            Reply::error(call, 400, "IdempotentParameterMismatch", message)
+        })
+    }
+
+    fn remember_token(&self, call: &Call, reply: &Reply) {
+        if let Some(key) = token(call) {
+            lock(&self.tokens).insert(key, (call.params.clone(), reply.clone()));
+        }
+    }
+}
+
+fn token(call: &Call) -> Option<(String, String)> {
+    let with_tokens = ["CreateNatGateway", "CreateEgressOnlyInternetGateway", "CreateRouteTable", "CreateVpcEndpoint"];
+    let token = call.params.get("ClientToken")?;
+    with_tokens.contains(&call.action.as_str()).then(|| (call.action.clone(), token.clone()))
+}
+
+/// Requests that AWS understands and that poison moto, or that moto takes for another: the product must not send them in a
+/// test against moto.
+fn refuse_what_breaks_moto(call: &Call) -> Result<(), String> {
+    let pool = !call.param("Ipv6Pool").is_empty()
+        || !call.param("Ipv6IpamPoolId").is_empty()
+        || !call.param("Ipv4IpamPoolId").is_empty();
+    let host_bits = |text: &str| text.parse::<ipnet::IpNet>().is_ok_and(|net| net.trunc() != net);
+    match call.action.as_str() {
+        "AssociateVpcCidrBlock" if pool => Err("with a pool it poisons moto; use recorded HTTP".into()),
+        "CreateVpcEndpoint" if call.param("VpcEndpointType").is_empty() => {
+            Err("without VpcEndpointType moto cannot delete the endpoint; always send the type".into())
+        }
+        "CreateRoute" if host_bits(call.param("DestinationCidrBlock")) => {
+            Err("a destination with host bits breaks the table in moto; send canonical text".into())
+        }
+        _ if call.param("DryRun") == "true" => Err("moto carries out a dry run".into()),
+        _ => Ok(()),
+    }
+}
+
+/// AWS takes one attribute for each of these calls; moto takes all.
+fn two_attributes(call: &Call) -> Option<Reply> {
+    let identity = match call.action.as_str() {
+        "ModifySubnetAttribute" => "SubnetId",
+        "ModifyVpcAttribute" => "VpcId",
+        _ => return None,
+    };
+    let attributes =
+        call.params.keys().filter(|name| ![identity, "Action", "Version"].contains(&name.as_str())).count();
+    let message = "Only one attribute can be modified at a time";
+    (attributes > 1).then(|| Reply::error(call, 400, "InvalidParameterCombination", message))
+}
+
+/// AWS describes the IPv6 association of a subnet by `associated`; moto sends a Python dictionary as text.
+fn association_state(reply: Reply) -> Reply {
+    let text = reply.text().replace("{'State': 'associated'}", "associated");
+    let text = text.replace("{&#39;State&#39;: &#39;associated&#39;}", "associated");
+    reply.with_body(text)
+}
+
+/// AWS refuses a second explicit table for a subnet; moto answers success and keeps the old one.
+async fn associated_with_another_table(
+    emulator: &Upstream,
+    call: &Call,
+    message: &Message,
+) -> Result<Option<Reply>, String> {
+    let (subnet, table) = (call.param("SubnetId"), call.param("RouteTableId"));
+    if subnet.is_empty() {
+        return Ok(None);
+    }
+    let filter = [("Filter.1.Name", "association.subnet-id"), ("Filter.1.Value.1", subnet)];
+    let tables = emulator.describe(message, "DescribeRouteTables", &filter).await?;
+    let other = tables.items("routeTableSet").iter().any(|found| found.text_of("routeTableId") != table);
+    let text = format!("the specified association for route table {table} conflicts with an existing association");
+    Ok(other.then(|| Reply::error(call, 400, "Resource.AlreadyAssociated", &text)))
+}
+
+/// AWS refuses a second route to one IPv6 destination; moto overwrites the first. (IPv4 it refuses itself.)
+/// AWS refuses a NAT gateway that does not exist; moto makes a route without target.
+async fn route_exists(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
+    let (table, wanted) = (call.param("RouteTableId"), call.param("DestinationIpv6CidrBlock"));
+    if !wanted.is_empty() {
+        let tables = emulator.ec2(message, "DescribeRouteTables", &[("RouteTableId.1", table)]).await?;
+        // A missing table is for moto to report.
+        let taken = tables.is_ok_and(|tables| {
+            let routes = tables.items("routeTableSet").iter().flat_map(|table| table.items("routeSet"));
+            routes.into_iter().any(|route| route.text_of("destinationIpv6CidrBlock") == wanted)
+        });
+        if taken {
+            let text = format!("The route identified by {wanted} already exists.");
+            return Ok(Some(Reply::error(call, 400, "RouteAlreadyExists", &text)));
+        }
+    }
+    let nat = call.param("NatGatewayId");
+    if !nat.is_empty() {
+        let found = emulator.describe(message, "DescribeNatGateways", &[("NatGatewayId.1", nat)]).await?;
+        if found.items("natGatewaySet").is_empty() {
+            let text = format!("The natGateway ID '{nat}' does not exist");
+            return Ok(Some(Reply::error(call, 400, "InvalidNatGatewayID.NotFound", &text)));
+        }
+    }
+    Ok(None)
+}
+
+/// On AWS the association with a route table goes with the subnet; in moto it stays and keeps the table undeletable.
+async fn disassociate_tables(emulator: &Upstream, call: &Call, message: &Message) -> Result<(), String> {
+    let subnet = call.param("SubnetId");
+    let filter = [("Filter.1.Name", "association.subnet-id"), ("Filter.1.Value.1", subnet)];
+    let tables = emulator.describe(message, "DescribeRouteTables", &filter).await?;
+    for association in tables.items("routeTableSet").iter().flat_map(|table| table.items("associationSet")) {
+        if association.text_of("subnetId") == subnet {
+            let id = association.text_of("routeTableAssociationId");
+            // An error is a race with the product's own disassociation.
+            let _lost_race = emulator.ec2(message, "DisassociateRouteTable", &[("AssociationId", id)]).await?;
+        }
+    }
+    Ok(())
+}
+
+/// On AWS a route whose NAT gateway or egress-only gateway has gone is a `blackhole`; in moto it stays `active`.
+async fn blackholes(nats: &Nats, emulator: &Upstream, message: &Message, reply: Reply) -> Result<Reply, String> {
+    let text = reply.text();
+    if !text.contains("<natGatewayId>nat-") && !text.contains("<egressOnlyInternetGatewayId>eigw-") {
+        return Ok(reply);
+    }
+    let mut root = Element::parse(&text)?;
+    let alive = nats.alive(emulator, message, &[]).await?;
+    let alive: Vec<&str> = alive.iter().map(|nat| nat.text_of("natGatewayId")).collect();
+    let gateways = emulator.describe(message, "DescribeEgressOnlyInternetGateways", &[]).await?;
+    let gateways = gateways.items("egressOnlyInternetGatewaySet");
+    for table in root.items_mut("routeTableSet") {
+        for route in table.items_mut("routeSet") {
+            let (nat, gateway) = (route.text_of("natGatewayId"), route.text_of("egressOnlyInternetGatewayId"));
+            let nat_gone = !nat.is_empty() && !alive.contains(&nat);
+            let exists = || gateways.iter().any(|found| found.text_of("egressOnlyInternetGatewayId") == gateway);
+            if nat_gone || (!gateway.is_empty() && !exists()) {
+                route.set("state", "blackhole");
+            }
+        }
+    }
+    Ok(reply.with_body(root.to_string()))
+}
+
+/// AWS says of each zone whether it was opted into, and to which group it belongs; moto leaves that out.
+fn zone_groups(call: &Call, reply: Reply) -> Result<Reply, String> {
+    let mut root = Element::parse(&reply.text())?;
+    for zone in root.items_mut("availabilityZoneInfo") {
+        for (name, value) in [
+            ("optInStatus", "opt-in-not-required"),
+            ("groupName", &format!("{}-zg-1", call.region)),
+            ("networkBorderGroup", &call.region),
+        ] {
+            zone.set(name, value);
+        }
+    }
+    Ok(reply.with_body(root.to_string()))
+}
+
+/// AWS names the object that a call did not find; moto fails with a page, or names a route table.
+async fn missing_object(emulator: &Upstream, call: &Call, message: &Message, reply: Reply) -> Result<Reply, String> {
+    let page = reply.status == 500 && reply.error_code().is_none();
+    let (code, text) = match call.action.as_str() {
+        "DeleteNatGateway" if page => {
+            ("NatGatewayNotFound", format!("The Nat Gateway {} was not found", call.param("NatGatewayId")))
+        }
+        "ReplaceNetworkAclEntry" | "DeleteNetworkAclEntry" if page => {
+            let acl = call.param("NetworkAclId");
+            let found = emulator.ec2(message, "DescribeNetworkAcls", &[("NetworkAclId.1", acl)]).await?;
+            match found {
+                Ok(_) => ("InvalidNetworkAclEntry.NotFound", "The network acl entry does not exist".to_owned()),
+                Err(_) => ("InvalidNetworkAclID.NotFound", format!("The networkAcl ID '{acl}' does not exist")),
+            }
+        }
+        "ReplaceNetworkAclAssociation" if page => {
+            let id = call.param("AssociationId");
+            ("InvalidAssociationID.NotFound", format!("The association ID '{id}' does not exist"))
+        }
+        "DescribeNetworkAcls" if reply.error_code().as_deref() == Some("InvalidRouteTableID.NotFound") => {
+            ("InvalidNetworkAclID.NotFound", "The networkAcl ID does not exist".to_owned())
+        }
+        _ => return Ok(reply),
+    };
+    Ok(Reply::error(call, 400, code, &text))
+}
+
+/// A query with other parameters.
+fn with_params(message: Message, params: &BTreeMap<String, String>) -> Message {
+    let pairs: Vec<String> = params.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
+    Message { body: pairs.join("&").into(), ..message }
+}

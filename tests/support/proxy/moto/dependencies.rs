@@ -1,0 +1,90 @@
+//! What AWS does not delete while something needs it, and moto does.
+
+use super::nats::Nats;
+use crate::support::proxy::call::Call;
+use crate::support::proxy::message::{Message, Reply};
+use crate::support::proxy::upstream::Upstream;
+use crate::support::proxy::xml::Element;
+
+/// AWS keeps a subnet while a NAT gateway or any other network interface stands in it.
+pub(super) async fn of_subnet(
+    nats: &Nats,
+    emulator: &Upstream,
+    call: &Call,
+    message: &Message,
+) -> Result<Option<Reply>, String> {
+    let subnet = call.param("SubnetId");
+    let filter = [("Filter.1.Name", "subnet-id"), ("Filter.1.Value.1", subnet)];
+    let mut held = !nats.alive(emulator, message, &filter).await?.is_empty();
+    if !held {
+        // moto leaves the interfaces of deleted NAT gateways standing: they do not count.
+        let all = emulator.describe(message, "DescribeNatGateways", &filter).await?;
+        let of_nats: Vec<&Element> =
+            all.items("natGatewaySet").iter().flat_map(|nat| nat.items("natGatewayAddressSet")).collect();
+        let found = emulator.describe(message, "DescribeNetworkInterfaces", &filter).await?;
+        let foreign = |interface: &Element| {
+            let id = interface.text_of("networkInterfaceId");
+            !of_nats.iter().any(|address| address.text_of("networkInterfaceId") == id)
+        };
+        held = found.items("networkInterfaceSet").iter().any(foreign);
+    }
+    let text = format!("The subnet '{subnet}' has dependencies and cannot be deleted.");
+    Ok(held.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
+}
+
+/// AWS keeps an internet gateway attached while a public NAT gateway maps an address through it.
+pub(super) async fn of_attachment(
+    nats: &Nats,
+    emulator: &Upstream,
+    call: &Call,
+    message: &Message,
+) -> Result<Option<Reply>, String> {
+    let vpc = call.param("VpcId");
+    let filter = [("Filter.1.Name", "vpc-id"), ("Filter.1.Value.1", vpc)];
+    let alive = nats.alive(emulator, message, &filter).await?;
+    let mapped = alive.iter().any(|nat| nat.text_of("connectivityType") != "private");
+    let text = format!(
+        "Network {vpc} has some mapped public address(es). Please unmap those public address(es) before detaching the gateway."
+    );
+    Ok(mapped.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
+}
+
+/// AWS keeps an address that a NAT gateway holds: the interface is its own, hence the odd code.
+pub(super) async fn of_address(
+    nats: &Nats,
+    emulator: &Upstream,
+    call: &Call,
+    message: &Message,
+) -> Result<Option<Reply>, String> {
+    let allocation = call.param("AllocationId");
+    let alive = nats.alive(emulator, message, &[]).await?;
+    let mut addresses = alive.iter().flat_map(|nat| nat.items("natGatewayAddressSet"));
+    let held = addresses.any(|address| address.text_of("allocationId") == allocation);
+    let text = "You do not have permission to access the specified resource.";
+    Ok(held.then(|| Reply::error(call, 400, "AuthFailure", text)))
+}
+
+/// AWS keeps a VPC while an internet gateway, NAT gateway, egress-only gateway or endpoint is in it; moto looks for subnets,
+/// route tables and VPN gateways only.
+pub(super) async fn of_vpc(
+    nats: &Nats,
+    emulator: &Upstream,
+    call: &Call,
+    message: &Message,
+) -> Result<Option<Reply>, String> {
+    let vpc = call.param("VpcId");
+    let inside = [("Filter.1.Name", "vpc-id"), ("Filter.1.Value.1", vpc)];
+    let attached = [("Filter.1.Name", "attachment.vpc-id"), ("Filter.1.Value.1", vpc)];
+    let gateways = emulator.describe(message, "DescribeInternetGateways", &attached).await?;
+    let egress = emulator.describe(message, "DescribeEgressOnlyInternetGateways", &[]).await?;
+    let endpoints = emulator.describe(message, "DescribeVpcEndpoints", &inside).await?;
+    let groups = emulator.describe(message, "DescribeSecurityGroups", &inside).await?;
+    let in_vpc = |gateway: &Element| gateway.items("attachmentSet").iter().any(|at| at.text_of("vpcId") == vpc);
+    let held = !gateways.items("internetGatewaySet").is_empty()
+        || egress.items("egressOnlyInternetGatewaySet").iter().any(in_vpc)
+        || endpoints.items("vpcEndpointSet").iter().any(|endpoint| endpoint.text_of("state") != "deleted")
+        || groups.items("securityGroupInfo").iter().any(|group| group.text_of("groupName") != "default")
+        || !nats.alive(emulator, message, &inside).await?.is_empty();
+    let text = format!("The vpc '{vpc}' has dependencies and cannot be deleted.");
+    Ok(held.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
+}

@@ -1,0 +1,209 @@
+//! NAT gateways: on AWS they take minutes to come and go, hold what they stand on, and may fail after their creation.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use super::with_params;
+use crate::support::proxy::call::Call;
+use crate::support::proxy::lock;
+use crate::support::proxy::message::{Message, Reply};
+use crate::support::proxy::upstream::Upstream;
+use crate::support::proxy::xml::Element;
+
+/// What this proxy knows of the NAT gateways that were made through it.
+#[derive(Debug, Default)]
+pub(in crate::support::proxy) struct Nats(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    pending: Duration,
+    deleting: Duration,
+    made: usize,
+    failures: BTreeMap<usize, Failure>,
+    known: HashMap<String, Life>,
+}
+
+#[derive(Clone, Debug)]
+struct Life {
+    created: Instant,
+    deleted: Option<Instant>,
+    failure: Option<Failure>,
+}
+
+#[derive(Clone, Debug)]
+struct Failure {
+    code: String,
+    message: String,
+}
+
+impl Nats {
+    pub(in crate::support::proxy) fn set_pending(&self, duration: Duration) {
+        lock(&self.0).pending = duration;
+    }
+
+    pub(in crate::support::proxy) fn set_deleting(&self, duration: Duration) {
+        lock(&self.0).deleting = duration;
+    }
+
+    pub(in crate::support::proxy) fn fail(&self, nth: usize, code: &str, message: &str) {
+        let mut state = lock(&self.0);
+        let number = state.made + nth;
+        state.failures.insert(number, Failure { code: code.into(), message: message.into() });
+    }
+
+    /// The gateways, by filters of DescribeNatGateways, that hold their subnet and address: all but failed and deleted ones.
+    pub(super) async fn alive(
+        &self,
+        emulator: &Upstream,
+        message: &Message,
+        filters: &[(&str, &str)],
+    ) -> Result<Vec<Element>, String> {
+        let found = emulator.describe(message, "DescribeNatGateways", filters).await?;
+        let holds = |nat: &&Element| !["failed", "deleted"].contains(&self.state(nat).as_str());
+        Ok(found.items("natGatewaySet").iter().filter(holds).cloned().collect())
+    }
+
+    /// AWS answers a create with `pending`, checks the rest later, and lets a public NAT gateway fail whose VPC has no
+    /// internet gateway attached. moto answers `available` whatever is missing.
+    pub(super) async fn created(&self, emulator: &Upstream, message: &Message, reply: Reply) -> Result<Reply, String> {
+        let mut root = Element::parse(&reply.text())?;
+        let nat = root.child_mut("natGateway").ok_or("CreateNatGateway answers no gateway")?;
+        let id = nat.text_of("natGatewayId").to_owned();
+        let public = nat.text_of("connectivityType") != "private";
+        let vpc = nat.text_of("vpcId").to_owned();
+        let failure = if public && !has_internet_gateway(emulator, message, &vpc).await? {
+            let text = format!("Network {vpc} has no Internet gateway attached");
+            Some(Failure { code: "Gateway.NotAttached".into(), message: text })
+        } else {
+            None
+        };
+        {
+            let mut state = lock(&self.0);
+            state.made += 1;
+            let number = state.made;
+            let failure = state.failures.remove(&number).or(failure);
+            state.known.insert(id, Life { created: Instant::now(), deleted: None, failure });
+        }
+        self.rewrite(nat);
+        // The answer comes before any work: even a gateway that fails at once is first pending.
+        if nat.text_of("state") == "failed" {
+            nat.set("state", "pending");
+        }
+        Ok(reply.with_body(root.to_string()))
+    }
+
+    /// The states of now; and moto ignores the filters by tag, and cannot know those by state.
+    pub(super) fn described(&self, call: &Call, reply: Reply) -> Result<Reply, String> {
+        let mut root = Element::parse(&reply.text())?;
+        if let Some(set) = root.child_mut("natGatewaySet") {
+            for nat in &mut set.children {
+                self.rewrite(nat);
+            }
+            let filters = call.filters();
+            set.children.retain(|nat| filters.iter().all(|(name, values)| passes(nat, name, values)));
+        }
+        Ok(reply.with_body(root.to_string()))
+    }
+
+    /// On AWS the address of a NAT gateway is free when the gateway has gone; in moto it stays associated.
+    pub(super) async fn deleted(
+        &self,
+        emulator: &Upstream,
+        call: &Call,
+        message: &Message,
+        reply: Reply,
+    ) -> Result<Reply, String> {
+        let id = call.param("NatGatewayId");
+        {
+            let mut state = lock(&self.0);
+            let now = Instant::now();
+            let life = state.known.entry(id.to_owned()).or_insert(Life { created: now, deleted: None, failure: None });
+            life.deleted.get_or_insert(now);
+        }
+        let found = emulator.describe(message, "DescribeNatGateways", &[("NatGatewayId.1", id)]).await?;
+        for address in found.items("natGatewaySet").iter().flat_map(|nat| nat.items("natGatewayAddressSet")) {
+            let allocation = address.text_of("allocationId");
+            if allocation.is_empty() {
+                continue;
+            }
+            // An address that was released or given to another gateway meanwhile is not ours to free.
+            let held = emulator.ec2(message, "DescribeAddresses", &[("AllocationId.1", allocation)]).await?;
+            for held in held.iter().flat_map(|answer| answer.items("addressesSet")) {
+                let association = held.text_of("associationId");
+                if held.text_of("networkInterfaceId") == address.text_of("networkInterfaceId")
+                    && !association.is_empty()
+                {
+                    let _lost_race =
+                        emulator.ec2(message, "DisassociateAddress", &[("AssociationId", association)]).await?;
+                }
+            }
+        }
+        Ok(reply)
+    }
+
+    fn state(&self, nat: &Element) -> String {
+        let state = lock(&self.0);
+        let raw = nat.text_of("state");
+        let Some(life) = state.known.get(nat.text_of("natGatewayId")) else { return raw.to_owned() };
+        let shown = match life.deleted {
+            Some(deleted) if deleted.elapsed() < state.deleting => "deleting",
+            Some(_) => "deleted",
+            None if life.created.elapsed() < state.pending => "pending",
+            None if life.failure.is_some() => "failed",
+            None => raw,
+        };
+        shown.to_owned()
+    }
+
+    /// State, failure, and the members of an address that moto leaves out.
+    fn rewrite(&self, nat: &mut Element) {
+        let shown = self.state(nat);
+        let failure = lock(&self.0).known.get(nat.text_of("natGatewayId")).and_then(|life| life.failure.clone());
+        if let Some(failure) = failure.filter(|_| shown != "pending") {
+            nat.set("failureCode", &failure.code);
+            nat.set("failureMessage", &failure.message);
+        }
+        nat.set("state", &shown);
+        if nat.text_of("connectivityType").is_empty() {
+            nat.set("connectivityType", "public");
+        }
+        for (number, address) in nat.items_mut("natGatewayAddressSet").iter_mut().enumerate() {
+            address.set("isPrimary", if number == 0 { "true" } else { "false" });
+            address.set("status", "succeeded");
+        }
+    }
+}
+
+/// Takes out the filters that [`Nats::described`] applies itself.
+pub(super) fn without_own_filters(call: &Call, message: Message) -> Message {
+    let mut params = call.params.clone();
+    params.retain(|name, _| !name.starts_with("Filter."));
+    let kept = call.filters().into_iter().filter(|(name, _)| !is_own(name));
+    for (number, (name, values)) in kept.enumerate() {
+        params.insert(format!("Filter.{}.Name", number + 1), name.to_owned());
+        for (place, value) in values.iter().enumerate() {
+            params.insert(format!("Filter.{}.Value.{}", number + 1, place + 1), (*value).to_owned());
+        }
+    }
+    with_params(message, &params)
+}
+
+fn is_own(filter: &str) -> bool {
+    filter == "state" || filter == "tag-key" || filter.starts_with("tag:")
+}
+
+fn passes(nat: &Element, filter: &str, values: &[&str]) -> bool {
+    let mut tags = nat.items("tagSet").iter();
+    match filter.strip_prefix("tag:") {
+        Some(key) => tags.any(|tag| tag.text_of("key") == key && values.contains(&tag.text_of("value"))),
+        None if filter == "tag-key" => tags.any(|tag| values.contains(&tag.text_of("key"))),
+        None if filter == "state" => values.contains(&nat.text_of("state")),
+        None => true,
+    }
+}
+
+async fn has_internet_gateway(emulator: &Upstream, message: &Message, vpc: &str) -> Result<bool, String> {
+    let filter = [("Filter.1.Name", "attachment.vpc-id"), ("Filter.1.Value.1", vpc)];
+    Ok(!emulator.describe(message, "DescribeInternetGateways", &filter).await?.items("internetGatewaySet").is_empty())
+}

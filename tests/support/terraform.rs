@@ -1,0 +1,368 @@
+//! Real Terraform in a directory of its own, with the built provider and the endpoints of a proxy.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::proxy::Proxy;
+use super::reaper;
+
+/// The services whose endpoint goes to the proxy, under the names that hashicorp/aws gives them.
+const SERVICES: &[&str] = &["ec2", "sts", "apigatewayv2", "cloudwatchlogs", "lambda"];
+
+/// The source address of the provider in the configurations of tests.
+const SOURCE: &str = "fgw/fgw";
+
+/// A directory with a configuration and its state.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    directory: TempDir,
+    provider: String,
+    variables: BTreeMap<String, String>,
+    within: Duration,
+}
+
+impl Workspace {
+    /// With the provider configured for Region us-east-1, static keys and the endpoints of this proxy.
+    pub(crate) fn new(proxy: &Proxy) -> Self {
+        Self::with_provider(proxy, "")
+    }
+
+    /// The same, with further lines in the provider block.
+    pub(crate) fn with_provider(proxy: &Proxy, lines: &str) -> Self {
+        let endpoint = proxy.endpoint();
+        let endpoints: Vec<String> = SERVICES.iter().map(|service| format!("    {service} = \"{endpoint}\"")).collect();
+        Self::with_blocks(&format!(
+            "provider \"fgw\" {{\n  region = \"us-east-1\"\n  access_key = \"{}\"\n  secret_key = \"test\"\n  endpoints {{\n{}\n  }}\n\
+             {lines}\n}}\n",
+            proxy.account().id,
+            endpoints.join("\n"),
+        ))
+    }
+
+    /// With provider blocks as given, and the provider required.
+    pub(crate) fn with_blocks(blocks: &str) -> Self {
+        Self::in_new_directory(format!(
+            "terraform {{\n  required_providers {{\n    fgw = {{\n      source = \"{SOURCE}\"\n    }}\n  }}\n}}\n\n{blocks}"
+        ))
+    }
+
+    /// Without a provider: for what Terraform knows by itself.
+    pub(crate) fn bare() -> Self {
+        Self::in_new_directory(String::new())
+    }
+
+    /// The configuration: all but the provider. Replaces what was there.
+    pub(crate) fn config(&self, body: &str) {
+        self.write("main.tf", body);
+    }
+
+    pub(crate) fn write(&self, file: &str, content: &str) {
+        fs::write(self.path().join(file), content).expect("the directory is ours");
+    }
+
+    /// An environment variable of every run from now on.
+    pub(crate) fn env(&mut self, name: &str, value: &str) {
+        self.variables.insert(name.into(), value.into());
+    }
+
+    /// The longest that a run may take; two minutes until told otherwise.
+    pub(crate) fn within(&mut self, within: Duration) {
+        self.within = within;
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn validate(&self) -> Run {
+        self.run(&["validate", "-no-color"])
+    }
+
+    /// Plans into a file, which [`Workspace::plan_json`] and [`Workspace::apply_plan`] read. Code 0: nothing to do, 1: error,
+    /// 2: changes. Further options such as `-refresh=false`, `-refresh-only`, `-destroy`.
+    pub(crate) fn plan(&self, options: &[&str]) -> Run {
+        let own = ["plan", "-no-color", "-input=false", "-detailed-exitcode", "-out=plan.bin"];
+        self.run(&[&own[..], options].concat())
+    }
+
+    /// Plans, and gives the plan as JSON. Panics if the plan fails.
+    pub(crate) fn plan_json(&self, options: &[&str]) -> Value {
+        let plan = self.plan(options);
+        assert!(plan.code != 1, "the plan fails:\n{plan}");
+        let shown = self.run(&["show", "-json", "plan.bin"]);
+        serde_json::from_str(&shown.succeeded().stdout).expect("terraform show -json prints JSON")
+    }
+
+    /// Panics with the plan if there is one: what a test asserts after every apply.
+    pub(crate) fn assert_nothing_to_do(&self) {
+        let plan = self.plan(&[]);
+        assert_eq!(plan.code, 0, "a second plan is not empty:\n{plan}");
+    }
+
+    pub(crate) fn apply(&self, options: &[&str]) -> Run {
+        let own = ["apply", "-no-color", "-input=false", "-auto-approve"];
+        self.run(&[&own[..], options].concat())
+    }
+
+    /// Applies what the last [`Workspace::plan`] wrote.
+    pub(crate) fn apply_plan(&self) -> Run {
+        self.run(&["apply", "-no-color", "-input=false", "plan.bin"])
+    }
+
+    pub(crate) fn destroy(&self) -> Run {
+        self.run(&["destroy", "-no-color", "-input=false", "-auto-approve"])
+    }
+
+    pub(crate) fn import(&self, address: &str, id: &str) -> Run {
+        self.run(&["import", "-no-color", "-input=false", address, id])
+    }
+
+    pub(crate) fn show(&self) -> Run {
+        self.run(&["show", "-no-color"])
+    }
+
+    /// The state file; an empty state if there is none yet.
+    pub(crate) fn state(&self) -> State {
+        let text = fs::read_to_string(self.path().join("terraform.tfstate")).unwrap_or_else(|_| "{}".into());
+        State(serde_json::from_str(&text).expect("terraform writes its state as JSON"))
+    }
+
+    /// Any command, to its end. Panics if it takes too long.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
+        self.start(arguments).wait()
+    }
+
+    /// An apply that gets Ctrl-C when `moment` holds, such as `|| proxy.succeeded("CreateSubnet") >= 5`.
+    pub(crate) fn apply_interrupted(&self, moment: impl Fn() -> bool) -> Run {
+        let running = self.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
+        running.interrupt_when(moment).wait()
+    }
+
+    /// Starts a command and leaves it running.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Running {
+        let output = |name: &str| {
+            let file = tempfile::Builder::new().prefix(name).tempfile_in(self.path()).expect("the directory is ours");
+            file.keep().expect("the file is ours")
+        };
+        let ((stdout, stdout_path), (stderr, stderr_path)) = (output("stdout-"), output("stderr-"));
+        let program = std::env::var("TERRAFORM").unwrap_or_else(|_| "terraform".into());
+        let child = self.command(&program, arguments, stdout, stderr).spawn().unwrap_or_else(|error| {
+            panic!(
+                "cannot run {program}: {error}. The tests need Terraform 1.8 or later: install it from \
+                 https://developer.hashicorp.com/terraform/install, or name a binary with TERRAFORM=/path/to/terraform"
+            )
+        });
+        reaper::group_started(child.id());
+        Running {
+            child,
+            deadline: Instant::now() + self.within,
+            command: arguments.join(" "),
+            stdout_path,
+            stderr_path,
+        }
+    }
+
+    fn command(&self, program: &str, arguments: &[&str], stdout: File, stderr: File) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            // Nothing of the developer's AWS or Terraform set-up may reach a test.
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.path())
+            .env("TF_CLI_CONFIG_FILE", self.path().join("terraformrc"))
+            .envs([("CHECKPOINT_DISABLE", "1"), ("TF_IN_AUTOMATION", "1"), ("AWS_EC2_METADATA_DISABLED", "true")])
+            .envs(&self.variables)
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
+            // A group of its own: Ctrl-C in a terminal reaches Terraform and provider together, and so does ours.
+            .process_group(0);
+        command
+    }
+
+    fn in_new_directory(provider: String) -> Self {
+        let directory = tempfile::Builder::new().prefix("fgw-terraform-").tempdir().expect("a temporary directory");
+        reaper::directory_made(directory.path());
+        let workspace = Self { directory, provider, variables: BTreeMap::new(), within: Duration::from_secs(120) };
+        let built =
+            Path::new(env!("CARGO_BIN_EXE_terraform-provider-fgw")).parent().expect("a binary is in a directory");
+        workspace.write(
+            "terraformrc",
+            &format!(
+                "provider_installation {{\n  dev_overrides {{\n    \"{SOURCE}\" = \"{}\"\n  }}\n  direct {{}}\n}}\n",
+                built.display()
+            ),
+        );
+        workspace.write("provider.tf", &workspace.provider);
+        workspace
+    }
+}
+
+/// A command in flight. Dropped, it is killed with all that it started.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    deadline: Instant,
+    command: String,
+    stdout_path: PathBuf,
+    stderr_path: PathBuf,
+}
+
+impl Running {
+    /// Waits for the end; panics with the output at the time limit.
+    pub(crate) fn wait(mut self) -> Run {
+        loop {
+            if let Some(run) = self.ended() {
+                return run;
+            }
+            if Instant::now() > self.deadline {
+                self.kill();
+                panic!("terraform {} takes too long; so far:\n{}", self.command, self.output(None));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Sends Ctrl-C at a moment. Panics if the command ends before, or the moment does not come in time.
+    pub(crate) fn interrupt_when(mut self, moment: impl Fn() -> bool) -> Self {
+        while !moment() {
+            if let Some(run) = self.ended() {
+                panic!("terraform ended before the moment of the interrupt:\n{run}");
+            }
+            assert!(
+                Instant::now() < self.deadline,
+                "the moment of the interrupt does not come:\n{}",
+                self.output(None)
+            );
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.interrupt();
+        self
+    }
+
+    /// Ctrl-C: SIGINT to Terraform and the provider.
+    pub(crate) fn interrupt(&self) {
+        signal("INT", self.child.id());
+    }
+
+    /// SIGKILL to Terraform and the provider, as when a machine goes away.
+    pub(crate) fn kill(&mut self) {
+        signal("KILL", self.child.id());
+        self.child.wait().expect("the child is ours");
+    }
+
+    fn ended(&mut self) -> Option<Run> {
+        let status = self.child.try_wait().expect("the child is ours")?;
+        // A signal's number is negative, as no exit code is.
+        let code = status.code().unwrap_or_else(|| -status.signal().expect("a process ends by exit or by signal"));
+        Some(self.output(Some(code)))
+    }
+
+    fn output(&self, code: Option<i32>) -> Run {
+        let read = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+        let (stdout, stderr) = (read(&self.stdout_path), read(&self.stderr_path));
+        Run { command: self.command.clone(), code: code.unwrap_or(i32::MIN), stdout, stderr }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The provider may outlive a Terraform that has ended.
+        signal("KILL", self.child.id());
+        self.child.wait().expect("the child is ours");
+        reaper::group_ended(self.child.id());
+    }
+}
+
+/// A command that has ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    command: String,
+    /// The exit code; minus the signal for a killed process.
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// Panics with the output unless the command succeeded.
+    pub(crate) fn succeeded(&self) -> &Self {
+        assert_eq!(self.code, 0, "{self}");
+        self
+    }
+
+    /// Panics unless the command failed and its error says this. Line breaks and frames of Terraform are ignored.
+    pub(crate) fn failed_with(&self, text: &str) -> &Self {
+        assert_eq!(self.code, 1, "{self}");
+        assert!(words(&self.stderr).contains(&words(text)), "no {text:?} in\n{self}");
+        self
+    }
+
+    /// Whether the output says this. Line breaks and frames of Terraform are ignored.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        words(&self.stdout).contains(&words(text)) || words(&self.stderr).contains(&words(text))
+    }
+}
+
+impl std::fmt::Display for Run {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { command, code, stdout, stderr } = self;
+        write!(out, "terraform {command}: code {code}\n--- stdout\n{stdout}\n--- stderr\n{stderr}")
+    }
+}
+
+/// A state file.
+#[derive(Clone, Debug)]
+pub(crate) struct State(pub(crate) Value);
+
+impl State {
+    /// An output's value, `null` if there is none.
+    pub(crate) fn output(&self, name: &str) -> &Value {
+        &self.0["outputs"][name]["value"]
+    }
+
+    /// The attributes of a resource without `count` or `for_each`, by an address such as `fgw_http_gateway.this`.
+    pub(crate) fn resource(&self, address: &str) -> Option<&Value> {
+        Some(&self.instance(address)?["attributes"])
+    }
+
+    /// One attribute; panics if the resource is not there.
+    pub(crate) fn attribute(&self, address: &str, name: &str) -> &Value {
+        let resource = self.resource(address).unwrap_or_else(|| panic!("no {address} in the state: {}", self.0));
+        &resource[name]
+    }
+
+    pub(crate) fn is_tainted(&self, address: &str) -> bool {
+        self.instance(address).is_some_and(|instance| instance["status"] == "tainted")
+    }
+
+    fn instance(&self, address: &str) -> Option<&Value> {
+        let (kind, name) = address.split_once('.').expect("an address is a type and a name");
+        let resources = self.0["resources"].as_array()?;
+        let found = resources.iter().find(|found| found["type"] == kind && found["name"] == name)?;
+        found["instances"].get(0)
+    }
+}
+
+/// The words, without the frames that Terraform draws around diagnostics and the breaks that it makes in them.
+fn words(text: &str) -> String {
+    text.replace(['│', '╷', '╵'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn signal(name: &str, group: u32) {
+    // A group that has ended is what the signal wanted; the shell's kill exists on every system.
+    let _already_gone = Command::new("sh")
+        .args(["-c", &format!("kill -s {name} -- -{group}")])
+        .stderr(Stdio::null())
+        .status()
+        .expect("a POSIX system has sh");
+}
