@@ -1,1 +1,255 @@
+//! A simulated account for tests: it refuses what AWS would refuse, in whatever order it is asked.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+
+use crate::cloud::{Cause, Cloud, Failure, Observed, Owner, Record, RootState, UnfinishedRoot, Work};
+use crate::objects::{Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
+use crate::product::{AvailabilityZone, Facts, Lookup, Scope};
+
+/// The simulated account.
+pub(crate) struct Simulation {
+    scope: Scope,
+    zones: Mutex<Vec<AvailabilityZone>>,
+    objects: Mutex<Vec<Object>>,
+    ids: Mutex<BTreeMap<Key, String>>,
+    counter: AtomicU64,
+    /// Slots whose next change fails for good.
+    pub(crate) failing: Mutex<Vec<String>>,
+    /// Slots that something foreign uses, so that they cannot be deleted.
+    pub(crate) in_use: Mutex<Vec<String>>,
+    /// Slots whose code panics.
+    pub(crate) panicking: Mutex<Vec<String>>,
+    /// What was done, as `create subnet.public.0`.
+    pub(crate) calls: Mutex<Vec<String>>,
+    /// The root's tag `fgw:state`.
+    pub(crate) root_state: Mutex<Option<RootState>>,
+    /// What a killed run has left.
+    pub(crate) left: Mutex<Vec<UnfinishedRoot>>,
+}
+
+impl Simulation {
+    pub(crate) fn new(zones: usize) -> Simulation {
+        let zones = (0..zones).map(|number| AvailabilityZone {
+            name: format!("us-east-1{}", (b'a' + number as u8) as char),
+            id: format!("use1-az{}", number + 1),
+            state: "available".into(),
+        });
+        Simulation {
+            scope: Scope {
+                partition: "aws".into(),
+                region: "us-east-1".into(),
+                account: Some("123456789012".into()),
+                ..Scope::default()
+            },
+            zones: Mutex::new(zones.collect()),
+            objects: Mutex::default(),
+            ids: Mutex::default(),
+            counter: AtomicU64::new(1),
+            failing: Mutex::default(),
+            in_use: Mutex::default(),
+            panicking: Mutex::default(),
+            calls: Mutex::default(),
+            root_state: Mutex::default(),
+            left: Mutex::default(),
+        }
+    }
+
+    /// The slots of all that exists.
+    pub(crate) fn slots(&self) -> Vec<String> {
+        let mut slots: Vec<String> = self.objects().iter().map(|object| object.key.slot.clone()).collect();
+        slots.sort();
+        slots
+    }
+
+    /// Takes an object away, as another person would.
+    pub(crate) fn lose(&self, slot: &str) {
+        self.objects().retain(|object| object.key.slot != slot);
+    }
+
+    /// Changes an object, as another person would.
+    pub(crate) fn damage(&self, slot: &str, damage: impl Fn(&mut Spec)) {
+        self.objects().iter_mut().filter(|object| object.key.slot == slot).for_each(|object| damage(&mut object.spec));
+    }
+
+    pub(crate) fn take_calls(&self) -> Vec<String> {
+        std::mem::take(&mut self.calls.lock().unwrap())
+    }
+
+    fn objects(&self) -> std::sync::MutexGuard<'_, Vec<Object>> {
+        self.objects.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Lets others run first, a varying number of times, so that ready operations finish in varying order.
+    async fn dawdle(&self) {
+        let turns = self.counter.fetch_add(1, Ordering::Relaxed).wrapping_mul(2_654_435_761) >> 7 & 7;
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn begin(&self, verb: &str, key: &Key) -> Result<(), Failure> {
+        self.calls.lock().unwrap().push(format!("{verb} {key}"));
+        assert!(!self.panicking.lock().unwrap().contains(&key.slot), "told to panic at {key}");
+        if self.failing.lock().unwrap().contains(&key.slot) {
+            return Err(Failure {
+                cause: Cause::Other,
+                action: "Simulate".into(),
+                code: Some("SimulatedFailure".into()),
+                message: "told to fail".into(),
+                request_id: Some("request-1".into()),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_needs(&self, work: &Work<'_>, object: &Object) {
+        assert!(object.spec.is_known(), "{} is applied with unknown inputs", object.key);
+        let objects = self.objects();
+        for need in object.spec.needs() {
+            assert!(work.ids.get(&need.key).is_some(), "{} got no id of {}", object.key, need.key);
+            let exists = objects.iter().any(|other| other.key == need.key);
+            assert!(exists, "{} needs {:?}, which does not exist", object.key, need.key);
+        }
+    }
+}
+
+#[async_trait]
+impl Cloud for Simulation {
+    fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    async fn facts(&self, _: &[Lookup]) -> Result<Facts, Failure> {
+        let services = ["s3", "s3express", "dynamodb"].map(|name| format!("com.amazonaws.us-east-1.{name}"));
+        Ok(Facts {
+            availability_zones: Some(self.zones.lock().unwrap().clone()),
+            gateway_endpoint_services: Some(services.to_vec()),
+        })
+    }
+
+    async fn read(&self, owner: &Owner, _: &str, _: &[Entry]) -> Result<Option<Vec<Observed>>, Failure> {
+        let objects = self.objects();
+        if !objects.iter().any(|object| object.key.slot == owner.root) {
+            return Ok(None);
+        }
+        let ids = self.ids.lock().unwrap();
+        let seen = objects.iter().map(|object| Observed {
+            id: ids[&object.key].clone(),
+            key: object.key.clone(),
+            spec: object.spec.clone(),
+            learned: learned(&object.spec, &ids[&object.key]),
+        });
+        Ok(Some(seen.collect()))
+    }
+
+    async fn create(&self, work: &Work<'_>, object: &Object, record: &Record<'_>) -> Result<(), Failure> {
+        self.dawdle().await;
+        self.begin("create", &object.key)?;
+        self.check_needs(work, object);
+        let id = format!("{}-{}", object.key.slot, self.counter.fetch_add(1, Ordering::Relaxed));
+        {
+            let mut objects = self.objects();
+            for other in objects.iter() {
+                for claim in object.spec.claims() {
+                    let collides = other.spec.claims().iter().any(|held| claim.collides(held));
+                    assert!(!collides, "{:?} and {:?} both claim {claim:?}", object.key, other.key);
+                }
+            }
+            objects.push(Object::new(object.key.clone(), object.spec.clone()));
+            self.ids.lock().unwrap().insert(object.key.clone(), id.clone());
+        }
+        (record.id)(&id);
+        (record.learned)(learned(&object.spec, &id));
+        self.dawdle().await;
+        Ok(())
+    }
+
+    async fn update(
+        &self,
+        work: &Work<'_>,
+        id: &str,
+        _: Option<&Spec>,
+        to: &Object,
+        record: &Record<'_>,
+    ) -> Result<(), Failure> {
+        self.dawdle().await;
+        self.begin("update", &to.key)?;
+        self.check_needs(work, to);
+        let mut objects = self.objects();
+        let object = objects.iter_mut().find(|object| object.key == to.key).expect("what is updated exists");
+        object.spec = to.spec.clone();
+        if to.spec.gets_new_id_when_updated() {
+            let id = format!("{id}'");
+            self.ids.lock().unwrap().insert(to.key.clone(), id.clone());
+            (record.id)(&id);
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, _: &Work<'_>, entry: &Entry) -> Result<(), Failure> {
+        self.dawdle().await;
+        self.begin("delete", &entry.key)?;
+        if self.in_use.lock().unwrap().contains(&entry.key.slot) {
+            return Err(Failure::new(Cause::InUse, "Simulate", "a network interface still uses it"));
+        }
+        let mut objects = self.objects();
+        for other in objects.iter().filter(|other| other.spec.parent() != Some(&entry.key)) {
+            let held = other.spec.needs().iter().any(|need| need.key == entry.key && need.on_delete == OnDelete::Holds);
+            // What goes along with something that is still there holds as firmly as anything else.
+            assert!(!held, "{} is deleted while {} uses it", entry.key, other.key);
+        }
+        let mut gone = vec![entry.key.clone()];
+        while let Some(key) = gone.pop() {
+            objects.retain(|object| object.key != key);
+            gone.extend(objects.iter().filter(|it| it.spec.parent() == Some(&key)).map(|it| it.key.clone()));
+        }
+        Ok(())
+    }
+
+    async fn settle(&self, _: &Owner, _: &str) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    async fn unfinished_roots(&self, _: &Owner, _: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
+        Ok(self.left.lock().unwrap().clone())
+    }
+
+    async fn mark_root(&self, _: &Owner, _: &str, state: RootState) -> Result<(), Failure> {
+        *self.root_state.lock().unwrap() = Some(state);
+        Ok(())
+    }
+}
+
+fn learned(spec: &Spec, id: &str) -> Learned {
+    let pairs: &[(&str, &str)] = match spec {
+        Spec::Vpc(_) => &[
+            ("owner_id", "123456789012"),
+            ("default_route_table_id", "rtb-main"),
+            ("default_network_acl_id", "acl-default"),
+            ("default_security_group_id", "sg-default"),
+        ],
+        Spec::Api(_) => &[("api_endpoint", "https://api.example.com")],
+        _ => &[],
+    };
+    let mut learned: Learned = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    // The address belongs to the allocation, so that a NAT gateway shows that of its own.
+    let address = match spec {
+        Spec::Eip(_) => Some(id.to_string()),
+        Spec::NatGateway(nat) => nat.allocation.as_ref().and_then(|it| it.known()).map(|it| match it {
+            Ref::Key(key) => key.slot.clone(),
+            Ref::Id(id) => id.clone(),
+        }),
+        _ => None,
+    };
+    learned.extend(address.map(|address| ("public_ip".to_string(), address)));
+    learned
+}
+
+/// The inventory of private state, for a test that looks into it.
+pub(crate) fn inventory(private: &[u8]) -> Inventory {
+    super::Private::decode(private).expect("private state is readable").inventory
+}
