@@ -107,3 +107,106 @@ fn null_element(path: AttributePath, diagnostics: &mut Diagnostics) {
     let problem = super::Problem::new(path, "It is null, and an element cannot be null.", "Leave the element out.");
     diagnostics.problems([problem]);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::plugin::Check;
+
+    fn plain(name: &str, kind: Type) -> Attribute {
+        Attribute::new(name, AttributeType::Plain(kind), "")
+    }
+
+    fn nested(name: &str, nesting: Nesting, attributes: Vec<Attribute>) -> Attribute {
+        Attribute::new(name, AttributeType::Nested(nesting, attributes), "")
+    }
+
+    fn messages(attributes: &[Attribute], config: &Value) -> Vec<(Severity, String)> {
+        let found = check_config(attributes, config);
+        found.0.into_iter().map(|it| (it.severity, it.path.unwrap().to_string())).collect()
+    }
+
+    #[test]
+    fn a_null_element_is_an_error_at_its_place_at_every_depth_and_an_unknown_one_is_fine() {
+        let strings = Type::List(Box::new(Type::String));
+        let object = Type::Object(BTreeMap::from([("names".to_string(), strings.clone())]));
+        let attributes = [
+            plain("tags", Type::Map(Box::new(Type::String))),
+            plain("colours", Type::Set(Box::new(Type::String))),
+            plain("plans", Type::List(Box::new(object))),
+            nested("hinges", Nesting::Map, vec![plain("screws", strings)]),
+        ];
+        let list = |items: &[Value]| Value::List(items.to_vec());
+        let config = Value::map([
+            ("tags", Value::map([("a", Value::Null), ("b", Value::Unknown), ("c", Value::from(""))])),
+            ("colours", list(&[Value::from("red"), Value::Null])),
+            ("plans", list(&[Value::map([("names", list(&[Value::Unknown, Value::Null]))])])),
+            (
+                "hinges",
+                Value::map([
+                    ("top", Value::map([("screws", list(&[Value::Null]))])),
+                    ("low", Value::Null),
+                    ("mid", Value::Unknown),
+                ]),
+            ),
+        ]);
+        let expected =
+            [r#"tags["a"]"#, "colours", "plans[0].names[1]", r#"hinges["low"]"#, r#"hinges["top"].screws[0]"#];
+        let expected: Vec<_> = expected.map(|path| (Severity::Error, path.to_string())).into();
+        assert_eq!(messages(&attributes, &config), expected);
+    }
+
+    #[test]
+    fn a_deprecated_attribute_warns_where_it_is_used_and_only_there() {
+        let attributes = [
+            plain("code", Type::String).deprecated("Use a key."),
+            nested("key", Nesting::List, vec![plain("shape", Type::String).deprecated("Keys are cards.")]).block(),
+            nested("bolt", Nesting::List, vec![]).block().deprecated("Use a key."),
+        ];
+        let key = Value::map([("shape", Value::Unknown)]);
+        let used = Value::map([("key", Value::List(vec![key])), ("bolt", Value::List(Vec::new()))]);
+        assert_eq!(messages(&attributes, &used), [(Severity::Warning, "key[0].shape".to_string())]);
+        let used = Value::map([("code", Value::from("1234"))]);
+        let found = check_config(&attributes, &used);
+        assert_eq!((&found.0[0].summary[..], &found.0[0].detail[..]), ("code is deprecated", "Use a key."));
+    }
+
+    #[test]
+    fn all_broken_rules_are_reported_at_once_and_a_second_error_on_an_attribute_is_left_out() {
+        let attributes = [
+            plain("width", Type::Number).check(Check::between(600, 1200)),
+            plain("colour", Type::String).check(Check::one_of(&["white", "red"])),
+        ];
+        let config = Value::map([("width", Value::from(1)), ("colour", Value::from("blue"))]);
+        let mut diagnostics = check_config(&attributes, &config);
+        assert_eq!(diagnostics.0.len(), 2);
+        let mut found = Diagnostics::default();
+        found.attribute_error(AttributePath::new("width"), "It does not fit the frame", "");
+        found.attribute_warning(AttributePath::new("width"), "Unusual", "");
+        found.attribute_error(AttributePath::new("height"), "It is missing", "");
+        found.error("No wall", "");
+        add_findings(&mut diagnostics, found);
+        let summaries: Vec<_> = diagnostics.0[2..].iter().map(|it| &it.summary[..]).collect();
+        assert_eq!(summaries, ["Unusual", "It is missing", "No wall"]);
+    }
+
+    #[test]
+    fn a_list_of_blocks_is_empty_and_never_null_at_every_depth() {
+        let inner = nested("tooth", Nesting::List, vec![plain("depth", Type::Number)]).block();
+        let attributes = [
+            plain("name", Type::String),
+            nested("key", Nesting::List, vec![inner]).block(),
+            nested("timeouts", Nesting::Single, vec![plain("create", Type::String)]).block(),
+        ];
+        let key = |tooth: Value| Value::map([("tooth", tooth)]);
+        let empty = Value::List(Vec::new());
+        let state = Value::map([("key", Value::List(vec![key(Value::Null)]))]);
+        let mended = with_empty_blocks(&attributes, state);
+        assert_eq!(mended.get("key"), &Value::List(vec![key(empty.clone())]));
+        assert_eq!(mended.get("timeouts"), &Value::Null);
+        assert_eq!(with_empty_blocks(&attributes, Value::map::<String>([])).get("key"), &empty);
+        assert_eq!(with_empty_blocks(&attributes, Value::Null), Value::Null);
+    }
+}
