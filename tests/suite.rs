@@ -3,5 +3,7 @@
 #[path = "support/mod.rs"]
 mod support;
 
+#[path = "suite/plugin.rs"]
+mod plugin;
 #[path = "suite/testbed.rs"]
 mod testbed;

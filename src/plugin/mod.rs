@@ -2,24 +2,41 @@
 //!
 //! This folder knows no cloud and no product: another provider could be written on it. A provider
 //! implements [`Provider`] and [`Resource`], declares its attributes once with [`attributes!`], and calls
-//! `serve`. Everything between that and Terraform (handshake, TLS, gRPC, encoding, logs, Ctrl-C, panics)
+//! [`serve`](fn@serve). Everything between that and Terraform (handshake, TLS, gRPC, encoding, logs, Ctrl-C, panics)
 //! is here.
 //!
 //! [`attributes!`]: crate::attributes
 
+mod checks;
+mod connection;
+mod convert;
 pub mod decode;
 pub mod diagnostics;
+pub mod handshake;
+mod json;
+mod lifecycle;
+mod logs;
+mod msgpack;
+mod number;
+mod panics;
 pub mod path;
+#[doc(hidden)]
+pub mod proto;
 pub mod resource;
 pub mod schema;
+pub mod serve;
+mod server;
+mod tls;
 pub mod value;
 
 pub use decode::{FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
+pub use handshake::Environment;
 pub use path::{AttributePath, Step};
 pub use resource::{
     ApplyRequest, ApplyResponse, ImportResponse, PlanRequest, PlanResponse, Provider, ReadRequest, ReadResponse,
     Resource, SoFar,
 };
 pub use schema::{Attribute, AttributeType, Check, Mode, Nesting, Schema, Type};
+pub use serve::{Program, serve};
 pub use value::{Number, Value};

@@ -1,0 +1,212 @@
+//! What the server checks in every configuration before a provider sees it, and mends in every state.
+
+use super::{Attribute, AttributePath, AttributeType, Diagnostics, Mode, Nesting, Severity, Type, Value, schema};
+
+/// Everything that a schema alone can find wrong with a configuration.
+pub(super) fn check_config(attributes: &[Attribute], config: &Value) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    diagnostics.problems(schema::check(attributes, config, &AttributePath::root()));
+    visit(attributes, config, &AttributePath::root(), &mut diagnostics);
+    diagnostics
+}
+
+/// Adds what a provider found by itself, without errors about attributes that have one already: the first is
+/// usually the cause of the second.
+pub(super) fn add_findings(diagnostics: &mut Diagnostics, found: Diagnostics) {
+    let reported: Vec<_> =
+        diagnostics.0.iter().filter(|it| it.severity == Severity::Error).filter_map(|it| it.path.clone()).collect();
+    let is_new = |it: &super::Diagnostic| {
+        it.severity != Severity::Error || !it.path.as_ref().is_some_and(|path| reported.contains(path))
+    };
+    diagnostics.0.extend(found.0.into_iter().filter(is_new));
+}
+
+/// A state in which no list or map of blocks is null, which Terraform would take for a mistake of the provider.
+pub(super) fn with_empty_blocks(attributes: &[Attribute], mut state: Value) -> Value {
+    let Value::Map(entries) = &mut state else { return state };
+    for attribute in attributes.iter().filter(|it| it.mode == Mode::Block) {
+        let AttributeType::Nested(nesting, nested) = &attribute.kind else { continue };
+        let value = entries.entry(attribute.name.clone()).or_default();
+        let given = std::mem::take(value);
+        *value = match (nesting, given) {
+            (Nesting::List, Value::Null) => Value::List(Vec::new()),
+            (Nesting::Map, Value::Null) => Value::map::<String>([]),
+            (Nesting::List, Value::List(items)) => {
+                Value::List(items.into_iter().map(|item| with_empty_blocks(nested, item)).collect())
+            }
+            (Nesting::Map, Value::Map(items)) => {
+                Value::Map(items.into_iter().map(|(key, item)| (key, with_empty_blocks(nested, item))).collect())
+            }
+            (_, other) => with_empty_blocks(nested, other),
+        };
+    }
+    state
+}
+
+fn visit(attributes: &[Attribute], object: &Value, path: &AttributePath, diagnostics: &mut Diagnostics) {
+    for attribute in attributes {
+        let value = object.get(&attribute.name);
+        let path = path.attribute(&attribute.name);
+        // A block that is not written is an empty list or map, and nobody used it.
+        let is_used = match value {
+            Value::Null => false,
+            Value::List(items) => attribute.mode != Mode::Block || !items.is_empty(),
+            Value::Map(items) => attribute.mode != Mode::Block || !items.is_empty(),
+            _ => true,
+        };
+        if let Some(reason) = attribute.deprecation.as_ref().filter(|_| is_used) {
+            diagnostics.attribute_warning(path.clone(), format!("{path} is deprecated"), reason);
+        }
+        match &attribute.kind {
+            AttributeType::Plain(kind) => reject_null_elements(kind, value, &path, diagnostics),
+            AttributeType::Nested(Nesting::Single, nested) => visit(nested, value, &path, diagnostics),
+            AttributeType::Nested(_, nested) => {
+                for (path, item) in elements(value, &path) {
+                    if item.is_null() {
+                        null_element(path, diagnostics);
+                    } else {
+                        visit(nested, item, &path, diagnostics);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn reject_null_elements(kind: &Type, value: &Value, path: &AttributePath, diagnostics: &mut Diagnostics) {
+    match kind {
+        Type::List(element) | Type::Set(element) | Type::Map(element) => {
+            for (element_path, item) in elements(value, path) {
+                // An element of a set has no path of its own.
+                let element_path = if matches!(kind, Type::Set(_)) { path.clone() } else { element_path };
+                if item.is_null() {
+                    null_element(element_path, diagnostics);
+                } else {
+                    reject_null_elements(element, item, &element_path, diagnostics);
+                }
+            }
+        }
+        Type::Object(attributes) => {
+            for (name, kind) in attributes {
+                reject_null_elements(kind, value.get(name), &path.attribute(name), diagnostics);
+            }
+        }
+        Type::Bool | Type::Number | Type::String => {}
+    }
+}
+
+fn elements<'a>(value: &'a Value, path: &AttributePath) -> Vec<(AttributePath, &'a Value)> {
+    match value {
+        Value::List(items) => items.iter().enumerate().map(|(index, item)| (path.index(index), item)).collect(),
+        Value::Map(entries) => entries.iter().map(|(key, item)| (path.key(key), item)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn null_element(path: AttributePath, diagnostics: &mut Diagnostics) {
+    let problem = super::Problem::new(path, "It is null, and an element cannot be null.", "Leave the element out.");
+    diagnostics.problems([problem]);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::plugin::Check;
+
+    fn plain(name: &str, kind: Type) -> Attribute {
+        Attribute::new(name, AttributeType::Plain(kind), "")
+    }
+
+    fn nested(name: &str, nesting: Nesting, attributes: Vec<Attribute>) -> Attribute {
+        Attribute::new(name, AttributeType::Nested(nesting, attributes), "")
+    }
+
+    fn messages(attributes: &[Attribute], config: &Value) -> Vec<(Severity, String)> {
+        let found = check_config(attributes, config);
+        found.0.into_iter().map(|it| (it.severity, it.path.unwrap().to_string())).collect()
+    }
+
+    #[test]
+    fn a_null_element_is_an_error_at_its_place_at_every_depth_and_an_unknown_one_is_fine() {
+        let strings = Type::List(Box::new(Type::String));
+        let object = Type::Object(BTreeMap::from([("names".to_string(), strings.clone())]));
+        let attributes = [
+            plain("tags", Type::Map(Box::new(Type::String))),
+            plain("colours", Type::Set(Box::new(Type::String))),
+            plain("plans", Type::List(Box::new(object))),
+            nested("hinges", Nesting::Map, vec![plain("screws", strings)]),
+        ];
+        let list = |items: &[Value]| Value::List(items.to_vec());
+        let config = Value::map([
+            ("tags", Value::map([("a", Value::Null), ("b", Value::Unknown), ("c", Value::from(""))])),
+            ("colours", list(&[Value::from("red"), Value::Null])),
+            ("plans", list(&[Value::map([("names", list(&[Value::Unknown, Value::Null]))])])),
+            (
+                "hinges",
+                Value::map([
+                    ("top", Value::map([("screws", list(&[Value::Null]))])),
+                    ("low", Value::Null),
+                    ("mid", Value::Unknown),
+                ]),
+            ),
+        ]);
+        let expected =
+            [r#"tags["a"]"#, "colours", "plans[0].names[1]", r#"hinges["low"]"#, r#"hinges["top"].screws[0]"#];
+        let expected: Vec<_> = expected.map(|path| (Severity::Error, path.to_string())).into();
+        assert_eq!(messages(&attributes, &config), expected);
+    }
+
+    #[test]
+    fn a_deprecated_attribute_warns_where_it_is_used_and_only_there() {
+        let attributes = [
+            plain("code", Type::String).deprecated("Use a key."),
+            nested("key", Nesting::List, vec![plain("shape", Type::String).deprecated("Keys are cards.")]).block(),
+            nested("bolt", Nesting::List, vec![]).block().deprecated("Use a key."),
+        ];
+        let key = Value::map([("shape", Value::Unknown)]);
+        let used = Value::map([("key", Value::List(vec![key])), ("bolt", Value::List(Vec::new()))]);
+        assert_eq!(messages(&attributes, &used), [(Severity::Warning, "key[0].shape".to_string())]);
+        let used = Value::map([("code", Value::from("1234"))]);
+        let found = check_config(&attributes, &used);
+        assert_eq!((&found.0[0].summary[..], &found.0[0].detail[..]), ("code is deprecated", "Use a key."));
+    }
+
+    #[test]
+    fn all_broken_rules_are_reported_at_once_and_a_second_error_on_an_attribute_is_left_out() {
+        let attributes = [
+            plain("width", Type::Number).check(Check::between(600, 1200)),
+            plain("colour", Type::String).check(Check::one_of(&["white", "red"])),
+        ];
+        let config = Value::map([("width", Value::from(1)), ("colour", Value::from("blue"))]);
+        let mut diagnostics = check_config(&attributes, &config);
+        assert_eq!(diagnostics.0.len(), 2);
+        let mut found = Diagnostics::default();
+        found.attribute_error(AttributePath::new("width"), "It does not fit the frame", "");
+        found.attribute_warning(AttributePath::new("width"), "Unusual", "");
+        found.attribute_error(AttributePath::new("height"), "It is missing", "");
+        found.error("No wall", "");
+        add_findings(&mut diagnostics, found);
+        let summaries: Vec<_> = diagnostics.0[2..].iter().map(|it| &it.summary[..]).collect();
+        assert_eq!(summaries, ["Unusual", "It is missing", "No wall"]);
+    }
+
+    #[test]
+    fn a_list_of_blocks_is_empty_and_never_null_at_every_depth() {
+        let inner = nested("tooth", Nesting::List, vec![plain("depth", Type::Number)]).block();
+        let attributes = [
+            plain("name", Type::String),
+            nested("key", Nesting::List, vec![inner]).block(),
+            nested("timeouts", Nesting::Single, vec![plain("create", Type::String)]).block(),
+        ];
+        let key = |tooth: Value| Value::map([("tooth", tooth)]);
+        let empty = Value::List(Vec::new());
+        let state = Value::map([("key", Value::List(vec![key(Value::Null)]))]);
+        let mended = with_empty_blocks(&attributes, state);
+        assert_eq!(mended.get("key"), &Value::List(vec![key(empty.clone())]));
+        assert_eq!(mended.get("timeouts"), &Value::Null);
+        assert_eq!(with_empty_blocks(&attributes, Value::map::<String>([])).get("key"), &empty);
+        assert_eq!(with_empty_blocks(&attributes, Value::Null), Value::Null);
+    }
+}

@@ -1,0 +1,226 @@
+//! Log lines for Terraform: JSON on stderr, in the form of the hclog library.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use time::OffsetDateTime;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+
+/// Terraform splits longer lines and then takes them for plain text.
+const LONGEST_LINE: usize = 64 * 1024 - 1;
+
+/// The level that the user asked for by `TF_LOG_PROVIDER` or else `TF_LOG`.
+pub(super) fn level(variable: impl Fn(&str) -> Option<String>) -> LevelFilter {
+    let given = |name| variable(name).filter(|level| !level.is_empty());
+    let Some(level) = given("TF_LOG_PROVIDER").or_else(|| given("TF_LOG")) else { return LevelFilter::OFF };
+    match level.to_ascii_uppercase().as_str() {
+        "OFF" => LevelFilter::OFF,
+        "ERROR" => LevelFilter::ERROR,
+        "WARN" => LevelFilter::WARN,
+        "INFO" => LevelFilter::INFO,
+        "DEBUG" => LevelFilter::DEBUG,
+        // JSON asks Terraform for everything in another form, and it takes a word that it does not know for
+        // TRACE.
+        _ => LevelFilter::TRACE,
+    }
+}
+
+/// Writes the events of one crate to stderr from now on. Does nothing at all when the level is off.
+pub(super) fn write_to_stderr(level: LevelFilter, crate_name: &'static str) {
+    if level == LevelFilter::OFF {
+        return;
+    }
+    let write = |line: &str| {
+        // Terraform may be gone. Work goes on, and there is nobody to tell.
+        let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    };
+    let subscriber = tracing_subscriber::registry().with(LogLines { level, crate_name, write });
+    // Fails only when a subscriber is there already, which is then the one that the process wants.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// A layer that writes events of one crate as lines. Other crates log, among other things, requests with
+/// credentials in them.
+struct LogLines<W> {
+    level: LevelFilter,
+    crate_name: &'static str,
+    write: W,
+}
+
+/// The fields of an event or span, as text.
+#[derive(Clone, Default)]
+struct Fields(BTreeMap<String, String>);
+
+impl<W> LogLines<W> {
+    fn wants(&self, metadata: &Metadata<'_>) -> bool {
+        let rest = metadata.target().strip_prefix(self.crate_name);
+        *metadata.level() <= self.level && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    }
+}
+
+impl<S, W> Layer<S> for LogLines<W>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    W: Fn(&str) + 'static,
+{
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if self.wants(metadata) { Interest::always() } else { Interest::never() }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
+        self.wants(metadata)
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.level)
+    }
+
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        if let Some(span) = context.span(id) {
+            span.extensions_mut().insert(fields);
+        }
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        if let Some(span) = context.span(id)
+            && let Some(fields) = span.extensions_mut().get_mut::<Fields>()
+        {
+            values.record(fields);
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
+            if let Some(of_span) = span.extensions().get::<Fields>() {
+                fields.0.extend(of_span.0.clone());
+            }
+        }
+        event.record(&mut fields);
+        (self.write)(&line(event.metadata(), OffsetDateTime::now_utc(), fields));
+    }
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.insert(field.name().to_string(), value.to_string());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.0.insert(field.name().to_string(), format!("{value:?}"));
+    }
+}
+
+/// One line. Longer texts are cut until it is short enough.
+fn line(metadata: &Metadata<'_>, now: OffsetDateTime, mut fields: Fields) -> String {
+    let message = fields.0.remove("message").unwrap_or_default();
+    // Anything but exactly six digits, and Terraform shows the whole line as raw text.
+    let timestamp = format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
+        now.year(),
+        u8::from(now.month()),
+        now.day(),
+        now.hour(),
+        now.minute(),
+        now.second(),
+        now.microsecond(),
+    );
+    let mut longest_text = LONGEST_LINE;
+    loop {
+        let mut line: BTreeMap<&str, String> =
+            fields.0.iter().map(|(name, text)| (name.as_str(), cut(text, longest_text))).collect();
+        line.insert("@level", metadata.level().as_str().to_ascii_lowercase());
+        line.insert("@message", cut(&message, longest_text));
+        line.insert("@module", metadata.target().replace("::", "."));
+        line.insert("@timestamp", timestamp.clone());
+        let line = serde_json::json!(line).to_string() + "\n";
+        if line.len() <= LONGEST_LINE || longest_text == 0 {
+            return line;
+        }
+        longest_text /= 2;
+    }
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    if text.len() <= longest {
+        return text.to_string();
+    }
+    let kept = &text[..text.floor_char_boundary(longest)];
+    format!("{kept}... ({} bytes cut)", text.len() - kept.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    fn logged(level: LevelFilter, work: impl FnOnce()) -> Vec<serde_json::Value> {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let seen = lines.clone();
+        let write = move |line: &str| seen.lock().unwrap().push(line.to_string());
+        let subscriber = tracing_subscriber::registry().with(LogLines { level, crate_name: "acme", write });
+        tracing::subscriber::with_default(subscriber, work);
+        let lines = lines.lock().unwrap();
+        lines.iter().map(|line| serde_json::from_str(line.strip_suffix('\n').unwrap()).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_line_carries_level_message_module_time_and_all_fields_as_text() {
+        let lines = logged(LevelFilter::INFO, || {
+            let span = tracing::info_span!(target: "acme", "open", door = "front");
+            span.in_scope(|| tracing::warn!(target: "acme::lock", tries = 3, key = ?Some(1), "the lock \"sticks\""));
+        });
+        let [line] = &lines[..] else { panic!("one line was logged, not {lines:?}") };
+        assert_eq!(line["@level"], "warn");
+        assert_eq!(line["@message"], "the lock \"sticks\"");
+        assert_eq!(line["@module"], "acme.lock");
+        assert_eq!(line["tries"], "3");
+        assert_eq!(line["key"], "Some(1)");
+        assert_eq!(line["door"], "front");
+        let timestamp = line["@timestamp"].as_str().unwrap();
+        assert_eq!(timestamp.len(), "2006-01-02T15:04:05.000000Z".len(), "{timestamp}");
+        let parsed = OffsetDateTime::parse(timestamp, &time::format_description::well_known::Rfc3339).unwrap();
+        assert!((OffsetDateTime::now_utc() - parsed).whole_seconds().abs() < 60);
+    }
+
+    #[test]
+    fn other_crates_and_lower_levels_are_not_logged() {
+        let lines = logged(LevelFilter::INFO, || {
+            tracing::debug!(target: "acme", "too fine");
+            tracing::error!(target: "acmetools", "another crate with a secret");
+            tracing::error!(target: "sdk", "another crate with a secret");
+            tracing::info!(target: "acme", "this one");
+        });
+        assert_eq!(lines.iter().map(|line| &line["@message"]).collect::<Vec<_>>(), ["this one"]);
+    }
+
+    #[test]
+    fn no_line_is_as_long_as_terraform_cuts_it() {
+        let long = "\u{1}é".repeat(100_000);
+        let lines = logged(LevelFilter::INFO, || tracing::info!(target: "acme", other = long, "{long}"));
+        assert!(lines[0].to_string().len() <= LONGEST_LINE);
+        assert!(lines[0]["@message"].as_str().unwrap().contains("bytes cut"));
+    }
+
+    #[test]
+    fn the_level_of_providers_goes_before_the_general_one() {
+        let level_of = |provider: Option<&str>, general: Option<&str>| {
+            level(|name| if name == "TF_LOG" { general } else { provider }.map(str::to_string))
+        };
+        assert_eq!(level_of(None, None), LevelFilter::OFF);
+        assert_eq!(level_of(Some(""), Some("")), LevelFilter::OFF);
+        assert_eq!(level_of(None, Some("debug")), LevelFilter::DEBUG);
+        assert_eq!(level_of(Some("WARN"), Some("TRACE")), LevelFilter::WARN);
+        assert_eq!(level_of(Some("off"), Some("TRACE")), LevelFilter::OFF);
+        assert_eq!(level_of(None, Some("JSON")), LevelFilter::TRACE);
+    }
+}

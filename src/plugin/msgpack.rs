@@ -1,0 +1,328 @@
+//! Values in the form in which they travel between Terraform and a provider: msgpack, typed by the schema.
+
+use std::collections::BTreeMap;
+
+use super::{AttributePath, Number, Problem, Type, Value, number};
+
+/// How deep a value may be nested. Schemas are a handful of levels deep; the limit is there for a peer that
+/// sends nonsense. The decoder counts two to three for each level.
+const DEPTH_LIMIT: usize = 200;
+
+/// Terraform's own marker for "unknown": extension 0 with a body of one byte.
+const UNKNOWN: (i8, [u8; 1]) = (0, [0]);
+
+/// Reads a value of a type. What does not fit the type is a problem with its path.
+pub(super) fn decode(bytes: &[u8], kind: &Type) -> Result<Value, Problem> {
+    let mut rest = bytes;
+    let wire = rmpv::decode::read_value_with_max_depth(&mut rest, DEPTH_LIMIT)
+        .map_err(|error| misfit(&AttributePath::root(), format!("The value is not valid msgpack: {error}.")))?;
+    if !rest.is_empty() {
+        let message = format!("{} bytes follow the value.", rest.len());
+        return Err(misfit(&AttributePath::root(), message));
+    }
+    from_wire(wire, kind, &AttributePath::root())
+}
+
+/// Writes a value of a type. What does not fit the type is written as null and reported, so that a mistake in
+/// one attribute does not cost the whole state.
+pub(super) fn encode(value: &Value, kind: &Type) -> (Vec<u8>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let wire = to_wire(value, kind, &AttributePath::root(), &mut problems);
+    let mut bytes = Vec::new();
+    rmpv::encode::write_value(&mut bytes, &wire).expect("writing to memory does not fail");
+    (bytes, problems)
+}
+
+fn from_wire(wire: rmpv::Value, kind: &Type, path: &AttributePath) -> Result<Value, Problem> {
+    Ok(match (kind, wire) {
+        (_, rmpv::Value::Nil) => Value::Null,
+        // Extension 0 is a plain unknown, 12 one of which Terraform knows a prefix, bounds or a length. Whatever
+        // later versions add is an unknown, too.
+        (_, rmpv::Value::Ext(..)) => Value::Unknown,
+        (Type::Bool, rmpv::Value::Boolean(value)) => Value::Bool(value),
+        (Type::Number, wire) => Value::Number(number_from_wire(wire, path)?),
+        (Type::String, rmpv::Value::String(text)) => Value::String(utf8(text, path)?),
+        (Type::List(kind), rmpv::Value::Array(items)) => {
+            let items = items.into_iter().enumerate();
+            Value::List(items.map(|(index, item)| from_wire(item, kind, &path.index(index))).collect::<Result<_, _>>()?)
+        }
+        // An element of a set has no path of its own.
+        (Type::Set(kind), rmpv::Value::Array(items)) => {
+            Value::List(items.into_iter().map(|item| from_wire(item, kind, path)).collect::<Result<_, _>>()?)
+        }
+        (Type::Map(kind), rmpv::Value::Map(entries)) => {
+            let mut decoded = BTreeMap::new();
+            for (key, item) in entries {
+                let key = key_from_wire(key, path)?;
+                let item = from_wire(item, kind, &path.key(&key))?;
+                decoded.insert(key, item);
+            }
+            Value::Map(decoded)
+        }
+        (Type::Object(attributes), rmpv::Value::Map(entries)) => {
+            let mut decoded: BTreeMap<String, Value> =
+                attributes.keys().map(|name| (name.clone(), Value::Null)).collect();
+            for (name, item) in entries {
+                let name = key_from_wire(name, path)?;
+                let path = path.attribute(&name);
+                let Some(kind) = attributes.get(&name) else {
+                    return Err(misfit(&path, "The schema has no such attribute.".to_string()));
+                };
+                decoded.insert(name, from_wire(item, kind, &path)?);
+            }
+            Value::Map(decoded)
+        }
+        (kind, _) => return Err(misfit(path, format!("It is not {}.", in_words(kind)))),
+    })
+}
+
+fn number_from_wire(wire: rmpv::Value, path: &AttributePath) -> Result<Number, Problem> {
+    let number = match &wire {
+        rmpv::Value::Integer(integer) => integer.as_i64().map(Number::Int).or(integer.as_u64().map(number::from_u64)),
+        rmpv::Value::F32(float) if float.is_finite() => Some(number::from_f64(f64::from(*float))),
+        rmpv::Value::F64(float) if float.is_finite() => Some(number::from_f64(*float)),
+        rmpv::Value::String(text) => text.as_str().and_then(number::parse),
+        _ => None,
+    };
+    number.ok_or_else(|| misfit(path, "It is not a finite number.".to_string()))
+}
+
+fn key_from_wire(key: rmpv::Value, path: &AttributePath) -> Result<String, Problem> {
+    match key {
+        rmpv::Value::String(text) => utf8(text, path),
+        _ => Err(misfit(path, "A key of it is not a string.".to_string())),
+    }
+}
+
+fn utf8(text: rmpv::Utf8String, path: &AttributePath) -> Result<String, Problem> {
+    text.into_str().ok_or_else(|| misfit(path, "A string of it is not UTF-8.".to_string()))
+}
+
+fn to_wire(value: &Value, kind: &Type, path: &AttributePath, problems: &mut Vec<Problem>) -> rmpv::Value {
+    match (kind, value) {
+        (_, Value::Unknown) => rmpv::Value::Ext(UNKNOWN.0, UNKNOWN.1.to_vec()),
+        (_, Value::Null) => rmpv::Value::Nil,
+        (Type::Bool, Value::Bool(value)) => rmpv::Value::Boolean(*value),
+        (Type::Number, Value::Number(Number::Int(number))) => rmpv::Value::from(*number),
+        // Terraform ends with a panic when it is sent "not a number".
+        (Type::Number, Value::Number(Number::Float(number))) if number.is_finite() => rmpv::Value::F64(*number),
+        (Type::Number, Value::Number(Number::Decimal(text))) if number::parse(text).is_some() => {
+            rmpv::Value::from(text.as_str())
+        }
+        (Type::String, Value::String(text)) => rmpv::Value::from(text.as_str()),
+        (Type::List(kind), Value::List(items)) => rmpv::Value::Array(
+            items.iter().enumerate().map(|(index, item)| to_wire(item, kind, &path.index(index), problems)).collect(),
+        ),
+        (Type::Set(kind), Value::List(items)) => {
+            rmpv::Value::Array(items.iter().map(|item| to_wire(item, kind, path, problems)).collect())
+        }
+        (Type::Map(kind), Value::Map(entries)) => {
+            let entries = entries.iter();
+            rmpv::Value::Map(
+                entries
+                    .map(|(key, item)| (rmpv::Value::from(key.as_str()), to_wire(item, kind, &path.key(key), problems)))
+                    .collect(),
+            )
+        }
+        (Type::Object(attributes), Value::Map(entries)) => {
+            for name in entries.keys().filter(|name| !attributes.contains_key(*name)) {
+                problems.push(misfit(&path.attribute(name), "The schema has no such attribute.".to_string()));
+            }
+            // Terraform drops a whole state that lacks one attribute, so every attribute is written.
+            let attributes = attributes.iter();
+            rmpv::Value::Map(
+                attributes
+                    .map(|(name, kind)| {
+                        let item = to_wire(value.get(name), kind, &path.attribute(name), problems);
+                        (rmpv::Value::from(name.as_str()), item)
+                    })
+                    .collect(),
+            )
+        }
+        (kind, _) => {
+            problems.push(misfit(path, format!("It is not {}.", in_words(kind))));
+            rmpv::Value::Nil
+        }
+    }
+}
+
+pub(super) fn misfit(path: &AttributePath, message: String) -> Problem {
+    Problem::new(
+        path.clone(),
+        message,
+        "Terraform and the provider disagree about the schema, which no configuration can cause: please report it.",
+    )
+}
+
+pub(super) fn in_words(kind: &Type) -> &'static str {
+    match kind {
+        Type::Bool => "a bool",
+        Type::Number => "a finite number",
+        Type::String => "a string",
+        Type::List(_) => "a list",
+        Type::Set(_) => "a set",
+        Type::Map(_) => "a map",
+        Type::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn object<const N: usize>(attributes: [(&str, Type); N]) -> Type {
+        Type::Object(attributes.into_iter().map(|(name, kind)| (name.to_string(), kind)).collect())
+    }
+
+    fn bytes(wire: &rmpv::Value) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        rmpv::encode::write_value(&mut bytes, wire).unwrap();
+        bytes
+    }
+
+    fn decoded(wire: rmpv::Value, kind: &Type) -> Value {
+        decode(&bytes(&wire), kind).unwrap()
+    }
+
+    fn encoded(value: impl Into<Value>, kind: &Type) -> Vec<u8> {
+        let (bytes, problems) = encode(&value.into(), kind);
+        assert_eq!(problems, []);
+        bytes
+    }
+
+    #[test]
+    fn every_form_of_a_number_is_read() {
+        let number = |wire: rmpv::Value| decoded(wire, &Type::Number);
+        assert_eq!(number(rmpv::Value::from(-7)), Value::from(-7));
+        assert_eq!(number(rmpv::Value::from(3.0)), Value::from(3));
+        assert_eq!(number(rmpv::Value::F32(0.5)), Value::Number(Number::Float(0.5)));
+        assert_eq!(number(rmpv::Value::from("0.1")), Value::Number(Number::Decimal("0.1".to_string())));
+        let large = Value::Number(Number::Decimal(u64::MAX.to_string()));
+        assert_eq!(number(rmpv::Value::from(u64::MAX)), large);
+        assert_eq!(number(rmpv::Value::from(u64::MAX.to_string())), large);
+    }
+
+    #[test]
+    fn a_number_is_written_as_terraform_writes_it() {
+        assert_eq!(encoded(5, &Type::Number), [0x05]);
+        assert_eq!(encoded(-1, &Type::Number), [0xff]);
+        assert_eq!(encoded(Value::Number(Number::Float(1.5)), &Type::Number), bytes(&rmpv::Value::F64(1.5)));
+        let tenth = Value::Number(Number::Decimal("0.1".to_string()));
+        assert_eq!(encoded(tenth, &Type::Number), b"\xa30.1");
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_never_sent() {
+        for number in [Number::Float(f64::NAN), Number::Float(f64::INFINITY), Number::Decimal("one".to_string())] {
+            let (bytes, problems) = encode(&Value::Number(number), &Type::Number);
+            assert_eq!((&bytes[..], problems.len()), (&[0xc0][..], 1));
+        }
+    }
+
+    #[test]
+    fn any_extension_is_an_unknown_and_an_unknown_is_extension_0_with_one_byte() {
+        for (extension, body) in
+            [(0, vec![]), (0, vec![0]), (12, vec![0x81, 0x01, 0xc2]), (12, vec![9; 300]), (99, vec![])]
+        {
+            for kind in [Type::Bool, Type::String, Type::Map(Box::new(Type::String)), object([])] {
+                assert_eq!(decoded(rmpv::Value::Ext(extension, body.clone()), &kind), Value::Unknown);
+            }
+        }
+        assert_eq!(encoded(Value::Unknown, &Type::String), [0xd4, 0, 0]);
+    }
+
+    #[test]
+    fn every_attribute_of_an_object_is_written_and_read() {
+        let kind = object([("a", Type::String), ("b", Type::Bool)]);
+        let expected = Value::map([("a", Value::Null), ("b", Value::from(true))]);
+        let wire = rmpv::Value::Map(vec![("b".into(), true.into())]);
+        assert_eq!(decoded(wire, &kind), expected);
+        assert_eq!(encoded(Value::map([("b", Value::from(true))]), &kind), b"\x82\xa1a\xc0\xa1b\xc3");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_reported_with_its_path_when_read() {
+        let kind = object([("doors", Type::List(Box::new(object([("tags", Type::Map(Box::new(Type::String)))]))))]);
+        let tags = rmpv::Value::Map(vec![("x".into(), 1.into())]);
+        let doors = rmpv::Value::Array(vec![rmpv::Value::Map(vec![("tags".into(), tags)])]);
+        let problem = decode(&bytes(&rmpv::Value::Map(vec![("doors".into(), doors)])), &kind).unwrap_err();
+        assert_eq!(problem.path.to_string(), r#"doors[0].tags["x"]"#);
+        let problem = decode(&bytes(&rmpv::Value::Map(vec![("windows".into(), 1.into())])), &kind).unwrap_err();
+        assert_eq!(problem.path.to_string(), "windows");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_written_as_null_and_the_rest_is_kept() {
+        let kind = object([("id", Type::String), ("width", Type::Number)]);
+        let state = Value::map([("id", Value::from("d-1")), ("width", Value::from("wide")), ("extra", Value::Null)]);
+        let (bytes, problems) = encode(&state, &kind);
+        let paths: Vec<_> = problems.iter().map(|problem| problem.path.to_string()).collect();
+        assert_eq!(paths, ["extra", "width"]);
+        let kept = Value::map([("id", Value::from("d-1")), ("width", Value::Null)]);
+        assert_eq!(decode(&bytes, &kind), Ok(kept));
+    }
+
+    #[test]
+    fn nesting_without_end_and_bytes_left_over_are_errors() {
+        let kind = Type::List(Box::new(Type::Bool));
+        assert!(decode(&[0x91; 100_000], &kind).is_err());
+        assert!(decode(&[0x90, 0x90], &kind).is_err());
+        assert!(decode(&[], &kind).is_err());
+        // A list of four thousand million elements of which none follows.
+        assert!(decode(&[0xdd, 0xff, 0xff, 0xff, 0xff], &kind).is_err());
+        assert!(decode(b"\xa1\xff", &Type::String).is_err());
+    }
+
+    fn typed_value() -> impl Strategy<Value = (Type, Value)> {
+        let number = prop_oneof![
+            any::<i64>().prop_map(Number::Int),
+            any::<f64>().prop_filter("finite", |it| it.is_finite()).prop_map(number::from_f64),
+            "[1-9][0-9]{25}\\.[0-9]{3}[1-9]".prop_map(Number::Decimal),
+        ];
+        let leaf = prop_oneof![
+            any::<bool>().prop_map(|it| (Type::Bool, Value::Bool(it))),
+            number.prop_map(|it| (Type::Number, Value::Number(it))),
+            any::<String>().prop_map(|it| (Type::String, Value::String(it))),
+            Just((Type::String, Value::Unknown)),
+            Just((Type::Bool, Value::Null)),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                (inner.clone(), 0usize..4)
+                    .prop_map(|((kind, value), count)| (Type::List(Box::new(kind)), Value::List(vec![value; count]))),
+                inner.clone().prop_map(|(kind, value)| (Type::Set(Box::new(kind)), Value::List(vec![value]))),
+                (inner.clone(), proptest::collection::vec(any::<String>(), 0..4)).prop_map(|((kind, value), keys)| {
+                    let entries = keys.into_iter().map(|key| (key, value.clone()));
+                    (Type::Map(Box::new(kind)), Value::map(entries))
+                }),
+                proptest::collection::btree_map("[a-z]{1,8}", inner, 0..4).prop_map(|attributes| {
+                    let kinds = attributes.iter().map(|(name, (kind, _))| (name.clone(), kind.clone())).collect();
+                    let values = attributes.into_iter().map(|(name, (_, value))| (name, value)).collect();
+                    (Type::Object(kinds), Value::Map(values))
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back((kind, value) in typed_value()) {
+            prop_assert_eq!(decode(&encoded(value.clone(), &kind), &kind), Ok(value));
+        }
+
+        #[test]
+        fn bytes_of_any_kind_never_make_the_decoder_panic(
+            (kind, value) in typed_value(),
+            garbage in proptest::collection::vec(any::<u8>(), 0..64),
+            place in any::<prop::sample::Index>(),
+        ) {
+            let mut spoilt = encoded(value, &kind);
+            let place = place.index(spoilt.len() + 1);
+            spoilt.splice(place..spoilt.len().min(place + garbage.len() / 2), garbage.iter().copied());
+            // Either answer is right; a panic is not.
+            let _ = (decode(&spoilt, &kind), decode(&garbage, &kind));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The life of a provider process, from the handshake to the end.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::UnixListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::lifecycle::Lifecycle;
+use super::proto::process::grpc_controller_server::GrpcControllerServer;
+use super::proto::process::grpc_stdio_server::GrpcStdioServer;
+use super::proto::tfplugin6::provider_server::ProviderServer;
+use super::server::{Controller, Server, Silence};
+use super::{Environment, Provider, connection, handshake, logs, panics, tls};
+
+/// As much as other providers take. The default of 4 MiB is less than a large state.
+const LARGEST_MESSAGE: usize = 256 * 1024 * 1024;
+/// How long answers may take to leave when the process ends. Terraform kills it after two seconds.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// What a provider says about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// The crate whose events are logged, as in `env!("CARGO_CRATE_NAME")` of the library.
+    pub crate_name: &'static str,
+    /// What a person reads who starts the program by hand.
+    pub introduction: &'static str,
+}
+
+/// Serves a provider to the Terraform that started this process, until Terraform is done with it.
+///
+/// Started by anybody else, it prints the introduction on stderr and fails.
+pub fn serve(provider: impl Provider, program: Program) -> ExitCode {
+    let environment = Environment::of_process();
+    if !environment.is_of_terraform() {
+        return fail(program.introduction);
+    }
+    logs::write_to_stderr(logs::level(|name| std::env::var(name).ok()), program.crate_name);
+    panics::report_on_stderr();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&format!("The provider could not start its threads: {error}")),
+    };
+    let result = runtime.block_on(async {
+        let terminate = take_signals().map_err(|error| format!("Handling signals failed: {error}"))?;
+        run(provider, environment, terminate, announce).await
+    });
+    // A name look-up may be stuck in a thread, and nobody waits for its answer any more.
+    runtime.shutdown_background();
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => fail(&message),
+    }
+}
+
+/// Serves a provider to whoever `environment` describes: hands the handshake line to `announce` and returns
+/// when the process should end. `terminate` is notified of a request to end that did not come from Terraform.
+/// The error is for the user.
+pub async fn run(
+    provider: impl Provider,
+    environment: Environment,
+    terminate: Arc<Notify>,
+    announce: impl FnOnce(&str) -> io::Result<()>,
+) -> Result<(), String> {
+    environment.check_version()?;
+    let lifecycle = Arc::new(Lifecycle::new());
+    let server = Server::new(provider, lifecycle.clone()).map_err(|error| format!("A schema is wrong: {error}"))?;
+    let identity = environment.client_certificate.as_deref().map(tls::identity).transpose()?;
+    let place = handshake::socket_place(&environment.socket_directories)?;
+    let listener = UnixListener::bind(&place.path)
+        .map_err(|error| format!("Listening at {} failed: {error}", place.path.display()))?;
+    let line = handshake::line(&place.path, identity.as_ref().map(|identity| &identity.certificate[..]));
+    announce(&line).map_err(|error| format!("Writing the handshake to stdout failed: {error}"))?;
+
+    let connections = connection::accept(listener, identity.map(|identity| identity.acceptor), lifecycle.clone());
+    let ending = CancellationToken::new();
+    let router = tonic::transport::Server::builder()
+        .add_service(
+            ProviderServer::new(server)
+                .max_decoding_message_size(LARGEST_MESSAGE)
+                .max_encoding_message_size(LARGEST_MESSAGE),
+        )
+        .add_service(GrpcControllerServer::new(Controller(lifecycle.clone())))
+        .add_service(GrpcStdioServer::new(Silence));
+    let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(connections, ending.clone().cancelled_owned()));
+    tokio::select! {
+        () = lifecycle.ended(environment.patience, environment.grace, &terminate) => {}
+        stopped = &mut serving => return Err(format!("The server stopped unexpectedly: {stopped:?}")),
+    }
+    ending.cancel();
+    if tokio::time::timeout(FAREWELL, &mut serving).await.is_err() {
+        serving.abort();
+    }
+    Ok(())
+}
+
+/// Takes the signals that a terminal sends to all processes in it. Terraform gets them too, and decides: none of
+/// them may end this process in the middle of an apply.
+fn take_signals() -> io::Result<Arc<Notify>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let terminated = Arc::new(Notify::new());
+    let notify = terminated.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = hangup.recv() => {}
+                _ = terminate.recv() => notify.notify_one(),
+            }
+        }
+    });
+    Ok(terminated)
+}
+
+fn announce(line: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{line}")?;
+    stdout.flush()
+}
+
+fn fail(message: &str) -> ExitCode {
+    // If stderr is closed there is nobody to tell.
+    let _ = writeln!(io::stderr().lock(), "{message}");
+    ExitCode::FAILURE
+}

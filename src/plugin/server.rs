@@ -1,0 +1,416 @@
+//! The calls that Terraform makes, answered by a [`Provider`].
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use tonic::codegen::BoxStream;
+use tonic::{Request, Response, Status};
+
+use super::lifecycle::Lifecycle;
+use super::proto::process::grpc_controller_server::GrpcController;
+use super::proto::process::grpc_stdio_server::GrpcStdio;
+use super::proto::process::{Empty, StdioData};
+use super::proto::tfplugin6::{self as pb, provider_server::Provider as Calls};
+use super::{
+    ApplyRequest, Attribute, Diagnostics, ImportResponse, PlanRequest, Problem, Provider, ReadRequest, Resource,
+    Schema, SoFar, Type, Value, checks, convert, json, msgpack, panics, schema,
+};
+
+/// A provider with all that is derived from its schemas.
+pub(super) struct Server<P> {
+    provider: Arc<P>,
+    provider_block: Block,
+    resources: BTreeMap<String, Served>,
+    schemas: pb::get_provider_schema::Response,
+    lifecycle: Arc<Lifecycle>,
+}
+
+struct Served {
+    resource: Arc<dyn Resource>,
+    block: Arc<Block>,
+    version: i64,
+}
+
+/// What values of a block look like.
+struct Block {
+    attributes: Vec<Attribute>,
+    kind: Type,
+}
+
+type Answer<T> = Result<Response<T>, Status>;
+
+impl<P: Provider> Server<P> {
+    /// Prepares a provider for Terraform. The error says what Terraform would refuse in its schemas.
+    pub(super) fn new(provider: P, lifecycle: Arc<Lifecycle>) -> Result<Server<P>, String> {
+        let schema = provider.schema();
+        let mut schemas = pb::get_provider_schema::Response {
+            provider: Some(convert::provider_schema(&schema).map_err(|error| format!("provider: {error}"))?),
+            server_capabilities: Some(capabilities()),
+            ..Default::default()
+        };
+        let mut resources = BTreeMap::new();
+        for resource in provider.resources() {
+            let name = resource.type_name();
+            let schema = resource.schema();
+            let converted = convert::resource_schema(&schema).map_err(|error| format!("{name}: {error}"))?;
+            schemas.resource_schemas.insert(name.to_string(), converted);
+            let version = schema.version;
+            resources.insert(name.to_string(), Served { resource, block: Arc::new(Block::new(schema)), version });
+        }
+        Ok(Server { provider: Arc::new(provider), provider_block: Block::new(schema), resources, schemas, lifecycle })
+    }
+
+    fn resource(&self, name: &str) -> Result<&Served, Diagnostics> {
+        self.resources.get(name).ok_or_else(|| {
+            one_error("Unknown resource type", format!("This version of the provider has no resource {name:?}."))
+        })
+    }
+
+    /// Runs work of the provider in a task of its own, which goes on when Terraform hangs up: a create that
+    /// stops at an arbitrary point leaves things behind that nobody knows of. The error is a panic's message.
+    async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
+        let counted = self.lifecycle.call();
+        let task = tokio::spawn(async move {
+            let _counted = counted;
+            work.await
+        });
+        task.await.map_err(|error| match error.try_into_panic() {
+            Ok(payload) => panics::message(&*payload).to_string(),
+            Err(error) => error.to_string(),
+        })
+    }
+
+    async fn upgrade(&self, request: pb::upgrade_resource_state::Request) -> Result<pb::DynamicValue, Diagnostics> {
+        let served = self.resource(&request.type_name)?;
+        let name = request.type_name;
+        let (stored, current) = (request.version, served.version);
+        let summary = format!("The stored state of {name} cannot be read");
+        let json = request.raw_state.map(|state| state.json).filter(|json| !json.is_empty());
+        let json = json.ok_or_else(|| one_error(&summary, "It was written by Terraform 0.11 or is empty."))?;
+        let json = match stored.cmp(&current) {
+            std::cmp::Ordering::Equal => json,
+            std::cmp::Ordering::Greater => {
+                let detail = format!(
+                    "It has schema version {stored}, and this version of the provider knows versions up to {current}. \
+                     Use the newer version of the provider that wrote it.",
+                );
+                return Err(one_error(&summary, detail));
+            }
+            std::cmp::Ordering::Less => {
+                let state = serde_json::from_slice(&json)
+                    .map_err(|error| one_error(&summary, format!("It is not JSON: {error}.")))?;
+                let resource = served.resource.clone();
+                let upgraded = self.run(async move { resource.upgrade(stored, state) }).await.map_err(panicked)?;
+                upgraded.map_err(|error| one_error(&summary, error))?.to_string().into_bytes()
+            }
+        };
+        let state = json::decode(&json, &served.block.kind).map_err(|problem| unreadable(&summary, problem))?;
+        let mut diagnostics = Diagnostics::default();
+        let state = served.block.encode(state, &mut diagnostics);
+        if diagnostics.has_errors() { Err(diagnostics) } else { Ok(state) }
+    }
+
+    async fn validate(&self, request: pb::validate_resource_config::Request) -> Result<Diagnostics, Diagnostics> {
+        let served = self.resource(&request.type_name)?;
+        let config = served.block.decode(request.config, "configuration")?;
+        let mut diagnostics = checks::check_config(&served.block.attributes, &config);
+        let resource = served.resource.clone();
+        let found = self.run(async move { resource.validate(&config) }).await.unwrap_or_else(panicked);
+        checks::add_findings(&mut diagnostics, found);
+        Ok(diagnostics)
+    }
+
+    async fn validate_provider(
+        &self,
+        request: pb::validate_provider_config::Request,
+    ) -> Result<Diagnostics, Diagnostics> {
+        let config = self.provider_block.decode(request.config, "provider configuration")?;
+        let mut diagnostics = checks::check_config(&self.provider_block.attributes, &config);
+        let provider = self.provider.clone();
+        let found = self.run(async move { provider.validate(&config) }).await.unwrap_or_else(panicked);
+        checks::add_findings(&mut diagnostics, found);
+        Ok(diagnostics)
+    }
+
+    async fn configure(&self, request: pb::configure_provider::Request) -> Result<Diagnostics, Diagnostics> {
+        let config = self.provider_block.decode(request.config, "provider configuration")?;
+        let provider = self.provider.clone();
+        let work = async move { provider.configure(config, &request.terraform_version).await };
+        Ok(self.run(work).await.unwrap_or_else(panicked))
+    }
+
+    async fn import(
+        &self,
+        request: pb::import_resource_state::Request,
+    ) -> Result<pb::import_resource_state::Response, Diagnostics> {
+        let served = self.resource(&request.type_name)?;
+        let resource = served.resource.clone();
+        let id = request.id.clone();
+        let ImportResponse { state, private, mut diagnostics } =
+            self.run(async move { resource.import(&id).await }).await.map_err(panicked)?;
+        let Some(state) = state.filter(|state| !state.is_null()) else {
+            if !diagnostics.has_errors() {
+                diagnostics.error("Nothing to import", format!("The provider found nothing with id {:?}.", request.id));
+            }
+            return Err(diagnostics);
+        };
+        let state = Some(served.block.encode(state, &mut diagnostics));
+        let imported = pb::import_resource_state::ImportedResource { type_name: request.type_name, state, private };
+        Ok(pb::import_resource_state::Response {
+            imported_resources: vec![imported],
+            diagnostics: convert::diagnostics(diagnostics),
+        })
+    }
+
+    async fn read(&self, request: pb::read_resource::Request) -> Result<pb::read_resource::Response, Diagnostics> {
+        let served = self.resource(&request.type_name)?;
+        let state = served.block.decode(request.current_state, "state")?;
+        let stop = self.lifecycle.stop_token();
+        let resource = served.resource.clone();
+        let work = async move { resource.read(ReadRequest { state, private: request.private, stop }).await };
+        let mut response = self.run(work).await.map_err(panicked)?;
+        let new_state = Some(served.block.encode(response.state, &mut response.diagnostics));
+        let diagnostics = convert::diagnostics(response.diagnostics);
+        Ok(pb::read_resource::Response { new_state, diagnostics, private: response.private })
+    }
+
+    async fn plan(
+        &self,
+        request: pb::plan_resource_change::Request,
+    ) -> Result<pb::plan_resource_change::Response, Diagnostics> {
+        let served = self.resource(&request.type_name)?;
+        let plan = PlanRequest {
+            prior: served.block.decode(request.prior_state, "prior state")?,
+            proposed: served.block.decode(request.proposed_new_state, "proposed state")?,
+            config: served.block.decode(request.config, "configuration")?,
+            prior_private: request.prior_private,
+            stop: self.lifecycle.stop_token(),
+        };
+        let resource = served.resource.clone();
+        let mut response = self.run(async move { resource.plan(plan).await }).await.map_err(panicked)?;
+        let planned_state = Some(served.block.encode(response.planned, &mut response.diagnostics));
+        Ok(pb::plan_resource_change::Response {
+            planned_state,
+            requires_replace: response.requires_replace.into_iter().map(convert::attribute_path).collect(),
+            planned_private: response.private,
+            diagnostics: convert::diagnostics(response.diagnostics),
+        })
+    }
+
+    /// An answer without a state and with an error makes Terraform keep the prior state and its private data.
+    async fn apply(
+        &self,
+        request: pb::apply_resource_change::Request,
+    ) -> Result<pb::apply_resource_change::Response, Diagnostics> {
+        let served = self.resource(&request.type_name)?;
+        let so_far = SoFar::default();
+        let apply = ApplyRequest {
+            prior: served.block.decode(request.prior_state, "prior state")?,
+            planned: served.block.decode(request.planned_state, "planned state")?,
+            config: served.block.decode(request.config, "configuration")?,
+            planned_private: request.planned_private,
+            stop: self.lifecycle.stop_token(),
+            so_far: so_far.clone(),
+        };
+        let resource = served.resource.clone();
+        let (state, private, mut diagnostics) = match self.run(async move { resource.apply(apply).await }).await {
+            Ok(response) => (response.state, response.private, response.diagnostics),
+            Err(message) => {
+                // What tells the state may rest on what the panic broke.
+                let told = catch_unwind(AssertUnwindSafe(|| so_far.tell())).ok().flatten();
+                let (state, private) = told.ok_or_else(|| panicked(message.clone()))?;
+                (state, private, panicked(message))
+            }
+        };
+        let new_state = Some(served.block.encode_applied(state, &mut diagnostics));
+        Ok(pb::apply_resource_change::Response { new_state, private, diagnostics: convert::diagnostics(diagnostics) })
+    }
+}
+
+impl Block {
+    fn new(schema: Schema) -> Block {
+        Block { kind: schema::object_type(&schema.attributes), attributes: schema.attributes }
+    }
+
+    /// Reads a value from Terraform; one that was not sent is null.
+    fn decode(&self, value: Option<pb::DynamicValue>, what: &str) -> Result<Value, Diagnostics> {
+        let value = value.unwrap_or_default();
+        let decoded = match (value.msgpack.is_empty(), value.json.is_empty()) {
+            (false, _) => msgpack::decode(&value.msgpack, &self.kind),
+            (true, false) => json::decode(&value.json, &self.kind),
+            (true, true) => Ok(Value::Null),
+        };
+        decoded.map_err(|problem| unreadable(&format!("The {what} cannot be read"), problem))
+    }
+
+    /// Writes a state for Terraform. What does not fit the schema becomes null and an error.
+    fn encode(&self, state: Value, diagnostics: &mut Diagnostics) -> pb::DynamicValue {
+        let (msgpack, problems) = msgpack::encode(&checks::with_empty_blocks(&self.attributes, state), &self.kind);
+        for problem in problems {
+            let summary = format!("The provider returned an invalid value for {}", problem.path);
+            diagnostics.attribute_error(problem.path, summary, format!("{} {}", problem.message, problem.hint));
+        }
+        pb::DynamicValue { msgpack, json: Vec::new() }
+    }
+
+    /// The same for the state after an apply, which must not hold unknowns if the apply failed.
+    fn encode_applied(&self, state: Value, diagnostics: &mut Diagnostics) -> pb::DynamicValue {
+        let encoded = self.encode(state.clone(), diagnostics);
+        if !diagnostics.has_errors() {
+            return encoded;
+        }
+        // The problems are the same and have been reported.
+        self.encode(state.without_unknowns(), &mut Diagnostics::default())
+    }
+}
+
+fn capabilities() -> pb::ServerCapabilities {
+    pb::ServerCapabilities { plan_destroy: true, get_provider_schema_optional: true }
+}
+
+fn one_error(summary: &str, detail: impl Into<String>) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    diagnostics.error(summary, detail);
+    diagnostics
+}
+
+fn unreadable(summary: &str, problem: Problem) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    let place = if problem.path.0.is_empty() { String::new() } else { format!("{}: ", problem.path) };
+    let detail = format!("{place}{} {}", problem.message, problem.hint);
+    diagnostics.attribute_error(problem.path, summary, detail);
+    diagnostics
+}
+
+fn panicked(message: String) -> Diagnostics {
+    let detail = format!("{message}\n\nThis is a bug in the provider: please report it with this message.");
+    one_error("The provider failed unexpectedly", detail)
+}
+
+fn flat(result: Result<Diagnostics, Diagnostics>) -> Vec<pb::Diagnostic> {
+    convert::diagnostics(result.unwrap_or_else(|diagnostics| diagnostics))
+}
+
+#[tonic::async_trait]
+impl<P: Provider> Calls for Server<P> {
+    async fn get_metadata(&self, _: Request<pb::get_metadata::Request>) -> Answer<pb::get_metadata::Response> {
+        let names = self.resources.keys().cloned();
+        Ok(Response::new(pb::get_metadata::Response {
+            server_capabilities: Some(capabilities()),
+            diagnostics: Vec::new(),
+            resources: names.map(|type_name| pb::get_metadata::ResourceMetadata { type_name }).collect(),
+        }))
+    }
+
+    async fn get_provider_schema(
+        &self,
+        _: Request<pb::get_provider_schema::Request>,
+    ) -> Answer<pb::get_provider_schema::Response> {
+        Ok(Response::new(self.schemas.clone()))
+    }
+
+    async fn validate_provider_config(
+        &self,
+        request: Request<pb::validate_provider_config::Request>,
+    ) -> Answer<pb::validate_provider_config::Response> {
+        let diagnostics = flat(self.validate_provider(request.into_inner()).await);
+        Ok(Response::new(pb::validate_provider_config::Response { diagnostics }))
+    }
+
+    async fn validate_resource_config(
+        &self,
+        request: Request<pb::validate_resource_config::Request>,
+    ) -> Answer<pb::validate_resource_config::Response> {
+        let diagnostics = flat(self.validate(request.into_inner()).await);
+        Ok(Response::new(pb::validate_resource_config::Response { diagnostics }))
+    }
+
+    async fn configure_provider(
+        &self,
+        request: Request<pb::configure_provider::Request>,
+    ) -> Answer<pb::configure_provider::Response> {
+        let diagnostics = flat(self.configure(request.into_inner()).await);
+        Ok(Response::new(pb::configure_provider::Response { diagnostics }))
+    }
+
+    async fn upgrade_resource_state(
+        &self,
+        request: Request<pb::upgrade_resource_state::Request>,
+    ) -> Answer<pb::upgrade_resource_state::Response> {
+        Ok(Response::new(match self.upgrade(request.into_inner()).await {
+            Ok(state) => pb::upgrade_resource_state::Response { upgraded_state: Some(state), diagnostics: Vec::new() },
+            Err(diagnostics) => {
+                let diagnostics = convert::diagnostics(diagnostics);
+                pb::upgrade_resource_state::Response { upgraded_state: None, diagnostics }
+            }
+        }))
+    }
+
+    async fn import_resource_state(
+        &self,
+        request: Request<pb::import_resource_state::Request>,
+    ) -> Answer<pb::import_resource_state::Response> {
+        let response = self.import(request.into_inner()).await;
+        Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::import_resource_state::Response {
+            diagnostics: convert::diagnostics(diagnostics),
+            ..Default::default()
+        })))
+    }
+
+    async fn read_resource(&self, request: Request<pb::read_resource::Request>) -> Answer<pb::read_resource::Response> {
+        let response = self.read(request.into_inner()).await;
+        Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::read_resource::Response {
+            diagnostics: convert::diagnostics(diagnostics),
+            ..Default::default()
+        })))
+    }
+
+    async fn plan_resource_change(
+        &self,
+        request: Request<pb::plan_resource_change::Request>,
+    ) -> Answer<pb::plan_resource_change::Response> {
+        let response = self.plan(request.into_inner()).await;
+        Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::plan_resource_change::Response {
+            diagnostics: convert::diagnostics(diagnostics),
+            ..Default::default()
+        })))
+    }
+
+    async fn apply_resource_change(
+        &self,
+        request: Request<pb::apply_resource_change::Request>,
+    ) -> Answer<pb::apply_resource_change::Response> {
+        let response = self.apply(request.into_inner()).await;
+        Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::apply_resource_change::Response {
+            diagnostics: convert::diagnostics(diagnostics),
+            ..Default::default()
+        })))
+    }
+
+    async fn stop_provider(&self, _: Request<pb::stop_provider::Request>) -> Answer<pb::stop_provider::Response> {
+        self.lifecycle.stop_running_work();
+        Ok(Response::new(pb::stop_provider::Response::default()))
+    }
+}
+
+/// Ends the process when Terraform asks for it.
+pub(super) struct Controller(pub Arc<Lifecycle>);
+
+#[tonic::async_trait]
+impl GrpcController for Controller {
+    async fn shutdown(&self, _: Request<Empty>) -> Answer<Empty> {
+        self.0.shut_down();
+        Ok(Response::new(Empty {}))
+    }
+}
+
+/// A provider prints nothing for other programs: logs go to stderr, which Terraform reads itself.
+pub(super) struct Silence;
+
+#[tonic::async_trait]
+impl GrpcStdio for Silence {
+    async fn stream_stdio(&self, _: Request<()>) -> Answer<BoxStream<StdioData>> {
+        Ok(Response::new(Box::pin(tokio_stream::empty())))
+    }
+}

@@ -1,0 +1,732 @@
+//! The plugin protocol over a real socket: a provider of doors, and this test as Terraform.
+
+// A test that cannot go on stops, here and in what it calls.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use fgw::plugin::proto::process::Empty;
+use fgw::plugin::proto::process::grpc_controller_client::GrpcControllerClient;
+use fgw::plugin::proto::process::grpc_stdio_client::GrpcStdioClient;
+use fgw::plugin::proto::tfplugin6::diagnostic::Severity;
+use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
+use fgw::plugin::proto::tfplugin6::{self as pb};
+use fgw::plugin::{
+    ApplyRequest, ApplyResponse, Attribute, AttributePath, AttributeType, Check, Diagnostics, Environment,
+    ImportResponse, Nesting, PlanRequest, PlanResponse, Provider, ReadRequest, ReadResponse, Resource, Schema, Type,
+    Value,
+};
+use hyper_util::rt::TokioIo;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsConnector;
+use tonic::Code;
+use tonic::transport::{Channel, Endpoint, Uri};
+
+const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
+
+// The provider of doors.
+
+struct Acme;
+
+/// What a door does depends on its name.
+struct Door;
+
+#[async_trait::async_trait]
+impl Provider for Acme {
+    fn schema(&self) -> Schema {
+        let style = Attribute::new("style", AttributeType::Plain(Type::String), "").default("plain");
+        Schema { version: 0, description: "Doors.".to_string(), attributes: vec![style] }
+    }
+
+    fn resources(&self) -> Vec<Arc<dyn Resource>> {
+        vec![Arc::new(Door)]
+    }
+
+    fn validate(&self, _: &Value) -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        if config.get("style").as_str() == Some("baroque") {
+            let detail = format!("Terraform {terraform_version} is too modern.");
+            diagnostics.attribute_error(AttributePath::new("style"), "Out of style", detail);
+        }
+        diagnostics
+    }
+}
+
+#[async_trait::async_trait]
+impl Resource for Door {
+    fn type_name(&self) -> &'static str {
+        "acme_door"
+    }
+
+    fn schema(&self) -> Schema {
+        let text = AttributeType::Plain(Type::String);
+        let number = AttributeType::Plain(Type::Number);
+        let tags = AttributeType::Plain(Type::Map(Box::new(Type::String)));
+        let hinge = vec![Attribute::new("screws", number.clone(), "").default(4)];
+        let key = vec![Attribute::new("shape", text.clone(), "").required()];
+        Schema {
+            version: 2,
+            description: "A door.".to_string(),
+            attributes: vec![
+                Attribute::computed("id", Type::String, ""),
+                Attribute::new("name", text.clone(), "").required(),
+                Attribute::new("width", number, "").default(900).check(Check::between(600, 1200)),
+                Attribute::new("code", text, "").sensitive().deprecated("Use a key."),
+                Attribute::new("tags", tags, "").optional(),
+                Attribute::new("hinges", AttributeType::Nested(Nesting::Map, hinge), "").optional(),
+                Attribute::new("key", AttributeType::Nested(Nesting::List, key), "").block(),
+            ],
+        }
+    }
+
+    fn validate(&self, config: &Value) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        match config.get("name").as_str() {
+            Some("") => diagnostics.attribute_error(AttributePath::new("name"), "A door needs a name", "Any name."),
+            Some("panic in validate") => panic!("no such wall"),
+            _ => {}
+        }
+        diagnostics
+    }
+
+    fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<serde_json::Value, String> {
+        if version == 0 {
+            return Err("Doors of version 0 had no hinges.".to_string());
+        }
+        Ok(serde_json::json!({ "id": state["door_id"], "name": state["name"] }))
+    }
+
+    async fn read(&self, request: ReadRequest) -> ReadResponse {
+        let gone = request.state.get("id").as_str() == Some("door-gone");
+        let state = if gone { Value::Null } else { request.state };
+        ReadResponse { state, private: request.private, diagnostics: Diagnostics::default() }
+    }
+
+    async fn plan(&self, request: PlanRequest) -> PlanResponse {
+        let mut planned = request.proposed;
+        if request.prior.is_null() {
+            planned.set("id", Value::Unknown);
+        }
+        if planned.get("name").as_str() == Some("misfit") {
+            planned.set("width", Value::from("wide"));
+        }
+        PlanResponse {
+            planned,
+            requires_replace: vec![AttributePath::new("name")],
+            private: [&request.prior_private[..], b"planned"].concat(),
+            diagnostics: Diagnostics::default(),
+        }
+    }
+
+    async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
+        let mut state = request.planned.clone();
+        let mut diagnostics = Diagnostics::default();
+        match request.planned.get("name").as_str().unwrap_or_default() {
+            "slow" => {
+                request.stop.cancelled().await;
+                diagnostics.error("Stopped", "The door stands without a handle.");
+            }
+            "never finished" => std::future::pending().await,
+            "panic" => panic!("the frame broke"),
+            "panic half way" => {
+                let reached = state.clone();
+                request.so_far.told_by(move || {
+                    let mut reached = reached.clone();
+                    reached.set("id", Value::from("door-half"));
+                    reached.set("tags", Value::Unknown);
+                    (reached, b"half".to_vec())
+                });
+                panic!("the frame broke");
+            }
+            _ => state.set("id", Value::from("door-1")),
+        }
+        ApplyResponse { state, private: request.planned_private, diagnostics }
+    }
+
+    async fn import(&self, id: &str) -> ImportResponse {
+        let state = (id != "nothing").then(|| Value::map([("id", Value::from(id)), ("name", Value::from("found"))]));
+        ImportResponse { state, private: b"imported".to_vec(), diagnostics: Diagnostics::default() }
+    }
+}
+
+// This test as Terraform.
+
+/// A running server.
+struct Process {
+    socket: String,
+    certificate: Vec<u8>,
+    terminate: Arc<Notify>,
+    served: JoinHandle<Result<(), String>>,
+}
+
+/// A key and a certificate as Terraform makes them: P-521, a CA of its own.
+struct Certificate {
+    key: rcgen::KeyPair,
+    certificate: rcgen::Certificate,
+}
+
+/// Shows a certificate and signs with its key, without asking whether the two belong together.
+#[derive(Debug)]
+struct Shown(Arc<rustls::sign::CertifiedKey>);
+
+impl rustls::client::ResolvesClientCert for Shown {
+    fn resolve(&self, _: &[&[u8]], _: &[rustls::SignatureScheme]) -> Option<Arc<rustls::sign::CertifiedKey>> {
+        Some(self.0.clone())
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+impl Certificate {
+    fn new() -> Certificate {
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).unwrap();
+        let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_string()]).unwrap();
+        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let certificate = parameters.self_signed(&key).unwrap();
+        Certificate { key, certificate }
+    }
+}
+
+fn environment(client: Option<&Certificate>) -> Environment {
+    Environment {
+        cookie: Some(COOKIE.to_string()),
+        versions: Some("5,6".to_string()),
+        client_certificate: client.map(|client| client.certificate.pem()),
+        socket_directories: vec!["/tmp".into()],
+        patience: Duration::from_secs(30),
+        grace: Duration::from_millis(50),
+    }
+}
+
+async fn start(client: Option<&Certificate>) -> Process {
+    let (announce, announced) = oneshot::channel();
+    let terminate = Arc::new(Notify::new());
+    let announce = |line: &str| announce.send(line.to_string()).map_err(std::io::Error::other);
+    let served = tokio::spawn(fgw::plugin::serve::run(Acme, environment(client), terminate.clone(), announce));
+    let line = announced.await.unwrap();
+    let [core, protocol, "unix", socket, "grpc", certificate] = line.split('|').collect::<Vec<_>>()[..] else {
+        panic!("not a handshake: {line}");
+    };
+    assert_eq!((core, protocol, certificate.is_empty()), ("1", "6", client.is_none()));
+    let certificate = STANDARD_NO_PAD.decode(certificate).unwrap();
+    Process { socket: socket.to_string(), certificate, terminate, served }
+}
+
+impl Process {
+    /// Connects as Terraform does: it takes the certificate of the handshake as the only root, and checks it.
+    async fn connect(&self, client: Option<&Certificate>) -> Result<Channel, tonic::transport::Error> {
+        let connector = (!self.certificate.is_empty()).then(|| {
+            let mut roots = rustls::RootCertStore::empty();
+            roots.add(CertificateDer::from(self.certificate.clone())).unwrap();
+            let config = rustls::ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+                .with_safe_default_protocol_versions()
+                .unwrap()
+                .with_root_certificates(roots);
+            let mut config = match client {
+                None => config.with_no_client_auth(),
+                Some(client) => {
+                    let key = PrivateKeyDer::Pkcs8(client.key.serialize_der().into());
+                    let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
+                    let certified = rustls::sign::CertifiedKey::new(vec![client.certificate.der().clone()], key);
+                    config.with_client_cert_resolver(Arc::new(Shown(Arc::new(certified))))
+                }
+            };
+            config.alpn_protocols = vec![b"h2".to_vec()];
+            TlsConnector::from(Arc::new(config))
+        });
+        let socket = self.socket.clone();
+        let open = move |_: Uri| {
+            let (socket, connector) = (socket.clone(), connector.clone());
+            async move {
+                let stream = UnixStream::connect(socket).await?;
+                Ok::<_, std::io::Error>(match connector {
+                    None => Box::new(TokioIo::new(stream)) as Box<dyn Io>,
+                    Some(connector) => {
+                        let name = ServerName::try_from("localhost").unwrap();
+                        Box::new(TokioIo::new(connector.connect(name, stream).await?))
+                    }
+                })
+            }
+        };
+        Endpoint::from_static("http://localhost").connect_with_connector(tower::service_fn(open)).await
+    }
+
+    async fn terraform(&self, client: &Certificate) -> ProviderClient<Channel> {
+        let channel = self.connect(Some(client)).await.unwrap();
+        ProviderClient::new(channel).max_decoding_message_size(usize::MAX).max_encoding_message_size(usize::MAX)
+    }
+
+    async fn ended(self) -> Result<(), String> {
+        tokio::time::timeout(Duration::from_secs(5), self.served).await.expect("it should have ended").unwrap()
+    }
+}
+
+trait Io: hyper::rt::Read + hyper::rt::Write + Send + Unpin {}
+impl<T: hyper::rt::Read + hyper::rt::Write + Send + Unpin> Io for T {}
+
+/// A server and a connection to it.
+async fn connected() -> (Process, ProviderClient<Channel>) {
+    let client = Certificate::new();
+    let process = start(Some(&client)).await;
+    let terraform = process.terraform(&client).await;
+    (process, terraform)
+}
+
+/// Any value, written by the rules of the wire and without the code under test.
+fn wire(value: &Value) -> rmpv::Value {
+    match value {
+        Value::Unknown => rmpv::Value::Ext(12, vec![0x81, 0x01, 0xc2]),
+        Value::Null => rmpv::Value::Nil,
+        Value::Bool(value) => (*value).into(),
+        Value::Number(number) => number.as_i64().unwrap().into(),
+        Value::String(text) => text.as_str().into(),
+        Value::List(items) => rmpv::Value::Array(items.iter().map(wire).collect()),
+        Value::Map(entries) => {
+            rmpv::Value::Map(entries.iter().map(|(key, item)| (key.as_str().into(), wire(item))).collect())
+        }
+    }
+}
+
+fn dynamic(value: &Value) -> Option<pb::DynamicValue> {
+    let mut msgpack = Vec::new();
+    rmpv::encode::write_value(&mut msgpack, &wire(value)).unwrap();
+    Some(pb::DynamicValue { msgpack, json: Vec::new() })
+}
+
+fn value(dynamic: Option<pb::DynamicValue>) -> Value {
+    fn from_wire(wire: rmpv::Value) -> Value {
+        match wire {
+            rmpv::Value::Nil => Value::Null,
+            rmpv::Value::Ext(0, body) if body.len() == 1 => Value::Unknown,
+            rmpv::Value::Boolean(value) => Value::Bool(value),
+            rmpv::Value::Integer(number) => Value::from(number.as_i64().unwrap()),
+            rmpv::Value::String(text) => Value::String(text.into_str().unwrap()),
+            rmpv::Value::Array(items) => Value::List(items.into_iter().map(from_wire).collect()),
+            rmpv::Value::Map(entries) => {
+                Value::map(entries.into_iter().map(|(key, item)| (key.as_str().unwrap().to_string(), from_wire(item))))
+            }
+            other => panic!("Terraform does not know {other}"),
+        }
+    }
+    from_wire(rmpv::decode::read_value(&mut &dynamic.unwrap().msgpack[..]).unwrap())
+}
+
+/// A door as Terraform sends it: all attributes present.
+fn door(given: &[(&str, Value)]) -> Value {
+    let mut door = Value::map(["id", "name", "width", "code", "tags", "hinges"].map(|name| (name, Value::Null)));
+    door.set("key", Value::List(Vec::new()));
+    for (name, value) in given {
+        door.set(name, value.clone());
+    }
+    door
+}
+
+fn named(name: &str) -> Value {
+    door(&[("name", Value::from(name))])
+}
+
+fn apply(planned: &Value) -> pb::apply_resource_change::Request {
+    pb::apply_resource_change::Request {
+        type_name: "acme_door".to_string(),
+        prior_state: dynamic(&Value::Null),
+        planned_state: dynamic(planned),
+        config: dynamic(planned),
+        planned_private: b"planned".to_vec(),
+    }
+}
+
+fn summaries(diagnostics: &[pb::Diagnostic]) -> Vec<(Severity, &str)> {
+    diagnostics.iter().map(|it| (it.severity(), it.summary.as_str())).collect()
+}
+
+/// A path as a person would write it.
+fn path(diagnostic: &pb::Diagnostic) -> String {
+    use pb::attribute_path::step::Selector;
+    let steps = diagnostic.attribute.iter().flat_map(|path| &path.steps);
+    let steps = steps.map(|step| match step.selector.as_ref().unwrap() {
+        Selector::AttributeName(name) => format!(".{name}"),
+        Selector::ElementKeyString(key) => format!("[{key}]"),
+        Selector::ElementKeyInt(index) => format!("[{index}]"),
+    });
+    steps.collect()
+}
+
+async fn validate(terraform: &mut ProviderClient<Channel>, config: &Value) -> Vec<pb::Diagnostic> {
+    let request = pb::validate_resource_config::Request { type_name: "acme_door".to_string(), config: dynamic(config) };
+    terraform.validate_resource_config(request).await.unwrap().into_inner().diagnostics
+}
+
+async fn upgrade(
+    terraform: &mut ProviderClient<Channel>,
+    version: i64,
+    json: &str,
+) -> pb::upgrade_resource_state::Response {
+    let raw_state = Some(pb::RawState { json: json.as_bytes().to_vec(), flatmap: Default::default() });
+    let request = pb::upgrade_resource_state::Request { type_name: "acme_door".to_string(), version, raw_state };
+    terraform.upgrade_resource_state(request).await.unwrap().into_inner()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_schema_and_the_capabilities_are_offered() {
+    let (_process, mut terraform) = connected().await;
+    let metadata = terraform.get_metadata(pb::get_metadata::Request {}).await.unwrap().into_inner();
+    assert_eq!(metadata.resources[0].type_name, "acme_door");
+    let schema = terraform.get_provider_schema(pb::get_provider_schema::Request {}).await.unwrap().into_inner();
+    let capabilities = schema.server_capabilities.unwrap();
+    assert!(capabilities.plan_destroy && capabilities.get_provider_schema_optional);
+    let door = &schema.resource_schemas["acme_door"];
+    let block = door.block.as_ref().unwrap();
+    assert_eq!((door.version, &block.block_types[0].type_name[..]), (2, "key"));
+    for attribute in &block.attributes {
+        assert_ne!(attribute.r#type.is_empty(), attribute.nested_type.is_none(), "{}", attribute.name);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_is_checked_by_the_schema_and_by_the_provider_in_one_go() {
+    let (_process, mut terraform) = connected().await;
+    let config = door(&[
+        ("name", Value::from("")),
+        ("width", Value::from(1)),
+        ("code", Value::Unknown),
+        ("tags", Value::map([("a", Value::Null), ("b", Value::Unknown)])),
+    ]);
+    let found = validate(&mut terraform, &config).await;
+    let found: BTreeMap<_, _> = found.iter().map(|it| (path(it), it.severity())).collect();
+    let expected = [
+        (".code", Severity::Warning),
+        (".name", Severity::Error),
+        (".tags[a]", Severity::Error),
+        (".width", Severity::Error),
+    ];
+    assert_eq!(found, expected.map(|(path, severity)| (path.to_string(), severity)).into());
+    let unknown = door(&["name", "width", "tags", "hinges"].map(|name| (name, Value::Unknown)));
+    assert_eq!(validate(&mut terraform, &unknown).await, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_is_configured_with_what_the_user_wrote() {
+    let (_process, mut terraform) = connected().await;
+    let request = |style: &str| {
+        let config = dynamic(&Value::map([("style", Value::from(style))]));
+        let request = pb::configure_provider::Request { terraform_version: "1.11.4".to_string(), config };
+        let mut terraform = terraform.clone();
+        async move { terraform.configure_provider(request).await.unwrap().into_inner().diagnostics }
+    };
+    assert_eq!(request("plain").await, []);
+    let refused = &request("baroque").await[0];
+    assert_eq!((path(refused), &refused.detail[..]), (".style".to_string(), "Terraform 1.11.4 is too modern."));
+    let config = dynamic(&Value::map([("style", Value::Null)]));
+    let response = terraform.validate_provider_config(pb::validate_provider_config::Request { config }).await;
+    assert_eq!(response.unwrap().into_inner().diagnostics, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_door_is_planned_applied_read_and_destroyed() {
+    let (_process, mut terraform) = connected().await;
+    let config = door(&[
+        ("name", Value::from("front")),
+        ("hinges", Value::map([("top", Value::map([("screws", Value::from(6))]))])),
+    ]);
+    let plan = pb::plan_resource_change::Request {
+        type_name: "acme_door".to_string(),
+        prior_state: dynamic(&Value::Null),
+        proposed_new_state: dynamic(&config),
+        config: dynamic(&config),
+        prior_private: b"prior ".to_vec(),
+    };
+    let planned = terraform.plan_resource_change(plan.clone()).await.unwrap().into_inner();
+    assert_eq!(planned.diagnostics, []);
+    assert_eq!(planned.planned_private, b"prior planned");
+    assert_eq!(planned.requires_replace.len(), 1);
+    let planned_state = value(planned.planned_state);
+    assert_eq!(planned_state.get("id"), &Value::Unknown);
+
+    let applied = terraform.apply_resource_change(apply(&planned_state)).await.unwrap().into_inner();
+    assert_eq!((applied.diagnostics, &applied.private[..]), (vec![], &b"planned"[..]));
+    let state = value(applied.new_state);
+    let mut expected = config.clone();
+    expected.set("id", Value::from("door-1"));
+    assert_eq!(state, expected);
+
+    let mut read = pb::read_resource::Request {
+        type_name: "acme_door".to_string(),
+        current_state: dynamic(&state),
+        private: b"kept".to_vec(),
+    };
+    let found = terraform.read_resource(read.clone()).await.unwrap().into_inner();
+    assert_eq!((value(found.new_state), &found.private[..]), (state.clone(), &b"kept"[..]));
+    read.current_state = dynamic(&door(&[("id", Value::from("door-gone"))]));
+    let found = terraform.read_resource(read).await.unwrap().into_inner();
+    assert_eq!(value(found.new_state), Value::Null);
+
+    let destroy = pb::plan_resource_change::Request {
+        prior_state: dynamic(&state),
+        proposed_new_state: dynamic(&Value::Null),
+        config: dynamic(&Value::Null),
+        ..plan
+    };
+    let planned = terraform.plan_resource_change(destroy).await.unwrap().into_inner();
+    assert_eq!((value(planned.planned_state), planned.diagnostics), (Value::Null, vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_that_does_not_fit_is_an_error_with_a_path_both_ways() {
+    let (_process, mut terraform) = connected().await;
+    let refused = validate(&mut terraform, &door(&[("tags", Value::map([("a", Value::from(1))]))])).await;
+    assert_eq!((refused.len(), path(&refused[0])), (1, ".tags[a]".to_string()));
+    let config = named("misfit");
+    let request = pb::plan_resource_change::Request {
+        type_name: "acme_door".to_string(),
+        prior_state: dynamic(&Value::Null),
+        proposed_new_state: dynamic(&config),
+        config: dynamic(&config),
+        prior_private: Vec::new(),
+    };
+    let planned = terraform.plan_resource_change(request).await.unwrap().into_inner();
+    assert_eq!(path(&planned.diagnostics[0]), ".width");
+    let unknown_type = pb::read_resource::Request { type_name: "acme_window".to_string(), ..Default::default() };
+    let answer = terraform.read_resource(unknown_type).await.unwrap().into_inner();
+    assert_eq!(summaries(&answer.diagnostics), [(Severity::Error, "Unknown resource type")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_apply_that_panics_returns_what_it_had_reached() {
+    let (_process, mut terraform) = connected().await;
+    let half = terraform.apply_resource_change(apply(&named("panic half way"))).await.unwrap().into_inner();
+    assert_eq!(summaries(&half.diagnostics), [(Severity::Error, "The provider failed unexpectedly")]);
+    assert!(half.diagnostics[0].detail.contains("the frame broke") && half.diagnostics[0].detail.contains("bug"));
+    assert_eq!(half.private, b"half");
+    let expected = door(&[("name", Value::from("panic half way")), ("id", Value::from("door-half"))]);
+    assert_eq!(value(half.new_state), expected);
+
+    // Told nothing, Terraform keeps the prior state and its private data.
+    let nothing = terraform.apply_resource_change(apply(&named("panic"))).await.unwrap().into_inner();
+    assert_eq!((nothing.new_state, nothing.diagnostics.len()), (None, 1));
+    let found = validate(&mut terraform, &named("panic in validate")).await;
+    assert!(found[0].detail.contains("no such wall"));
+    assert_eq!(validate(&mut terraform, &named("front")).await, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_ends_running_work_with_its_state_and_the_server_goes_on() {
+    let (_process, mut terraform) = connected().await;
+    let mut planned = named("slow");
+    planned.set("id", Value::Unknown);
+    let mut other = terraform.clone();
+    let running = tokio::spawn(async move { other.apply_resource_change(apply(&planned)).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!running.is_finished());
+    terraform.stop_provider(pb::stop_provider::Request {}).await.unwrap();
+    let stopped = running.await.unwrap().unwrap().into_inner();
+    assert_eq!(summaries(&stopped.diagnostics), [(Severity::Error, "Stopped")]);
+    // A state must not hold unknowns.
+    assert_eq!(value(stopped.new_state), named("slow"));
+    let later = terraform.apply_resource_change(apply(&named("front"))).await.unwrap().into_inner();
+    assert_eq!(later.diagnostics, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_hands_over_a_whole_state_or_an_error() {
+    let (_process, terraform) = connected().await;
+    let import = |id: &str| {
+        let request = pb::import_resource_state::Request { type_name: "acme_door".to_string(), id: id.to_string() };
+        let mut terraform = terraform.clone();
+        async move { terraform.import_resource_state(request).await.unwrap().into_inner() }
+    };
+    let imported = import("door-7").await.imported_resources.remove(0);
+    assert_eq!((&imported.type_name[..], &imported.private[..]), ("acme_door", &b"imported"[..]));
+    let expected = door(&[("id", Value::from("door-7")), ("name", Value::from("found"))]);
+    assert_eq!(value(imported.state), expected);
+    let nothing = import("nothing").await;
+    assert_eq!(nothing.imported_resources, []);
+    assert!(nothing.diagnostics[0].detail.contains("nothing"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_state_is_passed_through_upgraded_or_refused_by_its_version() {
+    let (_process, mut terraform) = connected().await;
+    let same = upgrade(&mut terraform, 2, r#"{"id": "door-1", "name": "front", "width": 900, "lost": true}"#).await;
+    let expected = [("id", Value::from("door-1")), ("name", Value::from("front")), ("width", Value::from(900))];
+    assert_eq!(value(same.upgraded_state), door(&expected));
+    let older = upgrade(&mut terraform, 1, r#"{"door_id": "door-1", "name": "front"}"#).await;
+    assert_eq!(value(older.upgraded_state), door(&expected[..2]));
+    for (version, json, reason) in [
+        (0, "{}", "had no hinges"),
+        (3, "{}", "newer version"),
+        (2, r#"{"width": "wide"}"#, "width"),
+        (2, "{", "not JSON"),
+        (1, "{", "not JSON"),
+    ] {
+        let refused = upgrade(&mut terraform, version, json).await;
+        assert_eq!(refused.upgraded_state, None);
+        assert!(refused.diagnostics[0].detail.contains(reason), "{}", refused.diagnostics[0].detail);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stranger_without_the_pinned_certificate_gets_no_answer() {
+    let client = Certificate::new();
+    let process = start(Some(&client)).await;
+    let mut terraform = process.terraform(&client).await;
+    // The certificate is no secret; the key is.
+    let impostor = Certificate { certificate: client.certificate, key: Certificate::new().key };
+    for stranger in [None, Some(Certificate::new()), Some(impostor)] {
+        // In TLS 1.3 the client learns of the refusal only with the first answer.
+        let answer = match process.connect(stranger.as_ref()).await {
+            Err(_) => continue,
+            Ok(channel) => ProviderClient::new(channel).stop_provider(pb::stop_provider::Request {}).await,
+        };
+        assert!(answer.is_err());
+    }
+    assert_eq!(validate(&mut terraform, &named("front")).await, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn garbage_on_the_socket_does_no_harm() {
+    let (process, mut terraform) = connected().await;
+    let plain = start(None).await;
+    for socket in [&process.socket, &plain.socket] {
+        for garbage in [&b""[..], b"GET / HTTP/1.1\r\n\r\n", &[0x16, 3, 1, 0xff, 0xff], &[0; 10_000]] {
+            let mut stream = UnixStream::connect(socket).await.unwrap();
+            // The server may hang up in the middle, which is what it should do.
+            let _ = stream.write_all(garbage).await;
+            let _ = stream.shutdown().await;
+            let _ = stream.read_to_end(&mut Vec::new()).await;
+        }
+    }
+    assert_eq!(validate(&mut terraform, &named("front")).await, []);
+    let mut without_tls = ProviderClient::new(plain.connect(None).await.unwrap());
+    assert_eq!(validate(&mut without_tls, &named("front")).await, []);
+    let broken = Some(pb::DynamicValue { msgpack: vec![0xdf, 0xff, 0xff, 0xff, 0xff, 0xc1], json: Vec::new() });
+    let request = pb::validate_resource_config::Request { type_name: "acme_door".to_string(), config: broken };
+    let refused = terraform.validate_resource_config(request).await.unwrap().into_inner().diagnostics;
+    assert_eq!(summaries(&refused), [(Severity::Error, "The configuration cannot be read")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_of_several_megabytes_travels_both_ways() {
+    let (_process, mut terraform) = connected().await;
+    let planned = door(&[("name", Value::from("x".repeat(6 * 1024 * 1024)))]);
+    let applied = terraform.apply_resource_change(apply(&planned)).await.unwrap().into_inner();
+    assert_eq!(value(applied.new_state).get("name"), planned.get("name"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_offered_is_unimplemented() {
+    let process = start(None).await;
+    let channel = process.connect(None).await.unwrap();
+    let mut client = tonic::client::Grpc::new(channel);
+    for path in ["/tfplugin6.Provider/GetResourceIdentitySchemas", "/plugin.GRPCBroker/StartStream"] {
+        client.ready().await.unwrap();
+        let codec = tonic_prost::ProstCodec::<Empty, Empty>::default();
+        let answer = client.unary(tonic::Request::new(Empty {}), path.parse().unwrap(), codec).await;
+        assert_eq!(answer.unwrap_err().code(), Code::Unimplemented, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shutdown_ends_the_server_and_removes_its_socket() {
+    let client = Certificate::new();
+    let process = start(Some(&client)).await;
+    let channel = process.connect(Some(&client)).await.unwrap();
+    let mut output = GrpcStdioClient::new(channel.clone()).stream_stdio(()).await.unwrap().into_inner();
+    assert_eq!(output.message().await.unwrap(), None);
+    GrpcControllerClient::new(channel).shutdown(Empty {}).await.unwrap();
+    let socket = std::path::PathBuf::from(&process.socket);
+    process.ended().await.unwrap();
+    assert!(!socket.parent().unwrap().exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_goes_on_to_its_stop_when_terraform_dies_and_then_the_server_ends() {
+    let (process, terraform) = connected().await;
+    let mut other = terraform.clone();
+    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("slow"))).await });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    call.abort();
+    drop(terraform);
+    process.ended().await.unwrap();
+
+    let (process, terraform) = connected().await;
+    let mut other = terraform.clone();
+    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("never finished"))).await });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    call.abort();
+    drop(terraform);
+    process.terminate.notify_one();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!process.served.is_finished(), "work was cut off");
+    process.served.abort();
+}
+
+#[tokio::test]
+async fn another_protocol_version_is_refused_before_anything_else() {
+    let environment = Environment { versions: Some("5".to_string()), ..environment(None) };
+    let announce = |line: &str| panic!("nothing should be announced: {line}");
+    let refused = fgw::plugin::serve::run(Acme, environment, Arc::default(), announce).await;
+    assert!(refused.unwrap_err().contains("version 6"));
+}
+
+#[test]
+fn a_person_who_starts_the_program_is_told_what_it_is() {
+    let program = || Command::new(env!("CARGO_BIN_EXE_terraform-provider-fgw"));
+    let by_hand = program().env_remove("TF_PLUGIN_MAGIC_COOKIE").output().unwrap();
+    assert_eq!((by_hand.status.code(), &by_hand.stdout[..]), (Some(1), &b""[..]));
+    assert!(String::from_utf8(by_hand.stderr).unwrap().contains("terraform init"));
+    let version = program().arg("--version").output().unwrap();
+    assert!(version.status.success());
+    assert_eq!(
+        String::from_utf8(version.stdout).unwrap().trim().split(' ').next_back(),
+        Some(env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn ctrl_c_does_not_end_the_program_and_stdout_carries_one_line() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_terraform-provider-fgw"))
+        .env("TF_PLUGIN_MAGIC_COOKIE", COOKIE)
+        .env("PLUGIN_PROTOCOL_VERSIONS", "6,5")
+        .env_remove("PLUGIN_CLIENT_CERT")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut stdout, &mut line).unwrap();
+    let socket = line.split('|').nth(3).unwrap().to_string();
+    assert!(line.starts_with("1|6|unix|/") && line.ends_with("|grpc|\n"), "{line}");
+    let send = |signal: &str| {
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    };
+    send("-INT");
+    send("-HUP");
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(std::os::unix::net::UnixStream::connect(&socket).is_ok(), "it is still listening");
+    // Nobody is connected any more, so this is not a Terraform that shares the terminal.
+    std::thread::sleep(Duration::from_millis(200));
+    send("-TERM");
+    assert!(child.wait().unwrap().success());
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut stdout, &mut rest).unwrap();
+    assert_eq!(rest, "");
+    assert!(!std::path::Path::new(&socket).exists());
+}
