@@ -313,6 +313,32 @@ fn an_authorizer_keeps_answers_only_where_it_has_identity_sources() {
 }
 
 #[test]
+fn a_route_waits_for_the_permission_of_its_authorizer() {
+    let objects = objects(&three_routes());
+    let after = |slot: &str| objects.iter().find(|object| object.key.slot == slot).map(|object| object.after.clone());
+    assert_eq!(after("route.GET /orders"), Some(vec![key_at(&objects, "authorizer_permission.token").unwrap()]));
+    assert_eq!(after("route.GET /orders/{id}"), Some(vec![]));
+}
+
+#[test]
+fn an_authorizer_named_without_its_account_needs_the_account_to_be_known() {
+    let config = config(json!({ "faas_authorizers": { "a": { "authorizer_name": "auth" } } }));
+    let scope = Scope { account: None, ..scope() };
+    let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope, &Facts::default()));
+    let places: Vec<String> = blueprint.unwrap_err().iter().map(|problem| problem.path.to_string()).collect();
+    assert_eq!(places, [r#"faas_authorizers["a"].authorizer_name"#]);
+}
+
+#[test]
+fn a_function_of_another_partition_is_refused() {
+    let config = config(json!({ "route_config": { "GET /": {
+        "faas_function_arn": "arn:aws-cn:lambda:cn-north-1:123456789012:function:orders",
+    } } }));
+    let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
+    assert_eq!(blueprint.unwrap_err().len(), 1);
+}
+
+#[test]
 fn an_authorizer_with_a_role_needs_no_permission() {
     let objects = objects(&config(json!({ "faas_authorizers": { "a": {
         "authorizer_name": "auth", "authorizer_credentials_arn": "arn:aws:iam::123456789012:role/r",
