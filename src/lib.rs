@@ -1,9 +1,13 @@
 //! terraform-provider-fgw: whole AWS topologies as single Terraform resources.
+//!
+//! The modules, in reading order. One `terraform apply` goes through them from top to bottom.
 
-pub mod aws;
-pub mod cloud;
-pub mod composite;
-pub mod objects;
 pub mod plugin;
+pub mod composite;
 pub mod product;
+pub mod four_tier_vpc;
+pub mod http_gateway;
+pub mod objects;
 pub mod reconcile;
+pub mod cloud;
+pub mod aws;
