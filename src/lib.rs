@@ -2,6 +2,7 @@
 
 pub mod aws;
 pub mod cloud;
+pub mod four_tier_vpc;
 pub mod objects;
 pub mod plugin;
 pub mod product;

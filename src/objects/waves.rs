@@ -51,10 +51,8 @@ mod tests {
         let vpc = keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()));
         let tags = Input::Known(Default::default());
         let gateway = Spec::InternetGateway(InternetGateway { vpc: None, tags: tags.clone() });
-        let objects = [
-            Object::new(keys::eip(0), Spec::Eip(Eip { vpc, tags })),
-            Object::new(keys::internet_gateway(), gateway),
-        ];
+        let objects =
+            [Object::new(keys::eip(0), Spec::Eip(Eip { vpc, tags })), Object::new(keys::internet_gateway(), gateway)];
         assert_eq!(waves(&objects), "wave 1\n  internet_gateway\nnever\n  eip.0\n");
     }
 }
