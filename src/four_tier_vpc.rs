@@ -11,6 +11,8 @@ mod durations;
 mod fixtures;
 mod nat;
 mod outputs;
+#[cfg(test)]
+mod properties;
 mod security_group;
 mod tags;
 mod unsupported;

@@ -53,9 +53,12 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let internet_gateway = structure.internet_gateway.then(|| draft.internet_gateway());
     let subnets = draft.subnets(&structure.tiers, &places, &blocks);
     let tables = draft.route_tables(&structure, &places);
+    if let Some(internet_gateway) = &internet_gateway {
+        draft.public_routes(&tables, internet_gateway);
+    }
     draft.associations(&subnets, &tables);
     let gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
-    draft.routes(&structure, &tables, internet_gateway.as_ref(), &gateways);
+    draft.nat_routes(&structure.nat_tiers, &tables, &gateways);
     if structure.endpoints {
         draft.endpoints(&tables);
     }
@@ -190,7 +193,11 @@ impl<'a> Draft<'a> {
         for (site, subnet) in subnets {
             let Some(table) = tables.get(site) else { continue };
             let spec = RouteTableAssociation { subnet: subnet.clone(), route_table: Ref::Key(table.clone()) };
-            self.add(&keys::route_table_association(subnet), Spec::RouteTableAssociation(spec));
+            let mut association = Object::new(keys::route_table_association(subnet), Spec::RouteTableAssociation(spec));
+            // A subnet that moves to another table must find its way out there.
+            let route = keys::default_route(table, Family::Ipv4);
+            association.after.extend(self.objects.iter().map(|it| &it.key).find(|key| **key == route).cloned());
+            self.objects.push(association);
         }
     }
 
@@ -225,26 +232,28 @@ impl<'a> Draft<'a> {
         gateways
     }
 
-    fn routes(
-        &mut self,
-        structure: &Structure,
-        tables: &BTreeMap<Site, Key>,
-        internet_gateway: Option<&Key>,
-        gateways: &[(u32, Key)],
-    ) {
-        let mut routed: Vec<&Key> = Vec::new();
-        for ((tier, index), table) in tables {
-            let target = match tier {
-                Tier::Public => internet_gateway,
-                tier if structure.nat_tiers.contains(tier) => nat::gateway_for(*index, gateways),
-                _ => None,
-            };
-            let Some(target) = target.filter(|_| !routed.contains(&table)) else { continue };
-            let spec =
-                Route { route_table: table.clone(), destination: "0.0.0.0/0".into(), target: Ref::Key(target.clone()) };
-            self.add(&keys::default_route(table, Family::Ipv4), Spec::Route(spec));
-            routed.push(table);
+    fn public_routes(&mut self, tables: &BTreeMap<Site, Key>, internet_gateway: &Key) {
+        let mut tables: Vec<&Key> =
+            tables.iter().filter(|((tier, _), _)| *tier == Tier::Public).map(|(_, it)| it).collect();
+        // One table may serve several subnets.
+        tables.dedup();
+        for table in tables {
+            self.default_route(table, internet_gateway);
         }
+    }
+
+    fn nat_routes(&mut self, tiers: &[Tier], tables: &BTreeMap<Site, Key>, gateways: &[(u32, Key)]) {
+        for ((tier, index), table) in tables {
+            if let Some(gateway) = nat::gateway_for(*index, gateways).filter(|_| tiers.contains(tier)) {
+                self.default_route(table, gateway);
+            }
+        }
+    }
+
+    fn default_route(&mut self, table: &Key, target: &Key) {
+        let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
+        let spec = Route { route_table: table.clone(), destination, target };
+        self.add(&keys::default_route(table, Family::Ipv4), Spec::Route(spec));
     }
 
     fn endpoints(&mut self, tables: &BTreeMap<Site, Key>) {

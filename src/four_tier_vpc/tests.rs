@@ -46,7 +46,7 @@ fn slots<'a>(objects: &'a [Object], prefix: &str) -> Vec<&'a str> {
     objects.iter().map(|object| object.key.slot.as_str()).filter(|slot| slot.starts_with(prefix)).collect()
 }
 
-fn ids_of(objects: &[Object]) -> Ids {
+pub(super) fn ids_of(objects: &[Object]) -> Ids {
     let mut ids = Ids::default();
     for object in objects {
         let learned = BTreeMap::from([
@@ -73,7 +73,7 @@ fn conforms(value: &Value, kind: &Type) -> bool {
     }
 }
 
-fn assert_outputs_conform(config: &Config, objects: Option<&[Object]>, ids: &Ids) {
+pub(super) fn assert_outputs_conform(config: &Config, objects: Option<&[Object]>, ids: &Ids) {
     let outputs = FourTierVpc::outputs(config, objects, ids, Some(&scope()));
     let Type::Object(types) = schema::object_type(&FourTierVpc::outputs_schema()) else { unreachable!() };
     assert_eq!(outputs.keys().collect::<Vec<_>>(), types.keys().collect::<Vec<_>>());
