@@ -36,9 +36,9 @@ pub(super) fn blocks(
     let vpc: Option<Ipv4Net> = config.cidr_block.known().and_then(Option::as_deref).and_then(|it| it.parse().ok());
     let Some(vpc) = vpc.as_ref().map(Ipv4Net::trunc) else {
         // The VPC's range is unknown, and with it all that is computed from it.
-        sites.iter().for_each(|site| {
+        for site in &sites {
             blocks.entry(*site).or_insert(Input::Unknown);
-        });
+        }
         return Ok(as_text(blocks));
     };
 

@@ -196,7 +196,8 @@ fn a_full_vpc_is_reported_with_its_free_ranges() {
     ];
     let problems = blueprint(&config(&crowded), None, &Inventory::default(), "a").unwrap_err();
     let message = &problems[0].message;
-    assert!(message.contains("no free /17") || message.contains("10.0.160.0"), "{message}");
+    assert!(message.contains("no free /17 in 10.0.0.0/16"), "{message}");
+    assert!(message.contains("10.0.128.0 to 10.0.159.255, 10.0.168.0 to 10.0.255.255"), "{message}");
 }
 
 #[test]

@@ -36,6 +36,9 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     problems.0
 }
 
+/// Whether a text is right.
+type Test = fn(&str) -> bool;
+
 /// The problems found so far.
 #[derive(Default)]
 struct Problems(Vec<Problem>);
@@ -244,7 +247,7 @@ impl Problems {
     }
 
     fn sources(&mut self, path: &AttributePath, rule: &SecurityGroupRule) {
-        let lists: [(&str, &Strings, fn(&str) -> bool, &str); 4] = [
+        let lists: [(&str, &Strings, Test, &str); 4] = [
             ("cidr_blocks", &rule.cidr_blocks, is_ipv4_range, "an IPv4 range without host bits, such as 10.0.0.0/16"),
             (
                 "ipv6_cidr_blocks",

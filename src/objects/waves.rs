@@ -15,12 +15,12 @@ pub fn waves(objects: &[Object]) -> String {
             waiting.into_iter().partition(|object| needed(object).iter().all(|key| made.contains(&key)));
         if ready.is_empty() {
             text.push_str("never\n");
-            rest.iter().for_each(|object| text.push_str(&line(&object.key)));
+            text.extend(rest.iter().map(|object| line(&object.key)));
             break;
         }
         number += 1;
         text.push_str(&format!("wave {number}\n"));
-        ready.iter().for_each(|object| text.push_str(&line(&object.key)));
+        text.extend(ready.iter().map(|object| line(&object.key)));
         made.extend(ready.iter().map(|object| &object.key));
         waiting = rest;
     }
