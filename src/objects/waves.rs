@@ -15,12 +15,12 @@ pub fn waves(objects: &[Object]) -> String {
             waiting.into_iter().partition(|object| needed(object).iter().all(|key| made.contains(&key)));
         if ready.is_empty() {
             text.push_str("never\n");
-            rest.iter().for_each(|object| text.push_str(&line(&object.key)));
+            text.extend(rest.iter().map(|object| line(&object.key)));
             break;
         }
         number += 1;
         text.push_str(&format!("wave {number}\n"));
-        ready.iter().for_each(|object| text.push_str(&line(&object.key)));
+        text.extend(ready.iter().map(|object| line(&object.key)));
         made.extend(ready.iter().map(|object| &object.key));
         waiting = rest;
     }
@@ -51,10 +51,8 @@ mod tests {
         let vpc = keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()));
         let tags = Input::Known(Default::default());
         let gateway = Spec::InternetGateway(InternetGateway { vpc: None, tags: tags.clone() });
-        let objects = [
-            Object::new(keys::eip(0), Spec::Eip(Eip { vpc, tags })),
-            Object::new(keys::internet_gateway(), gateway),
-        ];
+        let objects =
+            [Object::new(keys::eip(0), Spec::Eip(Eip { vpc, tags })), Object::new(keys::internet_gateway(), gateway)];
         assert_eq!(waves(&objects), "wave 1\n  internet_gateway\nnever\n  eip.0\n");
     }
 }

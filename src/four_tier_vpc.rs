@@ -1,0 +1,172 @@
+//! The product `fgw_four_tier_vpc`: from its configuration to the objects of a network. Nothing here does I/O.
+//!
+//! Reading order: `config` is what the user writes, `validate` what he may write; `zones`, `addresses` and `nat` make
+//! the choices that are frozen once made; `blueprint` puts the objects together; `outputs` tells of them.
+
+mod addresses;
+mod blueprint;
+mod config;
+mod durations;
+#[cfg(test)]
+mod fixtures;
+mod nat;
+mod outputs;
+#[cfg(test)]
+mod properties;
+mod security_group;
+mod tags;
+mod unsupported;
+mod validate;
+mod zones;
+
+use std::collections::BTreeMap;
+
+pub use config::{Config, NaclRule, OperationTimeouts, SecurityGroupRule};
+
+use crate::objects::{Ids, Inventory, Object, Spec, Tags, Tier, keys};
+use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
+use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts};
+
+/// A VPC with up to four tiers of subnets, and all that belongs to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FourTierVpc;
+
+impl Product for FourTierVpc {
+    type Config = Config;
+
+    const TYPE_NAME: &'static str = "fgw_four_tier_vpc";
+    const OWNER: &'static str = "four_tier_vpc";
+    const ROOT: &'static str = keys::VPC;
+
+    fn description() -> &'static str {
+        "A VPC with up to four tiers of subnets per availability zone (public, private app, private persistence, \
+         transit), with internet and NAT gateways, route tables, gateway endpoints and the default security group, \
+         managed as one resource.\n\nAvailability zones and CIDR blocks, once given to a subnet, stay with it: an \
+         availability zone that AWS opens or closes moves nobody."
+    }
+
+    fn outputs_schema() -> Vec<Attribute> {
+        outputs::schema()
+    }
+
+    fn name(config: &Config) -> &Input<String> {
+        &config.vpc_name
+    }
+
+    fn own_tags(config: &Config) -> &Tags {
+        &config.custom_tags
+    }
+
+    fn validate(config: &Config) -> Vec<Problem> {
+        let mut problems = validate::validate(config);
+        problems.extend(unsupported::unsupported(config));
+        problems
+    }
+
+    fn replaced_by(prior: &Config, config: &Config) -> Vec<AttributePath> {
+        let mut paths = Vec::new();
+        if !is_same_range(&prior.cidr_block, &config.cidr_block) {
+            paths.push(AttributePath::new("cidr_block"));
+        }
+        // AWS takes a VPC from `dedicated` to `default`, but not back.
+        let default = Input::Known("default".to_string());
+        if prior.tenancy != config.tenancy && config.tenancy != default {
+            paths.push(AttributePath::new("tenancy"));
+        }
+        paths
+    }
+
+    fn lookups(config: &Config) -> Vec<Lookup> {
+        let mut lookups = vec![Lookup::AvailabilityZones];
+        if config.create_vpc_endpoints != Input::Known(false) {
+            lookups.push(Lookup::GatewayEndpointServices);
+        }
+        lookups
+    }
+
+    fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<Problem>> {
+        blueprint::blueprint(context)
+    }
+
+    fn outputs(
+        config: &Config,
+        objects: Option<&[Object]>,
+        ids: &Ids,
+        scope: Option<&Scope>,
+    ) -> BTreeMap<String, Value> {
+        outputs::outputs(config, objects, ids, scope)
+    }
+
+    fn reflect(state: &mut Value, inventory: &Inventory) {
+        reflect(state, inventory);
+    }
+
+    fn timeouts(config: &Config) -> Timeouts {
+        let seconds = |text: &Input<String>| text.known().and_then(|text| durations::seconds(text));
+        let block = config.timeouts.known().and_then(Option::as_ref);
+        let whole = |field: fn(&OperationTimeouts) -> &Input<Option<String>>| {
+            durations::seconds(field(block?).known()?.as_deref()?)
+        };
+        Timeouts {
+            create: whole(|it| &it.create),
+            read: whole(|it| &it.read),
+            update: whole(|it| &it.update),
+            delete: whole(|it| &it.delete),
+            route_table_create: seconds(&config.route_table_creation_timeout),
+            route_table_update: seconds(&config.route_table_update_timeout),
+            route_table_delete: seconds(&config.route_table_deletion_timeout),
+        }
+    }
+}
+
+/// Whether two ranges are the same. An unknown one may be another, and Terraform must be told of the replacement
+/// before it happens.
+fn is_same_range(a: &Input<Option<String>>, b: &Input<Option<String>>) -> bool {
+    let net = |it: &Input<Option<String>>| it.known()?.as_ref()?.parse::<ipnet::IpNet>().ok().map(|net| net.trunc());
+    match (net(a), net(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => a == b && a.is_known(),
+    }
+}
+
+/// Writes what differs from what was applied into the attributes that express it.
+fn reflect(state: &mut Value, inventory: &Inventory) {
+    if let Some(entry) = inventory.at(keys::VPC)
+        && let (Spec::Vpc(applied), Some(Spec::Vpc(observed))) = (&entry.applied, &entry.observed)
+    {
+        let attributes = [
+            ("enable_dns_support", &applied.enable_dns_support, &observed.enable_dns_support),
+            ("enable_dns_hostnames", &applied.enable_dns_hostnames, &observed.enable_dns_hostnames),
+            (
+                "enable_network_address_usage_metrics",
+                &applied.enable_network_address_usage_metrics,
+                &observed.enable_network_address_usage_metrics,
+            ),
+        ];
+        for (name, applied, observed) in attributes {
+            if applied != observed {
+                state.set(name, observed.clone().into());
+            }
+        }
+    }
+    // One attribute stands for all public subnets, so it can only say what they all agree on.
+    let public: Vec<(bool, bool)> = inventory
+        .present()
+        .filter(|entry| !entry.leaving && entry.key.slot.starts_with("subnet."))
+        .filter_map(|entry| match (&entry.applied, entry.spec()) {
+            (Spec::Subnet(applied), Spec::Subnet(found)) if applied.tier == Tier::Public => {
+                Some((*applied.map_public_ip_on_launch.known()?, *found.map_public_ip_on_launch.known()?))
+            }
+            _ => None,
+        })
+        .collect();
+    if let Some((applied, found)) = public.first()
+        && applied != found
+        && public.iter().all(|it| it == &(*applied, *found))
+    {
+        state.set("map_public_ip_on_launch", (*found).into());
+    }
+}
+
+#[cfg(test)]
+mod tests;

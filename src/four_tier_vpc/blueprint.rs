@@ -1,0 +1,375 @@
+//! The objects of a network, in the order of their creation.
+
+use std::collections::BTreeMap;
+
+use super::addresses::{self, Site};
+use super::config::Config;
+use super::nat::{self, Nat};
+use super::zones::{self, Place};
+use super::{security_group, tags};
+use crate::objects::keys::{self, EndpointService, Family};
+use crate::objects::{
+    DefaultSecurityGroup, Eip, InternetGateway, Inventory, Key, NatGateway, Object, Ref, Route, RouteTable,
+    RouteTableAssociation, Spec, Subnet, Tags, Tier, Vpc, VpcEndpoint,
+};
+use crate::plugin::{AttributePath, Input, Problem};
+use crate::product::{Blueprint, Context};
+
+/// The inputs that decide which objects there are.
+struct Structure {
+    tiers: Vec<Tier>,
+    internet_gateway: bool,
+    one_public_route_table: bool,
+    /// Tiers whose tables get a default route to a NAT gateway.
+    nat_tiers: Vec<Tier>,
+    endpoints: bool,
+    default_security_group: bool,
+}
+
+/// A blueprint in the making.
+struct Draft<'a> {
+    context: &'a Context<'a, Config>,
+    vpc: Key,
+    objects: Vec<Object>,
+    problems: Vec<Problem>,
+}
+
+/// The objects that should exist.
+pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<Problem>> {
+    let config = context.config;
+    let Some(structure) = Structure::of(config) else { return Ok(Blueprint::Undecided) };
+    let Some(available) = &context.facts.availability_zones else { return Ok(Blueprint::Undecided) };
+    let mut warnings = warnings(config);
+    let Some(places) = zones::places(config, context.existing, available, &mut warnings)? else {
+        return Ok(Blueprint::Undecided);
+    };
+    let public = structure.tiers.contains(&Tier::Public);
+    let nat_places = if public { places.as_slice() } else { &[] };
+    let Some(nats) = nat::nats(config, context.existing, nat_places) else { return Ok(Blueprint::Undecided) };
+    let blocks = addresses::blocks(config, context.prior, context.existing, &structure.tiers, &places)?;
+    warnings.extend(unused_entries(config, &structure.tiers, &places));
+
+    let mut draft = Draft::new(context);
+    let internet_gateway = structure.internet_gateway.then(|| draft.internet_gateway());
+    let subnets = draft.subnets(&structure.tiers, &places, &blocks);
+    let tables = draft.route_tables(&structure, &places);
+    if let Some(internet_gateway) = &internet_gateway {
+        draft.public_routes(&tables, internet_gateway);
+    }
+    draft.associations(&subnets, &tables);
+    let gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
+    draft.nat_routes(&structure.nat_tiers, &tables, &gateways);
+    if structure.endpoints {
+        draft.endpoints(&tables);
+    }
+    if structure.default_security_group {
+        draft.default_security_group();
+    }
+    let Draft { objects, mut problems, .. } = draft;
+    let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
+    problems.extend(over.take(1));
+    if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings }) } else { Err(problems) }
+}
+
+impl Structure {
+    fn of(config: &Config) -> Option<Structure> {
+        let mut tiers = Vec::new();
+        for tier in Tier::ALL {
+            if *config.creates(tier).known()? {
+                tiers.push(tier);
+            }
+        }
+        let mut nat_tiers = vec![Tier::PrivateApp];
+        if *config.allow_private_persistence_internet_access.known()? {
+            nat_tiers.push(Tier::PrivatePersistence);
+        }
+        if *config.allow_transit_internet_access.known()? {
+            nat_tiers.push(Tier::Transit);
+        }
+        Some(Structure {
+            internet_gateway: *config.create_igw.known()? && tiers.contains(&Tier::Public),
+            tiers,
+            one_public_route_table: *config.one_route_table_public_subnets.known()?,
+            nat_tiers,
+            endpoints: *config.create_vpc_endpoints.known()?,
+            default_security_group: *config.enable_default_security_group.known()?,
+        })
+    }
+}
+
+impl<'a> Draft<'a> {
+    /// Begins with the VPC.
+    fn new(context: &'a Context<'a, Config>) -> Draft<'a> {
+        let config = context.config;
+        let cidr_block = match &config.cidr_block {
+            Input::Known(Some(cidr)) => Input::Known(canonical(cidr)),
+            _ => Input::Unknown,
+        };
+        let vpc = vpc_key(context.existing, &cidr_block, &config.tenancy);
+        let spec = Vpc {
+            name: config.vpc_name.clone(),
+            cidr_block,
+            instance_tenancy: config.tenancy.clone(),
+            enable_dns_support: config.enable_dns_support.clone(),
+            enable_dns_hostnames: config.enable_dns_hostnames.clone(),
+            enable_network_address_usage_metrics: config.enable_network_address_usage_metrics.clone(),
+            tags: tags::tags(config, context.scope, "", &[&config.vpc_custom_tags]),
+        };
+        let objects = vec![Object::new(vpc.clone(), Spec::Vpc(spec))];
+        Draft { context, vpc, objects, problems: Vec::new() }
+    }
+
+    fn add(&mut self, key: &Key, spec: Spec) {
+        self.objects.push(Object::new(key.clone(), spec));
+    }
+
+    fn tags(&self, suffix: &str, own: &[&Tags]) -> Tags {
+        tags::tags(self.context.config, self.context.scope, suffix, own)
+    }
+
+    fn internet_gateway(&mut self) -> Key {
+        let key = keys::internet_gateway();
+        let spec = InternetGateway { vpc: Some(self.vpc.clone()), tags: self.tags("", &[]) };
+        self.add(&key, Spec::InternetGateway(spec));
+        key
+    }
+
+    fn subnets(
+        &mut self,
+        tiers: &[Tier],
+        places: &[Place],
+        blocks: &BTreeMap<Site, Input<String>>,
+    ) -> BTreeMap<Site, Key> {
+        let config = self.context.config;
+        let mut subnets = BTreeMap::new();
+        for tier in tiers {
+            for place in places {
+                let site = (*tier, place.index);
+                let cidr_block = blocks.get(&site).cloned().unwrap_or(Input::Unknown);
+                let key = keys::subnet(*tier, place.index, &place.id, &cidr_block);
+                let map_public_ip_on_launch = match tier {
+                    Tier::Public => config.map_public_ip_on_launch.clone(),
+                    _ => Input::Known(false),
+                };
+                let spec = Subnet {
+                    vpc: self.vpc.clone(),
+                    tier: *tier,
+                    index: place.index,
+                    availability_zone: place.name.clone(),
+                    availability_zone_id: place.id.clone(),
+                    cidr_block,
+                    map_public_ip_on_launch,
+                    tags: self.tags(&format!("-{}-{}", tier.name(), place.index), &[config.subnet_tags(*tier)]),
+                };
+                self.add(&key, Spec::Subnet(spec));
+                subnets.insert(site, key);
+            }
+        }
+        subnets
+    }
+
+    /// The table of each subnet.
+    fn route_tables(&mut self, structure: &Structure, places: &[Place]) -> BTreeMap<Site, Key> {
+        let mut tables = BTreeMap::new();
+        for tier in &structure.tiers {
+            let own = [self.context.config.route_table_tags(*tier)];
+            let shared = *tier == Tier::Public && structure.one_public_route_table;
+            for (position, place) in places.iter().enumerate() {
+                let (key, suffix) = match shared {
+                    true => (keys::route_table(*tier, None), format!("-{}", tier.name())),
+                    false => (keys::route_table(*tier, Some(place.index)), format!("-{}-{}", tier.name(), place.index)),
+                };
+                if !shared || position == 0 {
+                    let spec = RouteTable { vpc: self.vpc.clone(), tags: self.tags(&suffix, &own) };
+                    self.add(&key, Spec::RouteTable(spec));
+                }
+                tables.insert((*tier, place.index), key);
+            }
+        }
+        tables
+    }
+
+    fn associations(&mut self, subnets: &BTreeMap<Site, Key>, tables: &BTreeMap<Site, Key>) {
+        for (site, subnet) in subnets {
+            let Some(table) = tables.get(site) else { continue };
+            let spec = RouteTableAssociation { subnet: subnet.clone(), route_table: Ref::Key(table.clone()) };
+            let mut association = Object::new(keys::route_table_association(subnet), Spec::RouteTableAssociation(spec));
+            // A subnet that moves to another table must find its way out there.
+            let route = keys::default_route(table, Family::Ipv4);
+            association.after.extend(self.objects.iter().map(|it| &it.key).find(|key| **key == route).cloned());
+            self.objects.push(association);
+        }
+    }
+
+    /// The NAT gateways, with the index of the AZ that each stands in.
+    fn nat_gateways(
+        &mut self,
+        nats: &[Nat],
+        subnets: &BTreeMap<Site, Key>,
+        internet_gateway: Option<&Key>,
+    ) -> Vec<(u32, Key)> {
+        let own = [&self.context.config.nat_gateway_custom_tags];
+        for nat in nats {
+            if let Input::Known(Ref::Key(eip)) = &nat.allocation {
+                let suffix = format!("-nat-gateway-{}", nat.slot);
+                let spec = Eip { vpc: self.vpc.clone(), tags: self.tags(&suffix, &own) };
+                self.add(eip, Spec::Eip(spec));
+            }
+        }
+        let mut gateways = Vec::new();
+        for nat in nats {
+            let Some(subnet) = subnets.get(&(Tier::Public, nat.index)) else { continue };
+            let key = keys::nat_gateway(nat.slot, subnet, &nat.allocation);
+            let spec = NatGateway {
+                subnet: subnet.clone(),
+                allocation: Some(nat.allocation.clone()),
+                internet_gateway: internet_gateway.cloned(),
+                tags: self.tags(&format!("-nat-gateway-{}", nat.slot), &own),
+            };
+            self.add(&key, Spec::NatGateway(spec));
+            gateways.push((nat.index, key));
+        }
+        gateways
+    }
+
+    fn public_routes(&mut self, tables: &BTreeMap<Site, Key>, internet_gateway: &Key) {
+        let mut tables: Vec<&Key> =
+            tables.iter().filter(|((tier, _), _)| *tier == Tier::Public).map(|(_, it)| it).collect();
+        // One table may serve several subnets.
+        tables.dedup();
+        for table in tables {
+            self.default_route(table, internet_gateway);
+        }
+    }
+
+    fn nat_routes(&mut self, tiers: &[Tier], tables: &BTreeMap<Site, Key>, gateways: &[(u32, Key)]) {
+        for ((tier, index), table) in tables {
+            if let Some(gateway) = nat::gateway_for(*index, gateways).filter(|_| tiers.contains(tier)) {
+                self.default_route(table, gateway);
+            }
+        }
+    }
+
+    fn default_route(&mut self, table: &Key, target: &Key) {
+        let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
+        let spec = Route { route_table: table.clone(), destination, target };
+        self.add(&keys::default_route(table, Family::Ipv4), Spec::Route(spec));
+    }
+
+    fn endpoints(&mut self, tables: &BTreeMap<Site, Key>) {
+        let config = self.context.config;
+        let mut route_tables: Vec<Ref> = tables.values().cloned().map(Ref::Key).collect();
+        route_tables.sort();
+        route_tables.dedup();
+        for service in EndpointService::ALL {
+            let Some(service_name) = self.service_name(service) else { continue };
+            let (policy, suffix) = match service {
+                EndpointService::ObjectStore => (&config.objectstore_endpoint_policy, "-objectstore"),
+                EndpointService::KeyValue => (&config.keyvalue_endpoint_policy, "-keyvalue"),
+            };
+            let spec = VpcEndpoint {
+                vpc: self.vpc.clone(),
+                service_name: service_name.clone(),
+                route_tables: route_tables.clone(),
+                policy: policy.clone().map(|policy| policy.map(|policy| canonical_json(&policy))),
+                tags: self.tags(suffix, &[]),
+            };
+            self.add(&keys::vpc_endpoint(service, &service_name), Spec::VpcEndpoint(spec));
+        }
+    }
+
+    /// The service's name as AWS lists it, else as the endpoint that exists has it. Names differ between partitions
+    /// and cannot be built.
+    fn service_name(&mut self, service: EndpointService) -> Option<Input<String>> {
+        let listed = self.context.facts.gateway_endpoint_services.as_ref();
+        let found = listed.and_then(|names| names.iter().find(|name| EndpointService::of_name(name) == Some(service)));
+        if let Some(name) = found {
+            return Some(Input::Known(name.clone()));
+        }
+        let slot = format!("vpc_endpoint.{}", service.slot());
+        let existing = self.context.existing.entries.iter().find(|entry| entry.key.slot == slot && !entry.leaving);
+        match (existing.map(|entry| &entry.applied), listed) {
+            (Some(Spec::VpcEndpoint(endpoint)), _) => Some(endpoint.service_name.clone()),
+            (_, None) => Some(Input::Unknown),
+            (_, Some(_)) => {
+                let message =
+                    format!("This Region offers no gateway endpoint for a service named {}.", service.label());
+                let hint = "Set it to false.";
+                self.problems.push(Problem::new(AttributePath::new("create_vpc_endpoints"), message, hint));
+                None
+            }
+        }
+    }
+
+    fn default_security_group(&mut self) {
+        let config = self.context.config;
+        let spec = DefaultSecurityGroup {
+            vpc: self.vpc.clone(),
+            ingress: security_group::rules(&config.default_security_group_ingress_rules),
+            egress: security_group::rules(&config.default_security_group_egress_rules),
+            tags: self.tags("", &[&config.security_group_tags]),
+        };
+        self.add(&keys::default_security_group(), Spec::DefaultSecurityGroup(spec));
+    }
+}
+
+/// AWS changes the tenancy from `dedicated` to `default` in place, so such a VPC keeps the key that it was made with.
+fn vpc_key(existing: &Inventory, cidr_block: &Input<String>, tenancy: &Input<String>) -> Key {
+    let made_dedicated = keys::vpc(cidr_block, &Input::Known("dedicated".into()));
+    let is_default = tenancy.known().is_some_and(|tenancy| tenancy == "default");
+    match existing.at(keys::VPC) {
+        Some(entry) if is_default && entry.key == made_dedicated => made_dedicated,
+        _ => keys::vpc(cidr_block, tenancy),
+    }
+}
+
+/// A CIDR block as AWS writes it.
+fn canonical(cidr: &str) -> String {
+    cidr.parse::<ipnet::IpNet>().map_or_else(|_| cidr.to_string(), |net| net.trunc().to_string())
+}
+
+/// JSON without what has no meaning: spaces and the order of keys. Text that is no JSON is reported by the validation.
+fn canonical_json(text: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(text).map_or_else(|_| text.to_string(), |json| json.to_string())
+}
+
+/// What is legal and yet probably not meant.
+fn warnings(config: &Config) -> Vec<Problem> {
+    let mut warnings = Vec::new();
+    if config.tenancy.known().is_some_and(|tenancy| tenancy == "host") {
+        warnings.push(Problem::new(
+            AttributePath::new("tenancy"),
+            "AWS refuses \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\".",
+            "Use \"default\" and give instances the tenancy \"host\", or use \"dedicated\".",
+        ));
+    }
+    let given = |list: &super::config::Strings| list.known().is_some_and(|list| !list.is_empty());
+    if config.use_custom_nat_eips == Input::Known(false) && given(&config.custom_nat_eips) {
+        warnings.push(Problem::new(
+            AttributePath::new("custom_nat_eips"),
+            "It has no effect while use_custom_nat_eips is false.",
+            "Set use_custom_nat_eips to true, or remove the list.",
+        ));
+    }
+    warnings
+}
+
+/// Entries of CIDR maps that name an AZ index which the network does not have.
+fn unused_entries(config: &Config, tiers: &[Tier], places: &[Place]) -> Vec<Problem> {
+    let mut warnings = Vec::new();
+    for tier in tiers {
+        let (name, entries) = config.cidr_blocks(*tier);
+        for key in entries.known().into_iter().flat_map(BTreeMap::keys) {
+            if places.iter().any(|place| *key == format!("AZ-{}", place.index)) {
+                continue;
+            }
+            let indices: Vec<String> = places.iter().map(|place| format!("AZ-{}", place.index)).collect();
+            warnings.push(Problem::new(
+                AttributePath::new(name).key(key),
+                format!("The entry is not used: the network has {}.", indices.join(", ")),
+                "Remove it, or use more AZs.",
+            ));
+        }
+    }
+    warnings
+}
