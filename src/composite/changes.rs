@@ -79,7 +79,7 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         }
     };
     let updating = !request.prior.is_null();
-    let prior = if updating { state::decode::<P>(&request.prior).ok().map(|(_, prior)| prior) } else { None };
+    let prior = prior_config::<P>(&request.prior, Private::decode(&request.prior_private).as_ref());
     let requires_replace = prior.as_ref().map(|prior| P::replaced_by(prior, &config)).unwrap_or_default();
 
     let cloud = match connection.get() {
@@ -122,8 +122,15 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
             decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision)
         }
     };
-    let private = Private { facts: Some(facts), ..private };
+    let mut private = private;
+    private.facts = Some(facts);
     PlanResponse { planned, requires_replace, private: private.encode(), diagnostics }
+}
+
+/// The configuration that was last applied in full.
+fn prior_config<P: Product>(prior: &Value, private: Option<&Private>) -> Option<P::Config> {
+    let settled = private.and_then(|private| private.settled.as_ref());
+    state::decode::<P>(settled.unwrap_or(prior)).ok().map(|(_, config)| config)
 }
 
 /// What exists according to private state; without a usable one, according to AWS.
@@ -245,7 +252,6 @@ impl<P: Product> Composite<P> {
                 return unchanged(diagnostics, &request);
             }
         };
-        let prior = if creating { None } else { state::decode::<P>(&request.prior).ok().map(|(_, prior)| prior) };
         let Some(mut private) = Private::decode(&request.planned_private) else {
             diagnostics.error(
                 format!("The plan of {} cannot be read", P::TYPE_NAME),
@@ -253,6 +259,7 @@ impl<P: Product> Composite<P> {
             );
             return unchanged(diagnostics, &request);
         };
+        let prior = prior_config::<P>(&request.prior, Some(&private));
         let facts = private.facts.take().unwrap_or_default();
         let decided = decide::<P>(
             &config,
@@ -306,8 +313,7 @@ impl<P: Product> Composite<P> {
         private.inventory = lock(&inventory).clone();
         arrange(&mut private.inventory, &objects);
         if !creating {
-            let waiting = still_in_use(&plan, &mut outcome);
-            self.let_leave(&plan, &waiting, &outcome, &mut private.inventory, &mut diagnostics);
+            let_leave(&plan, &mut outcome, &mut private.inventory, &mut diagnostics);
         }
         let root_id = root_id::<P>(&private.inventory);
         if creating {
@@ -327,6 +333,10 @@ impl<P: Product> Composite<P> {
             messages::unfinished::<P>(&name, root_id.as_deref(), creating, &plan, &outcome, &mut diagnostics);
         }
         private.pending = pending(&plan, &outcome);
+        private.settled = match complete || creating {
+            true => None,
+            false => private.settled.or_else(|| Some(state::configured::<P>(&request.prior))),
+        };
         self.mark(cloud.as_ref(), root_id.as_deref(), creating, &mut private, &mut diagnostics).await;
         let Some(root_id) = root_id else { return unchanged(diagnostics, &request) };
         let drift = drift(&private);
@@ -437,47 +447,43 @@ impl<P: Product> Composite<P> {
             }
         }
     }
-
-    /// Moves what an update could not delete yet to `leaving`.
-    fn let_leave(
-        &self,
-        plan: &Plan,
-        waiting: &[(usize, crate::cloud::Failure)],
-        outcome: &Outcome,
-        inventory: &mut Inventory,
-        diagnostics: &mut Diagnostics,
-    ) {
-        for (position, failure) in waiting {
-            let key = plan.ops[*position].action.key();
-            diagnostics.warning(
-                format!("{key} is still in use and is deleted by the next apply"),
-                format!("{}\n\nIt is listed in the attribute leaving until then.", messages::detail(failure)),
-            );
-        }
-        let undone = waiting.iter().chain(&outcome.failed).map(|(position, _)| *position);
-        for position in undone.chain(outcome.not_started.iter().copied()) {
-            let Action::Delete { entry, .. } = &plan.ops[position].action else { continue };
-            if let Some(entry) = inventory.entries.iter_mut().find(|it| it.id == entry.id && it.key == entry.key) {
-                entry.leaving = true;
-            }
-        }
-    }
 }
 
-/// Takes the deletions out of an outcome that only wait for others to let go, with the deletions that wait for them.
-fn still_in_use(plan: &Plan, outcome: &mut Outcome) -> Vec<(usize, crate::cloud::Failure)> {
-    let is_deletion = |position: usize| matches!(plan.ops[position].action, Action::Delete { .. });
-    if outcome.stopped {
-        return Vec::new();
-    }
-    let (waiting, failed): (Vec<_>, Vec<_>) = std::mem::take(&mut outcome.failed)
+/// Moves what an update could not delete yet, because others still use it, to `leaving`: no error, since Terraform
+/// changes those others only after our update. Of deletions that an error has kept from starting, those whose place
+/// is taken by a new object are moved too; the others keep their place.
+fn let_leave(plan: &Plan, outcome: &mut Outcome, inventory: &mut Inventory, diagnostics: &mut Diagnostics) {
+    let is_deletion = |position: &usize| matches!(plan.ops[*position].action, Action::Delete { .. });
+    let (in_use, failed): (Vec<_>, Vec<_>) = std::mem::take(&mut outcome.failed)
         .into_iter()
-        .partition(|(position, failure)| is_deletion(*position) && failure.cause == Cause::InUse);
+        .partition(|(position, failure)| is_deletion(position) && failure.cause == Cause::InUse && !outcome.stopped);
     outcome.failed = failed;
-    if outcome.failed.is_empty() {
-        outcome.not_started.retain(|position| !is_deletion(*position));
+    for (position, failure) in &in_use {
+        let key = plan.ops[*position].action.key();
+        diagnostics.warning(
+            format!("{key} is still in use and is deleted by the next apply"),
+            format!("{}\n\nIt is listed in the attribute leaving until then.", messages::detail(failure)),
+        );
     }
-    waiting
+    let mut leaving: Vec<usize> = in_use.into_iter().map(|(position, _)| position).collect();
+    let undone = outcome.failed.iter().map(|(position, _)| *position).chain(outcome.not_started.iter().copied());
+    let undone: Vec<usize> = undone.filter(is_deletion).collect();
+    if outcome.failed.is_empty() && !outcome.stopped {
+        // What has not started only waits for what is in use.
+        outcome.not_started.retain(|position| !is_deletion(position));
+        leaving.extend(undone);
+    } else {
+        let taken = |slot: &str| {
+            plan.ops.iter().any(|op| matches!(&op.action, Action::Create(object) if object.key.slot == slot))
+        };
+        leaving.extend(undone.into_iter().filter(|position| taken(&plan.ops[*position].action.key().slot)));
+    }
+    for position in leaving {
+        let Action::Delete { entry, .. } = &plan.ops[position].action else { continue };
+        if let Some(entry) = inventory.entries.iter_mut().find(|it| it.id == entry.id && it.key == entry.key) {
+            entry.leaving = true;
+        }
+    }
 }
 
 /// What is left to do, by key.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::RootState;
 use crate::objects::Inventory;
+use crate::plugin::Value;
 use crate::product::Facts;
 
 /// Raised when an older provider could not read what a newer one writes.
@@ -25,6 +26,10 @@ pub(super) struct Private {
     /// an apply succeeds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pending: BTreeMap<String, String>,
+    /// The configuration that was last applied in full, where a later one was applied in part: what has been frozen
+    /// by it stays frozen, and what the later one moves still moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) settled: Option<Value>,
     /// From plan to apply: what was looked up, so that apply decides on the same facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,

@@ -297,6 +297,20 @@ async fn a_failed_update_goes_on_without_a_refresh() {
 }
 
 #[tokio::test]
+async fn a_move_that_failed_is_made_by_the_next_apply() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let smaller = network(&[("transit_subnet_bits", 6.into()), ("private_subnet_bits", 6.into())]);
+    terraform.account.failing.lock().unwrap().push("subnet.private_app.1".into());
+    assert!(terraform.apply(&smaller).await.has_errors());
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.assert_applies(&smaller).await;
+    let subnets = terraform.state.get("private_app_subnets");
+    let block = |name: &str| subnets.get(name).get("cidr_block").as_str().unwrap().to_string();
+    assert!(block("main-private-app-0").ends_with("/22") && block("main-private-app-1").ends_with("/22"), "{subnets}");
+}
+
+#[tokio::test]
 async fn a_destroy_that_fails_returns_what_remains_and_goes_on_from_there() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// One value of Terraform's type system. Sets and tuples are lists, objects are maps: the schema, not the
 /// value, says which one is meant.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Value {
     /// Decided only during apply.
     Unknown,
@@ -25,7 +25,7 @@ pub enum Value {
 
 /// A number. Terraform's numbers have arbitrary precision; what fits neither an `i64` nor an `f64` exactly
 /// stays the decimal text that Terraform sent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Number {
     /// A whole number that fits 64 bits.
     Int(i64),
