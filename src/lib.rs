@@ -5,3 +5,4 @@ pub mod cloud;
 pub mod objects;
 pub mod plugin;
 pub mod product;
+pub mod provider;

@@ -1,0 +1,82 @@
+//! The provider: its block, its connection to AWS, its resources.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::aws::Session;
+use crate::cloud::SharedCloud;
+use crate::plugin::{Diagnostics, Nested, Provider, Resource, Schema, Value};
+
+pub mod block;
+mod connection;
+mod duration;
+pub(crate) mod endpoints;
+mod validate;
+
+pub use connection::{Connected, Connection};
+
+use block::ProviderBlock;
+pub(crate) use duration::parse as parse_duration;
+pub(crate) use validate::tag as check_tag;
+
+/// The provider `fgw`.
+pub struct Fgw {
+    connection: Connection,
+    cloud: fn(Session) -> SharedCloud,
+    resources: Vec<Arc<dyn Resource>>,
+}
+
+impl Fgw {
+    /// A provider that is not configured yet. `cloud` makes what the resources work with from the AWS clients.
+    pub fn new(cloud: fn(Session) -> SharedCloud) -> Fgw {
+        let connection = Connection::default();
+        // The resources go here: Arc::new(Composite::<FourTierVpc>::new(connection.clone())), ...
+        let resources = Vec::new();
+        Fgw { connection, cloud, resources }
+    }
+
+    /// The connection that the resources share.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+#[async_trait]
+impl Provider for Fgw {
+    fn schema(&self) -> Schema {
+        Schema {
+            version: 0,
+            description: "Whole AWS topologies as single resources. The arguments are those of hashicorp/aws.".into(),
+            attributes: ProviderBlock::attributes(),
+        }
+    }
+
+    fn resources(&self) -> Vec<Arc<dyn Resource>> {
+        self.resources.clone()
+    }
+
+    fn validate(&self, config: &Value) -> Diagnostics {
+        validate::validate(config)
+    }
+
+    async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        self.connection.set(Connected::Missing);
+        if !config.is_wholly_known() {
+            self.connection.set(Connected::Unknown);
+            return diagnostics;
+        }
+        let (block, problems) = ProviderBlock::known_part(&config);
+        diagnostics.problems(problems);
+        let Some(block) = block else { return diagnostics };
+        match crate::aws::connect(&block, terraform_version).await {
+            Ok(session) => self.connection.set(Connected::Ready((self.cloud)(session))),
+            Err(refusal) => match refusal.path {
+                Some(path) => diagnostics.attribute_error(path, refusal.summary, refusal.detail),
+                None => diagnostics.error(refusal.summary, refusal.detail),
+            },
+        }
+        diagnostics
+    }
+}
