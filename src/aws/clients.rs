@@ -302,3 +302,6 @@ fn session(block: &ProviderBlock, sdk: &SdkConfig, scope: Scope) -> Session {
         lambda_config: config!(aws_sdk_lambda, endpoints::LAMBDA),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,11 @@ use std::error::Error;
 
 use aws_config::SdkConfig;
 use aws_credential_types::provider::error::CredentialsError;
+use aws_sdk_sts::error::SdkError;
+use aws_sdk_sts::operation::get_caller_identity::GetCallerIdentityError;
+use aws_smithy_types::error::metadata::ProvideErrorMetadata;
+use aws_types::request_id::RequestId;
 
-use super::AwsError;
 use super::clients::{Refusal, Sources};
 use super::credentials::sts_config;
 use super::http_client::chain;
@@ -36,7 +39,7 @@ pub(super) async fn check(
         Err(error) => {
             return Err(match find::<CredentialsError>(&error) {
                 Some(cause) => no_credentials(block, sources, cause),
-                None => not_answered(&error.failure("GetCallerIdentity")),
+                None => not_answered(&error),
             });
         }
     };
@@ -88,13 +91,15 @@ fn guard(block: &ProviderBlock, account: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn not_answered(failure: &crate::cloud::Failure) -> Refusal {
-    let request = failure.request_id.as_ref().map(|id| format!(" (request {id})")).unwrap_or_default();
-    let code = failure.code.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
+fn not_answered(error: &SdkError<GetCallerIdentityError>) -> Refusal {
+    let request = error.request_id().map(|id| format!(" (request {id})")).unwrap_or_default();
+    let words = match (error.code(), error.message()) {
+        (Some(code), Some(message)) => format!("{code}: {message}"),
+        _ => chain(error),
+    };
     let detail = format!(
-        "STS GetCallerIdentity failed: {code}{}{request}. Correct the credentials, the endpoint or the way to AWS. For \
-         an endpoint without STS set skip_credentials_validation and skip_requesting_account_id.",
-        failure.message
+        "STS GetCallerIdentity failed: {words}{request}. Correct the credentials, the endpoint or the way to AWS. For \
+         an endpoint without STS set skip_credentials_validation and skip_requesting_account_id."
     );
     Refusal::new("AWS did not accept the credentials", detail)
 }

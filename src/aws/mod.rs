@@ -7,6 +7,8 @@ mod errors;
 mod facts;
 mod http_client;
 mod identity;
+#[cfg(test)]
+mod loopback;
 mod operation;
 mod ownership;
 mod retries;

@@ -334,3 +334,6 @@ fn without_effect(block: &ProviderBlock) -> Option<String> {
     }
     (!names.is_empty()).then(|| names.join(", "))
 }
+
+#[cfg(test)]
+mod tests;
