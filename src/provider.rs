@@ -80,3 +80,31 @@ impl Provider for Fgw {
         diagnostics
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn provider() -> Fgw {
+        Fgw::new(|_| unreachable!("no test here reaches AWS"))
+    }
+
+    #[tokio::test]
+    async fn a_block_with_unknowns_connects_to_nothing_and_is_no_error() {
+        let provider = provider();
+        let config = Value::map([("region", Value::Unknown)]);
+        assert_eq!(provider.configure(config, "1.11.4").await, Diagnostics::default());
+        assert!(matches!(provider.connection().get(), Connected::Unknown));
+    }
+
+    #[tokio::test]
+    async fn a_refused_block_leaves_no_connection_and_names_the_argument() {
+        let provider = provider();
+        let config = Value::map([("region", "eu-central-1".into()), ("custom_ca_bundle", "/no/such/file".into())]);
+        let Diagnostics(found) = provider.configure(config, "1.11.4").await;
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].path, Some(crate::plugin::AttributePath::new("custom_ca_bundle")));
+        assert!(found[0].detail.contains("/no/such/file"), "{}", found[0].detail);
+        assert!(matches!(provider.connection().get(), Connected::Missing));
+    }
+}

@@ -79,7 +79,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    async fn load(block: &ProviderBlock) -> Result<Sources, Refusal> {
+    pub(super) async fn load(block: &ProviderBlock) -> Result<Sources, Refusal> {
         let mut files = EnvConfigFiles::builder()
             .include_default_config_file(is_empty(&block.shared_config_files))
             .include_default_credentials_file(is_empty(&block.shared_credentials_files));
@@ -155,12 +155,9 @@ fn http_client(block: &ProviderBlock, sources: &Sources, terraform_version: &str
         Some(file) => Trust::Bundle(Path::new(file)),
         None => Trust::System,
     };
-    let tls = tls(&trust).map_err(|error| {
-        let detail =
-            format!("{error} The file is named by custom_ca_bundle, AWS_CA_BUNDLE or the profile's ca_bundle.");
-        Refusal::new("The certificate authorities cannot be read", detail).at("custom_ca_bundle")
-    })?;
-    let proxies = proxies(block, |names| environment(names));
+    let tls = tls(&trust)
+        .map_err(|error| Refusal::new("The certificate authorities cannot be read", error).at("custom_ca_bundle"))?;
+    let proxies = proxies(block, environment);
     Ok(AwsHttpClient::new(tls, proxies, &user_agent(block, terraform_version)))
 }
 

@@ -46,6 +46,9 @@ pub(super) async fn provider(
     Ok(provider)
 }
 
+/// How often STS is asked. It is not throttled as EC2 is, and whoever mistyped an endpoint should learn it soon.
+const STS_ATTEMPTS: u32 = 4;
+
 /// The configuration of STS, which has a Region of its own.
 pub(super) fn sts_config(
     block: &ProviderBlock,
@@ -53,6 +56,9 @@ pub(super) fn sts_config(
     credentials: Option<SharedCredentialsProvider>,
 ) -> aws_sdk_sts::Config {
     let mut builder = aws_sdk_sts::config::Builder::from(base);
+    if let Some(retries) = base.retry_config() {
+        builder = builder.retry_config(retries.clone().with_max_attempts(retries.max_attempts().min(STS_ATTEMPTS)));
+    }
     if let Some(region) = given(&block.sts_region) {
         builder = builder.region(Region::new(region));
     }
@@ -109,11 +115,8 @@ fn metadata_service(
     block: &ProviderBlock,
     config: &ProviderConfig,
 ) -> Result<Option<SharedCredentialsProvider>, Refusal> {
-    let skip = match block.skip_metadata_api_check {
-        Some(check) => check.skip,
-        None => environment(&["AWS_EC2_METADATA_DISABLED"]).is_some_and(|value| value.eq_ignore_ascii_case("true")),
-    };
-    if skip {
+    let disabled = environment(&["AWS_EC2_METADATA_DISABLED"]).is_some_and(|it| it.eq_ignore_ascii_case("true"));
+    if disabled || block.skip_metadata_api_check == Some(true) {
         return Ok(None);
     }
     // Where there is no such service, every further attempt is a second in which nothing happens.
@@ -235,8 +238,8 @@ impl ProvideCredentials for WebIdentity {
 #[derive(Debug, thiserror::Error)]
 #[error("the role {role} could not be assumed")]
 pub(super) struct RoleRefused {
-    role: String,
-    source: Box<dyn std::error::Error + Send + Sync>,
+    pub(super) role: String,
+    pub(super) source: Box<dyn std::error::Error + Send + Sync>,
 }
 
 fn refused(role: &Option<String>, error: impl std::error::Error + Send + Sync + 'static) -> CredentialsError {

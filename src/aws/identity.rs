@@ -10,7 +10,7 @@ use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::request_id::RequestId;
 
 use super::clients::{Refusal, Sources};
-use super::credentials::sts_config;
+use super::credentials::{RoleRefused, sts_config};
 use super::http_client::chain;
 use crate::provider::block::ProviderBlock;
 
@@ -105,10 +105,12 @@ fn not_answered(error: &SdkError<GetCallerIdentityError>) -> Refusal {
 }
 
 fn no_credentials(block: &ProviderBlock, sources: &Sources, cause: &CredentialsError) -> Refusal {
-    if let Some(profile) = signs_in(block, sources) {
+    // Where STS refused a role of the block, the credentials that asked for it were good.
+    let refused_a_role = find::<RoleRefused>(innermost(cause)).is_some();
+    if let (Some(profile), false) = (signs_in(block, sources), refused_a_role) {
         let detail = format!(
-            "Profile {profile:?} signs in through IAM Identity Center, and its session has expired or was never \
-             begun. Run: aws sso login --profile {profile}\n\nThe cause: {}.",
+            "Profile {profile:?} signs in through IAM Identity Center and gave no credentials. Most often its session \
+             has expired; then run: aws sso login --profile {profile}\n\nThe cause: {}.",
             chain(cause)
         );
         return Refusal::new("Sign-in needed", detail);
@@ -116,7 +118,7 @@ fn no_credentials(block: &ProviderBlock, sources: &Sources, cause: &CredentialsE
     if matches!(cause, CredentialsError::CredentialsNotLoaded(_)) {
         let selected = sources.profiles.selected_profile();
         let metadata = match block.skip_metadata_api_check {
-            Some(check) if check.skip => "not asked, because of skip_metadata_api_check",
+            Some(true) => "not asked, because of skip_metadata_api_check",
             _ => "no answer",
         };
         let detail = format!(
@@ -153,6 +155,15 @@ fn signs_in<'a>(block: &ProviderBlock, sources: &'a Sources) -> Option<&'a str> 
     None
 }
 
+/// The last credentials error of a chain. Each role wraps the error of the credentials that it was to be assumed with.
+fn innermost(error: &CredentialsError) -> &CredentialsError {
+    let mut last = error;
+    while let Some(next) = last.source().and_then(find::<CredentialsError>) {
+        last = next;
+    }
+    last
+}
+
 fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -162,4 +173,48 @@ fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a 
         next = error.source();
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plugin::Value;
+
+    async fn with_sign_in() -> (ProviderBlock, Sources) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let profile = "[profile people]\nsso_session = corp\n[sso-session corp]\nsso_region = eu-west-3\n";
+        std::fs::write(file.path(), profile).unwrap();
+        let files = Value::List(vec![file.path().to_str().unwrap().into()]);
+        let config = Value::map([("profile", "people".into()), ("shared_config_files", files)]);
+        let block = ProviderBlock::known_part(&config).0.unwrap();
+        let sources = Sources::load(&block).await.unwrap();
+        (block, sources)
+    }
+
+    fn role_refused(source: impl Into<Box<dyn Error + Send + Sync>>) -> CredentialsError {
+        CredentialsError::provider_error(RoleRefused { role: "role/deploy".to_string(), source: source.into() })
+    }
+
+    #[tokio::test]
+    async fn a_role_that_sts_refuses_is_not_mistaken_for_an_ended_sign_in() {
+        let (block, sources) = with_sign_in().await;
+        let refusal = no_credentials(&block, &sources, &role_refused("AccessDenied"));
+        assert!(refusal.detail.contains("role/deploy") && !refusal.detail.contains("sso login"), "{}", refusal.detail);
+    }
+
+    #[tokio::test]
+    async fn an_ended_sign_in_is_recognized_below_a_role() {
+        let (block, sources) = with_sign_in().await;
+        let ended = CredentialsError::provider_error("the SSO token has expired");
+        let refusal = no_credentials(&block, &sources, &role_refused(ended));
+        assert!(refusal.detail.contains("aws sso login --profile people"), "{}", refusal.detail);
+    }
+
+    #[test]
+    fn the_partition_follows_from_the_region() {
+        let pairs = [("us-gov-west-1", "aws-us-gov"), ("us-isob-east-1", "aws-iso-b"), ("us-east-1", "aws")];
+        for (region, partition) in pairs {
+            assert_eq!(partition_of(region), partition);
+        }
+    }
 }

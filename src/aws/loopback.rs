@@ -123,7 +123,9 @@ async fn serve(
             };
             match script(number, &seen) {
                 Some((status, body)) => {
-                    Ok(Response::builder().status(status).body(Full::new(Bytes::from(body))).unwrap())
+                    // The metadata service says with its tokens how long they last; nothing else looks at it.
+                    let answer = Response::builder().status(status).header("x-aws-ec2-metadata-token-ttl-seconds", 60);
+                    Ok(answer.body(Full::new(Bytes::from(body))).unwrap())
                 }
                 None => Err(std::io::Error::other("the script hangs up")),
             }
@@ -133,8 +135,11 @@ async fn serve(
     let _ended = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
+/// The heads of the requests that a tunnel has opened for.
+pub(crate) type Heads = Arc<Mutex<Vec<String>>>;
+
 /// A proxy that opens tunnels, whatever host is asked for, to `target`. Returns its address and the heads that it saw.
-pub(crate) async fn tunnel_to(target: SocketAddr) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+pub(crate) async fn tunnel_to(target: SocketAddr) -> (SocketAddr, Heads) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let heads = Arc::new(Mutex::new(Vec::new()));

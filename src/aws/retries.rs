@@ -30,7 +30,7 @@ pub(crate) fn budget(service: &'static str, capacity: Option<usize>) -> RetryPar
 /// out: it was throttled, or no connection was made. After any other failure the caller looks for the object by
 /// its ownership tag.
 ///
-/// ```ignore
+/// ```text
 /// session.ec2.create_vpc().cidr_block("10.0.0.0/16").customize().config_override(session.once_ec2()).send().await
 /// ```
 impl Session {

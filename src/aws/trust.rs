@@ -30,9 +30,19 @@ pub(crate) fn tls(trust: &Trust<'_>) -> Result<ClientConfig, String> {
     let config = match trust {
         Trust::System => builder
             .with_native_roots()
-            .map_err(|error| format!("The certificate authorities of this machine cannot be read: {error}."))?
+            .map_err(|error| {
+                format!(
+                    "The certificate authorities of this machine cannot be read: {error}. Install them, often as a \
+                     package ca-certificates, or name a bundle by custom_ca_bundle or AWS_CA_BUNDLE."
+                )
+            })?
             .with_no_client_auth(),
-        Trust::Bundle(path) => builder.with_root_certificates(bundle(path)?).with_no_client_auth(),
+        Trust::Bundle(path) => {
+            let roots = bundle(path).map_err(|error| {
+                format!("{error} The file is named by custom_ca_bundle, AWS_CA_BUNDLE or the profile's ca_bundle.")
+            })?;
+            builder.with_root_certificates(roots).with_no_client_auth()
+        }
         Trust::Anyone => builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(BelieveAnyone(provider)))

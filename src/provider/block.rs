@@ -73,8 +73,9 @@ crate::attributes! {
         /// Hosts, domains and address ranges that are reached without a proxy, separated by commas. Otherwise
         /// `NO_PROXY`.
         no_proxy: Option<String> = optional(),
-        /// Do not look for credentials at the metadata service of an EC2 instance.
-        skip_metadata_api_check: Option<MetadataCheck> = optional(),
+        /// Do not look for credentials at the metadata service of an EC2 instance. `AWS_EC2_METADATA_DISABLED=true`
+        /// does the same.
+        skip_metadata_api_check: Option<bool> = optional(),
         /// Where the metadata service of the EC2 instance answers. Otherwise `AWS_EC2_METADATA_SERVICE_ENDPOINT`.
         ec2_metadata_service_endpoint: Option<String> = optional(),
         /// Whether the metadata service is reached by `IPv4` or `IPv6`. Otherwise
@@ -231,30 +232,5 @@ impl FromValue for Secret {
 
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Secret> {
         String::from_value(value, path, problems).map(Secret)
-    }
-}
-
-/// Whether to leave the metadata service alone. A string, as in hashicorp/aws, because "not set" differs from
-/// "false": the latter goes before `AWS_EC2_METADATA_DISABLED`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MetadataCheck {
-    /// Whether it is not asked.
-    pub skip: bool,
-}
-
-impl FromValue for MetadataCheck {
-    fn attribute_type() -> AttributeType {
-        AttributeType::Plain(Type::String)
-    }
-
-    fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<MetadataCheck> {
-        match value.as_str() {
-            Some("true") => Some(MetadataCheck { skip: true }),
-            Some("false") => Some(MetadataCheck { skip: false }),
-            _ => {
-                problems.push(Problem::new(path.clone(), format!("{value} is neither true nor false."), "Set one."));
-                None
-            }
-        }
     }
 }

@@ -287,6 +287,41 @@ async fn a_web_identity_token_file_is_sent_unsigned() {
 }
 
 #[tokio::test]
+async fn the_metadata_service_is_asked_last_and_only_if_it_may_be() {
+    let name = "the_metadata_service_is_asked_last_and_only_if_it_may_be";
+    if !alone(name, &[("AWS_EC2_METADATA_DISABLED", "false")]).await {
+        return;
+    }
+    let metadata = Loopback::http(|_, seen| {
+        let body = match seen.target.as_str() {
+            "/latest/api/token" => "token",
+            target if target.ends_with("/security-credentials/") => "instance",
+            _ => {
+                r#"{"Code":"Success","LastUpdated":"2026-01-01T00:00:00Z","Type":"AWS-HMAC","AccessKeyId":"AKIDIMDS",
+                    "SecretAccessKey":"s","Token":"t","Expiration":"2099-01-01T00:00:00Z"}"#
+            }
+        };
+        Some((200, body.to_string()))
+    })
+    .await;
+    let server = sts().await;
+    let service = ("ec2_metadata_service_endpoint", Value::from(metadata.url("http")));
+    let endpoints = Value::List(vec![Value::map([("sts", server.url("http").into())])]);
+    let mut arguments = vec![("region", "eu-central-1".into()), ("endpoints", endpoints), service.clone()];
+
+    connect(&keys_and_endpoint(&server.url("http"), &[service]), "").await.unwrap();
+    assert!(metadata.seen().is_empty(), "there were other credentials");
+
+    connect(&block(&arguments), "").await.unwrap();
+    assert!(server.seen()[1].header("authorization").contains("AKIDIMDS/"), "{:?}", server.seen());
+
+    let asked = metadata.seen().len();
+    arguments.push(("skip_metadata_api_check", true.into()));
+    assert_eq!(refusal(connect(&block(&arguments), "").await).summary, "No AWS credentials");
+    assert_eq!(metadata.seen().len(), asked);
+}
+
+#[tokio::test]
 async fn an_account_that_is_not_allowed_is_refused_with_both_numbers() {
     if !alone("an_account_that_is_not_allowed_is_refused_with_both_numbers", &[]).await {
         return;
