@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use super::block::ProviderBlock;
 use super::duration;
 use super::endpoints::{is_called, service_named};
-use crate::plugin::{AttributePath, Diagnostics, Nested, Problem, Value, schema};
+use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 
-/// Every problem and warning of a block.
+/// Every problem and warning of a block, beyond the rules of its attributes, which the server checks.
 pub(crate) fn validate(config: &Value) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
-    diagnostics.problems(schema::check(&ProviderBlock::attributes(), config, &AttributePath::root()));
     let (block, misfits) = ProviderBlock::known_part(config);
     diagnostics.problems(misfits);
     if let Some(block) = block {

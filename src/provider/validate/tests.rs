@@ -1,5 +1,5 @@
 use super::*;
-use crate::plugin::Severity;
+use crate::plugin::{Nested, Severity};
 
 fn messages(arguments: &[(&str, Value)]) -> Vec<(String, Severity, String)> {
     let Diagnostics(all) = validate(&Value::map(arguments.iter().cloned()));
@@ -27,7 +27,6 @@ fn every_problem_is_told_at_once() {
     let found = paths(&[
         ("region", "Frankfurt".into()),
         ("access_key", "AKID".into()),
-        ("retry_mode", "patient".into()),
         ("allowed_account_ids", list(&["123".into()])),
         ("forbidden_account_ids", list(&["123456789012".into()])),
         ("assume_role", list(&[role])),
@@ -35,7 +34,6 @@ fn every_problem_is_told_at_once() {
         ("https_proxy", "proxy".into()),
     ]);
     let expected = [
-        "retry_mode",
         "region",
         "access_key",
         "allowed_account_ids[0]",
