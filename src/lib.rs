@@ -3,6 +3,7 @@
 //! The modules, in reading order. One `terraform apply` goes through them from top to bottom.
 
 pub mod plugin;
+pub mod provider;
 pub mod composite;
 pub mod product;
 pub mod four_tier_vpc;

@@ -1,14 +1,25 @@
 //! The only code that knows the AWS SDK: one file per kind of object, each with the same functions in the same
 //! order (`read`, `create`, `update`, `delete`).
 
+mod clients;
+mod credentials;
 mod errors;
+mod facts;
+mod http_client;
+mod identity;
+#[cfg(test)]
+mod loopback;
 mod operation;
 mod ownership;
+mod retries;
+mod trust;
 mod waits;
 
 use crate::product::Scope;
 
+pub(crate) use clients::connect;
 pub(crate) use errors::AwsError;
+pub(crate) use facts::facts;
 pub(crate) use operation::Operation;
 
 /// Clients for one provider configuration. Cheap to clone; connections are shared and made on first use.

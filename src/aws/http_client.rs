@@ -1,0 +1,264 @@
+//! One HTTP client with one pool of connections for every service.
+//!
+//! The client that comes with the SDK knows no way to accept any certificate (`insecure`), and panics when a bundle
+//! of certificates cannot be read. This one does proxies, bundles and `insecure` in one place.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use aws_smithy_runtime_api::client::connector_metadata::ConnectorMetadata;
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::header::{HeaderValue, PROXY_AUTHORIZATION, USER_AGENT};
+use http::uri::Scheme;
+use http::{Request, Uri};
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector as TcpConnector};
+use hyper_util::client::legacy::{Client, Error as ClientError};
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
+use tower_service::Service;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// For name look-up, TCP, proxy and TLS together.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Sends the requests of all services. Clones share their connections.
+#[derive(Clone)]
+pub(crate) struct AwsHttpClient {
+    client: Client<Dialer, SdkBody>,
+    proxies: Arc<Matcher>,
+    /// Appended to the SDK's own User-Agent header, which is not part of the signature.
+    user_agent: Arc<str>,
+}
+
+impl AwsHttpClient {
+    /// A client that trusts what `tls` trusts. `user_agent` holds products in the notation of RFC 9110, such as
+    /// `terraform-provider-fgw/0.1.0`.
+    pub(crate) fn new(tls: ClientConfig, proxies: Matcher, user_agent: &str) -> AwsHttpClient {
+        let mut tcp = TcpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_keepalive(Some(Duration::from_secs(30)));
+        let proxies = Arc::new(proxies);
+        let dialer = Dialer { tcp, tls: Arc::new(tls), proxies: proxies.clone() };
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            // Shorter than what AWS allows an idle connection, so that no request goes out on a dying one.
+            .pool_idle_timeout(Duration::from_secs(20))
+            .build(dialer);
+        AwsHttpClient { client, proxies, user_agent: user_agent.into() }
+    }
+}
+
+impl std::fmt::Debug for AwsHttpClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Proxies carry passwords.
+        f.write_str("AwsHttpClient")
+    }
+}
+
+impl HttpClient for AwsHttpClient {
+    fn http_connector(&self, settings: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        let answer_timeout =
+            settings.read_timeout().map(|read| read + settings.connect_timeout().unwrap_or(CONNECT_TIMEOUT));
+        SharedHttpConnector::new(Exchange { http: self.clone(), answer_timeout })
+    }
+
+    fn connector_metadata(&self) -> Option<ConnectorMetadata> {
+        Some(ConnectorMetadata::new("hyper", Some("1.x".into())))
+    }
+}
+
+/// The client with the timeouts of one service.
+#[derive(Debug)]
+struct Exchange {
+    http: AwsHttpClient,
+    /// Until the head of the answer is there, connecting included.
+    answer_timeout: Option<Duration>,
+}
+
+impl HttpConnector for Exchange {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let mut request: Request<SdkBody> = match request.try_into_http1x() {
+            Ok(request) => request,
+            Err(error) => return HttpConnectorFuture::ready(Err(ConnectorError::user(error.into()))),
+        };
+        self.http.prepare(&mut request);
+        let answer = self.http.client.request(request);
+        let timeout = self.answer_timeout;
+        HttpConnectorFuture::new(async move {
+            let answer = match timeout {
+                None => answer.await,
+                Some(timeout) => match tokio::time::timeout(timeout, answer).await {
+                    Ok(answer) => answer,
+                    Err(elapsed) => return Err(ConnectorError::timeout(elapsed.into())),
+                },
+            };
+            let response = answer.map_err(connector_error)?.map(SdkBody::from_body_1_x);
+            HttpResponse::try_from(response).map_err(|error| ConnectorError::other(error.into(), None))
+        })
+    }
+}
+
+impl AwsHttpClient {
+    fn prepare(&self, request: &mut Request<SdkBody>) {
+        let agent = match request.headers().get(USER_AGENT).and_then(|sdk| sdk.to_str().ok()) {
+            Some(sdk) => format!("{sdk} {}", self.user_agent),
+            None => self.user_agent.to_string(),
+        };
+        // Characters that no header may carry were refused when the provider block was checked.
+        if let Ok(agent) = HeaderValue::from_str(&agent) {
+            request.headers_mut().insert(USER_AGENT, agent);
+        }
+        // A request that a proxy forwards carries the proxy's password itself; a tunnel sent it when it was opened.
+        if request.uri().scheme() == Some(&Scheme::HTTP)
+            && let Some(proxy) = proxy_for(&self.proxies, request.uri())
+            && let Some(password) = proxy.basic_auth()
+        {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, password.clone());
+        }
+    }
+}
+
+/// No connection was made, so AWS cannot have seen the request: it is safe to send again.
+#[derive(Debug, thiserror::Error)]
+#[error("no connection: {}", chain(.0))]
+pub(crate) struct NeverConnected(ClientError);
+
+fn connector_error(error: ClientError) -> ConnectorError {
+    if error.is_connect() {
+        return ConnectorError::io(Box::new(NeverConnected(error))).never_connected();
+    }
+    let cause = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<hyper::Error>());
+    match cause {
+        Some(cause) if cause.is_user() || cause.is_parse() => ConnectorError::other(Box::new(error), None),
+        _ => ConnectorError::io(Box::new(error)),
+    }
+}
+
+/// An error and its causes in one line. hyper says only "client error (Connect)" itself.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        line.push_str(": ");
+        line.push_str(&error.to_string());
+        cause = error.source();
+    }
+    line
+}
+
+/// Opens connections: directly, through a tunnel (https by a proxy), or to a forwarding proxy (http by a proxy).
+#[derive(Clone)]
+struct Dialer {
+    tcp: TcpConnector,
+    tls: Arc<ClientConfig>,
+    proxies: Arc<Matcher>,
+}
+
+impl Service<Uri> for Dialer {
+    type Response = Line;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Line, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, destination: Uri) -> Self::Future {
+        let mut direct = HttpsConnector::from((self.tcp.clone(), self.tls.clone()));
+        let tls = self.tls.clone();
+        let proxy = proxy_for(&self.proxies, &destination);
+        let line = async move {
+            let Some(proxy) = proxy else { return Ok(Line::new(direct.call(destination).await?, false)) };
+            if destination.scheme() == Some(&Scheme::HTTP) {
+                return Ok(Line::new(direct.call(proxy.uri().clone()).await?, true));
+            }
+            let mut tunnel = Tunnel::new(proxy.uri().clone(), direct);
+            if let Some(password) = proxy.basic_auth() {
+                tunnel = tunnel.with_auth(password.clone());
+            }
+            let line = HttpsConnector::from((tunnel, tls)).call(destination).await;
+            Ok(Line::new(line.map_err(|error| format!("through proxy {}: {}", proxy.uri(), chain(&*error)))?, false))
+        };
+        tokio::time::timeout(CONNECT_TIMEOUT, line)
+            .map(|line| match line {
+                Ok(line) => line,
+                Err(_) => Err(format!("no connection within {} s", CONNECT_TIMEOUT.as_secs()).into()),
+            })
+            .boxed()
+    }
+}
+
+/// The proxy for a destination. This machine, and the addresses at which AWS offers credentials to a machine or
+/// container, are never asked for through a proxy.
+fn proxy_for(proxies: &Matcher, destination: &Uri) -> Option<Intercept> {
+    let host = destination.host().unwrap_or_default().trim_matches(['[', ']']);
+    let is_near = match host.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(address)) => address.is_loopback() || address.is_link_local(),
+        Ok(std::net::IpAddr::V6(address)) => address.is_loopback() || host.starts_with("fd00:ec2:"),
+        Err(_) => host == "localhost",
+    };
+    if is_near { None } else { proxies.intercept(destination) }
+}
+
+/// One open connection.
+struct Line {
+    io: Box<dyn Io>,
+    /// Whether the other end is a proxy that wants to be told whole URLs.
+    forwarded: bool,
+}
+
+trait Io: Read + Write + Connection + Send + Unpin {}
+
+impl<T: Read + Write + Connection + Send + Unpin> Io for T {}
+
+impl Line {
+    fn new(io: impl Io + 'static, forwarded: bool) -> Line {
+        Line { io: Box::new(io), forwarded }
+    }
+}
+
+impl Connection for Line {
+    fn connected(&self) -> Connected {
+        self.io.connected().proxy(self.forwarded)
+    }
+}
+
+impl Read for Line {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut *self.io).poll_read(cx, buffer)
+    }
+}
+
+impl Write for Line {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut *self.io).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut *self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut *self.io).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,105 @@
+//! Which TLS certificates are believed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hyper_rustls::ConfigBuilderExt;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+
+/// Whom to believe.
+#[derive(Debug)]
+pub(crate) enum Trust<'a> {
+    /// The certificate authorities of this machine.
+    System,
+    /// Those in a PEM file, and no others, as in the other AWS tools.
+    Bundle(&'a Path),
+    /// Anyone.
+    Anyone,
+}
+
+/// The TLS settings. An error names the file and what is wrong with it.
+pub(crate) fn tls(trust: &Trust<'_>) -> Result<ClientConfig, String> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .expect("aws-lc-rs knows TLS 1.2 and 1.3");
+    let config = match trust {
+        Trust::System => builder
+            .with_native_roots()
+            .map_err(|error| {
+                format!(
+                    "The certificate authorities of this machine cannot be read: {error}. Install them, often as a \
+                     package ca-certificates, or name a bundle by custom_ca_bundle or AWS_CA_BUNDLE."
+                )
+            })?
+            .with_no_client_auth(),
+        Trust::Bundle(path) => {
+            let roots = bundle(path).map_err(|error| {
+                format!("{error} The file is named by custom_ca_bundle, AWS_CA_BUNDLE or the profile's ca_bundle.")
+            })?;
+            builder.with_root_certificates(roots).with_no_client_auth()
+        }
+        Trust::Anyone => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(BelieveAnyone(provider)))
+            .with_no_client_auth(),
+    };
+    Ok(config)
+}
+
+fn bundle(path: &Path) -> Result<RootCertStore, String> {
+    let file = path.display();
+    let pem = std::fs::read(path).map_err(|error| format!("{file} cannot be read: {error}."))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&pem) {
+        let certificate = certificate.map_err(|error| format!("{file} is not a PEM file: {error}."))?;
+        roots.add(certificate).map_err(|error| format!("{file} holds a certificate that cannot be used: {error}."))?;
+    }
+    if roots.is_empty() {
+        return Err(format!("{file} holds no certificate."));
+    }
+    Ok(roots)
+}
+
+/// Believes every certificate, but still has the other end prove that it holds its key.
+#[derive(Debug)]
+struct BelieveAnyone(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for BelieveAnyone {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

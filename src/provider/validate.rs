@@ -1,0 +1,338 @@
+//! What can be wrong with a provider block, found without AWS and all at once. Unknown values are no problem.
+
+use std::collections::BTreeMap;
+
+use super::block::ProviderBlock;
+use super::duration;
+use super::endpoints::{is_called, service_named};
+use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
+
+/// Every problem and warning of a block, beyond the rules of its attributes, which the server checks.
+pub(crate) fn validate(config: &Value) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    let (block, misfits) = ProviderBlock::known_part(config);
+    diagnostics.problems(misfits);
+    if let Some(block) = block {
+        diagnostics.problems(problems(config, &block));
+        if let Some(names) = without_effect(&block) {
+            diagnostics.warning(
+                "Provider arguments without effect",
+                format!("This provider does not call the services that they are for: {names}."),
+            );
+        }
+    }
+    diagnostics
+}
+
+fn problems(config: &Value, block: &ProviderBlock) -> Vec<Problem> {
+    let mut found = Vec::new();
+    regions(block, &mut found);
+    static_keys(config, block, &mut found);
+    accounts(block, &mut found);
+    roles(config, block, &mut found);
+    web_identity(config, block, &mut found);
+    at_most_one(block, &mut found);
+    tags(block, &mut found);
+    endpoints(block, &mut found);
+    urls(block, &mut found);
+    user_agent(block, &mut found);
+    found
+}
+
+fn regions(block: &ProviderBlock, found: &mut Vec<Problem>) {
+    if block.skip_region_validation == Some(true) {
+        return;
+    }
+    for (name, region) in [("region", &block.region), ("sts_region", &block.sts_region)] {
+        if let Some(region) = region
+            && !is_region(region)
+        {
+            found.push(Problem::new(
+                AttributePath::new(name),
+                format!("{region:?} does not look like a Region."),
+                "Name one such as \"eu-central-1\", or set skip_region_validation = true if AWS or an emulator has a \
+                 Region of this name.",
+            ));
+        }
+    }
+}
+
+/// Whether a name is built like a Region's: two letters or more, one word or more, a number. AWS opens Regions more
+/// often than providers are updated, so there is no list.
+pub(crate) fn is_region(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('-').collect();
+    let [first, middle @ .., number] = parts.as_slice() else { return false };
+    let is_word = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    !middle.is_empty()
+        && (2..=4).contains(&first.len())
+        && is_word(first)
+        && middle.iter().all(is_word)
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn static_keys(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>) {
+    let lacks = |name: &str| config.get(name).is_null() || config.get(name).as_str() == Some("");
+    let has = |value: Option<&str>| value.is_some_and(|text| !text.is_empty());
+    let has_key = has(block.access_key.as_deref());
+    let has_secret = has(block.secret_key.as_ref().map(|secret| secret.reveal()));
+    if has_key && lacks("secret_key") {
+        let hint = "Set secret_key too, or remove access_key to use credentials from the environment or a profile.";
+        found.push(Problem::new(AttributePath::new("access_key"), "It is set without secret_key.", hint));
+    }
+    if has_secret && lacks("access_key") {
+        let hint = "Set access_key too, or remove secret_key to use credentials from the environment or a profile.";
+        found.push(Problem::new(AttributePath::new("secret_key"), "It is set without access_key.", hint));
+    }
+    if has(block.token.as_ref().map(|secret| secret.reveal())) && lacks("access_key") {
+        let hint = "Set access_key and secret_key that belong to it, or remove it.";
+        found.push(Problem::new(AttributePath::new("token"), "It is set without access_key.", hint));
+    }
+}
+
+fn accounts(block: &ProviderBlock, found: &mut Vec<Problem>) {
+    let allowed = block.allowed_account_ids.as_deref().unwrap_or_default();
+    let forbidden = block.forbidden_account_ids.as_deref().unwrap_or_default();
+    for (name, ids) in [("allowed_account_ids", allowed), ("forbidden_account_ids", forbidden)] {
+        for (index, id) in ids.iter().enumerate() {
+            if id.len() != 12 || !id.bytes().all(|byte| byte.is_ascii_digit()) {
+                found.push(Problem::new(
+                    AttributePath::new(name).index(index),
+                    format!("{id:?} is not an account id."),
+                    "Write its 12 digits in quotation marks, so that leading zeros stay.",
+                ));
+            }
+        }
+        let unasked = block.skip_credentials_validation == Some(true) && block.skip_requesting_account_id == Some(true);
+        if !ids.is_empty() && unasked {
+            found.push(Problem::new(
+                AttributePath::new(name),
+                "It cannot be obeyed, because skip_credentials_validation and skip_requesting_account_id keep the \
+                 provider from learning the account.",
+                "Remove one of the two, or this argument.",
+            ));
+        }
+    }
+    if !allowed.is_empty() && !forbidden.is_empty() {
+        found.push(Problem::new(
+            AttributePath::new("forbidden_account_ids"),
+            "It is set together with allowed_account_ids.",
+            "Keep allowed_account_ids, which forbids all others, or this one.",
+        ));
+    }
+}
+
+fn roles(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>) {
+    let is_unknown = |index: usize, name: &str| match config.get("assume_role") {
+        Value::List(items) => items.get(index).is_none_or(|item| item.is_unknown() || item.get(name).is_unknown()),
+        _ => true,
+    };
+    for (index, role) in block.roles().iter().enumerate() {
+        let path = AttributePath::new("assume_role").index(index);
+        match &role.role_arn {
+            Some(arn) => role_arn(arn, &path, found),
+            None if is_unknown(index, "role_arn") => {}
+            None => found.push(Problem::new(path.clone(), "It names no role.", "Set role_arn.")),
+        }
+        session(&role.session_name, &role.duration, &role.policy, &path, found);
+        for key in role.transitive_tag_keys.iter().flatten() {
+            let has_tag = role.tags.as_ref().is_some_and(|tags| tags.contains_key(key));
+            if !has_tag && !is_unknown(index, "tags") {
+                found.push(Problem::new(
+                    path.attribute("transitive_tag_keys"),
+                    format!("It names {key:?}, which tags does not set."),
+                    "Add the tag to tags, or remove the key.",
+                ));
+            }
+        }
+    }
+}
+
+fn web_identity(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>) {
+    let Some(role) = block.web_identity() else { return };
+    let path = AttributePath::new("assume_role_with_web_identity").index(0);
+    if let Some(arn) = &role.role_arn {
+        role_arn(arn, &path, found);
+    }
+    session(&role.session_name, &role.duration, &role.policy, &path, found);
+    if role.web_identity_token.is_some() && role.web_identity_token_file.is_some() {
+        found.push(Problem::new(
+            path.attribute("web_identity_token"),
+            "It is set together with web_identity_token_file.",
+            "Keep one of the two; a file can be renewed while Terraform runs.",
+        ));
+    }
+    let is_known = config.get("assume_role_with_web_identity").is_wholly_known();
+    let from_environment = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty());
+    if is_known && role.role_arn.is_none() && !from_environment("AWS_ROLE_ARN") {
+        found.push(Problem::new(path.clone(), "It names no role.", "Set role_arn or AWS_ROLE_ARN."));
+    }
+    let has_token = role.web_identity_token.is_some() || role.web_identity_token_file.is_some();
+    if is_known && !has_token && !from_environment("AWS_WEB_IDENTITY_TOKEN_FILE") {
+        let hint = "Set web_identity_token_file, web_identity_token or AWS_WEB_IDENTITY_TOKEN_FILE.";
+        found.push(Problem::new(path, "It names no token.", hint));
+    }
+}
+
+fn role_arn(arn: &str, path: &AttributePath, found: &mut Vec<Problem>) {
+    let parts: Vec<&str> = arn.splitn(6, ':').collect();
+    let is_role = matches!(parts.as_slice(), ["arn", partition, "iam", "", account, resource]
+        if partition.starts_with("aws") && account.len() == 12 && resource.starts_with("role/"));
+    if !is_role {
+        found.push(Problem::new(
+            path.attribute("role_arn"),
+            format!("{arn:?} is not the ARN of a role."),
+            "Write one such as \"arn:aws:iam::123456789012:role/deploy\".",
+        ));
+    }
+}
+
+fn session(
+    name: &Option<String>,
+    duration: &Option<String>,
+    policy: &Option<String>,
+    path: &AttributePath,
+    found: &mut Vec<Problem>,
+) {
+    if let Some(name) = name
+        && !((2..=64).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_+=,.@-".contains(&byte)))
+    {
+        found.push(Problem::new(
+            path.attribute("session_name"),
+            format!("AWS takes no session name such as {name:?}."),
+            "Use 2 to 64 letters, digits and characters of _+=,.@-",
+        ));
+    }
+    if let Some(text) = duration {
+        let message = match duration::parse(text) {
+            None => Some(format!("{text:?} is not a duration.")),
+            Some(length) if !(900..=43_200).contains(&length.as_secs()) => Some(format!("{text:?} is out of range.")),
+            Some(_) => None,
+        };
+        if let Some(message) = message {
+            let hint = "Write 15m to 12h, such as \"1h30m\".";
+            found.push(Problem::new(path.attribute("duration"), message, hint));
+        }
+    }
+    if let Some(policy) = policy
+        && let Err(error) = serde_json::from_str::<serde_json::Value>(policy)
+    {
+        let hint = "Write it with jsonencode().";
+        found.push(Problem::new(path.attribute("policy"), format!("It is not JSON: {error}."), hint));
+    }
+}
+
+/// hashicorp/aws takes these blocks once, and several would leave open which one counts.
+fn at_most_one(block: &ProviderBlock, found: &mut Vec<Problem>) {
+    let counts = [
+        ("assume_role_with_web_identity", block.assume_role_with_web_identity.as_ref().map_or(0, Vec::len)),
+        ("default_tags", block.default_tags.as_ref().map_or(0, Vec::len)),
+        ("ignore_tags", block.ignore_tags.as_ref().map_or(0, Vec::len)),
+    ];
+    for (name, count) in counts.into_iter().filter(|(_, count)| *count > 1) {
+        let path = AttributePath::new(name).index(1);
+        found.push(Problem::new(path, format!("There are {count} {name} blocks."), "Write one."));
+    }
+}
+
+fn tags(block: &ProviderBlock, found: &mut Vec<Problem>) {
+    let ignored = block.ignored();
+    for (index, tags) in block.default_tags.iter().flatten().enumerate() {
+        let path = AttributePath::new("default_tags").index(index).attribute("tags");
+        for (key, value) in tags.tags.iter().flatten() {
+            found.extend(tag(key, value, &ignored).map(|(message, hint)| Problem::new(path.key(key), message, hint)));
+        }
+    }
+}
+
+/// What is wrong with one default tag, and the way out.
+pub(crate) fn tag(key: &str, value: &str, ignored: &crate::product::IgnoreTags) -> Option<(String, &'static str)> {
+    if ignored.ignores(key) {
+        let message = format!("The tag {key:?} is also one that ignore_tags leaves to others.");
+        return Some((message, "Remove it from one of the two."));
+    }
+    if key.is_empty() || key.chars().count() > 128 {
+        return Some((format!("The tag key {key:?} is empty or too long."), "AWS takes 1 to 128 characters."));
+    }
+    if key.to_ascii_lowercase().starts_with("aws:") {
+        return Some((format!("AWS sets tags that begin with aws: itself, such as {key:?}."), "Choose another key."));
+    }
+    if key.starts_with("fgw:") {
+        let message = format!("This provider marks what it owns by tags that begin with fgw:, such as {key:?}.");
+        return Some((message, "Choose another key."));
+    }
+    if value.chars().count() > 256 {
+        return Some((format!("The value of tag {key:?} is too long."), "AWS takes up to 256 characters."));
+    }
+    None
+}
+
+fn endpoints(block: &ProviderBlock, found: &mut Vec<Problem>) {
+    let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
+    for (path, name, url) in block.endpoints_by_name() {
+        found.extend(url_problem(path.clone(), url, &["http", "https"]));
+        let service = service_named(name).map_or(name, |service| service.names[0]);
+        match taken.insert(service, url) {
+            Some(other) if other != url => found.push(Problem::new(
+                path,
+                format!("{service} has two endpoints, {other:?} and {url:?}."),
+                "Keep one of them.",
+            )),
+            _ => {}
+        }
+    }
+}
+
+fn urls(block: &ProviderBlock, found: &mut Vec<Problem>) {
+    let web: &[&str] = &["http", "https"];
+    for (name, url) in [
+        ("http_proxy", &block.http_proxy),
+        ("https_proxy", &block.https_proxy),
+        ("ec2_metadata_service_endpoint", &block.ec2_metadata_service_endpoint),
+    ] {
+        if let Some(url) = url.as_deref().filter(|url| !url.is_empty()) {
+            found.extend(url_problem(AttributePath::new(name), url, web));
+        }
+    }
+}
+
+fn url_problem(path: AttributePath, url: &str, schemes: &[&str]) -> Option<Problem> {
+    let is_url = url.parse::<http::Uri>().is_ok_and(|uri| {
+        uri.scheme_str().is_some_and(|scheme| schemes.contains(&scheme))
+            && uri.host().is_some_and(|host| !host.is_empty())
+    });
+    // A proxy's URL may hold a password, so the value is not repeated.
+    let hint = "Write one such as \"http://localhost:4566\".";
+    (!is_url).then(|| Problem::new(path, "It is not a URL with http:// or https:// and a host.", hint))
+}
+
+fn user_agent(block: &ProviderBlock, found: &mut Vec<Problem>) {
+    for (index, product) in block.user_agent.iter().flatten().enumerate() {
+        if product.is_empty() || !product.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+            found.push(Problem::new(
+                AttributePath::new("user_agent").index(index),
+                format!("{product:?} cannot stand in a User-Agent header."),
+                "Write a product such as \"my-pipeline/1.2\", in printable ASCII.",
+            ));
+        }
+    }
+}
+
+fn without_effect(block: &ProviderBlock) -> Option<String> {
+    let mut names: Vec<String> = block
+        .endpoints_by_name()
+        .filter(|(_, name, _)| !is_called(name))
+        .map(|it| format!("endpoints.{}", it.1))
+        .collect();
+    if block.s3_use_path_style.is_some() {
+        names.push("s3_use_path_style".to_string());
+    }
+    if block.s3_us_east_1_regional_endpoint.is_some() {
+        names.push("s3_us_east_1_regional_endpoint".to_string());
+    }
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+#[cfg(test)]
+mod tests;
