@@ -106,6 +106,10 @@ impl<P: Product> Resource for Composite<P> {
         let mut diagnostics = Diagnostics::default();
         let unchanged =
             |diagnostics| ReadResponse { state: request.state.clone(), private: request.private.clone(), diagnostics };
+        // With a provider block that holds unknowns Terraform refreshes all the same, and nothing can be seen.
+        if matches!(self.connection.get(), Connected::Unknown) {
+            return unchanged(diagnostics);
+        }
         let Some(cloud) = self.cloud(&mut diagnostics) else { return unchanged(diagnostics) };
         let Some(root_id) = request.state.get("id").as_str() else {
             return ReadResponse { state: Value::Null, private: Vec::new(), diagnostics };

@@ -3,6 +3,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use fgw::plugin::{Program, serve};
+use fgw::provider::Fgw;
+
 const VERSION: &str = concat!("terraform-provider-fgw ", env!("CARGO_PKG_VERSION"));
 
 const INTRODUCTION: &str = "\
@@ -30,7 +33,7 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("--version" | "-V") => say(VERSION),
         Some("--help" | "-h") => say(INTRODUCTION),
-        _ => fgw::plugin::serve(NoResources, fgw::plugin::Program { crate_name: "fgw", introduction: INTRODUCTION }),
+        _ => serve(Fgw::default(), Program { crate_name: "fgw", introduction: INTRODUCTION }),
     }
 }
 
@@ -38,27 +41,5 @@ fn say(text: &str) -> ExitCode {
     match writeln!(std::io::stdout().lock(), "{text}") {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
-    }
-}
-
-/// Stands in until there is a provider.
-struct NoResources;
-
-#[async_trait::async_trait]
-impl fgw::plugin::Provider for NoResources {
-    fn schema(&self) -> fgw::plugin::Schema {
-        fgw::plugin::Schema { version: 0, description: String::new(), attributes: Vec::new() }
-    }
-
-    fn resources(&self) -> Vec<std::sync::Arc<dyn fgw::plugin::Resource>> {
-        Vec::new()
-    }
-
-    fn validate(&self, _: &fgw::plugin::Value) -> fgw::plugin::Diagnostics {
-        fgw::plugin::Diagnostics::default()
-    }
-
-    async fn configure(&self, _: fgw::plugin::Value, _: &str) -> fgw::plugin::Diagnostics {
-        fgw::plugin::Diagnostics::default()
     }
 }
