@@ -2,6 +2,7 @@
 
 pub mod aws;
 pub mod cloud;
+pub mod http_gateway;
 pub mod objects;
 pub mod plugin;
 pub mod product;

@@ -4,7 +4,9 @@
 //! compares them, and `aws` makes them. Nothing here does I/O.
 
 mod inventory;
+pub mod keys;
 mod spec;
+pub mod waves;
 
 use std::collections::BTreeMap;
 

@@ -137,7 +137,7 @@ macro_rules! attributes {
             fn attributes() -> Vec<$crate::plugin::Attribute> {
                 vec![$(
                     $crate::plugin::Attribute::new(
-                        stringify!($field),
+                        $crate::plugin::decode::name(stringify!($field)),
                         <$kind as $crate::plugin::FromValue>::attribute_type(),
                         concat!($($doc, "\n"),*),
                     )
@@ -154,8 +154,8 @@ macro_rules! attributes {
                 // Every field is decoded before the first `?`, so that all problems are reported at once.
                 $(
                     let $field = <$kind as $crate::plugin::FromValue>::from_value(
-                        value.get(stringify!($field)),
-                        &path.attribute(stringify!($field)),
+                        value.get($crate::plugin::decode::name(stringify!($field))),
+                        &path.attribute($crate::plugin::decode::name(stringify!($field))),
                         problems,
                     );
                 )*
@@ -183,6 +183,12 @@ macro_rules! attributes {
             }
         }
     };
+}
+
+/// The attribute that a field stands for. A trailing underscore makes a field of a Rust keyword, such as `self_`,
+/// and is no part of the attribute's name.
+pub fn name(field: &str) -> &str {
+    field.strip_suffix('_').unwrap_or(field)
 }
 
 /// Reports a value that cannot stand where it does.

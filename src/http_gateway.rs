@@ -1,0 +1,92 @@
+//! `fgw_http_gateway`: an HTTP API in front of functions. From the configuration to the objects that should exist.
+
+mod config;
+
+mod access_log;
+mod authorizer;
+mod blueprint;
+mod cors;
+mod function_arn;
+pub mod keys;
+mod outputs;
+mod reflect;
+mod route_key;
+mod tags;
+mod timeouts;
+mod validate;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, OperationTimeouts, RouteConfig};
+pub use function_arn::FunctionArn;
+pub use route_key::RouteKey;
+
+use crate::objects::{Ids, Inventory, Object, Tags};
+use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
+use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts};
+
+/// The product `fgw_http_gateway`.
+pub struct HttpGateway;
+
+impl Product for HttpGateway {
+    type Config = GatewayConfig;
+
+    const TYPE_NAME: &'static str = "fgw_http_gateway";
+    const OWNER: &'static str = "http_gateway";
+    const ROOT: &'static str = keys::API;
+
+    fn description() -> &'static str {
+        "An HTTP API in front of functions: routes, integrations, request authorizers, permissions, CORS and access \
+         logs, managed as one resource. Changes are made while requests are served: what is new is made and \
+         everything repointed before anything is deleted."
+    }
+
+    fn outputs_schema() -> Vec<Attribute> {
+        outputs::schema()
+    }
+
+    fn name(config: &GatewayConfig) -> &Input<String> {
+        &config.name
+    }
+
+    fn own_tags(config: &GatewayConfig) -> &Tags {
+        &config.api_tags
+    }
+
+    fn validate(config: &GatewayConfig) -> Vec<Problem> {
+        validate::validate(config)
+    }
+
+    /// Nothing: AWS changes every input of an HTTP API in place.
+    fn replaced_by(_prior: &GatewayConfig, _config: &GatewayConfig) -> Vec<AttributePath> {
+        Vec::new()
+    }
+
+    fn lookups(_config: &GatewayConfig) -> Vec<Lookup> {
+        Vec::new()
+    }
+
+    fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {
+        blueprint::blueprint(context)
+    }
+
+    fn outputs(
+        config: &GatewayConfig,
+        objects: Option<&[Object]>,
+        ids: &Ids,
+        scope: Option<&Scope>,
+    ) -> BTreeMap<String, Value> {
+        outputs::outputs(config, objects, ids, scope)
+    }
+
+    fn reflect(state: &mut Value, inventory: &Inventory) {
+        reflect::reflect(state, inventory);
+    }
+
+    fn timeouts(config: &GatewayConfig) -> Timeouts {
+        timeouts::timeouts(config)
+    }
+}

@@ -1,0 +1,157 @@
+//! What a user writes in an `fgw_http_gateway` block. The doc comments here are the documentation that users read.
+
+use std::collections::BTreeMap;
+
+use super::{access_log, timeouts};
+use crate::objects::Tags;
+use crate::plugin::{Check, Input, Value};
+
+/// The payload formats in which API Gateway calls a function.
+const PAYLOAD_FORMATS: &[&str] = &["1.0", "2.0"];
+
+crate::attributes! {
+    /// The configuration of one gateway.
+    pub struct GatewayConfig {
+        /// Name of the gateway, 1 to 128 characters. A change is made in place.
+        name: Input<String> = required(),
+        /// Routes by route key. A key is `<METHOD> <path>`, such as `GET /orders/{id}`, or `$default` for all
+        /// requests that no other route takes. The methods are GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS and
+        /// ANY. A path starts with `/` and may hold variables (`{id}`); its last part may be a greedy one
+        /// (`{proxy+}`). At most 300 routes. A changed entry is made in place and requests are served all the
+        /// time; a changed key is a new route beside the old one, which then goes.
+        route_config: Input<BTreeMap<String, Input<RouteConfig>>> = required(),
+        /// Description of the API, at most 1024 characters. A change is made in place.
+        description: Input<Option<String>> = optional(),
+        /// Version identifier of the API, at most 64 characters. It has no effect on requests. A change is made in
+        /// place.
+        api_version: Input<Option<String>> = optional(),
+        /// Tags of the API, at most 48. They win over `default_tags`. A change is made in place.
+        api_tags: Tags = default(Value::Map(BTreeMap::new())),
+        /// Tags of the stage, at most 48. They win over `default_tags`. A change is made in place.
+        stage_tags: Tags = default(Value::Map(BTreeMap::new())),
+        /// Cross-origin resource sharing: API Gateway then answers preflight requests itself and adds the headers
+        /// to every response. Null turns it off. A change is made in place.
+        cors_configuration: Input<Option<CorsConfig>> = optional(),
+        /// Request authorizers by name, at most 10. A route uses one by its `authorizer_name`.
+        faas_authorizers: Input<BTreeMap<String, Input<FaasAuthorizer>>> = default(Value::Map(BTreeMap::new())),
+        /// Log group that is made for access logs. Null turns access logs off. A change makes a new group and
+        /// deletes the old one with its events.
+        access_log_logservice_group_name: Input<Option<String>> = optional(),
+        /// Days for which log events are kept. Null keeps them for ever. Only with
+        /// `access_log_logservice_group_name`. A change is made in place.
+        access_log_logservice_group_retention_in_days: Input<Option<i64>> = optional().check(access_log::retention()),
+        /// Tags of the log group, at most 48. Only with `access_log_logservice_group_name`. A change is made in
+        /// place.
+        access_log_logservice_group_tags: Input<Option<BTreeMap<String, Input<String>>>> = optional(),
+        /// Format of the access logs: `CLF` and `JSON` are AWS's formats for HTTP APIs, `CUSTOM` is what
+        /// `custom_access_log_format` says. Only with `access_log_logservice_group_name`. A change is made in
+        /// place.
+        access_log_format_type: Input<String> = default("JSON").check(Check::one_of(&["CLF", "JSON", "CUSTOM"])),
+        /// Log format of `$context` variables: one line of at most 3072 bytes that contains `$context.requestId`
+        /// or `$context.extendedRequestId`. Needed with, and only with, `access_log_format_type = "CUSTOM"`. A
+        /// change is made in place.
+        custom_access_log_format: Input<Option<String>> = optional(),
+        /// Customer-managed key for log data: id, ARN or alias ARN. Not supported yet in this version.
+        access_log_logservice_group_kms_key_id: Input<Option<String>> = optional(),
+        /// Stream or function that receives matching log events. Not supported yet in this version.
+        access_log_logservice_group_subscription_destination_arn: Input<Option<String>> = optional(),
+        /// How log events are spread over a stream. Not supported yet in this version.
+        access_log_logservice_group_subscription_distribution: Input<Option<String>> =
+            optional().check(Check::one_of(&["Random", "ByLogStream"])),
+        /// Filter pattern of the log events that are forwarded. Not supported yet in this version.
+        access_log_logservice_group_subscription_filter_pattern: Input<String> = default(""),
+        /// Role that lets the log service write to a stream. Not supported yet in this version.
+        access_log_logservice_group_subscription_role_arn: Input<Option<String>> = optional(),
+        /// Domain of the gateway. Not supported yet in this version.
+        domain_name: Input<Option<String>> = optional(),
+        /// Domain by which the certificate is found; null is `domain_name`. Not supported yet in this version.
+        certificate_domain: Input<Option<String>> = optional(),
+        /// Whether to write a DNS record for `domain_name`. Not supported yet in this version.
+        create_dns_entry: Input<bool> = default(false),
+        /// Hosted zone of the DNS record. Not supported yet in this version.
+        hosted_zone_id: Input<Option<String>> = optional(),
+        /// Patterns of keys in `aws_objects` whose drift is neither reported nor mended. Not supported yet in this
+        /// version.
+        ignore_drift: Input<Option<Vec<Input<String>>>> = optional(),
+        /// How long operations may take.
+        timeouts: Input<Option<OperationTimeouts>> = optional().block(),
+    }
+}
+
+crate::attributes! {
+    /// What answers one route.
+    pub struct RouteConfig {
+        /// ARN of the function, with an alias or version if wanted. The function may stand in another Region or
+        /// account. A change makes a new integration, points the route to it, and deletes the old one.
+        faas_function_arn: Input<String> = required(),
+        /// Description of the integration, at most 1024 characters. Routes of equal function, payload version,
+        /// timeout and description share one integration, so a change makes another one.
+        description: Input<Option<String>> = optional(),
+        /// Format in which the function is called. A change makes another integration.
+        payload_format_version: Input<String> = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)),
+        /// Milliseconds after which API Gateway gives up on the function. A change makes another integration.
+        timeout_milliseconds: Input<i64> = default(30_000).check(Check::between(50, 30_000)),
+        /// The authorizer that checks requests first: a key of `faas_authorizers`. Null is none. A change is made
+        /// in place.
+        authorizer_name: Input<Option<String>> = optional(),
+    }
+}
+
+crate::attributes! {
+    /// A function that decides which requests pass.
+    pub struct FaasAuthorizer {
+        /// Name of the authorizer function (`name` or `name:alias`, in the provider's account and Region), or its
+        /// ARN. A change makes a new authorizer, points the routes to it, and deletes the old one.
+        authorizer_name: Input<String> = required(),
+        /// Invoke URI of the function, `arn:<partition>:apigateway:<region>:lambda:path/2015-03-31/functions/<function
+        /// ARN>/invocations`. Null is the invoke URI of function `authorizer_name`. A change makes a new authorizer.
+        authorizer_uri: Input<Option<String>> = optional(),
+        /// Format in which the function is called. A change makes a new authorizer.
+        authorizer_payload_format_version: Input<String> = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)),
+        /// What in a request identifies the caller: `$request.header.<name>`, `$request.querystring.<name>`,
+        /// `$context.<name>` or `$stageVariables.<name>`. Requests that lack one are refused without a call. A change
+        /// makes a new authorizer.
+        identity_sources: Input<Option<Vec<Input<String>>>> = optional(),
+        /// Seconds for which an answer is kept per identity; 0 is not at all. Null is 300 with identity sources and
+        /// 0 without. A change is made in place.
+        result_ttl_in_seconds: Input<Option<i64>> = optional().check(Check::between(0, 3600)),
+        /// Whether the function answers with a boolean instead of an IAM policy. Only with payload version 2.0. A
+        /// change makes a new authorizer.
+        enable_simple_responses: Input<bool> = default(false),
+        /// Role that API Gateway takes to call the function. Null puts a permission into the function's policy
+        /// instead. A change makes a new authorizer.
+        authorizer_credentials_arn: Input<Option<String>> = optional(),
+    }
+}
+
+crate::attributes! {
+    /// Cross-origin resource sharing. At least one attribute must be set.
+    pub struct CorsConfig {
+        /// Whether browsers may send credentials. Not with `"*"` in `allow_origins`.
+        allow_credentials: Input<Option<bool>> = optional(),
+        /// Request headers that are allowed; `"*"` is all.
+        allow_headers: Input<Option<Vec<Input<String>>>> = optional(),
+        /// Methods that are allowed: GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS, or `"*"` for all.
+        allow_methods: Input<Option<Vec<Input<String>>>> = optional(),
+        /// Origins that are allowed, such as `https://example.com`; `"*"` is all.
+        allow_origins: Input<Option<Vec<Input<String>>>> = optional(),
+        /// Response headers that scripts may read; `"*"` is all.
+        expose_headers: Input<Option<Vec<Input<String>>>> = optional(),
+        /// Seconds for which a browser keeps a preflight answer; -1 is not at all.
+        max_age: Input<Option<i64>> = optional().check(Check::between(-1, 86_400)),
+    }
+}
+
+crate::attributes! {
+    /// How long operations may take, as durations such as `30s`, `10m` or `1h30m`.
+    pub struct OperationTimeouts {
+        /// For the whole create.
+        create: Input<Option<String>> = optional().check(timeouts::duration()),
+        /// For the whole read.
+        read: Input<Option<String>> = optional().check(timeouts::duration()),
+        /// For the whole update.
+        update: Input<Option<String>> = optional().check(timeouts::duration()),
+        /// For the whole destroy.
+        delete: Input<Option<String>> = optional().check(timeouts::duration()),
+    }
+}

@@ -1,0 +1,697 @@
+//! The gateway as a whole: rules, waves, unknowns, and what holds for every configuration.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use expect_test::expect_file;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{GatewayConfig, HttpGateway, keys};
+use crate::objects::waves::waves;
+use crate::objects::{Cors, Entry, Ids, Inventory, Key, Made, Object, Spec};
+use crate::plugin::schema::{self, with_defaults};
+use crate::plugin::{Attribute, AttributePath, Input, Nested, Number, Problem, Type, Value};
+use crate::product::{Blueprint, Context, Facts, Product, Scope};
+
+const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
+const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
+const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
+
+/// The text that stands for an unknown value in a test's configuration.
+const UNKNOWN: &str = "(unknown)";
+
+#[test]
+fn each_rule_refuses_what_breaks_it_and_takes_what_keeps_it() {
+    let long = "x".repeat(129);
+    let routes = |count: usize| -> serde_json::Value {
+        let entries = (0..count).map(|it| (format!("GET /r{it}"), json!({ "faas_function_arn": ORDERS })));
+        serde_json::Value::Object(entries.collect())
+    };
+    let authorizers = |count: usize| -> serde_json::Value {
+        let entries = (0..count).map(|it| (format!("a{it}"), json!({ "authorizer_name": "auth" })));
+        serde_json::Value::Object(entries.collect())
+    };
+    let tags = |count: usize| -> serde_json::Value {
+        serde_json::Value::Object((0..count).map(|it| (format!("k{it}"), json!("v"))).collect())
+    };
+    let route = |key: &str, more: serde_json::Value| json!({ "route_config": { key: with(json!({ "faas_function_arn": ORDERS }), more) } });
+    let two = |a: &str, b: &str| json!({ "route_config": { a: { "faas_function_arn": ORDERS }, b: { "faas_function_arn": ORDERS } } });
+    let function = |arn: &str| json!({ "route_config": { "GET /x": { "faas_function_arn": arn } } });
+    let authorizer = |more: serde_json::Value| json!({ "faas_authorizers": { "a": with(json!({ "authorizer_name": "auth" }), more) } });
+    let cors = |it: serde_json::Value| json!({ "cors_configuration": it });
+    let group = |more: serde_json::Value| with(json!({ "access_log_logservice_group_name": "/http/orders" }), more);
+    let custom = |format: &str| {
+        json!({
+            "access_log_logservice_group_name": "g",
+            "access_log_format_type": "CUSTOM",
+            "custom_access_log_format": format,
+        })
+    };
+    let cases = [
+        // Where the problem stands, what breaks the rule, what keeps it.
+        ("name", json!({ "name": "" }), json!({ "name": "x" })),
+        ("name", json!({ "name": long }), json!({ "name": "x".repeat(128) })),
+        ("description", json!({ "description": "x".repeat(1025) }), json!({ "description": "x".repeat(1024) })),
+        ("api_version", json!({ "api_version": "1".repeat(65) }), json!({ "api_version": "1.0" })),
+        ("route_config", json!({ "route_config": {} }), json!({ "route_config": routes(1) })),
+        ("route_config", json!({ "route_config": routes(301) }), json!({ "route_config": routes(300) })),
+        (r#"route_config["get /x"]"#, route("get /x", json!({})), route("GET /x", json!({}))),
+        (r#"route_config["GET x"]"#, route("GET x", json!({})), route("$default", json!({}))),
+        (r#"route_config["GET /{p+}/x"]"#, route("GET /{p+}/x", json!({})), route("GET /x/{p+}", json!({}))),
+        (r#"route_config["PUT /x/{b}/y"]"#, two("GET /x/{a}", "PUT /x/{b}/y"), two("GET /x/{a}", "PUT /x/{a}/y")),
+        (r#"route_config["GET /{b}"]"#, two("GET /{a}", "GET /{b}"), two("GET /{a}", "PUT /{a}")),
+        (r#"route_config["GET /x"].faas_function_arn"#, function("orders"), function(FOREIGN)),
+        (
+            r#"route_config["GET /x"].timeout_milliseconds"#,
+            route("GET /x", json!({ "timeout_milliseconds": 49 })),
+            route("GET /x", json!({ "timeout_milliseconds": 50 })),
+        ),
+        (
+            r#"route_config["GET /x"].payload_format_version"#,
+            route("GET /x", json!({ "payload_format_version": "3.0" })),
+            route("GET /x", json!({ "payload_format_version": "2.0" })),
+        ),
+        (
+            r#"route_config["GET /x"].authorizer_name"#,
+            route("GET /x", json!({ "authorizer_name": "none" })),
+            with(authorizer(json!({})), route("GET /x", json!({ "authorizer_name": "a" }))),
+        ),
+        (
+            "faas_authorizers",
+            json!({ "faas_authorizers": authorizers(11) }),
+            json!({ "faas_authorizers": authorizers(10) }),
+        ),
+        (
+            r#"faas_authorizers["a"].authorizer_name"#,
+            authorizer(json!({ "authorizer_name": "a b" })),
+            authorizer(json!({ "authorizer_name": "auth:live" })),
+        ),
+        (
+            r#"faas_authorizers["a"].authorizer_uri"#,
+            authorizer(json!({ "authorizer_uri": ORDERS })),
+            authorizer(json!({ "authorizer_uri": format!(
+                "arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/{ORDERS}/invocations"
+            ) })),
+        ),
+        (
+            r#"faas_authorizers["a"].result_ttl_in_seconds"#,
+            authorizer(json!({ "result_ttl_in_seconds": 3601, "identity_sources": ["$context.path"] })),
+            authorizer(json!({ "result_ttl_in_seconds": 3600, "identity_sources": ["$context.path"] })),
+        ),
+        (
+            r#"faas_authorizers["a"].result_ttl_in_seconds"#,
+            authorizer(json!({ "result_ttl_in_seconds": 1 })),
+            authorizer(json!({ "result_ttl_in_seconds": 0 })),
+        ),
+        (
+            r#"faas_authorizers["a"].enable_simple_responses"#,
+            authorizer(json!({ "enable_simple_responses": true })),
+            authorizer(json!({ "enable_simple_responses": true, "authorizer_payload_format_version": "2.0" })),
+        ),
+        (
+            r#"faas_authorizers["a"].identity_sources[0]"#,
+            authorizer(json!({ "identity_sources": ["Authorization"] })),
+            authorizer(json!({ "identity_sources": ["$request.header.Authorization"] })),
+        ),
+        (
+            r#"faas_authorizers["a"].authorizer_credentials_arn"#,
+            authorizer(json!({ "authorizer_credentials_arn": "arn:aws:iam::123456789012:user/x" })),
+            authorizer(json!({ "authorizer_credentials_arn": "arn:aws:iam::123456789012:role/x/y" })),
+        ),
+        ("cors_configuration", cors(json!({ "allow_origins": [] })), cors(json!({ "max_age": 0 }))),
+        (
+            "cors_configuration.allow_methods[1]",
+            cors(json!({ "allow_methods": ["GET", "get"] })),
+            cors(json!({ "allow_methods": ["GET", "*"] })),
+        ),
+        ("cors_configuration.max_age", cors(json!({ "max_age": 86401 })), cors(json!({ "max_age": -1 }))),
+        (
+            "cors_configuration.allow_origins[0]",
+            cors(json!({ "allow_origins": ["*"], "allow_credentials": true })),
+            cors(json!({ "allow_origins": ["*"], "allow_credentials": false })),
+        ),
+        (
+            "cors_configuration.allow_origins[0]",
+            cors(json!({ "allow_origins": ["https://example.com/"] })),
+            cors(json!({ "allow_origins": ["https://example.com:8443"] })),
+        ),
+        (
+            "cors_configuration.allow_headers[0]",
+            cors(json!({ "allow_headers": ["a, b"] })),
+            cors(json!({ "allow_headers": ["a", "b"] })),
+        ),
+        (
+            "access_log_logservice_group_retention_in_days",
+            json!({ "access_log_logservice_group_retention_in_days": 7 }),
+            group(json!({ "access_log_logservice_group_retention_in_days": 7 })),
+        ),
+        (
+            "access_log_logservice_group_retention_in_days",
+            group(json!({ "access_log_logservice_group_retention_in_days": 8 })),
+            group(json!({ "access_log_logservice_group_retention_in_days": 3653 })),
+        ),
+        (
+            "access_log_logservice_group_tags",
+            json!({ "access_log_logservice_group_tags": { "a": "b" } }),
+            group(json!({ "access_log_logservice_group_tags": { "a": "b" } })),
+        ),
+        (
+            "access_log_format_type",
+            json!({ "access_log_format_type": "CLF" }),
+            group(json!({ "access_log_format_type": "CLF" })),
+        ),
+        ("access_log_format_type", group(json!({ "access_log_format_type": "XML" })), group(json!({}))),
+        (
+            "access_log_logservice_group_name",
+            json!({ "access_log_logservice_group_name": "a b" }),
+            json!({ "access_log_logservice_group_name": "/aws/vendedlogs/x" }),
+        ),
+        (
+            "custom_access_log_format",
+            group(json!({ "access_log_format_type": "CUSTOM" })),
+            custom("$context.requestId"),
+        ),
+        (
+            "custom_access_log_format",
+            group(json!({ "custom_access_log_format": "$context.requestId" })),
+            custom("$context.extendedRequestId"),
+        ),
+        ("custom_access_log_format", custom("$context.status"), custom("$context.status $context.requestId")),
+        ("custom_access_log_format", custom("$context.requestId\nx"), custom("$context.requestId\\nx")),
+        (
+            "custom_access_log_format",
+            custom(&format!("$context.requestId{}", "x".repeat(3055))),
+            custom(&format!("$context.requestId{}", "x".repeat(3054))),
+        ),
+        ("api_tags", json!({ "api_tags": tags(49) }), json!({ "api_tags": tags(48) })),
+        (
+            r#"stage_tags["aws:x"]"#,
+            json!({ "stage_tags": { "aws:x": "y" } }),
+            json!({ "stage_tags": { "x:aws": "y" } }),
+        ),
+        (r#"api_tags["fgw:x"]"#, json!({ "api_tags": { "fgw:x": "y" } }), json!({ "api_tags": { "fgw": "y" } })),
+        (r#"api_tags["k"]"#, json!({ "api_tags": { "k": "v".repeat(257) } }), json!({ "api_tags": { "k": "" } })),
+        ("timeouts.create", json!({ "timeouts": { "create": "10" } }), json!({ "timeouts": { "create": "10m" } })),
+        ("domain_name", json!({ "domain_name": "example.com" }), json!({ "domain_name": null })),
+        ("create_dns_entry", json!({ "create_dns_entry": true }), json!({ "create_dns_entry": false })),
+        ("ignore_drift", json!({ "ignore_drift": ["stage"] }), json!({ "ignore_drift": [] })),
+    ];
+    for (place, bad, good) in cases {
+        let found = problems(bad.clone());
+        let places: Vec<String> = found.iter().map(|problem| problem.path.to_string()).collect();
+        assert_eq!(places, [place], "{bad} has these problems: {found:#?}");
+        assert_eq!(problems(good.clone()), vec![], "{good}");
+    }
+}
+
+#[test]
+fn all_problems_are_reported_at_once() {
+    let found = problems(json!({
+        "name": "",
+        "route_config": { "get x": { "faas_function_arn": "no", "timeout_milliseconds": 1, "authorizer_name": "none" } },
+        "cors_configuration": {},
+        "api_tags": { "aws:x": "y" },
+    }));
+    assert_eq!(found.len(), 7, "{found:#?}");
+}
+
+#[test]
+fn what_is_unknown_is_no_problem() {
+    let entry = json!({
+        "faas_function_arn": UNKNOWN, "description": UNKNOWN, "payload_format_version": UNKNOWN,
+        "timeout_milliseconds": UNKNOWN, "authorizer_name": UNKNOWN,
+    });
+    let all: serde_json::Map<_, _> =
+        GatewayConfig::attributes().into_iter().map(|attribute| (attribute.name, json!(UNKNOWN))).collect();
+    assert_eq!(problems(serde_json::Value::Object(all)), vec![]);
+    assert_eq!(problems(json!({ "route_config": { "GET /": entry, "GET /x": UNKNOWN } })), vec![]);
+}
+
+#[test]
+fn every_input_of_the_specification_is_there() {
+    let names: BTreeSet<String> = GatewayConfig::attributes().into_iter().map(|attribute| attribute.name).collect();
+    for name in [
+        "name",
+        "route_config",
+        "access_log_logservice_group_kms_key_id",
+        "access_log_logservice_group_name",
+        "access_log_logservice_group_retention_in_days",
+        "access_log_logservice_group_subscription_destination_arn",
+        "access_log_logservice_group_subscription_distribution",
+        "access_log_logservice_group_subscription_filter_pattern",
+        "access_log_logservice_group_subscription_role_arn",
+        "access_log_logservice_group_tags",
+        "access_log_format_type",
+        "api_tags",
+        "api_version",
+        "certificate_domain",
+        "cors_configuration",
+        "create_dns_entry",
+        "custom_access_log_format",
+        "description",
+        "domain_name",
+        "hosted_zone_id",
+        "faas_authorizers",
+        "stage_tags",
+    ] {
+        assert!(names.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_gateway_is_made_in_these_waves() {
+    let objects = objects(&three_routes());
+    expect_file!["../../tests/golden/http_gateway/three_routes.txt"].assert_eq(&waves(&objects));
+}
+
+#[test]
+fn a_gateway_of_one_route_is_made_in_these_waves() {
+    let objects = objects(&config(json!({})));
+    expect_file!["../../tests/golden/http_gateway/one_route.txt"].assert_eq(&waves(&objects));
+}
+
+#[test]
+fn a_changed_timeout_leaves_the_integration_and_makes_another() {
+    let before = objects(&config(json!({})));
+    let after = objects(&config(json!({
+        "route_config": { "GET /": { "faas_function_arn": ORDERS, "timeout_milliseconds": 100 } }
+    })));
+    assert_ne!(of_kind(&before, "integration"), of_kind(&after, "integration"));
+    assert_eq!(of_kind(&before, "route"), of_kind(&after, "route"));
+    assert_eq!(of_kind(&before, "Lambda permission"), of_kind(&after, "Lambda permission"));
+}
+
+#[test]
+fn a_changed_ttl_keeps_the_authorizer_and_a_changed_source_exchanges_it_with_its_permission() {
+    let with_authorizer = |ttl: i64, source: &str| {
+        objects(&config(json!({ "faas_authorizers": { "a": {
+            "authorizer_name": "auth", "identity_sources": [source], "result_ttl_in_seconds": ttl,
+        } } })))
+    };
+    let before = with_authorizer(60, "$context.path");
+    let other_ttl = with_authorizer(61, "$context.path");
+    let other_source = with_authorizer(60, "$context.stage");
+    assert_eq!(of_kind(&before, "authorizer"), of_kind(&other_ttl, "authorizer"));
+    assert_ne!(of_kind(&before, "authorizer"), of_kind(&other_source, "authorizer"));
+    let permission = |objects: &[Object]| key_at(objects, "authorizer_permission.a");
+    assert_eq!(permission(&before), permission(&other_ttl));
+    assert_ne!(permission(&before), permission(&other_source));
+}
+
+#[test]
+fn an_authorizer_keeps_answers_only_where_it_has_identity_sources() {
+    let ttl = |entry: serde_json::Value| {
+        let objects = objects(&config(json!({ "faas_authorizers": { "a": entry } })));
+        objects.into_iter().find_map(|object| match object.spec {
+            Spec::Authorizer(authorizer) => Some(authorizer.result_ttl_in_seconds),
+            _ => None,
+        })
+    };
+    assert_eq!(ttl(json!({ "authorizer_name": "auth" })), Some(Input::Known(0)));
+    let sources = json!({ "authorizer_name": "auth", "identity_sources": ["$context.path"] });
+    assert_eq!(ttl(sources), Some(Input::Known(300)));
+}
+
+#[test]
+fn an_authorizer_with_a_role_needs_no_permission() {
+    let objects = objects(&config(json!({ "faas_authorizers": { "a": {
+        "authorizer_name": "auth", "authorizer_credentials_arn": "arn:aws:iam::123456789012:role/r",
+    } } })));
+    assert_eq!(of_kind(&objects, "Lambda permission").len(), 1, "the one of the route");
+}
+
+#[test]
+fn a_function_of_another_account_is_not_touched_and_its_owner_is_told_what_to_run() {
+    let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": FOREIGN } } }));
+    let mut existing = Inventory::default();
+    let api = objects(&config).remove(0);
+    existing.entries.push(Entry::new(api.key, "a1b2c3", api.spec));
+    let (objects, warnings) = decided(&config, &existing, &scope());
+    assert_eq!(of_kind(&objects, "Lambda permission"), vec![]);
+    let command = "aws lambda add-permission --region us-east-1 --function-name \
+                   arn:aws:lambda:us-east-1:210987654321:function:theirs --qualifier live --statement-id \
+                   http-gateway-a1b2c3 --action lambda:InvokeFunction --principal apigateway.amazonaws.com \
+                   --source-arn 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3/*/*'";
+    assert!(warnings[0].hint.ends_with(command), "{}", warnings[0].hint);
+}
+
+#[test]
+fn without_the_account_every_function_is_taken_for_ours() {
+    let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": FOREIGN } } }));
+    let (objects, warnings) = decided(&config, &Inventory::default(), &Scope { account: None, ..scope() });
+    assert_eq!(of_kind(&objects, "Lambda permission").len(), 1);
+    assert_eq!(warnings, vec![]);
+}
+
+#[test]
+fn cors_with_an_authorized_route_for_any_method_is_warned_of() {
+    let warnings = |key: &str| {
+        let config = config(json!({
+            "faas_authorizers": { "a": { "authorizer_name": "auth" } },
+            "cors_configuration": { "allow_origins": ["*"] },
+            "route_config": { key: { "faas_function_arn": ORDERS, "authorizer_name": "a" } },
+        }));
+        decided(&config, &Inventory::default(), &scope()).1.len()
+    };
+    assert_eq!((warnings("ANY /x"), warnings("$default"), warnings("GET /x")), (1, 1, 0));
+}
+
+#[test]
+fn own_tags_win_over_defaults_and_ignored_keys_are_not_set() {
+    let mut scope = scope();
+    scope.default_tags = BTreeMap::from([("team".into(), "a".into()), ("theirs".into(), "x".into())]);
+    scope.ignore_tags.keys = vec!["theirs".into()];
+    let (objects, _) = decided(&config(json!({ "api_tags": { "team": "b" } })), &Inventory::default(), &scope);
+    let expected = BTreeMap::from([("team".to_string(), Input::Known("b".to_string()))]);
+    assert_eq!(objects[0].spec.tags(), Some(&Input::Known(expected)));
+}
+
+#[test]
+fn a_function_made_in_the_same_run_leaves_the_objects_undecided_and_the_known_outputs_known() {
+    let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": UNKNOWN } } }));
+    let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
+    assert_eq!(blueprint, Ok(Blueprint::Undecided));
+    let mut ids = Ids::default();
+    ids.insert(keys::api(), Made { id: "a1".into(), learned: BTreeMap::new() });
+    let outputs = HttpGateway::outputs(&config, None, &ids, Some(&scope()));
+    assert_eq!(outputs["api_id"], Value::from("a1"));
+    assert_eq!(outputs["route_ids"], Value::map([("GET /", Value::Unknown)]));
+    assert_eq!(outputs["integration_ids"], Value::map([("GET /", Value::Unknown)]));
+}
+
+#[test]
+fn arns_have_the_forms_that_aws_gives_them() {
+    let config = three_routes();
+    let objects = objects(&config);
+    let outputs = HttpGateway::outputs(&config, Some(&objects), &all_made(&objects), Some(&scope()));
+    let text = |name: &str| outputs[name].as_str().unwrap_or_default().to_string();
+    assert_eq!(text("api_arn"), "arn:aws:apigateway:eu-central-1::/apis/id-api");
+    assert_eq!(text("stage_arn"), "arn:aws:apigateway:eu-central-1::/apis/id-api/stages/id-stage");
+    assert_eq!(text("execution_arn"), "arn:aws:execute-api:eu-central-1:123456789012:id-api");
+    assert_eq!(text("access_log_group_arn"), "arn:aws:logs:eu-central-1:123456789012:log-group:/http/shop");
+    assert_eq!(text("invoke_url"), "https://id-api.example");
+}
+
+#[test]
+fn what_someone_changed_on_the_api_shows_in_its_attributes_and_the_rest_stays_as_written() {
+    let config =
+        config(json!({ "description": "ours", "cors_configuration": { "allow_origins": ["*"], "allow_headers": [] } }));
+    let api = objects(&config).remove(0);
+    let mut entry = Entry::new(api.key, "a1", api.spec.clone());
+    let Spec::Api(mut found) = api.spec else { panic!("the first object is the API") };
+    found.description = Input::Known(Some("theirs".into()));
+    found.cors = Input::Known(Some(Cors { allow_origins: vec!["*".into()], max_age: Some(5), ..Cors::default() }));
+    entry.observed = Some(Spec::Api(found));
+    let mut state = value(json!({
+        "name": "shop", "description": "ours", "api_version": null,
+        "cors_configuration": { "allow_credentials": null, "allow_headers": [], "allow_methods": null,
+            "allow_origins": ["*"], "expose_headers": null, "max_age": null },
+    }));
+    HttpGateway::reflect(&mut state, &Inventory { entries: vec![entry] });
+    let expected = value(json!({
+        "name": "shop", "description": "theirs", "api_version": null,
+        "cors_configuration": { "allow_credentials": null, "allow_headers": [], "allow_methods": null,
+            "allow_origins": ["*"], "expose_headers": null, "max_age": 5 },
+    }));
+    assert_eq!(state, expected);
+}
+
+proptest! {
+    #[test]
+    fn every_blueprint_holds_together(config in gateways()) {
+        let config = self::config(config);
+        let objects = objects(&config);
+        let text = waves(&objects);
+        prop_assert!(!text.contains("never"), "{}", text);
+        let slots: BTreeSet<&str> = objects.iter().map(|object| object.key.slot.as_str()).collect();
+        prop_assert_eq!(slots.len(), objects.len(), "slots are unique");
+        let mut before: Vec<&Key> = Vec::new();
+        for object in &objects {
+            for need in object.spec.needs() {
+                prop_assert!(before.contains(&&need.key), "{} stands after what it needs", object.key);
+            }
+            before.push(&object.key);
+        }
+        let routes: Vec<_> = config.route_config.known().into_iter().flatten().filter_map(|(_, it)| it.known()).collect();
+        let tuples: BTreeSet<_> = routes.iter().map(|it| {
+            let description = it.description.clone().map(Option::unwrap_or_default);
+            (&it.faas_function_arn, &it.payload_format_version, &it.timeout_milliseconds, description)
+        }).collect();
+        prop_assert_eq!(of_kind(&objects, "integration").len(), tuples.len());
+        let ours: BTreeSet<_> =
+            routes.iter().filter_map(|it| it.faas_function_arn.known()).filter(|it| it.contains(":123456789012:")).collect();
+        let statements = objects.iter().filter(|it| it.key.slot.starts_with("permission.")).count();
+        prop_assert_eq!(statements, ours.len());
+    }
+
+    #[test]
+    fn outputs_have_their_declared_types_whatever_is_known(
+        config in gateways(), made in any::<bool>(), decided in any::<bool>(), configured in any::<bool>()
+    ) {
+        let config = self::config(config);
+        let objects = objects(&config);
+        let ids = if made { all_made(&objects) } else { Ids::default() };
+        let scope = configured.then(scope);
+        let outputs = HttpGateway::outputs(&config, decided.then_some(&objects), &ids, scope.as_ref());
+        let schema = HttpGateway::outputs_schema();
+        let declared: BTreeSet<&str> = schema.iter().map(|attribute| attribute.name.as_str()).collect();
+        prop_assert_eq!(outputs.keys().map(String::as_str).collect::<BTreeSet<_>>(), declared);
+        for Attribute { name, kind, .. } in &schema {
+            prop_assert!(conforms(&outputs[name], &kind.value_type()), "{} is {}", name, outputs[name]);
+            if made && decided && configured {
+                prop_assert!(outputs[name].is_wholly_known(), "{} is {}", name, outputs[name]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_at_plan_never_fails_it(path in prop::sample::select(unknowable()), config in gateways()) {
+        let mut config = config;
+        make_unknown(&mut config, path);
+        prop_assert_eq!(problems(config.clone()), vec![]);
+        let config = self::config(config);
+        let blueprint =
+            HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
+        let objects = match blueprint {
+            Ok(Blueprint::Decided { objects, .. }) => Some(objects),
+            Ok(Blueprint::Undecided) => None,
+            Err(problems) => return Err(TestCaseError::fail(format!("{problems:?}"))),
+        };
+        let outputs = HttpGateway::outputs(&config, objects.as_deref(), &Ids::default(), Some(&scope()));
+        for Attribute { name, kind, .. } in HttpGateway::outputs_schema() {
+            prop_assert!(conforms(&outputs[&name], &kind.value_type()), "{} is {}", name, outputs[&name]);
+        }
+    }
+}
+
+/// Configurations that keep every rule.
+fn gateways() -> impl Strategy<Value = serde_json::Value> {
+    let function = prop::sample::select(vec![
+        ORDERS.to_string(),
+        USERS.to_string(),
+        format!("{ORDERS}:live"),
+        FOREIGN.to_string(),
+    ]);
+    let entry = (function, 0..3_i64, any::<bool>(), prop::option::of("[ab]{0,1}"), prop::option::of(0..2_usize))
+        .prop_map(|(arn, timeout, new, description, authorizer)| {
+            json!({
+                "faas_function_arn": arn,
+                "timeout_milliseconds": 1000 + timeout,
+                "payload_format_version": if new { "2.0" } else { "1.0" },
+                "description": description,
+                "authorizer_name": authorizer.map(|it| format!("a{it}")),
+            })
+        });
+    let key = prop::sample::select(vec!["$default", "GET /", "ANY /x", "PUT /x/{id}", "GET /x/{id}/y", "GET /z/{p+}"]);
+    let authorizer = (prop::sample::select(vec!["auth", "auth:live", FOREIGN, ORDERS]), any::<bool>(), any::<bool>())
+        .prop_map(|(function, role, sources)| {
+            json!({
+                "authorizer_name": function,
+                "authorizer_credentials_arn": role.then_some("arn:aws:iam::123456789012:role/r"),
+                "identity_sources": sources.then(|| vec!["$request.header.Authorization"]),
+            })
+        });
+    (
+        prop::collection::btree_map(key, entry, 1..6),
+        prop::collection::vec(authorizer, 2),
+        prop::option::of(Just("/http/shop")),
+        any::<bool>(),
+    )
+        .prop_map(|(routes, authorizers, log_group, cors)| {
+            let authorizers = authorizers.into_iter().enumerate().map(|(index, it)| (format!("a{index}"), it));
+            json!({
+                "route_config": routes,
+                "faas_authorizers": serde_json::Value::Object(authorizers.collect()),
+                "access_log_logservice_group_name": log_group,
+                "cors_configuration": cors.then(|| json!({ "allow_origins": ["*"], "max_age": 1 })),
+            })
+        })
+}
+
+/// The places that [`make_unknown`] is tried on.
+fn unknowable() -> Vec<&'static str> {
+    vec![
+        "name",
+        "description",
+        "api_version",
+        "api_tags",
+        "stage_tags",
+        "route_config",
+        "faas_authorizers",
+        "cors_configuration",
+        "access_log_logservice_group_name",
+        "access_log_format_type",
+        "custom_access_log_format",
+        "access_log_logservice_group_tags",
+        "access_log_logservice_group_retention_in_days",
+        "domain_name",
+        "timeouts",
+        "route_config.*",
+        "route_config.*.faas_function_arn",
+        "route_config.*.description",
+        "route_config.*.payload_format_version",
+        "route_config.*.timeout_milliseconds",
+        "route_config.*.authorizer_name",
+        "faas_authorizers.*",
+        "faas_authorizers.*.authorizer_name",
+        "faas_authorizers.*.authorizer_uri",
+        "faas_authorizers.*.identity_sources",
+        "faas_authorizers.*.authorizer_credentials_arn",
+        "faas_authorizers.*.authorizer_payload_format_version",
+        "faas_authorizers.*.enable_simple_responses",
+        "faas_authorizers.*.result_ttl_in_seconds",
+        "cors_configuration.allow_origins",
+        "cors_configuration.max_age",
+    ]
+}
+
+fn make_unknown(config: &mut serde_json::Value, path: &str) {
+    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
+    let Some(entries) = config.as_object_mut() else { return };
+    let keys: Vec<String> = if step == "*" { entries.keys().cloned().collect() } else { vec![step.to_string()] };
+    for key in keys {
+        match rest {
+            None => {
+                entries.insert(key, json!(UNKNOWN));
+            }
+            Some(rest) => {
+                if let Some(entry) = entries.get_mut(&key) {
+                    make_unknown(entry, rest);
+                }
+            }
+        }
+    }
+}
+
+fn three_routes() -> GatewayConfig {
+    config(json!({
+        "route_config": {
+            "GET /orders": { "faas_function_arn": ORDERS, "authorizer_name": "token" },
+            "GET /orders/{id}": { "faas_function_arn": ORDERS },
+            "ANY /users/{proxy+}": { "faas_function_arn": USERS, "payload_format_version": "2.0" },
+        },
+        "faas_authorizers": { "token": { "authorizer_name": "check-token" } },
+        "access_log_logservice_group_name": "/http/shop",
+    }))
+}
+
+/// A configuration with a name and one route, unless the test says otherwise.
+fn complete(config: serde_json::Value) -> Value {
+    let basis = json!({ "name": "shop", "route_config": { "GET /": { "faas_function_arn": ORDERS } } });
+    with_defaults(&GatewayConfig::attributes(), &value(with(basis, config)))
+}
+
+fn config(config: serde_json::Value) -> GatewayConfig {
+    let mut problems = Vec::new();
+    let decoded = GatewayConfig::decode(&complete(config), &AttributePath::root(), &mut problems);
+    decoded.unwrap_or_else(|| panic!("{problems:?}"))
+}
+
+/// What validation says, the rules of single attributes among it.
+fn problems(config: serde_json::Value) -> Vec<Problem> {
+    let mut problems = schema::check(&GatewayConfig::attributes(), &complete(config.clone()), &AttributePath::root());
+    problems.extend(HttpGateway::validate(&self::config(config)));
+    problems
+}
+
+fn scope() -> Scope {
+    Scope {
+        partition: "aws".into(),
+        region: "eu-central-1".into(),
+        account: Some("123456789012".into()),
+        ..Scope::default()
+    }
+}
+
+fn context<'a>(
+    config: &'a GatewayConfig,
+    existing: &'a Inventory,
+    scope: &'a Scope,
+    facts: &'a Facts,
+) -> Context<'a, GatewayConfig> {
+    Context { config, prior: None, existing, scope, facts }
+}
+
+fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<Object>, Vec<Problem>) {
+    match HttpGateway::blueprint(&context(config, existing, scope, &Facts::default())) {
+        Ok(Blueprint::Decided { objects, warnings }) => (objects, warnings),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn objects(config: &GatewayConfig) -> Vec<Object> {
+    decided(config, &Inventory::default(), &scope()).0
+}
+
+fn of_kind(objects: &[Object], kind: &str) -> Vec<Key> {
+    objects.iter().filter(|object| object.spec.kind() == kind).map(|object| object.key.clone()).collect()
+}
+
+fn key_at(objects: &[Object], slot: &str) -> Option<Key> {
+    objects.iter().map(|object| object.key.clone()).find(|key| key.slot == slot)
+}
+
+fn all_made(objects: &[Object]) -> Ids {
+    let mut ids = Ids::default();
+    for object in objects {
+        let id = format!("id-{}", object.key.slot);
+        let learned = BTreeMap::from([("api_endpoint".to_string(), format!("https://{id}.example"))]);
+        ids.insert(object.key.clone(), Made { id, learned });
+    }
+    ids
+}
+
+fn conforms(value: &Value, kind: &Type) -> bool {
+    match (value, kind) {
+        (Value::Unknown | Value::Null, _) => true,
+        (Value::Bool(_), Type::Bool) | (Value::Number(_), Type::Number) | (Value::String(_), Type::String) => true,
+        (Value::List(items), Type::List(kind) | Type::Set(kind)) => items.iter().all(|item| conforms(item, kind)),
+        (Value::Map(entries), Type::Map(kind)) => entries.values().all(|entry| conforms(entry, kind)),
+        (Value::Map(entries), Type::Object(kinds)) => {
+            entries.keys().eq(kinds.keys()) && kinds.iter().all(|(name, kind)| conforms(&entries[name], kind))
+        }
+        _ => false,
+    }
+}
+
+/// One JSON object with the entries of another over its own.
+fn with(mut basis: serde_json::Value, more: serde_json::Value) -> serde_json::Value {
+    if let (Some(basis), serde_json::Value::Object(more)) = (basis.as_object_mut(), more) {
+        basis.extend(more);
+    }
+    basis
+}
+
+fn value(json: serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(value) => Value::Bool(value),
+        serde_json::Value::Number(number) => {
+            Value::Number(Number::Int(number.as_i64().expect("tests use whole numbers")))
+        }
+        serde_json::Value::String(text) if text == UNKNOWN => Value::Unknown,
+        serde_json::Value::String(text) => Value::String(text),
+        serde_json::Value::Array(items) => Value::List(items.into_iter().map(value).collect()),
+        serde_json::Value::Object(fields) => Value::Map(fields.into_iter().map(|(key, it)| (key, value(it))).collect()),
+    }
+}

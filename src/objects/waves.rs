@@ -1,0 +1,60 @@
+//! A blueprint as text: its objects by wave, so that a reader sees what is made side by side and what waits.
+
+use super::{Key, Object};
+use crate::plugin::Input;
+
+/// The objects grouped by wave. A wave holds every object whose needs the waves before it have met. Objects whose
+/// needs are never met (a key that no object has, or a circle) stand at the end, under `never`.
+pub fn waves(objects: &[Object]) -> String {
+    let mut text = String::new();
+    let mut made: Vec<&Key> = Vec::new();
+    let mut waiting: Vec<&Object> = objects.iter().collect();
+    let mut number = 0;
+    while !waiting.is_empty() {
+        let (ready, rest): (Vec<&Object>, Vec<&Object>) =
+            waiting.into_iter().partition(|object| needed(object).iter().all(|key| made.contains(&key)));
+        if ready.is_empty() {
+            text.push_str("never\n");
+            rest.iter().for_each(|object| text.push_str(&line(&object.key)));
+            break;
+        }
+        number += 1;
+        text.push_str(&format!("wave {number}\n"));
+        ready.iter().for_each(|object| text.push_str(&line(&object.key)));
+        made.extend(ready.iter().map(|object| &object.key));
+        waiting = rest;
+    }
+    text
+}
+
+/// The keys of all that an object waits for.
+fn needed(object: &Object) -> Vec<Key> {
+    let needs = object.spec.needs().into_iter().map(|need| need.key);
+    needs.chain(object.after.iter().cloned()).collect()
+}
+
+fn line(key: &Key) -> String {
+    match &key.fixed {
+        Input::Known(fixed) if fixed.is_empty() => format!("  {key}\n"),
+        Input::Known(fixed) => format!("  {key} ({fixed})\n"),
+        Input::Unknown => format!("  {key} (known after apply)\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Eip, InternetGateway, Spec, keys};
+    use super::*;
+
+    #[test]
+    fn an_object_without_what_it_needs_is_never_made() {
+        let vpc = keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()));
+        let tags = Input::Known(Default::default());
+        let gateway = Spec::InternetGateway(InternetGateway { vpc: None, tags: tags.clone() });
+        let objects = [
+            Object::new(keys::eip(0), Spec::Eip(Eip { vpc, tags })),
+            Object::new(keys::internet_gateway(), gateway),
+        ];
+        assert_eq!(waves(&objects), "wave 1\n  internet_gateway\nnever\n  eip.0\n");
+    }
+}
