@@ -1,9 +1,18 @@
 //! The only code that knows the AWS SDK: one file per kind of object, each with the same functions in the same
 //! order (`read`, `create`, `update`, `delete`).
 
+pub(crate) mod apigatewayv2;
+mod changes;
 mod errors;
+pub(crate) mod lambda_permission;
+mod locks;
+pub(crate) mod log_group;
+mod once;
 mod operation;
 mod ownership;
+#[cfg(test)]
+mod recorded;
+mod tag_changes;
 mod waits;
 
 use crate::product::Scope;
