@@ -246,3 +246,180 @@ fn folded(list: &[String]) -> Vec<String> {
     list.dedup();
     list
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::aws::recorded::{Answer, OWNER, Recorded, run};
+
+    fn spec() -> Api {
+        Api {
+            name: Input::Known("shop".into()),
+            description: Input::Known(None),
+            version: Input::Known(None),
+            cors: Input::Known(None),
+            tags: Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()),
+        }
+    }
+
+    fn unfinished_api(id: &str) -> serde_json::Value {
+        json!({ "apiId": id, "apiEndpoint": "https://e", "tags": {
+            "fgw:resource": "http_gateway/shop", "fgw:state": "creating"
+        } })
+    }
+
+    #[tokio::test]
+    async fn a_create_carries_its_ownership_tags_and_tells_its_id_and_endpoint() {
+        let aws = Recorded::default()
+            .on("POST /v2/apis", Answer::Json(201, json!({ "apiId": "new1", "apiEndpoint": "https://new1" })));
+        let session = aws.session("api-create");
+        let (answer, told) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
+        answer.unwrap();
+        let body = aws.body("POST /v2/apis");
+        assert_eq!(
+            body,
+            json!({ "name": "shop", "protocolType": "HTTP", "tags": {
+                "team": "web", "fgw:resource": "http_gateway/shop", "fgw:state": "creating"
+            } })
+        );
+        assert_eq!(told.ids, ["new1"]);
+        assert_eq!(told.learned["api_endpoint"], "https://new1");
+    }
+
+    #[tokio::test]
+    async fn an_api_whose_creating_answer_was_lost_is_found_on_the_last_page_by_its_tags() {
+        let ready = json!({ "apiId": "other", "tags": {
+            "fgw:resource": "http_gateway/shop", "fgw:state": "ready"
+        } });
+        let aws = Recorded::default()
+            .on("POST /v2/apis", Answer::Lost)
+            .on("GET /v2/apis", Answer::Json(200, json!({ "items": [ready], "nextToken": "p2" })))
+            .on("GET /v2/apis?nextToken=p2", Answer::Json(200, json!({ "items": [unfinished_api("lost1")] })));
+        let session = aws.session("api-lost");
+        let (answer, told) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
+        answer.unwrap();
+        assert_eq!(told.ids, ["lost1"]);
+        assert_eq!(aws.calls(), ["POST /v2/apis", "GET /v2/apis", "GET /v2/apis?nextToken=p2"]);
+    }
+
+    #[tokio::test]
+    async fn a_create_that_left_nothing_behind_is_sent_again_but_not_for_ever() {
+        let aws = Recorded::default()
+            .on("POST /v2/apis", Answer::Error(500, "InternalFailure", "oops"))
+            .on("GET /v2/apis", Answer::Json(200, json!({ "items": [] })));
+        let session = aws.session("api-again");
+        let (answer, told) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
+        assert_eq!(answer.unwrap_err().message, "oops");
+        assert!(told.ids.is_empty());
+        assert_eq!(aws.calls().iter().filter(|call| *call == "POST /v2/apis").count(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_create_that_may_have_left_something_is_not_sent_again_blindly() {
+        let aws = Recorded::default()
+            .on("POST /v2/apis", Answer::Lost)
+            .on("GET /v2/apis", Answer::Error(403, "AccessDeniedException", "not GetApis"));
+        let session = aws.session("api-blind");
+        let (answer, _) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
+        let message = answer.unwrap_err().message;
+        assert!(message.contains("not known") && message.contains("not GetApis"), "{message}");
+        assert_eq!(aws.calls(), ["POST /v2/apis", "GET /v2/apis"]);
+    }
+
+    #[tokio::test]
+    async fn text_is_cleared_by_empty_strings_and_cors_and_tags_by_calls_of_their_own() {
+        let tags = "/v2/tags/arn%3Aaws%3Aapigateway%3Aapi-clear%3A%3A%2Fapis%2Fapi1";
+        let untag = format!("DELETE {tags}?tagKeys=old");
+        let aws = Recorded::default()
+            .on("PATCH /v2/apis/api1", Answer::Json(200, json!({})))
+            .on("DELETE /v2/apis/api1/cors", Answer::Json(204, json!(null)))
+            .on(&format!("POST {tags}"), Answer::Json(201, json!({})))
+            .on(&untag, Answer::Json(204, json!(null)));
+        let session = aws.session("api-clear");
+        let from = Api {
+            description: Input::Known(Some("text".into())),
+            version: Input::Known(Some("1".into())),
+            cors: Input::Known(Some(Cors { allow_origins: vec!["*".into()], ..Cors::default() })),
+            tags: Input::Known([("old".to_string(), Input::Known("1".to_string()))].into()),
+            ..spec()
+        };
+        let (answer, _) =
+            run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await).await;
+        answer.unwrap();
+        assert_eq!(aws.body("PATCH /v2/apis/api1"), json!({ "name": "shop", "description": "", "version": "" }));
+        assert_eq!(aws.body(&format!("POST {tags}")), json!({ "tags": { "team": "web" } }));
+        assert!(aws.calls().contains(&"DELETE /v2/apis/api1/cors".to_string()));
+        assert!(aws.calls().contains(&untag));
+    }
+
+    #[tokio::test]
+    async fn only_tags_are_sent_when_only_tags_change_and_a_new_name_is_kept_in_the_ownership_tag() {
+        let tags = "POST /v2/tags/arn%3Aaws%3Aapigateway%3Aapi-tags%3A%3A%2Fapis%2Fapi1";
+        let aws = Recorded::default()
+            .on(tags, Answer::Json(201, json!({})))
+            .on("PATCH /v2/apis/api1", Answer::Json(200, json!({})));
+        let session = aws.session("api-tags");
+        let from = Api { tags: Input::Known([].into()), ..spec() };
+        run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await)
+            .await
+            .0
+            .unwrap();
+        assert_eq!(aws.calls(), [tags]);
+        let from = Api { name: Input::Known("old".into()), ..spec() };
+        run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await)
+            .await
+            .0
+            .unwrap();
+        assert_eq!(aws.asked().last().unwrap().body, json!({ "tags": { "fgw:resource": "http_gateway/shop" } }));
+    }
+
+    #[tokio::test]
+    async fn a_concurrent_change_is_waited_for_and_a_mapping_is_not() {
+        let entry = Entry::new(Key::new("api"), "api1", Spec::Api(spec()));
+        let busy = "Unable to complete operation due to concurrent modification. Please try again later.";
+        let aws = Recorded::default()
+            .on("DELETE /v2/apis/api1", Answer::Error(409, "ConflictException", busy))
+            .on("DELETE /v2/apis/api1", Answer::Error(409, "ConflictException", busy))
+            .on("DELETE /v2/apis/api1", Answer::Error(404, "NotFoundException", "no such API"));
+        let session = aws.session("api-busy");
+        run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
+        assert_eq!(aws.calls().len(), 3);
+
+        let mapped = "Please remove all base path mappings related to the stage in your domains";
+        let aws = Recorded::default().on("DELETE /v2/apis/api1", Answer::Error(400, "BadRequestException", mapped));
+        let session = aws.session("api-mapped");
+        let failure = run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap_err();
+        assert_eq!(failure.cause, Cause::InUse);
+        assert_eq!(aws.calls().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_this_process_made_is_not_what_a_killed_run_has_left() {
+        let here = Answer::Json(201, json!({ "apiId": "here1" }));
+        let aws = Recorded::default().on("POST /v2/apis", here).on(
+            "GET /v2/apis",
+            Answer::Json(200, json!({ "items": [unfinished_api("here1"), unfinished_api("killed1")] })),
+        );
+        let session = aws.session("api-left");
+        run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await.0.unwrap();
+        let left = unfinished_roots(&session, &OWNER, "shop").await.unwrap();
+        assert_eq!(left.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["killed1"]);
+        assert!(unfinished_roots(&session, &OWNER, "sho").await.unwrap().is_empty());
+    }
+
+    #[test]
+    fn cors_lists_in_another_order_or_case_are_what_was_written() {
+        let applied = Cors {
+            allow_headers: vec!["Authorization".into(), "X-Id".into()],
+            allow_methods: vec!["GET".into()],
+            ..Cors::default()
+        };
+        let shown = ShownCors::builder().allow_headers("x-id").allow_headers("authorization").allow_methods("GET");
+        assert_eq!(read_cors(&shown.clone().max_age(0).build(), Some(&applied)), Some(applied.clone()));
+        let drifted = read_cors(&shown.allow_methods("POST").build(), Some(&applied)).unwrap();
+        assert_eq!(drifted.allow_methods, ["GET", "POST"]);
+        assert_eq!(read_cors(&ShownCors::builder().build(), None), None);
+    }
+}

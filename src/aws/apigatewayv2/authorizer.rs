@@ -202,3 +202,81 @@ fn is_name_taken(failure: &Failure) -> bool {
     let message = failure.message.to_lowercase();
     message.contains("name must be unique") || (super::is_conflict(failure) && message.contains("already exists"))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded, run};
+
+    const POST: &str = "POST /v2/apis/api1/authorizers";
+    const LIST: &str = "GET /v2/apis/api1/authorizers";
+
+    fn spec() -> Authorizer {
+        Authorizer {
+            api: Key::new("api"),
+            name: "token".into(),
+            authorizer_uri: Input::Known("arn:aws:apigateway:uri".into()),
+            payload_format_version: Input::Known("1.0".into()),
+            identity_sources: Input::Known(vec![]),
+            result_ttl_in_seconds: Input::Known(0),
+            enable_simple_responses: Input::Known(false),
+            credentials_arn: Input::Known(None),
+        }
+    }
+
+    fn ids() -> [(Key, &'static str); 1] {
+        [(Key::new("api"), "api1")]
+    }
+
+    #[tokio::test]
+    async fn the_new_one_of_an_exchange_gets_a_longer_name_that_reads_as_the_plain_one() {
+        let taken = "Authorizer name must be unique. Authorizer token already exists in this RestApi.";
+        let aws = Recorded::default()
+            .on(LIST, Answer::Json(200, json!({ "items": [] })))
+            .on(POST, Answer::Error(400, "BadRequestException", taken))
+            .on(POST, Answer::Json(201, json!({ "authorizerId": "a2" })));
+        let session = aws.session("authorizer-exchange");
+        let (answer, told) = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec()).await).await;
+        answer.unwrap();
+        assert_eq!(told.ids, ["a2"]);
+        let bodies: Vec<_> = aws.asked().into_iter().filter(|it| it.call == POST).map(|it| it.body).collect();
+        assert_eq!(bodies[0]["name"], "token");
+        assert_eq!(bodies[0]["authorizerResultTtlInSeconds"], 0, "without it AWS keeps answers for 300 s");
+        let name = bodies[1]["name"].as_str().unwrap();
+        assert!(name.starts_with("token-"), "{name}");
+
+        let shown = Shown::builder()
+            .authorizer_id("a2")
+            .name(name)
+            .authorizer_type(AuthorizerType::Request)
+            .authorizer_uri("arn:aws:apigateway:uri")
+            .authorizer_payload_format_version("1.0")
+            .build();
+        assert_eq!(read(&shown, Key::new("api"), None), Some(spec()), "after an import");
+        assert_eq!(read(&shown, Key::new("api"), Some(&spec())), Some(spec()));
+        let foreign = Shown::builder().name("jwt").authorizer_type(AuthorizerType::Jwt).build();
+        assert_eq!(read(&foreign, Key::new("api"), None), None);
+    }
+
+    #[tokio::test]
+    async fn an_update_sends_what_clears_credentials_sources_and_caching() {
+        let patch = "PATCH /v2/apis/api1/authorizers/a1";
+        let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
+        let from = Authorizer {
+            result_ttl_in_seconds: Input::Known(60),
+            identity_sources: Input::Known(vec!["$request.header.Authorization".into()]),
+            credentials_arn: Input::Known(Some("arn:aws:iam::1:role/r".into())),
+            ..spec()
+        };
+        let session = aws.session("authorizer-update");
+        run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", Some(&from), &spec()).await).await.0.unwrap();
+        assert_eq!(
+            aws.body(patch),
+            json!({ "authorizerType": "REQUEST", "authorizerUri": "arn:aws:apigateway:uri",
+                "authorizerPayloadFormatVersion": "1.0", "identitySource": [], "authorizerResultTtlInSeconds": 0,
+                "authorizerCredentialsArn": "" })
+        );
+    }
+}

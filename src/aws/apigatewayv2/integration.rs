@@ -174,3 +174,113 @@ impl<'a> Wanted<'a> {
             && shown.response_parameters.as_ref().is_none_or(|it| it.is_empty())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded, run};
+    use crate::cloud::Cause;
+
+    const POST: &str = "POST /v2/apis/api1/integrations";
+    const LIST: &str = "GET /v2/apis/api1/integrations";
+    const FUNCTION: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
+
+    fn spec() -> Integration {
+        Integration {
+            api: Key::new("api"),
+            function_arn: Input::Known(FUNCTION.into()),
+            payload_format_version: Input::Known("1.0".into()),
+            timeout_in_millis: Input::Known(30_000),
+            description: Input::Known(None),
+            permission: None,
+        }
+    }
+
+    fn shown(id: &str, timeout: i32) -> Value {
+        json!({ "integrationId": id, "integrationType": "AWS_PROXY", "payloadFormatVersion": "1.0",
+            "timeoutInMillis": timeout, "integrationUri":
+            format!("arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/{FUNCTION}/invocations") })
+    }
+
+    fn ids() -> [(Key, &'static str); 1] {
+        [(Key::new("api"), "api1")]
+    }
+
+    #[tokio::test]
+    async fn an_integration_that_a_killed_run_left_is_taken() {
+        let there = json!({ "items": [shown("i1", 29_000), shown("i2", 30_000)] });
+        let aws = Recorded::default().on(LIST, Answer::Json(200, there));
+        let (answer, told) =
+            run(&aws.session("integration-left"), &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await;
+        answer.unwrap();
+        assert_eq!(told.ids, ["i2"]);
+        assert_eq!(aws.calls(), [LIST]);
+    }
+
+    #[tokio::test]
+    async fn an_integration_is_made_where_none_is_equal() {
+        let aws = Recorded::default()
+            .on(LIST, Answer::Json(200, json!({ "items": [shown("i1", 29_000)] })))
+            .on(POST, Answer::Json(201, json!({ "integrationId": "i2" })));
+        let (answer, told) =
+            run(&aws.session("integration-new"), &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await;
+        answer.unwrap();
+        assert_eq!(told.ids, ["i2"]);
+        assert_eq!(
+            aws.body(POST),
+            json!({ "integrationType": "AWS_PROXY", "integrationMethod": "POST", "integrationUri": FUNCTION,
+                "payloadFormatVersion": "1.0", "timeoutInMillis": 30_000 })
+        );
+    }
+
+    #[tokio::test]
+    async fn a_description_is_cleared_by_an_empty_string_and_the_rest_is_sent_again() {
+        let patch = "PATCH /v2/apis/api1/integrations/i1";
+        let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
+        let from = Integration { description: Input::Known(Some("text".into())), ..spec() };
+        let session = aws.session("integration-clear");
+        run(&session, &Key::new("i"), &ids(), async |it| update(it, "i1", Some(&from), &spec()).await).await.0.unwrap();
+        assert_eq!(
+            aws.body(patch),
+            json!({ "integrationType": "AWS_PROXY", "integrationMethod": "POST", "integrationUri": FUNCTION,
+                "payloadFormatVersion": "1.0", "timeoutInMillis": 30_000, "description": "" })
+        );
+        let other_need = Integration { permission: Some(Key::new("permission.orders")), ..spec() };
+        run(&session, &Key::new("i"), &ids(), async |it| update(it, "i1", Some(&other_need), &spec()).await)
+            .await
+            .0
+            .unwrap();
+        assert_eq!(aws.calls().len(), 1, "what an integration waits for is no property of it");
+    }
+
+    #[tokio::test]
+    async fn an_integration_in_use_is_not_asked_for_twice() {
+        let words = "Cannot delete Integration because it is referenced by the following Routes";
+        let delete_call = "DELETE /v2/apis/api1/integrations/i1";
+        let aws = Recorded::default().on(delete_call, Answer::Error(409, "ConflictException", words));
+        let entry = Entry::new(Key::new("i"), "i1", Spec::Integration(spec()));
+        let session = aws.session("integration-used");
+        let failure = run(&session, &entry.key, &ids(), async |it| delete(it, &entry).await).await.0.unwrap_err();
+        assert_eq!(failure.cause, Cause::InUse);
+        assert_eq!(aws.calls(), [delete_call]);
+    }
+
+    #[test]
+    fn an_invoke_uri_reads_as_the_function_that_was_configured() {
+        let uri = format!("arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/{FUNCTION}/invocations");
+        let shown = Shown::builder()
+            .integration_id("i1")
+            .integration_type(IntegrationType::AwsProxy)
+            .integration_uri(uri)
+            .payload_format_version("1.0")
+            .timeout_in_millis(30_000)
+            .description("")
+            .build();
+        let observed = read(&shown, Key::new("api"), Key::new("i"), Some(&spec())).unwrap();
+        assert_eq!(observed.spec, Spec::Integration(spec()));
+        let proxy = Shown::builder().integration_type(IntegrationType::HttpProxy).integration_uri("https://a").build();
+        assert_eq!(read(&proxy, Key::new("api"), Key::new("i"), None), None);
+    }
+}

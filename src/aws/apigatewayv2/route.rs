@@ -168,3 +168,121 @@ fn different(spec: &ApiRoute, api_id: &str, there: &Shown) -> Failure {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded, Told, run};
+
+    const POST: &str = "POST /v2/apis/api1/routes";
+    const LIST: &str = "GET /v2/apis/api1/routes";
+
+    fn spec() -> ApiRoute {
+        ApiRoute {
+            api: Key::new("api"),
+            route_key: "GET /orders".into(),
+            integration: Some(Ref::Key(Key::new("integration.orders"))),
+            authorizer: Some(Ref::Key(Key::new("authorizer.token"))),
+        }
+    }
+
+    async fn on(
+        aws: &Recorded,
+        region: &str,
+        call: impl AsyncFnOnce(&Operation<'_>) -> Result<(), Failure>,
+    ) -> (Result<(), Failure>, Told) {
+        let ids = [
+            (Key::new("api"), "api1"),
+            (Key::new("integration.orders"), "int1"),
+            (Key::new("authorizer.token"), "auth1"),
+        ];
+        run(&aws.session(region), &Key::new("route.GET /orders"), &ids, call).await
+    }
+
+    fn there(authorizer: &str) -> Value {
+        json!({ "items": [{ "routeId": "r1", "routeKey": "GET /orders", "target": "integrations/int1",
+                "authorizationType": "CUSTOM", "authorizerId": authorizer }] })
+    }
+
+    #[tokio::test]
+    async fn a_route_points_to_its_integration_and_authorizer() {
+        let aws = Recorded::default().on(POST, Answer::Json(201, json!({ "routeId": "r1" })));
+        let (answer, told) = on(&aws, "route-create", async |it| create(it, &spec()).await).await;
+        answer.unwrap();
+        assert_eq!(told.ids, ["r1"]);
+        assert_eq!(
+            aws.body(POST),
+            json!({ "routeKey": "GET /orders", "target": "integrations/int1", "authorizationType": "CUSTOM", "authorizerId": "auth1" })
+        );
+    }
+
+    #[tokio::test]
+    async fn a_route_whose_creating_answer_was_lost_is_found_by_its_key() {
+        let aws = Recorded::default().on(POST, Answer::Lost).on(LIST, Answer::Json(200, there("auth1")));
+        let (answer, told) = on(&aws, "route-lost", async |it| create(it, &spec()).await).await;
+        answer.unwrap();
+        assert_eq!(told.ids, ["r1"]);
+        assert_eq!(aws.calls(), [POST, LIST]);
+    }
+
+    #[tokio::test]
+    async fn a_route_that_is_there_is_taken_if_equal_and_named_if_not() {
+        let exists = Answer::Error(409, "ConflictException", "Route with key GET /orders already exists for this API");
+        let aws = Recorded::default().on(POST, exists.clone()).on(LIST, Answer::Json(200, there("auth1")));
+        let (answer, told) = on(&aws, "route-equal", async |it| create(it, &spec()).await).await;
+        answer.unwrap();
+        assert_eq!(told.ids, ["r1"]);
+
+        let aws = Recorded::default().on(POST, exists).on(LIST, Answer::Json(200, there("auth2")));
+        let (answer, told) = on(&aws, "route-different", async |it| create(it, &spec()).await).await;
+        let failure = answer.unwrap_err();
+        assert_eq!(failure.cause, Cause::Exists);
+        for text in ["\"GET /orders\"", "r1", "integrations/int1", "auth2", "delete-route"] {
+            assert!(failure.message.contains(text), "{text} in {}", failure.message);
+        }
+        assert!(told.ids.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_conflict_of_path_variables_is_told_in_awss_words() {
+        let words = "A conflicting variable on the same hierarchical level exists";
+        let aws = Recorded::default()
+            .on(POST, Answer::Error(409, "ConflictException", words))
+            .on(LIST, Answer::Json(200, json!({ "items": [] })));
+        let (answer, _) = on(&aws, "route-variable", async |it| create(it, &spec()).await).await;
+        assert_eq!(answer.unwrap_err().message, words);
+        assert_eq!(aws.calls().iter().filter(|call| *call == POST).count(), 1);
+    }
+
+    #[tokio::test]
+    async fn protection_is_taken_away_by_type_none_and_an_empty_id_in_place() {
+        let patch = "PATCH /v2/apis/api1/routes/r1";
+        let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
+        let open = ApiRoute { authorizer: None, ..spec() };
+        let (answer, _) = on(&aws, "route-open", async |it| update(it, "r1", Some(&spec()), &open).await).await;
+        answer.unwrap();
+        assert_eq!(
+            aws.body(patch),
+            json!({ "target": "integrations/int1", "authorizationType": "NONE", "authorizerId": "" })
+        );
+    }
+
+    #[tokio::test]
+    async fn a_route_that_is_gone_counts_as_deleted() {
+        let aws = Recorded::default()
+            .on("DELETE /v2/apis/api1/routes/r1", Answer::Error(404, "NotFoundException", "Invalid route"));
+        let entry = Entry::new(Key::new("route.GET /orders"), "r1", Spec::ApiRoute(spec()));
+        on(&aws, "route-gone", async |it| delete(it, &entry).await).await.0.unwrap();
+    }
+
+    #[test]
+    fn the_authorization_type_decides_whether_a_route_is_protected() {
+        let shown = Shown::builder().authorizer_id("auth1");
+        assert_eq!(protection(&shown.clone().authorization_type(AuthorizationType::None).build()), None);
+        assert_eq!(protection(&shown.authorization_type(AuthorizationType::Custom).build()), Some("auth1"));
+        let iam = Shown::builder().authorization_type(AuthorizationType::AwsIam).build();
+        assert_eq!(protection(&iam), Some("AWS_IAM"), "what we cannot express must show as drift");
+    }
+}

@@ -227,3 +227,109 @@ fn foreign(api_id: &str) -> Failure {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded, run};
+
+    const STAGE: &str = "/v2/apis/api1/stages/%24default";
+
+    fn spec(log: bool) -> Stage {
+        Stage {
+            api: Key::new("api"),
+            access_log: log.then(|| AccessLog {
+                log_group: Ref::Key(Key::new("log_group")),
+                format: Input::Known("$context.requestId".into()),
+            }),
+            tags: Input::Known([].into()),
+        }
+    }
+
+    fn ids() -> [(Key, &'static str); 2] {
+        [(Key::new("api"), "api1"), (Key::new("log_group"), "/http/shop")]
+    }
+
+    #[tokio::test]
+    async fn a_stage_deploys_itself_and_logs_to_the_arn_without_a_star() {
+        let post = "POST /v2/apis/api1/stages";
+        let aws = Recorded::default().on(post, Answer::Json(201, json!({})));
+        let session = aws.session("stage-create");
+        let (answer, told) = run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec(true)).await).await;
+        answer.unwrap();
+        assert_eq!(told.ids, [DEFAULT]);
+        assert_eq!(
+            aws.body(post),
+            json!({ "stageName": "$default", "autoDeploy": true,
+                "accessLogSettings": { "format": "$context.requestId",
+                    "destinationArn": "arn:aws:logs:stage-create:123456789012:log-group:/http/shop" },
+                "tags": { "fgw:resource": "http_gateway/api1", "fgw:object": "stage" } })
+        );
+    }
+
+    #[tokio::test]
+    async fn access_logs_are_turned_off_by_a_call_of_their_own() {
+        let off = format!("DELETE {STAGE}/accesslogsettings");
+        let aws = Recorded::default().on(&off, Answer::Json(204, json!(null)));
+        let session = aws.session("stage-off");
+        let call = async |it: &Operation<'_>| update(it, DEFAULT, Some(&spec(true)), &spec(false)).await;
+        run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap();
+        assert_eq!(aws.calls(), [off]);
+    }
+
+    #[tokio::test]
+    async fn access_logs_are_turned_on_in_place() {
+        let patch = format!("PATCH {STAGE}");
+        let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
+        let session = aws.session("stage-on");
+        let call = async |it: &Operation<'_>| update(it, DEFAULT, Some(&spec(false)), &spec(true)).await;
+        run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap();
+        assert_eq!(aws.body(&patch)["accessLogSettings"]["format"], "$context.requestId");
+        assert_eq!(aws.calls().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_stage_of_someone_else_is_left_alone() {
+        let aws = Recorded::default()
+            .on("POST /v2/apis/api1/stages", Answer::Error(409, "ConflictException", "Stage already exists"))
+            .on(&format!("GET {STAGE}"), Answer::Json(200, json!({ "stageName": "$default" })));
+        let session = aws.session("stage-foreign");
+        let (answer, told) = run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec(false)).await).await;
+        let failure = answer.unwrap_err();
+        assert_eq!(failure.cause, Cause::Exists);
+        assert!(failure.message.contains("delete-stage --api-id api1"), "{failure}");
+        assert!(told.ids.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_failed_deployment_is_an_error_in_awss_words() {
+        let failed = "Deployment attempt failed: Unable to deploy API because no routes exist in this API";
+        let shows = |message: &str| Answer::Json(200, json!({ "lastDeploymentStatusMessage": message }));
+        let aws = Recorded::default()
+            .on(&format!("GET {STAGE}"), shows("Successfully deployed stage"))
+            .on(&format!("GET {STAGE}"), shows(failed));
+        let session = aws.session("stage-failed");
+        let failure = settled_deployment(&session, "api1", Duration::ZERO).await.unwrap_err();
+        assert!(failure.message.contains(failed), "{failure}");
+        assert_eq!(aws.calls().len(), 3, "a first look may come before the deployment");
+    }
+
+    #[tokio::test]
+    async fn a_deployment_that_went_well_or_does_not_show_is_none() {
+        let aws = Recorded::default().on(
+            &format!("GET {STAGE}"),
+            Answer::Json(
+                200,
+                json!({ "deploymentId": "d1",
+                "lastDeploymentStatusMessage": "Successfully deployed stage with deployment ID 'd1'" }),
+            ),
+        );
+        settled_deployment(&aws.session("stage-well"), "api1", Duration::ZERO).await.unwrap();
+        assert_eq!(aws.calls().len(), 2);
+        let aws = Recorded::default().on(&format!("GET {STAGE}"), Answer::Json(200, json!({})));
+        check_deployment(&aws.session("stage-silent"), "api1").await.unwrap();
+        assert_eq!(aws.calls().len(), 1);
+    }
+}
