@@ -304,3 +304,6 @@ fn different(place: &Place, statement_id: &str, there: &Statement) -> Failure {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests;

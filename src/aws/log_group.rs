@@ -219,3 +219,116 @@ fn foreign(operation: &Operation<'_>, name: &str) -> Failure {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded, run};
+
+    const NAME: &str = "/http/shop";
+
+    fn spec(days: Option<i64>) -> LogGroup {
+        LogGroup {
+            api: Key::new("api"),
+            name: Input::Known(NAME.into()),
+            retention_in_days: Input::Known(days),
+            tags: Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()),
+        }
+    }
+
+    fn key() -> Key {
+        Key::fixed("log_group", Input::Known(NAME.into()))
+    }
+
+    fn shown(name: &str) -> Value {
+        json!({ "logGroupName": name, "arn": format!("arn:aws:logs:r:123456789012:log-group:{name}:*") })
+    }
+
+    fn groups(groups: &[Value], next: Option<&str>) -> Answer {
+        Answer::Json(200, json!({ "logGroups": groups, "nextToken": next }))
+    }
+
+    fn exists() -> Answer {
+        Answer::Error(400, "ResourceAlreadyExistsException", "The specified log group already exists")
+    }
+
+    #[tokio::test]
+    async fn a_group_is_made_with_its_tags_and_then_gets_its_retention() {
+        let aws = Recorded::default()
+            .on("CreateLogGroup", Answer::Json(200, json!({})))
+            .on("PutRetentionPolicy", Answer::Json(200, json!({})));
+        let session = aws.session("r");
+        let (answer, told) = run(&session, &key(), &[], async |it| create(it, &spec(Some(30))).await).await;
+        answer.unwrap();
+        assert_eq!(
+            aws.body("CreateLogGroup"),
+            json!({ "logGroupName": NAME, "tags": {
+                "team": "web", "fgw:resource": "http_gateway/api1", "fgw:object": "log_group"
+            } })
+        );
+        assert_eq!(aws.body("PutRetentionPolicy"), json!({ "logGroupName": NAME, "retentionInDays": 30 }));
+        assert_eq!(told.ids, [NAME]);
+        assert_eq!(told.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
+    }
+
+    #[tokio::test]
+    async fn a_group_of_someone_else_is_never_taken() {
+        let aws = Recorded::default()
+            .on("CreateLogGroup", exists())
+            .on("DescribeLogGroups", groups(&[shown("/http/shop-2")], Some("p2")))
+            .on("DescribeLogGroups", groups(&[shown(NAME)], None))
+            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": { "fgw:resource": "http_gateway/api2" } })));
+        let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
+        let failure = answer.unwrap_err();
+        assert_eq!(failure.cause, Cause::Exists);
+        assert!(failure.message.contains("delete-log-group"), "{failure}");
+        assert!(told.ids.is_empty());
+        assert_eq!(
+            aws.body("ListTagsForResource"),
+            json!({ "resourceArn": "arn:aws:logs:r:123456789012:log-group:/http/shop" })
+        );
+    }
+
+    #[tokio::test]
+    async fn a_group_that_a_killed_run_left_is_taken_and_brought_to_what_is_wanted() {
+        let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
+        let aws = Recorded::default()
+            .on("CreateLogGroup", exists())
+            .on("DescribeLogGroups", groups(&[shown(NAME)], None))
+            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
+            .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
+            .on("TagResource", Answer::Json(200, json!({})));
+        let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
+        answer.unwrap();
+        assert_eq!(told.ids, [NAME]);
+        assert_eq!(aws.body("DeleteRetentionPolicy"), json!({ "logGroupName": NAME }));
+        assert_eq!(aws.body("TagResource")["tags"], json!({ "team": "web" }));
+    }
+
+    #[tokio::test]
+    async fn events_kept_for_ever_are_a_call_of_their_own_and_dropped_tags_are_removed() {
+        let aws = Recorded::default()
+            .on("DeleteRetentionPolicy", Answer::Error(400, "OperationAbortedException", "Please try again"))
+            .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
+            .on("UntagResource", Answer::Json(200, json!({})));
+        let from = LogGroup {
+            tags: Input::Known(
+                [("team", "web"), ("old", "1")].map(|(key, value)| (key.into(), Input::Known(value.into()))).into(),
+            ),
+            ..spec(Some(30))
+        };
+        let session = aws.session("r");
+        run(&session, &key(), &[], async |it| update(it, NAME, Some(&from), &spec(None)).await).await.0.unwrap();
+        assert_eq!(aws.calls(), ["DeleteRetentionPolicy", "DeleteRetentionPolicy", "UntagResource"]);
+        assert_eq!(aws.body("UntagResource")["tagKeys"], json!(["old"]));
+    }
+
+    #[tokio::test]
+    async fn a_group_that_is_gone_counts_as_deleted() {
+        let aws = Recorded::default().on("DeleteLogGroup", Answer::Error(400, "ResourceNotFoundException", "gone"));
+        let entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
+        run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
+    }
+}

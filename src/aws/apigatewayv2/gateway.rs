@@ -162,12 +162,13 @@ impl View<'_> {
             let function = calls_itself(&spec).filter(|function| self.is_own(function));
             let name = spec.name.clone();
             let Some(observed) = authorizer::observed(shown, spec, key.clone()) else { continue };
-            if let Some(function) = function {
+            let statement = function.and_then(|function| {
                 let permission = keys::authorizer_permission(&name, &function, &key);
-                seen.extend(self.statement(&function, permission, &api_key, Some((&observed.id, &key))));
-            }
+                self.statement(&function, permission, &api_key, Some((&observed.id, &key)))
+            });
             ours.insert(observed.id.clone(), key);
             seen.push(observed);
+            seen.extend(statement);
         }
         for shown in self.integrations.iter().filter(|it| is_used(&it.integration_id)) {
             // The key is made from what is read, so the first reading has none yet.
@@ -287,3 +288,6 @@ fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
     };
     known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))
 }
+
+#[cfg(test)]
+mod tests;

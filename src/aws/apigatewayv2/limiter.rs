@@ -14,16 +14,19 @@ const RATE: f64 = 9.0;
 /// Calls at once after a quiet time.
 const BURST: f64 = 36.0;
 
-/// By account and Region. Each provider process has its own, so AWS may still answer 429 when several run.
-static BUCKETS: LazyLock<Mutex<HashMap<(Option<String>, String), Bucket>>> = LazyLock::new(Mutex::default);
+/// An account, where it is known, and a Region.
+type Place = (Option<String>, String);
+
+/// Each provider process has its own, so AWS may still answer 429 when several run.
+static BUCKETS: LazyLock<Mutex<HashMap<Place, Bucket>>> = LazyLock::new(Mutex::default);
 
 /// The client, once it may be used for one call. Every call to API Gateway begins with this.
 pub(crate) async fn turn(session: &Session) -> &Client {
     let pause = {
-        let account = (session.scope.account.clone(), session.scope.region.clone());
+        let place = (session.scope.account.clone(), session.scope.region.clone());
         let mut buckets = BUCKETS.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        buckets.entry(account).or_insert_with(|| Bucket::full(now)).take(now)
+        buckets.entry(place).or_insert_with(|| Bucket::full(now)).take(now)
     };
     if !pause.is_zero() {
         tokio::time::sleep(pause).await;
