@@ -32,7 +32,9 @@ TOKEN = "Bearer open-sesame"  # The one that examples/demo/functions/authorize.p
 STEPS = 8 if KEEP else 10
 
 # Terraform's lines that are worth a look while it works. All are kept and shown when it fails.
-WORTH_SHOWING = re.compile(r"^(\S+: (Creat|Modif|Destr|Still|Read)|(Apply|Destroy) complete|Plan: |No changes)")
+WORTH_SHOWING = re.compile(
+    r"^(\S+: (Creat|Modif|Destr|Still|Read)|(Apply|Destroy) complete|Plan: |No changes|Warning: (?!Provider development))"
+)
 # Terraform says on each run that the provider is not a released one, which the demo has said itself.
 OVERRIDE_WARNING = re.compile(
     r"^Warning: Provider development overrides are in effect$.*?published\s+releases\.$", re.MULTILINE | re.DOTALL

@@ -33,7 +33,8 @@ resource "fgw_http_gateway" "shop" {
       payload_format_version = "2.0"
       authorizer_name        = "customer"
     }
-    "ANY /admin/{proxy+}" = {
+    # Not ANY: that takes in the OPTIONS requests which browsers send without credentials.
+    "GET /admin/{proxy+}" = {
       faas_function_arn      = var.orders_function_arn
       payload_format_version = "2.0"
       timeout_milliseconds   = 10000
