@@ -4,6 +4,7 @@
 //! compares them, and `aws` makes them. Nothing here does I/O.
 
 mod inventory;
+pub mod keys;
 mod spec;
 
 use std::collections::BTreeMap;
