@@ -1,9 +1,13 @@
 //! The only code that knows the AWS SDK: one file per kind of object, each with the same functions in the same
 //! order (`read`, `create`, `update`, `delete`).
 
+mod ec2;
 mod errors;
+mod once_ec2;
 mod operation;
 mod ownership;
+#[cfg(test)]
+mod recorded;
 mod waits;
 
 use crate::product::Scope;
@@ -20,6 +24,10 @@ pub struct Session {
     pub(crate) logs: aws_sdk_cloudwatchlogs::Client,
     /// The configuration that Lambda clients are made from, one per Region of a function.
     pub(crate) lambda_config: aws_sdk_lambda::Config,
+    /// What this process has made.
+    pub(crate) newborns: waits::Newborns,
+    /// Watches the NAT gateways of all operations together.
+    pub(crate) nat_gateways: ec2::NatGatewayPoller,
 }
 
 impl Session {
