@@ -9,8 +9,6 @@ mod nat_gateway_poller;
 mod network;
 mod network_interfaces;
 mod policy;
-#[cfg(test)]
-mod recorded;
 mod route;
 mod route_table;
 mod route_table_association;

@@ -1,11 +1,13 @@
 //! The only code that knows the AWS SDK: one file per kind of object, each with the same functions in the same
 //! order (`read`, `create`, `update`, `delete`).
 
-pub(crate) mod ec2;
+mod ec2;
 mod errors;
 mod once_ec2;
 mod operation;
 mod ownership;
+#[cfg(test)]
+mod recorded;
 mod waits;
 
 use crate::product::Scope;

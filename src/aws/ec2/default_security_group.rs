@@ -225,7 +225,7 @@ async fn describe(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::aws::recorded::{Notes, Recorded};
     use crate::objects::{RuleSource, keys};
 
     fn rule(id: &str, egress: bool, inside: &str) -> String {

@@ -110,7 +110,7 @@ fn learned(public_ip: Option<&str>) -> Learned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::aws::recorded::{Notes, Recorded};
     use crate::objects::keys;
     use crate::plugin::Input;
 

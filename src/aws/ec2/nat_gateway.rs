@@ -166,7 +166,7 @@ fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::aws::recorded::{Notes, Recorded};
     use crate::objects::Ref;
 
     fn spec() -> (Key, NatGateway) {

@@ -167,7 +167,7 @@ mod tests {
     use aws_sdk_ec2::types::NatGatewayState;
 
     use super::*;
-    use crate::aws::ec2::recorded::Recorded;
+    use crate::aws::recorded::Recorded;
     use crate::cloud::Cause;
 
     fn gateways(state: &str) -> String {

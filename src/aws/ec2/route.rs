@@ -232,7 +232,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::aws::recorded::{Notes, Recorded};
 
     fn spec() -> Route {
         Route {

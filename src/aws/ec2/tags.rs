@@ -103,7 +103,7 @@ fn list(tags: &BTreeMap<String, String>) -> Vec<Tag> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::aws::recorded::{Notes, Recorded};
     use crate::objects::keys;
 
     fn tags(pairs: &[(&str, &str)]) -> Tags {

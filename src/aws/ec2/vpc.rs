@@ -328,7 +328,7 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::aws::recorded::{Notes, Recorded};
     use crate::cloud::Cause;
 
     const ON: Attributes = Attributes { dns_support: true, dns_hostnames: true, usage_metrics: false };

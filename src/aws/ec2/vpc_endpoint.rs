@@ -201,7 +201,7 @@ fn client_token() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::aws::recorded::{Notes, Recorded};
     use crate::objects::keys::{self, EndpointService};
 
     fn key() -> Key {

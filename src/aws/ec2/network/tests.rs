@@ -1,5 +1,5 @@
 use super::*;
-use crate::aws::ec2::recorded::{OWNER, Recorded};
+use crate::aws::recorded::{OWNER, Recorded};
 use crate::objects::{Eip, RouteTableAssociation, RuleSource, Tier};
 use crate::objects::{Ref, Route};
 

@@ -12,7 +12,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::retry::RetryConfig;
 
-use super::super::{Operation, Session};
+use super::{Operation, Session};
 use crate::cloud::{Failure, Owner, Patience, Record, Work};
 use crate::objects::{Ids, Key, Learned, Made};
 use crate::product::{Scope, Timeouts};
@@ -23,13 +23,10 @@ pub(crate) const VPC: &str = "vpc-1";
 /// The owner of every test.
 pub(crate) const OWNER: Owner = Owner { product: "four_tier_vpc", root: "vpc" };
 
-/// A status and a body.
-type Answer = (u16, String);
-
 /// EC2 as a list of answers for each action. The last answer of an action is repeated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorded {
-    answers: Arc<Mutex<HashMap<String, VecDeque<Answer>>>>,
+    answers: Arc<Mutex<HashMap<String, VecDeque<(u16, String)>>>>,
     calls: Arc<Mutex<Vec<BTreeMap<String, String>>>>,
 }
 
@@ -70,7 +67,7 @@ impl Recorded {
         let keys = aws_credential_types::Credentials::new("AKIATEST", "secret", None, None, "test");
         let ec2 = aws_sdk_ec2::Config::builder()
             .behavior_version(aws_sdk_ec2::config::BehaviorVersion::v2026_01_12())
-            .region(region)
+            .region(region.clone())
             .credentials_provider(keys)
             .retry_config(RetryConfig::disabled())
             .http_client(self.clone())
