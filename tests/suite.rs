@@ -5,5 +5,7 @@ mod support;
 
 #[path = "suite/plugin.rs"]
 mod plugin;
+#[path = "suite/provider_block.rs"]
+mod provider_block;
 #[path = "suite/testbed.rs"]
 mod testbed;
