@@ -74,7 +74,9 @@ fn regions_of_every_partition_are_accepted_and_their_check_can_be_skipped() {
     for region in ["eu-central", "eu-central-1a", "EU-central-1", "", "1-2-3", "eu--1"] {
         assert!(!is_region(region), "{region}");
     }
-    assert_eq!(paths(&[("region", "local".into()), ("skip_region_validation", true.into())]), [""; 0]);
+    for skip in [Value::from(true), Value::Unknown] {
+        assert_eq!(paths(&[("region", "local".into()), ("skip_region_validation", skip)]), [""; 0]);
+    }
 }
 
 #[test]
