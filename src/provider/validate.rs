@@ -44,7 +44,7 @@ fn regions(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>) {
         return;
     }
     for (name, region) in [("region", &block.region), ("sts_region", &block.sts_region)] {
-        if let Some(region) = region
+        if let Some(region) = region.as_deref().filter(|region| !region.is_empty())
             && !is_region(region)
         {
             found.push(Problem::new(

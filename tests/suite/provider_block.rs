@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::emulator::{Account, Emulator};
+use crate::support::emulator::{Account, Emulator, free_port};
 use crate::support::proxy::Proxy;
 use crate::support::proxy::fault::Fault;
 use crate::support::terraform::{Run, Workspace};
@@ -175,6 +175,22 @@ fn a_throttled_call_is_sent_as_often_as_max_retries_says() {
     run.failed_with("RequestLimitExceeded");
     run.failed_with("Slow down");
     assert_eq!(proxy.count("DescribeAvailabilityZones"), 3);
+}
+
+#[test]
+fn an_endpoint_that_nobody_answers_is_told_in_plain_words() {
+    let proxy = Proxy::moto();
+    let nobody = format!("http://127.0.0.1:{}", free_port());
+    let lines = format!(
+        "  region = \"us-east-1\"\n  access_key = \"AKID\"\n  secret_key = \"s\"\n  max_retries = 1\n  endpoints {{\n    \
+         sts = \"{}\"\n    ec2 = \"{nobody}\"\n  }}\n",
+        proxy.endpoint()
+    );
+    let run = with_block(&lines).plan(&[]);
+    run.failed_with("no connection: ").failed_with("Connection refused");
+    for inner in ["DispatchFailure", "ConnectorError", "Os {", "client::"] {
+        assert!(!run.says(inner), "{inner} is the language of the program, not of its user:\n{run}");
+    }
 }
 
 // Roles and accounts.

@@ -80,6 +80,13 @@ fn regions_of_every_partition_are_accepted_and_their_check_can_be_skipped() {
 }
 
 #[test]
+fn an_empty_text_is_as_good_as_none() {
+    let names =
+        ["region", "sts_region", "profile", "access_key", "secret_key", "token", "http_proxy", "custom_ca_bundle"];
+    assert_eq!(paths(&names.map(|name| (name, Value::from("")))), [""; 0]);
+}
+
+#[test]
 fn a_default_tag_that_ignore_tags_ignores_is_a_contradiction() {
     let tags = Value::map([("kubernetes.io/role", "elb".into()), ("team", "net".into()), ("fgw:object", "x".into())]);
     let found = messages(&[
