@@ -327,7 +327,8 @@ fn where_both_checks_are_skipped_sts_is_never_asked_and_the_network_is_made() {
 
 // Tags.
 
-/// The kinds of a listing whose objects carry tags, and how many a network of one AZ with all tiers and one NAT gateway has.
+/// The kinds of a listing whose objects carry tags, and how many a network of one AZ with three tiers and one NAT
+/// gateway has.
 const TAGGED: &[(&str, usize)] = &[
     ("vpcs", 1),
     ("subnets", 3),
@@ -346,7 +347,7 @@ fn tagged(account: &Account) -> Vec<(String, Value)> {
         assert_eq!(objects.len(), *count, "{kind}");
         found.extend(objects.iter().map(|object| (format!("{kind} {object}"), object["tags"].clone())));
     }
-    // The main route table, which AWS makes, is not ours; the four others are.
+    // The main route table, which AWS makes, is not ours.
     let tables = listing["route_tables"].as_array().expect("a list of tables");
     let own: Vec<&Value> = tables.iter().filter(|table| !table["tags"]["fgw:object"].is_null()).collect();
     assert_eq!(own.len(), 3, "{tables:?}");
@@ -378,8 +379,12 @@ fn default_tags_of_block_and_environment_are_on_every_object_and_follow_changes(
     assert_eq!(planned["planned_values"]["root_module"]["resources"][0]["values"]["tags_all"], all);
     workspace.apply_plan().succeeded();
     workspace.assert_nothing_to_do();
+    // Not the exit code: Terraform 1.11 may give 2 together with these words (hashicorp/terraform#36403). The state tells.
     let refreshed = workspace.plan(&["-refresh-only"]);
-    assert_eq!(refreshed.code, 0, "{refreshed}");
+    assert!(refreshed.says("found no differences"), "{refreshed}");
+    let before = workspace.state().0;
+    workspace.apply(&["-refresh-only"]).succeeded();
+    assert_eq!(workspace.state().0, before);
     assert_eq!(workspace.state().attribute(NETWORK, "tags_all"), &all);
     for (object, tags) in tagged(proxy.account()) {
         for (key, value) in all.as_object().expect("a map") {
@@ -444,9 +449,8 @@ fn ignored_tags_are_neither_set_nor_removed_nor_looked_at() {
     account.boto("ec2", "delete_tags", json!({"Resources": [vpc], "Tags": [{"Key": "karpenter.sh/discovery"}]}));
     workspace.assert_nothing_to_do();
 
-    // A new object gets none of them; one that is changed keeps them.
+    // One that is changed keeps them; a new object gets none of them.
     workspace.config(&network("this", &own.replace("net", "core")));
-    workspace.apply(&["-var=unused=1"]).failed_with("undeclared variable");
     workspace.apply(&[]).succeeded();
     workspace.assert_nothing_to_do();
     let tags = account.list_of("vpcs")[0]["tags"].clone();
@@ -542,7 +546,7 @@ fn what_terraform_checks_itself_names_the_argument() {
     let run = validate(unset);
     run.failed_with("It is set without access_key.");
     run.failed_with("keep the provider from learning the account");
-    assert!(run.says("token = \"t\"") || run.says("token"), "{run}");
+    assert_eq!(run.stderr.matches("It is set without access_key.").count(), 2, "secret_key and token:\n{run}");
 }
 
 #[test]
