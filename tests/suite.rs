@@ -3,6 +3,8 @@
 #[path = "support/mod.rs"]
 mod support;
 
+#[path = "suite/invariants.rs"]
+mod invariants;
 #[path = "suite/plugin.rs"]
 mod plugin;
 #[path = "suite/provider_block.rs"]
