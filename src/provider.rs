@@ -49,7 +49,7 @@ impl Provider for Fgw {
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics {
         let mut diagnostics = Diagnostics::default();
         self.connection.set(Connected::Missing);
-        if !config.is_wholly_known() {
+        if !ProviderBlock::is_decided(&config) {
             self.connection.set(Connected::Unknown);
             return diagnostics;
         }
@@ -77,6 +77,19 @@ mod tests {
         let config = Value::map([("region", Value::Unknown)]);
         assert_eq!(provider.configure(config, "1.11.4").await, Diagnostics::default());
         assert!(matches!(provider.connection.get(), Connected::Unknown));
+    }
+
+    #[test]
+    fn only_an_unknown_that_matters_leaves_a_block_undecided() {
+        let endpoint = |name: &str| Value::List(vec![Value::map([(name, Value::Unknown)])]);
+        let tags = Value::List(vec![Value::map([("tags", Value::map([("run", Value::Unknown)]))])]);
+        let decided = |name: &str, value: Value| ProviderBlock::is_decided(&Value::map([(name, value)]));
+        assert!(decided("user_agent", Value::List(vec![Value::Unknown])));
+        assert!(decided("s3_use_path_style", Value::Unknown) && decided("max_retries", Value::Unknown));
+        assert!(decided("endpoints", endpoint("s3")) && !decided("endpoints", endpoint("ec2")));
+        assert!(!decided("endpoints", Value::Unknown) && !decided("endpoints", Value::List(vec![Value::Unknown])));
+        assert!(!decided("allowed_account_ids", Value::List(vec![Value::Unknown])));
+        assert!(!decided("default_tags", tags) && !decided("secret_key", Value::Unknown));
     }
 
     #[tokio::test]

@@ -7,5 +7,7 @@ mod support;
 mod invariants;
 #[path = "suite/plugin.rs"]
 mod plugin;
+#[path = "suite/provider_block.rs"]
+mod provider_block;
 #[path = "suite/testbed.rs"]
 mod testbed;

@@ -5,10 +5,10 @@
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
-use aws_smithy_types::error::display::DisplayErrorContext;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::request_id::RequestId;
 
+use super::http_client::chain;
 use crate::cloud::{Cause, Failure};
 
 /// Turns an SDK error into a [`Failure`].
@@ -30,7 +30,7 @@ where
         let code = self.code().map(str::to_string);
         let message = match self.message() {
             Some(message) => message.to_string(),
-            None => DisplayErrorContext(self).to_string(),
+            None => chain(self),
         };
         let cause = cause(code.as_deref(), &message);
         let message = match (cause, missing_permission(&message)) {

@@ -15,6 +15,7 @@ use crate::product::IgnoreTags;
 pub(super) fn observe(known: Option<Private>, seen: Vec<Observed>, ignore: &IgnoreTags) -> Private {
     let rebuilding = known.is_none();
     let mut private = known.unwrap_or_else(|| Private::of(Inventory::default()));
+    leave_to_others(&mut private.inventory, ignore);
     let mut unseen: Vec<Observed> = seen;
     for entry in &mut private.inventory.entries {
         let position = unseen
@@ -66,6 +67,15 @@ pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
         drift.insert(entry.key.slot.clone(), what);
     }
     drift
+}
+
+/// Gives up tags that we set and that others manage from now on. As if we had never set them, they are not removed.
+pub(super) fn leave_to_others(inventory: &mut Inventory, ignore: &IgnoreTags) {
+    for entry in &mut inventory.entries {
+        let observed = entry.observed.take().map(|observed| without_ignored_tags(observed, ignore));
+        entry.applied = without_ignored_tags(entry.applied.clone(), ignore);
+        entry.observed = observed.filter(|observed| *observed != entry.applied);
+    }
 }
 
 /// The look with those tags only that we set: foreign tags are neither shown nor touched.
@@ -146,6 +156,20 @@ mod tests {
         let keys: Vec<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
         assert_eq!(keys, ["route_table.public", "stray.rtb-2"]);
         assert!(drift(&private)["stray.rtb-2"].contains("rtb-2"));
+    }
+
+    #[test]
+    fn a_tag_of_ours_that_is_left_to_others_is_ours_no_more() {
+        let ignore = IgnoreTags { keys: vec!["team".into()], key_prefixes: vec![] };
+        let look = table(&[("Name", "a"), ("team", "y")]);
+        let changed = observe(Some(known()), vec![seen("rtb-1", "route_table.public", look)], &IgnoreTags::default());
+        assert_eq!(drift(&changed).len(), 1);
+        let mut inventory = changed.inventory;
+        leave_to_others(&mut inventory, &ignore);
+        assert_eq!(drift(&Private::of(inventory.clone())), BTreeMap::new());
+        assert_eq!(inventory.entries[0].applied, table(&[("Name", "a")]));
+        let removed = vec![seen("rtb-1", "route_table.public", table(&[("Name", "a")]))];
+        assert_eq!(observe(Some(known()), removed, &ignore).inventory, inventory);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::observe::leave_to_others;
 use super::private::Private;
 use super::{messages, refresh, state};
 use crate::cloud::{Cloud, Connected, Connection, Failure};
@@ -131,7 +132,8 @@ async fn existing<P: Product>(cloud: &dyn Cloud, request: &PlanRequest) -> Resul
     if request.prior.is_null() {
         return Ok(Private::of(Inventory::default()));
     }
-    if let Some(private) = Private::decode(&request.prior_private) {
+    if let Some(mut private) = Private::decode(&request.prior_private) {
+        leave_to_others(&mut private.inventory, &cloud.scope().ignore_tags);
         return Ok(private);
     }
     let Some(root_id) = request.prior.get("id").as_str() else { return Ok(Private::of(Inventory::default())) };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::endpoints::Endpoints;
+use super::endpoints::{Endpoints, is_called};
 use crate::plugin::{AttributePath, AttributeType, Check, FromValue, Nested, Problem, Type, Value};
 
 crate::attributes! {
@@ -184,6 +184,23 @@ impl ProviderBlock {
         }
     }
 
+    /// Whether everything is known that decides where calls go, who signs them and what they make. The rest may be
+    /// known only after apply without hiding AWS from a plan.
+    pub(crate) fn is_decided(config: &Value) -> bool {
+        let matters = |name: &str, value: &Value| match (name, value) {
+            (name, _) if HOW_NOT_WHAT.contains(&name) => false,
+            ("endpoints", Value::List(blocks)) => blocks.iter().any(|block| match block {
+                Value::Map(urls) => urls.iter().any(|(name, url)| is_called(name) && !url.is_wholly_known()),
+                other => !other.is_wholly_known(),
+            }),
+            (_, value) => !value.is_wholly_known(),
+        };
+        match config {
+            Value::Map(arguments) => !arguments.iter().any(|(name, value)| matters(name, value)),
+            other => other.is_wholly_known(),
+        }
+    }
+
     /// Decodes what is known of a block. Unknown values read as absent, unknown elements are left out.
     pub(crate) fn known_part(config: &Value) -> (Option<ProviderBlock>, Vec<Problem>) {
         let mut problems = Vec::new();
@@ -191,6 +208,17 @@ impl ProviderBlock {
         (block, problems)
     }
 }
+
+/// Arguments that change how calls are sent, or nothing at all.
+const HOW_NOT_WHAT: &[&str] = &[
+    "max_retries",
+    "retry_mode",
+    "token_bucket_rate_limiter_capacity",
+    "user_agent",
+    "skip_region_validation",
+    "s3_use_path_style",
+    "s3_us_east_1_regional_endpoint",
+];
 
 fn without_unknown_elements(value: &Value) -> Value {
     match value {

@@ -26,7 +26,7 @@ pub(crate) fn validate(config: &Value) -> Diagnostics {
 
 fn problems(config: &Value, block: &ProviderBlock) -> Vec<Problem> {
     let mut found = Vec::new();
-    regions(block, &mut found);
+    regions(config, block, &mut found);
     static_keys(config, block, &mut found);
     accounts(block, &mut found);
     roles(config, block, &mut found);
@@ -39,12 +39,12 @@ fn problems(config: &Value, block: &ProviderBlock) -> Vec<Problem> {
     found
 }
 
-fn regions(block: &ProviderBlock, found: &mut Vec<Problem>) {
-    if block.skip_region_validation == Some(true) {
+fn regions(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>) {
+    if block.skip_region_validation == Some(true) || config.get("skip_region_validation").is_unknown() {
         return;
     }
     for (name, region) in [("region", &block.region), ("sts_region", &block.sts_region)] {
-        if let Some(region) = region
+        if let Some(region) = region.as_deref().filter(|region| !region.is_empty())
             && !is_region(region)
         {
             found.push(Problem::new(

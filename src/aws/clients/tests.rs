@@ -420,6 +420,40 @@ async fn a_proxy_forwards_http_and_tunnels_https_with_its_password() {
     assert_eq!(server.seen()[0].header("proxy-authorization"), "");
 }
 
+#[tokio::test]
+async fn fips_and_dual_stack_endpoints_are_called_where_the_block_or_the_environment_asks_for_them() {
+    let name = "fips_and_dual_stack_endpoints_are_called_where_the_block_or_the_environment_asks_for_them";
+    if !alone(name, &[("AWS_USE_DUALSTACK_ENDPOINT", "true")]).await {
+        return;
+    }
+    let (server, _) = Loopback::https(|_, seen| match seen.has("Action=GetCallerIdentity") {
+        true => identity("123456789012", "aws"),
+        false => create_vpc_answer(),
+    })
+    .await;
+    let hosts = async |fips: bool, dual_stack: Option<bool>| {
+        let (tunnel, heads) = tunnel_to(server.address).await;
+        let mut arguments = vec![
+            ("region", Value::from("us-east-2")),
+            ("access_key", "AKID".into()),
+            ("secret_key", "s".into()),
+            ("insecure", true.into()),
+            ("https_proxy", format!("http://localhost:{}", tunnel.port()).into()),
+            ("use_fips_endpoint", fips.into()),
+        ];
+        arguments.extend(dual_stack.map(|it| ("use_dualstack_endpoint", it.into())));
+        let session = connect(&block(&arguments), "").await.unwrap();
+        create_once(&session).await.unwrap();
+        let heads = heads.lock().unwrap();
+        let host = |head: &String| head.split([' ', ':']).nth(1).unwrap_or_default().to_string();
+        heads.iter().map(host).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(hosts(false, Some(false)).await, "sts.us-east-2.amazonaws.com ec2.us-east-2.amazonaws.com");
+    assert_eq!(hosts(true, Some(false)).await, "sts-fips.us-east-2.amazonaws.com ec2-fips.us-east-2.amazonaws.com");
+    assert_eq!(hosts(false, None).await, "sts.us-east-2.api.aws ec2.us-east-2.api.aws");
+    assert_eq!(hosts(true, Some(true)).await, "sts-fips.us-east-2.api.aws ec2-fips.us-east-2.api.aws");
+}
+
 #[test]
 fn proxies_of_the_block_go_before_the_environment_and_this_machine_needs_none() {
     let variables = |names: &[&str]| match names[0] {

@@ -74,7 +74,16 @@ fn regions_of_every_partition_are_accepted_and_their_check_can_be_skipped() {
     for region in ["eu-central", "eu-central-1a", "EU-central-1", "", "1-2-3", "eu--1"] {
         assert!(!is_region(region), "{region}");
     }
-    assert_eq!(paths(&[("region", "local".into()), ("skip_region_validation", true.into())]), [""; 0]);
+    for skip in [Value::from(true), Value::Unknown] {
+        assert_eq!(paths(&[("region", "local".into()), ("skip_region_validation", skip)]), [""; 0]);
+    }
+}
+
+#[test]
+fn an_empty_text_is_as_good_as_none() {
+    let names =
+        ["region", "sts_region", "profile", "access_key", "secret_key", "token", "http_proxy", "custom_ca_bundle"];
+    assert_eq!(paths(&names.map(|name| (name, Value::from("")))), [""; 0]);
 }
 
 #[test]
