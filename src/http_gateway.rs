@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 pub use function_arn::FunctionArn;
 
+use crate::cloud::Owner;
 pub use crate::objects::RouteKey;
 use crate::objects::{Ids, Inventory, Object, Tags};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
@@ -33,8 +34,7 @@ impl Product for HttpGateway {
     type Config = GatewayConfig;
 
     const TYPE_NAME: &'static str = "fgw_http_gateway";
-    const OWNER: &'static str = "http_gateway";
-    const ROOT: &'static str = keys::API;
+    const OWNER: Owner = Owner::HttpGateway;
 
     fn description() -> &'static str {
         "An HTTP API in front of functions: routes, integrations, request authorizers, permissions, CORS and access \

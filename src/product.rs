@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use tags::MOST_TAGS;
 pub use timeouts::{OperationTimeouts, Timeouts};
 
+use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
@@ -21,11 +22,8 @@ pub trait Product: Send + Sync + 'static {
     /// The type in a configuration, such as `fgw_four_tier_vpc`.
     const TYPE_NAME: &'static str;
 
-    /// The first part of the ownership tag `fgw:resource`, such as `four_tier_vpc`.
-    const OWNER: &'static str;
-
-    /// The slot of the root object, which is created first and whose id is the resource's id.
-    const ROOT: &'static str;
+    /// Whose objects they are.
+    const OWNER: Owner;
 
     /// What the resource is, in Markdown.
     fn description() -> &'static str;
