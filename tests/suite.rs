@@ -3,6 +3,8 @@
 #[path = "support/mod.rs"]
 mod support;
 
+#[path = "suite/gateway.rs"]
+mod gateway;
 #[path = "suite/plugin.rs"]
 mod plugin;
 #[path = "suite/testbed.rs"]
