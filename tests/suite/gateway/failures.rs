@@ -63,6 +63,31 @@ fn a_refused_route_leaves_the_rest_in_state_and_the_tainted_gateway_can_be_kept_
 }
 
 #[test]
+fn a_failed_update_says_what_is_left_and_the_next_apply_does_only_that() {
+    let bed = Bed::new();
+    bed.apply(&shop(&bed));
+    bed.proxy.fault(Fault::on("UpdateRoute").answer(403, "AccessDeniedException", "a policy forbids it"));
+    let mut changed = shop(&bed);
+    changed["route_config"]["GET /a"] = bed.to("keeper");
+    changed["route_config"]["GET /d"] = bed.to("users");
+    bed.config(&changed);
+    bed.workspace.apply(&[]).failed_with("Updating route route.GET /a failed");
+    assert!(!bed.workspace.state().is_tainted(THIS));
+    assert_eq!(bed.call("GET", "/a", None).body, "orders /a", "what served goes on serving");
+    assert_eq!(bed.call("GET", "/d", None).body, "users /d", "independent work is done");
+    let left = bed.attribute("drift");
+    assert!(text(&left["route.GET /a"]).starts_with("not yet applied"), "{left}");
+    assert_state_is_true(&bed);
+    assert_eq!(bed.workspace.plan(&["-refresh=false"]).code, 2, "the plan goes on without a look at AWS too");
+
+    bed.proxy.clear_faults();
+    let slots = bed.slots();
+    bed.apply_config();
+    assert_eq!(bed.told(&slots), ["UpdateRoute route.GET /a"]);
+    bed.destroy();
+}
+
+#[test]
 fn ctrl_c_during_a_create_finishes_what_is_in_flight_and_the_next_apply_goes_on() {
     let bed = Bed::new();
     bed.proxy.latency(Duration::from_millis(150));

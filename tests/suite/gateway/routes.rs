@@ -19,7 +19,9 @@ fn routes_come_go_and_change_their_function_without_a_gap_and_without_touching_o
     assert_eq!(bed.call("POST", "/c", None).status, 404);
 
     let other = json!({ "route_config": { "GET /a": bed.to("third"), "GET /b": bed.to("users") } });
-    bed.proxy.account().create_function("third", "def handler(event, context):\n    return {'statusCode': 200, 'body': 'third'}\n");
+    bed.proxy
+        .account()
+        .create_function("third", "def handler(event, context):\n    return {'statusCode': 200, 'body': 'third'}\n");
     assert_eq!(
         bed.change(&other),
         [
