@@ -5,6 +5,8 @@ mod support;
 
 #[path = "suite/gateway.rs"]
 mod gateway;
+#[path = "suite/invariants.rs"]
+mod invariants;
 #[path = "suite/plugin.rs"]
 mod plugin;
 #[path = "suite/testbed.rs"]

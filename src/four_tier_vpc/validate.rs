@@ -205,7 +205,7 @@ impl Problems {
         }
         if map.len() > MOST_TAGS {
             let message = format!("It has {} tags. AWS allows 50, of which the provider uses 2.", map.len());
-            self.add(AttributePath::new(name), message, format!("Use at most {}.", MOST_TAGS));
+            self.add(AttributePath::new(name), message, format!("Use at most {MOST_TAGS}."));
         }
     }
 

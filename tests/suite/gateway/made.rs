@@ -105,7 +105,7 @@ fn the_outputs_name_what_boto3_finds(bed: &Bed) {
     let mut found: Vec<(String, String)> = objects.iter().map(|(slot, id)| (without_hash(slot), text(id))).collect();
     found.sort();
     let expected = [
-        ("api", id.clone()),
+        ("api", id),
         ("authorizer.customers", authorizer),
         ("authorizer_permission.customers", statement("guard")),
         ("integration.orders", target(orders)),
