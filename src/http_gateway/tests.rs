@@ -288,12 +288,8 @@ fn a_renamed_path_variable_is_a_route_that_leaves_before_the_other_arrives() {
         let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));
         config(json!({ "route_config": { one: route, below: route, "GET /orders": route } }))
     };
-    let existing = Inventory {
-        entries: objects(&routes("id"))
-            .into_iter()
-            .map(|object| Entry::new(object.key.clone(), format!("id-{}", object.key), object.spec))
-            .collect(),
-    };
+    let entry = |object: Object| Entry::new(object.key.clone(), format!("id-{}", object.key), object.spec);
+    let existing = Inventory { entries: objects(&routes("id")).into_iter().map(entry).collect() };
     let plan = crate::reconcile::plan(&existing, &objects(&routes("order"))).unwrap();
     let slots = |positions: &BTreeSet<usize>| -> Vec<&str> {
         positions.iter().map(|position| plan.ops[*position].action.key().slot.as_str()).collect()

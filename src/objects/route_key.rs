@@ -229,4 +229,22 @@ mod tests {
         let found = collisions(["GET /x/{a}", "GET /x/{b}"]);
         assert!(found[0].message.contains("same requests"), "{}", found[0].message);
     }
+
+    #[test]
+    fn routes_of_one_place_claim_its_variable_name_together_and_another_name_not_at_all() {
+        use crate::objects::{ApiRoute, Key, Spec};
+        let collide = |one: &str, other: &str| {
+            let claims = |route_key: &str| {
+                let api = Key::new("api");
+                let route_key = route_key.to_string();
+                Spec::ApiRoute(ApiRoute { api, route_key, integration: None, authorizer: None }).claims()
+            };
+            claims(one).iter().any(|claim| claims(other).iter().any(|it| claim.collides(it)))
+        };
+        assert!(collide("GET /x/{a}", "POST /x/{b}/y"));
+        assert!(collide("GET /x/{a}", "GET /x/{b}"));
+        assert!(!collide("GET /x/{a}", "POST /x/{a}/y"));
+        assert!(!collide("GET /x/{a}", "GET /y/{b}"));
+        assert!(!collide("GET /x/{a}", "GET /x/{b+}"), "API Gateway keeps a greedy variable beside another one");
+    }
 }
