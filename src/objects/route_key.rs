@@ -245,6 +245,6 @@ mod tests {
         assert!(collide("GET /x/{a}", "GET /x/{b}"));
         assert!(!collide("GET /x/{a}", "POST /x/{a}/y"));
         assert!(!collide("GET /x/{a}", "GET /y/{b}"));
-        assert!(!collide("GET /x/{a}", "GET /x/{b+}"), "API Gateway keeps a greedy variable beside another one");
+        assert!(!collide("GET /x/{a}", "GET /x/{b+}"), "a greedy variable has a place of its own, as in `collisions`");
     }
 }
