@@ -305,6 +305,21 @@ async fn a_failed_update_goes_on_without_a_refresh() {
 }
 
 #[tokio::test]
+async fn an_operation_that_no_attribute_shows_is_visible_all_the_same() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    let mut private = super::Private::decode(&terraform.private).unwrap();
+    private.inventory.entries.iter_mut().find(|entry| entry.key.slot == "subnet.public.1").unwrap().unfinished = true;
+    terraform.private = private.encode();
+    let plan = terraform.plan(&config).await;
+    assert_eq!(*plan.planned.get("drift"), Value::Unknown, "Terraform would drop a plan that changes nothing");
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), ["update subnet.public.1"]);
+}
+
+#[tokio::test]
 async fn a_move_that_failed_is_made_by_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
