@@ -6,7 +6,6 @@
 mod addresses;
 mod blueprint;
 mod config;
-mod durations;
 #[cfg(test)]
 mod fixtures;
 mod nat;
@@ -21,12 +20,12 @@ mod zones;
 
 use std::collections::BTreeMap;
 
-pub use config::{Config, NaclRule, OperationTimeouts, SecurityGroupRule};
+pub use config::{Config, NaclRule, SecurityGroupRule};
 
 use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object, Spec, Tags, Tier, keys};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
-use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts};
+use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts, timeouts};
 
 /// A VPC with up to four tiers of subnets, and all that belongs to it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,19 +101,12 @@ impl Product for FourTierVpc {
     }
 
     fn timeouts(config: &Config) -> Timeouts {
-        let seconds = |text: &Input<String>| text.known().and_then(|text| durations::seconds(text));
-        let block = config.timeouts.known().and_then(Option::as_ref);
-        let whole = |field: fn(&OperationTimeouts) -> &Input<Option<String>>| {
-            durations::seconds(field(block?).known()?.as_deref()?)
-        };
+        let seconds = |text: &Input<String>| text.known().and_then(|text| timeouts::seconds(text));
         Timeouts {
-            create: whole(|it| &it.create),
-            read: whole(|it| &it.read),
-            update: whole(|it| &it.update),
-            delete: whole(|it| &it.delete),
             route_table_create: seconds(&config.route_table_creation_timeout),
             route_table_update: seconds(&config.route_table_update_timeout),
             route_table_delete: seconds(&config.route_table_deletion_timeout),
+            ..Timeouts::of(&config.timeouts)
         }
     }
 }

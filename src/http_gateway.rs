@@ -10,9 +10,7 @@ mod function_arn;
 pub mod keys;
 mod outputs;
 mod reflect;
-mod route_key;
 mod tags;
-mod timeouts;
 mod validate;
 
 #[cfg(test)]
@@ -20,11 +18,11 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, OperationTimeouts, RouteConfig};
+pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 pub use function_arn::FunctionArn;
-pub use route_key::RouteKey;
 
 use crate::cloud::Owner;
+pub use crate::objects::RouteKey;
 use crate::objects::{Ids, Inventory, Object, Tags};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts};
@@ -87,6 +85,6 @@ impl Product for HttpGateway {
     }
 
     fn timeouts(config: &GatewayConfig) -> Timeouts {
-        timeouts::timeouts(config)
+        Timeouts::of(&config.timeouts)
     }
 }

@@ -9,6 +9,7 @@ pub mod product;
 pub mod four_tier_vpc;
 pub mod http_gateway;
 pub mod objects;
+mod durations;
 pub mod reconcile;
 pub mod cloud;
 pub mod aws;

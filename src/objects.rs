@@ -5,6 +5,7 @@
 
 mod inventory;
 pub mod keys;
+pub(crate) mod route_key;
 mod spec;
 pub mod waves;
 
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use inventory::{Entry, Ids, Inventory, Learned, Made};
+pub use route_key::RouteKey;
 pub use spec::{
     AccessLog, Api, ApiRoute, Authorizer, Cors, DefaultSecurityGroup, Eip, Integration, InternetGateway,
     LambdaPermission, LogGroup, NatGateway, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule,
@@ -83,6 +85,14 @@ pub enum Claim {
     Exact(String),
     /// A range of addresses in the VPC; it collides with any range that overlaps.
     Addresses(ipnet::IpNet),
+    /// The name of the variable at a place in an API's paths: all routes through it call it the same, so it collides
+    /// with another name there and not with the same one.
+    PathVariable {
+        /// The path up to the variable, without the names of those before it.
+        place: String,
+        /// The variable's name.
+        name: String,
+    },
 }
 
 /// Tags, by key. A foreign tag on an object is never among them.
@@ -140,6 +150,9 @@ impl Claim {
         match (self, other) {
             (Claim::Exact(a), Claim::Exact(b)) => a == b,
             (Claim::Addresses(a), Claim::Addresses(b)) => a.contains(b) || b.contains(a),
+            (Claim::PathVariable { place, name }, Claim::PathVariable { place: place_b, name: name_b }) => {
+                place == place_b && name != name_b
+            }
             _ => false,
         }
     }

@@ -1,8 +1,14 @@
 //! What a product is: a pure description of one resource type in terms of [`objects`](crate::objects).
 
+mod tags;
+pub mod timeouts;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use tags::MOST_TAGS;
+pub use timeouts::{OperationTimeouts, Timeouts};
 
 use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object};
@@ -141,25 +147,6 @@ pub struct AvailabilityZone {
     pub id: String,
     /// `available`, `information`, `impaired` or `unavailable`.
     pub state: String,
-}
-
-/// How long an operation may wait, in seconds; `None` is the kind's own default.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Timeouts {
-    /// For the whole create.
-    pub create: Option<u64>,
-    /// For the whole read.
-    pub read: Option<u64>,
-    /// For the whole update.
-    pub update: Option<u64>,
-    /// For the whole destroy.
-    pub delete: Option<u64>,
-    /// For the creation of one route table.
-    pub route_table_create: Option<u64>,
-    /// For the update of one route table.
-    pub route_table_update: Option<u64>,
-    /// For the deletion of one route table.
-    pub route_table_delete: Option<u64>,
 }
 
 impl IgnoreTags {

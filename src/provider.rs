@@ -11,12 +11,10 @@ use crate::http_gateway::HttpGateway;
 use crate::plugin::{Diagnostics, Nested, Provider, Resource, Schema, Value};
 
 pub mod block;
-mod duration;
 pub(crate) mod endpoints;
 mod validate;
 
 use block::ProviderBlock;
-pub(crate) use duration::parse as parse_duration;
 pub(crate) use validate::tag as check_tag;
 
 /// The provider `fgw`.

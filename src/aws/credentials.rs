@@ -20,8 +20,9 @@ use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
 use aws_types::region::Region;
 
 use super::clients::{Refusal, Sources, environment, given};
+use crate::durations;
 use crate::provider::block::{AssumeRole, AssumeRoleWithWebIdentity, ProviderBlock, Secret};
-use crate::provider::{endpoints, parse_duration};
+use crate::provider::endpoints;
 
 /// The credentials that all calls are signed with. Nothing is asked of AWS here.
 pub(super) async fn provider(
@@ -255,7 +256,7 @@ fn credentials(answer: Option<aws_sdk_sts::types::Credentials>) -> Result<Creden
 }
 
 fn seconds(duration: &Option<String>) -> Option<i32> {
-    let duration = parse_duration(duration.as_deref()?)?;
+    let duration = durations::parse(duration.as_deref()?)?;
     i32::try_from(duration.as_secs()).ok()
 }
 

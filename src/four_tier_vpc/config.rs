@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::objects::{Tags, Tier};
 use crate::plugin::{Check, Input, Value};
+use crate::product::OperationTimeouts;
+use crate::product::timeouts::duration;
 
 /// A list whose elements may be unknown.
 pub(super) type Strings = Input<Vec<Input<String>>>;
@@ -199,30 +201,16 @@ crate::attributes! {
         /// Tags for the default security group.
         security_group_tags: Tags = default(empty_map()),
         /// How long to wait for one route table's creation, such as `5m`.
-        route_table_creation_timeout: Input<String> = default("5m"),
+        route_table_creation_timeout: Input<String> = default("5m").check(duration()),
         /// How long to wait for one route table's deletion, such as `5m`.
-        route_table_deletion_timeout: Input<String> = default("5m"),
+        route_table_deletion_timeout: Input<String> = default("5m").check(duration()),
         /// How long to wait for one route table's update, such as `2m`.
-        route_table_update_timeout: Input<String> = default("2m"),
+        route_table_update_timeout: Input<String> = default("2m").check(duration()),
 
         /// Objects whose drift is neither reported nor mended. Not supported yet in this version.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional(),
         /// How long whole operations may take.
         timeouts: Input<Option<OperationTimeouts>> = block(),
-    }
-}
-
-crate::attributes! {
-    /// How long the operations on a network may take.
-    pub struct OperationTimeouts {
-        /// For creating the network, such as `30m` or `1h30m`.
-        create: Input<Option<String>> = optional(),
-        /// For reading it.
-        read: Input<Option<String>> = optional(),
-        /// For updating it.
-        update: Input<Option<String>> = optional(),
-        /// For destroying it.
-        delete: Input<Option<String>> = optional(),
     }
 }
 

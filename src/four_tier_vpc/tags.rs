@@ -5,23 +5,14 @@ use std::collections::BTreeMap;
 use super::config::Config;
 use crate::objects::Tags;
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::product::Scope;
-
-/// AWS allows 50 tags, and two of them are ours: whose the object is, and which one.
-pub(super) const MOST_TAGS: usize = 48;
+use crate::product::{MOST_TAGS, Scope};
 
 /// The tags of an object called `<vpc_name><suffix>`, less the keys that others manage. A map that is unknown makes
 /// all unknown; a value that is unknown is so alone.
 pub(super) fn tags(config: &Config, scope: &Scope, suffix: &str, own: &[&Tags]) -> Tags {
-    let mut tags: BTreeMap<String, Input<String>> =
-        scope.default_tags.iter().map(|(key, value)| (key.clone(), Input::Known(value.clone()))).collect();
-    tags.insert("Name".into(), config.vpc_name.clone().map(|name| format!("{name}{suffix}")));
-    for map in [&config.custom_tags].into_iter().chain(own.iter().copied()) {
-        let Input::Known(map) = map else { return Input::Unknown };
-        tags.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
-    }
-    tags.retain(|key, _| !scope.ignore_tags.ignores(key));
-    Input::Known(tags)
+    let name = config.vpc_name.clone().map(|name| format!("{name}{suffix}"));
+    let name = Input::Known([("Name".to_string(), name)].into());
+    scope.tags(&[&[&name, &config.custom_tags], own].concat())
 }
 
 /// Reports an object that would have more tags than AWS allows.

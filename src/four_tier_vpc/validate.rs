@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use ipnet::{Ipv4Net, Ipv6Net};
 
 use super::config::{Config, SecurityGroupRule, Strings};
-use super::{durations, security_group, tags};
+use super::security_group;
 use crate::objects::{Tags, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
+use crate::product::MOST_TAGS;
 
 /// Every problem.
 pub(super) fn validate(config: &Config) -> Vec<Problem> {
@@ -32,7 +33,6 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     }
     problems.policy("objectstore_endpoint_policy", &config.objectstore_endpoint_policy);
     problems.policy("keyvalue_endpoint_policy", &config.keyvalue_endpoint_policy);
-    problems.timeouts(config);
     problems.0
 }
 
@@ -203,9 +203,9 @@ impl Problems {
                 self.add(path, format!("The value has {length} characters."), "Use at most 256 characters.");
             }
         }
-        if map.len() > tags::MOST_TAGS {
+        if map.len() > MOST_TAGS {
             let message = format!("It has {} tags. AWS allows 50, of which the provider uses 2.", map.len());
-            self.add(AttributePath::new(name), message, format!("Use at most {}.", tags::MOST_TAGS));
+            self.add(AttributePath::new(name), message, format!("Use at most {MOST_TAGS}."));
         }
     }
 
@@ -288,29 +288,6 @@ impl Problems {
                 let message = format!("The policy is no JSON object: {error}.");
                 self.add(AttributePath::new(name), message, "Write it with jsonencode() or as a policy document.");
             }
-        }
-    }
-
-    fn timeouts(&mut self, config: &Config) {
-        for (name, text) in [
-            ("route_table_creation_timeout", &config.route_table_creation_timeout),
-            ("route_table_deletion_timeout", &config.route_table_deletion_timeout),
-            ("route_table_update_timeout", &config.route_table_update_timeout),
-        ] {
-            self.duration(AttributePath::new(name), text.known());
-        }
-        let Input::Known(Some(block)) = &config.timeouts else { return };
-        let path = AttributePath::new("timeouts");
-        for (name, text) in
-            [("create", &block.create), ("read", &block.read), ("update", &block.update), ("delete", &block.delete)]
-        {
-            self.duration(path.attribute(name), text.known().and_then(Option::as_ref));
-        }
-    }
-
-    fn duration(&mut self, path: AttributePath, text: Option<&String>) {
-        if let Some(text) = text.filter(|text| durations::seconds(text).is_none()) {
-            self.add(path, format!("{text:?} is no duration."), "Write it like 90s, 5m or 1h30m.");
         }
     }
 }
@@ -433,12 +410,17 @@ mod tests {
     }
 
     #[test]
-    fn policies_are_json_and_timeouts_durations() {
+    fn policies_are_json() {
         assert_eq!(paths(&[("objectstore_endpoint_policy", "{".into())]), ["objectstore_endpoint_policy"]);
         assert_eq!(paths(&[("keyvalue_endpoint_policy", "{\"Statement\":[]}".into())]), [""; 0]);
-        assert_eq!(paths(&[("route_table_update_timeout", "5".into())]), ["route_table_update_timeout"]);
+    }
+
+    #[test]
+    fn timeouts_are_durations() {
+        let refused = |name: &str, value: Value| super::super::config::tests::decode(&[(name, value)]).unwrap_err();
+        assert_eq!(refused("route_table_update_timeout", "5".into())[0].path.to_string(), "route_table_update_timeout");
         let timeouts = Value::map([("create", "soon".into())]);
-        assert_eq!(paths(&[("timeouts", timeouts)]), ["timeouts.create"]);
+        assert_eq!(refused("timeouts", timeouts)[0].path.to_string(), "timeouts.create");
     }
 
     #[test]

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
 use super::function_arn::FunctionArn;
-use super::route_key::RouteKey;
 use super::{access_log, authorizer, cors, keys, tags};
 use crate::objects::{
-    AccessLog, Api, ApiRoute, Authorizer, Integration, Inventory, Key, LambdaPermission, LogGroup, Object, Ref, Spec,
-    Stage, Tags,
+    AccessLog, Api, ApiRoute, Authorizer, Integration, Inventory, Key, LambdaPermission, LogGroup, Object, Ref,
+    RouteKey, Spec, Stage, Tags,
 };
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::product::{Blueprint, Context, Scope};
+use crate::product::{Blueprint, Context, MOST_TAGS, Scope};
 
 /// The objects that should exist. Errors are what only the account and Region can tell.
 pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {
@@ -260,10 +259,10 @@ impl<'a> Draft<'a> {
     }
 
     fn tags(&mut self, attribute: &str, own: &Tags) -> Tags {
-        let merged = tags::merged(self.scope, own);
+        let merged = self.scope.tags(&[own]);
         // Too many of its own have been reported by validation.
         if let (Some(all), Some(own)) = (merged.known(), own.known())
-            && own.len() <= tags::MOST
+            && own.len() <= MOST_TAGS
         {
             tags::check_count(all.len(), &AttributePath::new(attribute), &mut self.problems);
         }

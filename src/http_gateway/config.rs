@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{access_log, timeouts};
+use super::access_log;
 use crate::objects::Tags;
 use crate::plugin::{Check, Input, Value};
+use crate::product::OperationTimeouts;
 
 /// The payload formats in which API Gateway calls a function.
 const PAYLOAD_FORMATS: &[&str] = &["1.0", "2.0"];
@@ -18,7 +19,8 @@ crate::attributes! {
         /// requests that no other route takes. The methods are GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS and
         /// ANY. A path starts with `/` and may hold variables (`{id}`); its last part may be a greedy one
         /// (`{proxy+}`). At most 300 routes. A changed entry is made in place and requests are served all the
-        /// time; a changed key is a new route beside the old one, which then goes.
+        /// time; a changed key is a new route beside the old one, which then goes. Where only the name of a variable
+        /// changes, API Gateway cannot hold both, so the old route goes first and its requests fail for a moment.
         route_config: Input<BTreeMap<String, Input<RouteConfig>>> = required(),
         /// Description of the API, at most 1024 characters. A change is made in place.
         description: Input<Option<String>> = optional(),
@@ -139,19 +141,5 @@ crate::attributes! {
         expose_headers: Input<Option<Vec<Input<String>>>> = optional(),
         /// Seconds for which a browser keeps a preflight answer; -1 is not at all.
         max_age: Input<Option<i64>> = optional().check(Check::between(-1, 86_400)),
-    }
-}
-
-crate::attributes! {
-    /// How long operations may take, as durations such as `30s`, `10m` or `1h30m`.
-    pub struct OperationTimeouts {
-        /// For the whole create.
-        create: Input<Option<String>> = optional().check(timeouts::duration()),
-        /// For the whole read.
-        read: Input<Option<String>> = optional().check(timeouts::duration()),
-        /// For the whole update.
-        update: Input<Option<String>> = optional().check(timeouts::duration()),
-        /// For the whole destroy.
-        delete: Input<Option<String>> = optional().check(timeouts::duration()),
     }
 }

@@ -1,22 +1,9 @@
-//! Tags of a gateway's objects.
+//! The rules of AWS for tags.
 
 use std::collections::BTreeMap;
 
-use crate::objects::Tags;
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::product::Scope;
-
-/// AWS's limit of 50, less the two ownership tags.
-pub(super) const MOST: usize = 48;
-
-/// The provider's `default_tags` with an object's own over them, less what others manage.
-pub(super) fn merged(scope: &Scope, own: &Tags) -> Tags {
-    own.as_ref().map(|own| {
-        let defaults = scope.default_tags.iter().map(|(key, value)| (key.clone(), Input::Known(value.clone())));
-        let own = own.iter().map(|(key, value)| (key.clone(), value.clone()));
-        defaults.chain(own).filter(|(key, _)| !scope.ignore_tags.ignores(key)).collect()
-    })
-}
+use crate::product::MOST_TAGS;
 
 /// Checks tags as configured.
 pub(super) fn check(tags: Option<&BTreeMap<String, Input<String>>>, path: &AttributePath, problems: &mut Vec<Problem>) {
@@ -58,11 +45,11 @@ pub(super) fn check(tags: Option<&BTreeMap<String, Input<String>>>, path: &Attri
 
 /// Checks the number of tags of one object, `default_tags` among them where they are known.
 pub(super) fn check_count(count: usize, path: &AttributePath, problems: &mut Vec<Problem>) {
-    if count > MOST {
+    if count > MOST_TAGS {
         problems.push(Problem::new(
             path.clone(),
             format!("There are {count} tags; AWS allows 50 on an object, and the provider needs 2 of them."),
-            format!("Leave {} out, here or in default_tags.", count - MOST),
+            format!("Leave {} out, here or in default_tags.", count - MOST_TAGS),
         ));
     }
 }

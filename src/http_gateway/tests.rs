@@ -282,6 +282,31 @@ fn a_changed_timeout_leaves_the_integration_and_makes_another() {
 }
 
 #[test]
+fn a_renamed_path_variable_is_a_route_that_leaves_before_the_other_arrives() {
+    let route = json!({ "faas_function_arn": ORDERS });
+    let routes = |name: &str| {
+        let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));
+        config(json!({ "route_config": { one: route, below: route, "GET /orders": route } }))
+    };
+    let entry = |object: Object| Entry::new(object.key.clone(), format!("id-{}", object.key), object.spec);
+    let existing = Inventory { entries: objects(&routes("id")).into_iter().map(entry).collect() };
+    let plan = crate::reconcile::plan(&existing, &objects(&routes("order"))).unwrap();
+    let slots = |positions: &BTreeSet<usize>| -> Vec<&str> {
+        positions.iter().map(|position| plan.ops[*position].action.key().slot.as_str()).collect()
+    };
+    let order: Vec<(&str, Vec<&str>)> =
+        plan.ops.iter().map(|op| (op.action.key().slot.as_str(), slots(&op.waits))).collect();
+    let old = vec!["route.POST /orders/{id}/items", "route.GET /orders/{id}"];
+    let expected = [
+        ("route.GET /orders/{order}", old.clone()),
+        ("route.POST /orders/{order}/items", old),
+        ("route.POST /orders/{id}/items", vec![]),
+        ("route.GET /orders/{id}", vec![]),
+    ];
+    assert_eq!(order, expected);
+}
+
+#[test]
 fn a_changed_ttl_keeps_the_authorizer_and_a_changed_source_exchanges_it_with_its_permission() {
     let with_authorizer = |ttl: i64, source: &str| {
         objects(&config(json!({ "faas_authorizers": { "a": {

@@ -2,8 +2,8 @@
 
 use super::config::{GatewayConfig, RouteConfig};
 use super::function_arn::FunctionArn;
-use super::route_key::{RouteKey, collisions};
 use super::{access_log, authorizer, cors, tags};
+use crate::objects::route_key::{RouteKey, collisions};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// AWS's default quota of routes, which our users are held to: an API beyond it fails half made.

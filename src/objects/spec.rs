@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Key, Need, OnDelete, Tags};
+use super::{Claim, Key, Need, OnDelete, RouteKey, Tags};
 use crate::plugin::Input;
 
 pub use gateway::{AccessLog, Api, ApiRoute, Authorizer, Cors, Integration, LambdaPermission, LogGroup, Stage};
@@ -182,7 +182,13 @@ impl Spec {
             Spec::LambdaPermission(it) => {
                 vec![Claim::Exact(format!("statement {:?} {:?} {:?}", it.function_arn, it.qualifier, it.authorizer))]
             }
-            Spec::ApiRoute(it) => vec![Claim::Exact(format!("route {}", it.route_key))],
+            Spec::ApiRoute(it) => {
+                let variables = RouteKey::parse(&it.route_key).map(|key| key.variables()).unwrap_or_default();
+                let variable = |(place, name): (String, &str)| Claim::PathVariable { place, name: name.to_string() };
+                let mut claims = vec![Claim::Exact(format!("route {}", it.route_key))];
+                claims.extend(variables.into_iter().map(variable));
+                claims
+            }
             Spec::LogGroup(it) => vec![Claim::Exact(format!("log group {:?}", it.name))],
             Spec::Stage(_) => vec![Claim::Exact("stage $default".into())],
             _ => vec![],

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::block::ProviderBlock;
-use super::duration;
 use super::endpoints::{is_called, service_named};
+use crate::durations;
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 
 /// Every problem and warning of a block, beyond the rules of its attributes, which the server checks.
@@ -205,7 +205,7 @@ fn session(
         ));
     }
     if let Some(text) = duration {
-        let message = match duration::parse(text) {
+        let message = match durations::parse(text) {
             None => Some(format!("{text:?} is not a duration.")),
             Some(length) if !(900..=43_200).contains(&length.as_secs()) => Some(format!("{text:?} is out of range.")),
             Some(_) => None,

@@ -132,6 +132,11 @@ impl Proxy {
         self.calls().into_iter().filter(|record| record.call.is_mutation()).collect()
     }
 
+    /// Keeps the first `count` calls of the log and forgets the later ones.
+    pub(crate) fn keep_calls(&self, count: usize) {
+        self.shared.log.keep(count);
+    }
+
     pub(crate) fn clear_calls(&self) {
         self.shared.log.clear();
     }

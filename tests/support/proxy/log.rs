@@ -61,6 +61,10 @@ impl Log {
         self.records().clear();
     }
 
+    pub(super) fn keep(&self, count: usize) {
+        self.records().truncate(count);
+    }
+
     pub(super) fn by_action(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for record in self.snapshot() {

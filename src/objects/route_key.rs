@@ -78,6 +78,21 @@ impl<'a> RouteKey<'a> {
         matches!(self, RouteKey::Default | RouteKey::Path { method: "ANY", .. })
     }
 
+    /// The variables, each with its place: the path up to it and with it, without the names of variables. Routes that
+    /// go through one place must give its variable one name, whatever their methods are.
+    pub fn variables(&self) -> Vec<(String, &'a str)> {
+        let RouteKey::Path { parts, .. } = self else { return Vec::new() };
+        let mut place = String::new();
+        let mut variables = Vec::new();
+        for part in parts {
+            place += &part.shape();
+            if let Part::Variable(name) | Part::Greedy(name) = part {
+                variables.push((place.clone(), *name));
+            }
+        }
+        variables
+    }
+
     /// The same for all keys that match the same requests: variables without their names.
     fn shape(&self) -> String {
         match self {
@@ -118,20 +133,20 @@ impl<'a> Part<'a> {
 
 /// Two routes that API Gateway does not take beside each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Collision<'a> {
+pub(crate) struct Collision<'a> {
     /// The key at fault, the later of the two in the order of keys.
-    pub(super) key: &'a str,
+    pub(crate) key: &'a str,
     /// The other one.
-    pub(super) other: &'a str,
+    pub(crate) other: &'a str,
     /// What is wrong, in a sentence.
-    pub(super) message: String,
+    pub(crate) message: String,
 }
 
 /// The routes that collide with an earlier one. Keys that are written wrongly are passed over.
 ///
 /// API Gateway keeps paths in a tree in which a place has one variable only, whatever the methods are: it answers
 /// a second one of another name with "conflicting variable on the same hierarchical level".
-pub(super) fn collisions<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<Collision<'a>> {
+pub(crate) fn collisions<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<Collision<'a>> {
     let mut found = Vec::new();
     let mut shapes: BTreeMap<String, &str> = BTreeMap::new();
     let mut variables: BTreeMap<String, (&str, &str)> = BTreeMap::new();
@@ -142,13 +157,9 @@ pub(super) fn collisions<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<Col
             found.push(Collision { key, other, message });
             continue;
         }
-        let RouteKey::Path { parts, .. } = &route else { continue };
-        let mut place = String::new();
-        for part in parts {
-            place += &part.shape();
-            let (Part::Variable(name) | Part::Greedy(name)) = part else { continue };
+        for (place, name) in route.variables() {
             match variables.get(&place) {
-                Some((known, other)) if known != name => {
+                Some((known, other)) if *known != name => {
                     let message = format!(
                         "{key:?} calls a variable {name:?} that {other:?} calls {known:?}; API Gateway allows one \
                          variable name at each place of the path."
@@ -158,7 +169,7 @@ pub(super) fn collisions<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<Col
                 }
                 Some(_) => {}
                 None => {
-                    variables.insert(place.clone(), (name, key));
+                    variables.insert(place, (name, key));
                 }
             }
         }
@@ -217,5 +228,23 @@ mod tests {
     fn keys_that_differ_in_variable_names_only_match_the_same_requests() {
         let found = collisions(["GET /x/{a}", "GET /x/{b}"]);
         assert!(found[0].message.contains("same requests"), "{}", found[0].message);
+    }
+
+    #[test]
+    fn routes_of_one_place_claim_its_variable_name_together_and_another_name_not_at_all() {
+        use crate::objects::{ApiRoute, Key, Spec};
+        let collide = |one: &str, other: &str| {
+            let claims = |route_key: &str| {
+                let api = Key::new("api");
+                let route_key = route_key.to_string();
+                Spec::ApiRoute(ApiRoute { api, route_key, integration: None, authorizer: None }).claims()
+            };
+            claims(one).iter().any(|claim| claims(other).iter().any(|it| claim.collides(it)))
+        };
+        assert!(collide("GET /x/{a}", "POST /x/{b}/y"));
+        assert!(collide("GET /x/{a}", "GET /x/{b}"));
+        assert!(!collide("GET /x/{a}", "POST /x/{a}/y"));
+        assert!(!collide("GET /x/{a}", "GET /y/{b}"));
+        assert!(!collide("GET /x/{a}", "GET /x/{b+}"), "a greedy variable has a place of its own, as in `collisions`");
     }
 }

@@ -1,0 +1,141 @@
+//! What fails leaves a state that is true, a message that says the ways on, and a way on that works.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Bed, THIS, text};
+use crate::support::proxy::fault::Fault;
+
+/// Three routes over two functions, with access logs.
+fn shop(bed: &Bed) -> Value {
+    json!({
+        "route_config": { "GET /a": bed.to("orders"), "GET /b": bed.to("users"), "GET /c": bed.to("orders") },
+        "access_log_logservice_group_name": "/shop/access",
+    })
+}
+
+/// The ids of what the account holds are those that state names: routes, integrations, statements, group, stage.
+fn assert_state_is_true(bed: &Bed) {
+    let all = bed.proxy.account().list();
+    let ids = |list: &Value, member: &str| -> Vec<String> {
+        list.as_array().into_iter().flatten().map(|it| text(&it[member])).collect()
+    };
+    let api = &all["apis"][0];
+    let mut exists: BTreeSet<String> = BTreeSet::from([text(&api["ApiId"])]);
+    exists.extend(ids(&api["routes"], "RouteId"));
+    exists.extend(ids(&api["integrations"], "IntegrationId"));
+    exists.extend(ids(&api["stages"], "StageName"));
+    exists.extend(ids(&all["log_groups"], "logGroupName").into_iter().filter(|name| name == "/shop/access"));
+    for function in all["functions"].as_array().expect("a list") {
+        exists.extend(ids(&function["statements"], "Sid"));
+    }
+    let objects = bed.attribute("aws_objects");
+    let known: BTreeSet<String> = objects.as_object().expect("a map").values().map(text).collect();
+    assert_eq!(known, exists);
+}
+
+#[test]
+fn a_refused_route_leaves_the_rest_in_state_and_the_tainted_gateway_can_be_kept_and_finished() {
+    let bed = Bed::new();
+    let refused = Fault::on("CreateRoute").when(|call| call.param("routeKey") == "GET /b");
+    bed.proxy.fault(refused.answer(403, "AccessDeniedException", "a policy forbids it"));
+    bed.config(&shop(&bed));
+    let run = bed.workspace.apply(&[]);
+    run.failed_with("CreateRoute answered AccessDeniedException: a policy forbids it");
+    run.failed_with("Creating route route.GET /b failed");
+    run.failed_with("terraform untaint");
+    run.failed_with("Not started: stage");
+    assert!(bed.workspace.state().is_tainted(THIS));
+    assert_state_is_true(&bed);
+    let api = text(&bed.attribute("id"));
+    assert_eq!(bed.proxy.account().list_of("apis")[0]["tags"]["fgw:state"], "incomplete");
+
+    bed.proxy.clear_faults();
+    bed.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
+    let slots = bed.slots();
+    bed.apply_config();
+    assert_eq!(bed.told(&slots), ["CreateRoute GET /b", "CreateStage $default", "TagResource api"]);
+    assert_eq!(text(&bed.attribute("id")), api);
+    assert_eq!(bed.proxy.account().list_of("apis")[0]["tags"]["fgw:state"], "ready");
+    bed.destroy();
+}
+
+#[test]
+fn a_failed_update_says_what_is_left_and_the_next_apply_does_only_that() {
+    let bed = Bed::new();
+    bed.apply(&shop(&bed));
+    bed.proxy.fault(Fault::on("UpdateRoute").answer(403, "AccessDeniedException", "a policy forbids it"));
+    let mut changed = shop(&bed);
+    changed["route_config"]["GET /a"] = bed.to("keeper");
+    changed["route_config"]["GET /d"] = bed.to("users");
+    bed.config(&changed);
+    bed.workspace.apply(&[]).failed_with("Updating route route.GET /a failed");
+    assert!(!bed.workspace.state().is_tainted(THIS));
+    assert_eq!(bed.call("GET", "/a", None).body, "orders /a", "what served goes on serving");
+    assert_eq!(bed.call("GET", "/d", None).body, "users /d", "independent work is done");
+    let left = bed.attribute("drift");
+    assert!(text(&left["route.GET /a"]).starts_with("not yet applied"), "{left}");
+    assert_state_is_true(&bed);
+    assert_eq!(bed.workspace.plan(&["-refresh=false"]).code, 2, "the plan goes on without a look at AWS too");
+
+    bed.proxy.clear_faults();
+    let slots = bed.slots();
+    bed.apply_config();
+    assert_eq!(bed.told(&slots), ["UpdateRoute route.GET /a"]);
+    bed.destroy();
+}
+
+#[test]
+fn ctrl_c_during_a_create_finishes_what_is_in_flight_and_the_next_apply_goes_on() {
+    let bed = Bed::new();
+    bed.proxy.latency(Duration::from_millis(150));
+    bed.config(&shop(&bed));
+    let run = bed.workspace.apply_interrupted(|| bed.proxy.succeeded("CreateIntegration") >= 1);
+    run.failed_with("before Terraform was asked to stop");
+    bed.proxy.latency(Duration::ZERO);
+    assert_eq!(bed.proxy.count("CreateStage"), 0, "nothing new was started");
+    assert!(bed.workspace.state().is_tainted(THIS));
+    assert_state_is_true(&bed);
+    bed.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
+    bed.apply_config();
+    assert_state_is_true(&bed);
+    assert_eq!(bed.call("GET", "/c", None).body, "orders /c");
+    bed.destroy();
+}
+
+#[test]
+fn what_a_killed_create_has_left_stops_a_create_and_is_taken_over_by_import() {
+    let bed = Bed::new();
+    let tags = json!({ "fgw:resource": "http_gateway/shop", "fgw:state": "creating" });
+    let left = json!({ "Name": "shop", "ProtocolType": "HTTP", "Tags": tags });
+    let left = text(&bed.proxy.account().boto("apigatewayv2", "create_api", left)["ApiId"]);
+    bed.config(&shop(&bed));
+    let run = bed.workspace.apply(&[]);
+    run.failed_with(&format!("An unfinished fgw_http_gateway \"shop\" exists already: {left}"));
+    run.failed_with(&format!("terraform import ADDRESS {left}"));
+    assert_eq!(bed.proxy.mutations().len(), 0);
+    assert!(bed.workspace.state().resource(THIS).is_none());
+
+    bed.workspace.import(THIS, &left).succeeded();
+    bed.apply_config();
+    assert_eq!(text(&bed.attribute("id")), left);
+    assert_eq!(bed.proxy.account().list_of("apis").len(), 1);
+    assert_state_is_true(&bed);
+    bed.destroy();
+}
+
+#[test]
+fn a_log_group_of_someone_else_is_never_taken_over() {
+    let bed = Bed::new();
+    let group = json!({ "logGroupName": "/shop/access", "tags": { "whose": "theirs" } });
+    bed.proxy.account().boto("logs", "create_log_group", group);
+    bed.config(&shop(&bed));
+    let run = bed.workspace.apply(&[]);
+    run.failed_with("log group /shop/access exists already and is not managed here");
+    bed.destroy();
+    let groups = bed.proxy.account().list_of("log_groups");
+    let theirs = groups.iter().find(|group| group["logGroupName"] == "/shop/access").expect("it is left alone");
+    assert_eq!(theirs["tags"], json!({ "whose": "theirs" }));
+}

@@ -1,0 +1,119 @@
+//! What an account holds, in lines that a person can write down beforehand: names in place of ids.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{short, text};
+use crate::support::emulator::Account;
+
+/// One line for each API, route, authorizer, unused integration, stage, log group and statement, in this order. Ids
+/// are written as `<api name>`, `<authorizer name>` and `<account>`.
+pub(super) fn picture(account: &Account) -> Vec<String> {
+    let all = account.list();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut names = BTreeMap::from([(account.id.clone(), "<account>".to_owned())]);
+    let mut lines = Vec::new();
+    for api in list(&all["apis"]) {
+        names.insert(text(&api["ApiId"]), format!("<{}>", plain(&api["Name"])));
+        let (name, description, version) = (plain(&api["Name"]), plain(&api["Description"]), plain(&api["Version"]));
+        lines.push(format!("api {name}: description {description}, version {version}"));
+        lines.push(format!("cors {}", plain(&api["CorsConfiguration"])));
+        lines.push(format!("tags of api {}", plain(&api["tags"])));
+        let mut authorizers = BTreeMap::new();
+        for authorizer in list(&api["authorizers"]) {
+            authorizers.insert(text(&authorizer["AuthorizerId"]), plain(&authorizer["Name"]));
+            names.insert(text(&authorizer["AuthorizerId"]), format!("<{}>", plain(&authorizer["Name"])));
+            lines.push(format!(
+                "authorizer {}: {} calls {}, payload {}, simple {}, sources {}, ttl {}",
+                plain(&authorizer["Name"]),
+                plain(&authorizer["AuthorizerType"]),
+                short(&text(&authorizer["AuthorizerUri"])),
+                plain(&authorizer["AuthorizerPayloadFormatVersion"]),
+                plain(&authorizer["EnableSimpleResponses"]),
+                plain(&authorizer["IdentitySource"]),
+                plain(&authorizer["AuthorizerResultTtlInSeconds"]),
+            ));
+        }
+        let integrations: BTreeMap<String, String> = list(&api["integrations"])
+            .iter()
+            .map(|it| {
+                let told = format!(
+                    "{} {} payload {} after {} ms, {}",
+                    plain(&it["IntegrationType"]),
+                    short(&text(&it["IntegrationUri"])),
+                    plain(&it["PayloadFormatVersion"]),
+                    plain(&it["TimeoutInMillis"]),
+                    plain(&it["Description"]),
+                );
+                (text(&it["IntegrationId"]), told)
+            })
+            .collect();
+        let mut unused = integrations.clone();
+        let mut routes: Vec<String> = list(&api["routes"])
+            .iter()
+            .map(|route| {
+                let target = plain(&route["Target"]);
+                let target = target.trim_start_matches("integrations/");
+                unused.remove(target);
+                let protection = match plain(&route["AuthorizationType"]).as_str() {
+                    "CUSTOM" => format!("guarded by {}", authorizers[&text(&route["AuthorizerId"])]),
+                    other => other.to_owned(),
+                };
+                let function = integrations.get(target).cloned().unwrap_or_else(|| format!("a missing {target}"));
+                format!("route {}: {function}; {protection}", plain(&route["RouteKey"]))
+            })
+            .collect();
+        routes.sort();
+        lines.push(format!("{} integrations", integrations.len()));
+        lines.extend(routes);
+        lines.extend(unused.values().map(|it| format!("unused integration: {it}")));
+        for stage in list(&api["stages"]) {
+            let logs = &stage["AccessLogSettings"];
+            lines.push(format!(
+                "stage {}: deployed by itself {}",
+                plain(&stage["StageName"]),
+                plain(&stage["AutoDeploy"])
+            ));
+            lines.push(format!("logs to {} as {}", plain(&logs["DestinationArn"]), plain(&logs["Format"])));
+            lines.push(format!("tags of stage {}", plain(&stage["tags"])));
+        }
+    }
+    for group in
+        list(&all["log_groups"]).iter().filter(|group| !plain(&group["logGroupName"]).starts_with("/aws/lambda"))
+    {
+        let days = plain(&group["retentionInDays"]);
+        lines.push(format!(
+            "log group {} for {days} days, tags {}",
+            plain(&group["logGroupName"]),
+            plain(&group["tags"])
+        ));
+    }
+    let mut statements = Vec::new();
+    for function in list(&all["functions"]) {
+        for statement in list(&function["statements"]) {
+            statements.push(format!(
+                "statement of {}: {} {} {} from {}",
+                plain(&function["FunctionName"]),
+                plain(&statement["Effect"]),
+                plain(&statement["Principal"]["Service"]),
+                plain(&statement["Action"]),
+                plain(&statement["Condition"]["ArnLike"]["AWS:SourceArn"]),
+            ));
+        }
+    }
+    statements.sort();
+    lines.extend(statements);
+    let named = |line: String| names.iter().fold(line, |line, (id, name)| line.replace(id, name));
+    lines.into_iter().map(named).collect()
+}
+
+/// Nothing as `-`, a text without its quotes, all else as JSON.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) if text.is_empty() => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,93 @@
+//! Changes of an API's and a stage's settings. What is taken out of the configuration is really gone from AWS.
+
+use serde_json::json;
+
+use super::picture::picture;
+use super::{Bed, SLOW, text, with};
+
+#[test]
+fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
+    let bed = Bed::new();
+    bed.proxy.latency(SLOW);
+    let routes = json!({ "route_config": { "GET /a": bed.to("orders") } });
+    bed.apply(&with(
+        &routes,
+        &json!({
+            "description": "first", "api_version": "1",
+            "api_tags": { "team": "web", "old": "1" }, "stage_tags": { "level": "live" },
+            "cors_configuration": { "allow_origins": ["*"], "allow_headers": ["x-key"] },
+            "access_log_logservice_group_name": "/shop/access",
+            "access_log_logservice_group_retention_in_days": 30,
+            "access_log_logservice_group_tags": { "kept": "short" },
+        }),
+    ));
+    let arn = format!("arn:aws:apigateway:us-east-1::/apis/{}", text(&bed.attribute("id")));
+    let theirs = json!({ "ResourceArn": arn, "Tags": { "theirs": "stays" } });
+    bed.proxy.account().boto("apigatewayv2", "tag_resource", theirs);
+
+    let mut told = bed.change(&with(
+        &routes,
+        &json!({
+            "description": "second", "api_version": "1",
+            "api_tags": { "team": "api" }, "stage_tags": { "level": "live" },
+            "cors_configuration": { "allow_origins": ["*"], "max_age": 5 },
+            "access_log_logservice_group_name": "/shop/access",
+            "access_log_logservice_group_tags": { "kept": "long" },
+            "access_log_format_type": "CLF",
+        }),
+    ));
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            "DeleteRetentionPolicy /shop/access",
+            "TagResource /shop/access",
+            "TagResource api",
+            "UntagResource api",
+            "UpdateApi",
+            "UpdateStage $default",
+        ]
+    );
+    let shown = picture(bed.proxy.account());
+    assert_eq!(
+        shown[..3],
+        [
+            "api shop: description second, version 1",
+            r#"cors {"AllowCredentials":false,"AllowHeaders":[],"AllowMethods":[],"AllowOrigins":["*"],"ExposeHeaders":[],"MaxAge":5}"#,
+            r#"tags of api {"fgw:resource":"http_gateway/shop","fgw:state":"ready","team":"api","theirs":"stays"}"#,
+        ]
+    );
+    assert!(shown.iter().any(|line| line.contains("as $context.identity.sourceIp - - [")), "{shown:#?}");
+    assert!(shown.iter().any(|line| line.starts_with("log group /shop/access for - days")), "{shown:#?}");
+
+    let told = bed.change(&routes);
+    let mut sorted = told.clone();
+    sorted.sort();
+    assert_eq!(
+        sorted,
+        [
+            "DeleteAccessLogSettings $default",
+            "DeleteCorsConfiguration",
+            "DeleteLogGroup /shop/access",
+            "UntagResource api",
+            "UntagResource stage",
+            "UpdateApi",
+        ]
+    );
+    assert_eq!(told.last().map(String::as_str), Some("DeleteLogGroup /shop/access"), "nothing writes to it any more");
+    assert_eq!(
+        picture(bed.proxy.account()),
+        [
+            "api shop: description -, version -",
+            "cors -",
+            r#"tags of api {"fgw:resource":"http_gateway/shop","fgw:state":"ready","theirs":"stays"}"#,
+            "1 integrations",
+            "route GET /a: AWS_PROXY orders payload 1.0 after 30000 ms, -; NONE",
+            "stage $default: deployed by itself true",
+            "logs to - as -",
+            r#"tags of stage {"fgw:object":"stage","fgw:resource":"http_gateway/<shop>"}"#,
+            "statement of orders: Allow apigateway.amazonaws.com lambda:InvokeFunction from arn:aws:execute-api:us-east-1:<account>:<shop>/*/*",
+        ]
+    );
+    bed.destroy();
+}

@@ -1,0 +1,100 @@
+//! Gateways in one configuration with other resources.
+
+use serde_json::json;
+
+use super::picture::picture;
+use super::{Bed, SECRET, SLOW, assert_turns_are_taken};
+
+#[test]
+fn two_gateways_that_call_one_function_lose_no_statement() {
+    let bed = Bed::new();
+    bed.proxy.latency(SLOW);
+    let gateway = |name: &str, routes: serde_json::Value| json!({ "name": name, "route_config": routes });
+    let one = gateway("one", json!({ "GET /a": bed.to("orders"), "GET /b": bed.to("users") }));
+    let two = gateway("two", json!({ "GET /a": bed.to("users"), "GET /b": bed.to("orders") }));
+    bed.configs(&[("this", &one), ("other", &two)], &json!({}));
+    bed.apply_config();
+    let statements = |account| -> Vec<String> {
+        picture(account).into_iter().filter(|line| line.starts_with("statement")).collect()
+    };
+    let statement = |function: &str, gateway: &str| {
+        format!(
+            "statement of {function}: Allow apigateway.amazonaws.com lambda:InvokeFunction from \
+             arn:aws:execute-api:us-east-1:<account>:<{gateway}>/*/*"
+        )
+    };
+    let sorted = |mut lines: Vec<String>| {
+        lines.sort();
+        lines
+    };
+    assert_eq!(
+        sorted(statements(bed.proxy.account())),
+        [statement("orders", "one"), statement("orders", "two"), statement("users", "one"), statement("users", "two"),]
+    );
+
+    bed.configs(&[("this", &one)], &json!({}));
+    bed.apply_config();
+    assert_eq!(sorted(statements(bed.proxy.account())), [statement("orders", "one"), statement("users", "one")]);
+    bed.destroy();
+}
+
+#[test]
+fn a_function_and_an_authorizer_that_are_made_in_the_same_run_are_unknown_at_plan_and_no_problem() {
+    let bed = Bed::new();
+    let others = json!({ "terraform_data": {
+        "function": { "input": bed.arn("orders") },
+        "guard": { "input": "guard" },
+        "name": { "input": "customers" },
+    } });
+    let gateway = json!({
+        "route_config": {
+            "GET /a": { "faas_function_arn": "${terraform_data.function.output}" },
+            "GET /b": { "faas_function_arn": bed.arn("users"), "authorizer_name": "${terraform_data.name.output}" },
+        },
+        "faas_authorizers": { "customers": {
+            "authorizer_name": "${terraform_data.guard.output}",
+            "authorizer_payload_format_version": "2.0",
+            "enable_simple_responses": true,
+        } },
+    });
+    bed.configs(&[("this", &gateway)], &others);
+    let plan = bed.workspace.plan_json(&[]);
+    let changes = plan["resource_changes"].as_array().expect("a list");
+    let change = &changes.iter().find(|it| it["type"] == "fgw_http_gateway").expect("it is made")["change"];
+    assert_eq!(change["after_unknown"]["aws_objects"], true, "which objects there will be is not known");
+    assert_eq!(change["after_unknown"]["route_ids"], json!({ "GET /a": true, "GET /b": true }), "but their keys are");
+    assert_eq!(change["after_unknown"]["authorizer_ids"], json!({ "customers": true }));
+    bed.workspace.apply_plan().succeeded();
+    assert_turns_are_taken(&bed.proxy);
+    bed.workspace.assert_nothing_to_do();
+    let call = |path: &str, key: Option<&str>| bed.call("GET", path, key).status;
+    assert_eq!((call("/a", None), call("/b", None), call("/b", Some(SECRET))), (200, 403, 200));
+    bed.destroy();
+}
+
+#[test]
+fn the_example_in_the_documentation_applies_and_destroys() {
+    let bed = Bed::new();
+    let account = bed.proxy.account();
+    for name in ["catalogue", "authorize-customer", "authorize-staff"] {
+        account.create_function(name, "def handler(event, context):\n    return {'body': 'it'}\n");
+    }
+    account.boto("lambda", "publish_version", json!({ "FunctionName": "catalogue" }));
+    let alias = json!({ "FunctionName": "catalogue", "Name": "live", "FunctionVersion": "1" });
+    account.boto("lambda", "create_alias", alias);
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/resources/fgw_http_gateway");
+    for file in std::fs::read_dir(directory).expect("the examples are there") {
+        let path = file.expect("a file").path();
+        if path.extension().is_none_or(|extension| extension != "tf") {
+            continue;
+        }
+        let example = std::fs::read_to_string(&path).expect("it is text");
+        // The workspace has the terraform block already, and the account and Region are those of the test.
+        let begins = example.find("\n}\n").expect("it begins with a terraform block") + 3;
+        let ours = example[begins..].replace("eu-central-1:123456789012", &format!("us-east-1:{}", account.id));
+        bed.workspace.write("main.tf", &ours);
+        bed.apply_config();
+        assert!(bed.workspace.state().output("url").as_str().is_some_and(|url| url.starts_with("http")), "{path:?}");
+        bed.destroy();
+    }
+}
