@@ -3,6 +3,8 @@
 #[path = "support/mod.rs"]
 mod support;
 
+#[path = "suite/network.rs"]
+mod network;
 #[path = "suite/plugin.rs"]
 mod plugin;
 #[path = "suite/testbed.rs"]
