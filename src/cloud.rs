@@ -20,7 +20,7 @@ pub trait Cloud: Send + Sync + 'static {
     /// Looks at a whole topology with a fixed number of calls. `None` only where AWS says that the root does
     /// not exist. `known` are the objects that state knows: untagged kinds are recognized by them. Objects with
     /// the root's ownership tag that state does not know are returned too.
-    async fn read(&self, owner: &Owner, root_id: &str, known: &[Entry]) -> Result<Option<Vec<Observed>>, Failure>;
+    async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Vec<Observed>>, Failure>;
 
     /// Makes an object. `record` is called the moment AWS answers with an id, before any wait. A second call for
     /// an object whose first answer was lost finds it by its ownership tag or natural key.
@@ -41,28 +41,46 @@ pub trait Cloud: Send + Sync + 'static {
     async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure>;
 
     /// The roots with this name that a create which never returned has left.
-    async fn unfinished_roots(&self, owner: &Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
+    async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
 
     /// Looks whether what AWS does by itself after the last change went well, such as the deployment of a stage.
-    async fn settle(&self, owner: &Owner, root_id: &str) -> Result<(), Failure>;
+    async fn settle(&self, owner: Owner, root_id: &str) -> Result<(), Failure>;
 
     /// Sets the tag `fgw:state` of a root.
-    async fn mark_root(&self, owner: &Owner, root_id: &str, state: RootState) -> Result<(), Failure>;
+    async fn mark_root(&self, owner: Owner, root_id: &str, state: RootState) -> Result<(), Failure>;
 }
 
-/// Whose objects they are: the product, and the root once it exists.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Owner {
-    /// `four_tier_vpc` or `http_gateway`.
-    pub product: &'static str,
-    /// The slot of the root object.
-    pub root: &'static str,
+/// Whose objects they are: the kind of topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// `fgw_four_tier_vpc`, below a VPC.
+    FourTierVpc,
+    /// `fgw_http_gateway`, below an HTTP API.
+    HttpGateway,
+}
+
+impl Owner {
+    /// The first part of the ownership tag `fgw:resource`.
+    pub fn product(self) -> &'static str {
+        match self {
+            Owner::FourTierVpc => "four_tier_vpc",
+            Owner::HttpGateway => "http_gateway",
+        }
+    }
+
+    /// The slot of the root object, which is created first and whose id is the resource's id.
+    pub fn root(self) -> &'static str {
+        match self {
+            Owner::FourTierVpc => "vpc",
+            Owner::HttpGateway => "api",
+        }
+    }
 }
 
 /// What one operation may use.
 pub struct Work<'a> {
     /// Whose objects they are.
-    pub owner: &'a Owner,
+    pub owner: Owner,
     /// The root's id; `None` while the root itself is created.
     pub root_id: Option<&'a str>,
     /// The ids of the objects that this one needs.

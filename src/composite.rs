@@ -21,7 +21,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 
-use crate::cloud::{Connected, Connection, Owner, SharedCloud};
+use crate::cloud::{Connected, Connection, SharedCloud};
 use crate::plugin::{
     ApplyRequest, ApplyResponse, Diagnostics, ImportResponse, Nested, PlanRequest, PlanResponse, ReadRequest,
     ReadResponse, Resource, Schema, Value,
@@ -50,8 +50,6 @@ impl<P: Product> Composite<P> {
             product: PhantomData,
         }
     }
-
-    const OWNER: Owner = Owner { product: P::OWNER, root: P::ROOT };
 
     fn begun(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
         self.begun.lock().unwrap_or_else(|poisoned| poisoned.into_inner())

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 
 pub use config::{Config, NaclRule, OperationTimeouts, SecurityGroupRule};
 
+use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object, Spec, Tags, Tier, keys};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts};
@@ -35,8 +36,7 @@ impl Product for FourTierVpc {
     type Config = Config;
 
     const TYPE_NAME: &'static str = "fgw_four_tier_vpc";
-    const OWNER: &'static str = "four_tier_vpc";
-    const ROOT: &'static str = keys::VPC;
+    const OWNER: Owner = Owner::FourTierVpc;
 
     fn description() -> &'static str {
         "A VPC with up to four tiers of subnets per availability zone (public, private app, private persistence, \

@@ -24,6 +24,7 @@ pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, OperationTimeouts, R
 pub use function_arn::FunctionArn;
 pub use route_key::RouteKey;
 
+use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object, Tags};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts};
@@ -35,8 +36,7 @@ impl Product for HttpGateway {
     type Config = GatewayConfig;
 
     const TYPE_NAME: &'static str = "fgw_http_gateway";
-    const OWNER: &'static str = "http_gateway";
-    const ROOT: &'static str = keys::API;
+    const OWNER: Owner = Owner::HttpGateway;
 
     fn description() -> &'static str {
         "An HTTP API in front of functions: routes, integrations, request authorizers, permissions, CORS and access \

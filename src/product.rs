@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
@@ -15,11 +16,8 @@ pub trait Product: Send + Sync + 'static {
     /// The type in a configuration, such as `fgw_four_tier_vpc`.
     const TYPE_NAME: &'static str;
 
-    /// The first part of the ownership tag `fgw:resource`, such as `four_tier_vpc`.
-    const OWNER: &'static str;
-
-    /// The slot of the root object, which is created first and whose id is the resource's id.
-    const ROOT: &'static str;
+    /// Whose objects they are.
+    const OWNER: Owner;
 
     /// What the resource is, in Markdown.
     fn description() -> &'static str;

@@ -1,42 +1,35 @@
 //! The only code that knows the AWS SDK: one file per kind of object, each with the same functions in the same
 //! order (`read`, `create`, `update`, `delete`).
 
-mod clients;
-mod credentials;
-mod errors;
-mod facts;
-mod http_client;
-mod identity;
-#[cfg(test)]
-mod loopback;
+mod session;
+
+pub(crate) mod apigatewayv2;
+pub(crate) mod lambda_permission;
+pub(crate) mod log_group;
+
 mod operation;
 mod ownership;
-mod retries;
-mod trust;
+mod tag_changes;
+mod changes;
+mod locks;
 mod waits;
+mod errors;
+mod retries;
 
-use crate::product::Scope;
+mod clients;
+mod credentials;
+mod identity;
+mod http_client;
+mod trust;
+mod facts;
+
+#[cfg(test)]
+mod loopback;
+#[cfg(test)]
+mod recorded;
 
 pub(crate) use clients::connect;
 pub(crate) use errors::AwsError;
 pub(crate) use facts::facts;
 pub(crate) use operation::Operation;
-
-/// Clients for one provider configuration. Cheap to clone; connections are shared and made on first use.
-#[derive(Clone)]
-pub struct Session {
-    pub(crate) scope: Scope,
-    pub(crate) ec2: aws_sdk_ec2::Client,
-    pub(crate) apigateway: aws_sdk_apigatewayv2::Client,
-    pub(crate) logs: aws_sdk_cloudwatchlogs::Client,
-    /// The configuration that Lambda clients are made from, one per Region of a function.
-    pub(crate) lambda_config: aws_sdk_lambda::Config,
-}
-
-impl Session {
-    /// A Lambda client for the Region of a function, which may differ from the provider's.
-    pub(crate) fn lambda(&self, region: &str) -> aws_sdk_lambda::Client {
-        let region = aws_types::region::Region::new(region.to_string());
-        aws_sdk_lambda::Client::from_conf(self.lambda_config.to_builder().region(region).build())
-    }
-}
+pub use session::Session;

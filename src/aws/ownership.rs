@@ -20,8 +20,8 @@ pub(crate) fn is_ownership(key: &str) -> bool {
 }
 
 /// The value of [`RESOURCE`] for a root of this name, or for the objects below a root of this id.
-pub(crate) fn resource(owner: &Owner, name_or_root_id: &str) -> String {
-    format!("{}/{name_or_root_id}", owner.product)
+pub(crate) fn resource(owner: Owner, name_or_root_id: &str) -> String {
+    format!("{}/{name_or_root_id}", owner.product())
 }
 
 /// The value of [`STATE`].

@@ -149,12 +149,12 @@ async fn existing<P: Product>(cloud: &dyn Cloud, request: &PlanRequest) -> Resul
 /// A root is never exchanged by an update: only a replacement, which Terraform announces, may do that.
 fn refuse_another_root<P: Product>(inventory: &Inventory, decision: &Decision, diagnostics: &mut Diagnostics) {
     let makes_root = decision.plan.ops.iter().any(|op| match &op.action {
-        Action::Create(object) => object.key.slot == P::ROOT,
+        Action::Create(object) => object.key.slot == P::OWNER.root(),
         _ => false,
     });
-    if makes_root && inventory.at(P::ROOT).is_some() {
+    if makes_root && inventory.at(P::OWNER.root()).is_some() {
         diagnostics.error(
-            format!("{} would lose its {}", P::TYPE_NAME, P::ROOT),
+            format!("{} would lose its {}", P::TYPE_NAME, P::OWNER.root()),
             "The change cannot be made in place. Use `terraform apply -replace=ADDRESS` if you mean to rebuild it.",
         );
     }
@@ -301,7 +301,7 @@ impl<P: Product> Composite<P> {
 
         let execution = Execution {
             cloud: cloud.as_ref(),
-            owner: &Self::OWNER,
+            owner: P::OWNER,
             inventory: Arc::clone(&inventory),
             timeouts: &timeouts,
             deadline,
@@ -321,7 +321,7 @@ impl<P: Product> Composite<P> {
         }
         if let Some(root_id) = &root_id
             && !plan.is_empty()
-            && let Err(failure) = cloud.settle(&Self::OWNER, root_id).await
+            && let Err(failure) = cloud.settle(P::OWNER, root_id).await
         {
             diagnostics
                 .error(format!("{} {} does not work as applied", P::TYPE_NAME, root_id), messages::detail(&failure));
@@ -386,7 +386,7 @@ impl<P: Product> Composite<P> {
         request.so_far.told_by(what_remains.clone());
         let execution = Execution {
             cloud: cloud.as_ref(),
-            owner: &Self::OWNER,
+            owner: P::OWNER,
             inventory: Arc::clone(&inventory),
             timeouts: &timeouts,
             deadline,
@@ -408,7 +408,7 @@ impl<P: Product> Composite<P> {
     /// Whether a create that was killed has left a root of this name.
     async fn finds_leftovers(&self, cloud: &dyn Cloud, config: &P::Config, diagnostics: &mut Diagnostics) -> bool {
         let name = name::<P>(config);
-        match cloud.unfinished_roots(&Self::OWNER, &name).await {
+        match cloud.unfinished_roots(P::OWNER, &name).await {
             Ok(mut roots) => {
                 roots.retain(|root| !self.begun().contains(&root.id));
                 messages::leftovers::<P>(&name, &roots, diagnostics);
@@ -436,7 +436,7 @@ impl<P: Product> Composite<P> {
         let complete = !diagnostics.has_errors();
         let wanted = if complete { RootState::Ready } else { RootState::Incomplete };
         let Some(now) = now.filter(|now| *now != wanted && (creating || complete)) else { return };
-        match cloud.mark_root(&Self::OWNER, root_id, wanted).await {
+        match cloud.mark_root(P::OWNER, root_id, wanted).await {
             Ok(()) => private.root_state = (wanted != RootState::Ready).then_some(wanted),
             Err(failure) => {
                 private.root_state = Some(now);
@@ -517,7 +517,7 @@ fn arrange(inventory: &mut Inventory, objects: &[Object]) {
 }
 
 fn root_id<P: Product>(inventory: &Inventory) -> Option<String> {
-    inventory.at(P::ROOT).map(|entry| entry.id.clone())
+    inventory.at(P::OWNER.root()).map(|entry| entry.id.clone())
 }
 
 fn name<P: Product>(config: &P::Config) -> String {

@@ -2,7 +2,7 @@
 
 use super::observe::{drift, observe};
 use super::private::Private;
-use super::{Composite, state};
+use super::state;
 use crate::cloud::{Cloud, Failure, RootState};
 use crate::plugin::Value;
 use crate::product::{Product, Scope};
@@ -14,7 +14,7 @@ pub(super) async fn refresh<P: Product>(
     known: Option<Private>,
 ) -> Result<Option<Private>, Failure> {
     let entries = known.as_ref().map(|private| private.inventory.entries.as_slice()).unwrap_or_default();
-    let Some(seen) = cloud.read(&Composite::<P>::OWNER, root_id, entries).await? else { return Ok(None) };
+    let Some(seen) = cloud.read(P::OWNER, root_id, entries).await? else { return Ok(None) };
     let rebuilt = known.is_none();
     let mut private = observe(known, seen, &cloud.scope().ignore_tags);
     if rebuilt {

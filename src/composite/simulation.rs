@@ -131,9 +131,9 @@ impl Cloud for Simulation {
         })
     }
 
-    async fn read(&self, owner: &Owner, _: &str, _: &[Entry]) -> Result<Option<Vec<Observed>>, Failure> {
+    async fn read(&self, owner: Owner, _: &str, _: &[Entry]) -> Result<Option<Vec<Observed>>, Failure> {
         let objects = self.objects();
-        if !objects.iter().any(|object| object.key.slot == owner.root) {
+        if !objects.iter().any(|object| object.key.slot == owner.root()) {
             return Ok(None);
         }
         let ids = self.ids.lock().unwrap();
@@ -210,15 +210,15 @@ impl Cloud for Simulation {
         Ok(())
     }
 
-    async fn settle(&self, _: &Owner, _: &str) -> Result<(), Failure> {
+    async fn settle(&self, _: Owner, _: &str) -> Result<(), Failure> {
         Ok(())
     }
 
-    async fn unfinished_roots(&self, _: &Owner, _: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
+    async fn unfinished_roots(&self, _: Owner, _: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
         Ok(self.left.lock().unwrap().clone())
     }
 
-    async fn mark_root(&self, _: &Owner, _: &str, state: RootState) -> Result<(), Failure> {
+    async fn mark_root(&self, _: Owner, _: &str, state: RootState) -> Result<(), Failure> {
         *self.root_state.lock().unwrap() = Some(state);
         Ok(())
     }

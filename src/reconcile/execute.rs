@@ -28,7 +28,7 @@ pub struct Execution<'a> {
     /// The account.
     pub cloud: &'a dyn Cloud,
     /// Whose objects they are.
-    pub owner: &'a Owner,
+    pub owner: Owner,
     /// What exists; kept true all the time, so that it can be read after a panic.
     pub inventory: Arc<Mutex<Inventory>>,
     /// How long things may take.
@@ -177,7 +177,7 @@ impl Execution<'_> {
     }
 
     fn root_id(&self) -> Option<String> {
-        self.lock().present().find(|entry| entry.key.slot == self.owner.root).map(|entry| entry.id.clone())
+        self.lock().present().find(|entry| entry.key.slot == self.owner.root()).map(|entry| entry.id.clone())
     }
 
     fn record_id(&self, object: &Object, id: &str) {

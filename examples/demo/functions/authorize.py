@@ -1,0 +1,11 @@
+"""Decides who may pass: a request authorizer in payload format 2.0 with simple responses.
+
+A real authorizer would verify a signed token. This one knows a single, public one.
+"""
+
+TOKEN = "Bearer open-sesame"
+
+
+def handler(event, context):
+    headers = {name.lower(): value for name, value in event.get("headers", {}).items()}
+    return {"isAuthorized": headers.get("authorization") == TOKEN, "context": {"caller": "Ali Baba"}}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Says what is missing of the programs that are named, and how to get it. Changes nothing.
+#
+#   scripts/prerequisites.sh cargo python terraform
+#
+# Where python is asked for, the path of a suitable interpreter is the only line of standard output.
+# PYTHON and TERRAFORM may name other programs (TERRAFORM=tofu).
+set -eu
+
+missing=
+
+lacks() { missing="$missing
+  $1"; }
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+suitable() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
+need_cargo() {
+    has cargo || lacks 'cargo, 1.94 or later: https://rustup.rs'
+    has cc || lacks 'a C compiler, which Rust links with (Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc; macOS: xcode-select --install)'
+}
+
+need_python() {
+    for candidate in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
+        if has "$candidate" && suitable "$candidate"; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    lacks "Python 3.11 or later, tried: ${PYTHON:-python3, python3.14 to python3.11} (Debian, Ubuntu: apt install python3 python3-venv; Fedora: dnf install python3; macOS: brew install python)"
+}
+
+need_terraform() {
+    has "${TERRAFORM:-terraform}" || lacks "${TERRAFORM:-terraform}, 1.5 or later: https://developer.hashicorp.com/terraform/install (or OpenTofu, with TERRAFORM=tofu)"
+}
+
+for program in "$@"; do
+    case $program in
+        cargo | python | terraform) "need_$program" ;;
+        *) echo "scripts/prerequisites.sh: knows cargo, python and terraform, not $program" >&2; exit 2 ;;
+    esac
+done
+
+if [ -n "$missing" ]; then
+    echo "Missing on this machine:$missing" >&2
+    exit 1
+fi

@@ -1,0 +1,293 @@
+//! Reads a whole gateway with a fixed number of calls, however many routes it has; one more for each function.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aws_sdk_apigatewayv2::types;
+use futures::future::join_all;
+
+use super::{api, authorizer, integration, route, stage};
+use crate::aws::lambda_permission::{self, Place, Statement, statement_id};
+use crate::aws::log_group::{self, Found};
+use crate::aws::{Session, ownership};
+use crate::cloud::{Failure, Observed, Owner, RootState, UnfinishedRoot};
+use crate::http_gateway::{FunctionArn, keys};
+use crate::objects::{Entry, Key, Ref, Spec};
+use crate::product::Scope;
+
+/// Looks at a gateway. `None` only where AWS says that the API does not exist.
+///
+/// Objects are recognized by their ids in `known`. Where nothing but the API is known (an import, or state that lost
+/// its private part), everything in the API that could be ours is.
+pub(crate) async fn read(
+    session: &Session,
+    owner: Owner,
+    root_id: &str,
+    known: &[Entry],
+) -> Result<Option<Vec<Observed>>, Failure> {
+    let known_groups = join_all(names_of_groups(known).into_iter().map(|name| log_group::find(session, name)));
+    let known_places = places_of(known);
+    let (api, routes, integrations, authorizers, stage, groups, policies) = tokio::join!(
+        api::get(session, root_id),
+        route::list(session, root_id),
+        integration::list(session, root_id),
+        authorizer::list(session, root_id),
+        stage::get(session, root_id),
+        known_groups,
+        policies(session, known_places),
+    );
+    let Some(api) = api? else { return Ok(None) };
+    let groups = groups.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut view = View {
+        scope: &session.scope,
+        root_id,
+        api,
+        routes: routes?,
+        integrations: integrations?,
+        authorizers: authorizers?,
+        stage: stage?,
+        groups: groups.into_iter().flatten().collect(),
+        policies: policies?,
+    };
+    if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
+        return Ok(Some(view.known(known)));
+    }
+    let resource = ownership::resource(owner, root_id);
+    let destination = view.stage.as_ref().and_then(stage::destination).and_then(log_group::name_in);
+    if let Some(name) = destination {
+        let found = log_group::find(session, name).await?;
+        let slot = keys::log_group(&name.to_string().into()).slot;
+        view.groups.extend(found.filter(|found| log_group::is_ours(found, &resource, &slot)));
+    }
+    view.policies = policies_of_functions(session, &view).await?;
+    Ok(Some(view.everything(known)))
+}
+
+/// The gateways of this name that a create of another process has not finished.
+pub(crate) async fn unfinished_roots(
+    session: &Session,
+    owner: Owner,
+    name: &str,
+) -> Result<Vec<UnfinishedRoot>, Failure> {
+    api::unfinished_roots(session, owner, name).await
+}
+
+/// Sets the tag `fgw:state` of an API.
+pub(crate) async fn mark_root(
+    session: &Session,
+    _owner: Owner,
+    root_id: &str,
+    state: RootState,
+) -> Result<(), Failure> {
+    api::mark_root(session, root_id, state).await
+}
+
+type Policies = BTreeMap<Place, Vec<Statement>>;
+
+/// What AWS shows of a gateway, before it is sorted into ours and not ours.
+struct View<'a> {
+    scope: &'a Scope,
+    root_id: &'a str,
+    api: types::Api,
+    routes: Vec<types::Route>,
+    integrations: Vec<types::Integration>,
+    authorizers: Vec<types::Authorizer>,
+    stage: Option<types::Stage>,
+    groups: Vec<Found>,
+    policies: Policies,
+}
+
+impl View<'_> {
+    /// The objects that state knows, as they are now.
+    fn known(&self, known: &[Entry]) -> Vec<Observed> {
+        let (api_key, mut seen) = self.api(known);
+        let mut ours = BTreeMap::new();
+        for entry in known {
+            if matches!(entry.applied, Spec::Integration(_) | Spec::Authorizer(_)) {
+                ours.insert(entry.id.clone(), entry.key.clone());
+            }
+        }
+        for entry in known {
+            let (id, key) = (entry.id.as_str(), entry.key.clone());
+            let observed = match &entry.applied {
+                Spec::LogGroup(_) => {
+                    let named = |it: &&Found| it.shown.log_group_name.as_deref() == Some(id);
+                    self.groups.iter().find(named).and_then(|found| log_group::read(found, api_key.clone(), key))
+                }
+                Spec::LambdaPermission(applied) => Place::known(applied)
+                    .and_then(|place| self.policies.get(&place))
+                    .and_then(|it| lambda_permission::read(self.scope, it, self.root_id, id, key, applied)),
+                Spec::Authorizer(applied) => {
+                    self.authorizers.iter().find(|it| it.authorizer_id.as_deref() == Some(id)).and_then(|shown| {
+                        let spec = authorizer::read(shown, api_key.clone(), Some(applied))?;
+                        authorizer::observed(shown, spec, key)
+                    })
+                }
+                Spec::Integration(applied) => self
+                    .integrations
+                    .iter()
+                    .find(|it| it.integration_id.as_deref() == Some(id))
+                    .and_then(|shown| integration::read(shown, api_key.clone(), key, Some(applied))),
+                Spec::ApiRoute(_) => self
+                    .routes
+                    .iter()
+                    .find(|it| it.route_id.as_deref() == Some(id))
+                    .and_then(|shown| route::read(shown, api_key.clone(), key, &ours)),
+                Spec::Stage(_) => self
+                    .stage
+                    .as_ref()
+                    .map(|shown| stage::read(shown, api_key.clone(), key, |arn| reference_to_group(known, arn))),
+                _ => None,
+            };
+            seen.extend(observed);
+        }
+        seen
+    }
+
+    /// Everything that could be ours: all routes, the integrations and authorizers that they use, the stage, its log
+    /// group if it carries our tags, and the statements with our ids.
+    fn everything(&self, known: &[Entry]) -> Vec<Observed> {
+        let (api_key, mut seen) = self.api(known);
+        let group = self.groups.first();
+        let group_key = group.and_then(|it| it.shown.log_group_name.clone()).map(|name| keys::log_group(&name.into()));
+        if let (Some(found), Some(key)) = (group, &group_key) {
+            seen.extend(log_group::read(found, api_key.clone(), key.clone()));
+        }
+        let mut ours = BTreeMap::new();
+        let used: BTreeSet<&str> =
+            self.routes.iter().flat_map(|it| [route::integration_id(it), route::protection(it)]).flatten().collect();
+        let is_used = |id: &Option<String>| id.as_deref().is_some_and(|id| used.contains(id));
+        for shown in self.authorizers.iter().filter(|it| is_used(&it.authorizer_id)) {
+            let Some(spec) = authorizer::read(shown, api_key.clone(), None) else { continue };
+            let key = keys::authorizer(&spec);
+            let function = calls_itself(&spec).filter(|function| self.is_own(function));
+            let name = spec.name.clone();
+            let Some(observed) = authorizer::observed(shown, spec, key.clone()) else { continue };
+            let statement = function.and_then(|function| {
+                let permission = keys::authorizer_permission(&name, &function, &key);
+                self.statement(&function, permission, &api_key, Some((&observed.id, &key)))
+            });
+            ours.insert(observed.id.clone(), key);
+            seen.push(observed);
+            seen.extend(statement);
+        }
+        for shown in self.integrations.iter().filter(|it| is_used(&it.integration_id)) {
+            // The key is made from what is read, so the first reading has none yet.
+            let Some(read) = integration::read(shown, api_key.clone(), Key::new(""), None) else { continue };
+            let Spec::Integration(mut spec) = read.spec else { continue };
+            let Some(key) = keys::integration(&spec) else { continue };
+            if ours.values().any(|it| *it == key) {
+                // A second one that does the same cannot have the same place. Its routes point to an id.
+                continue;
+            }
+            if let Some(function) = own_function(&spec).filter(|function| self.is_own(function)) {
+                let permission = keys::permission(&function);
+                if !seen.iter().any(|it| it.key == permission) {
+                    seen.extend(self.statement(&function, permission.clone(), &api_key, None));
+                }
+                spec.permission = Some(permission);
+            }
+            ours.insert(read.id.clone(), key.clone());
+            seen.push(Observed { key, spec: Spec::Integration(spec), ..read });
+        }
+        for shown in &self.routes {
+            let Some(route_key) = &shown.route_key else { continue };
+            seen.extend(route::read(shown, api_key.clone(), keys::route(route_key), &ours));
+        }
+        seen.extend(self.stage.as_ref().map(|shown| {
+            stage::read(shown, api_key.clone(), keys::stage(), |arn| match &group_key {
+                Some(key) => Ref::Key(key.clone()),
+                None => Ref::Id(arn.to_string()),
+            })
+        }));
+        seen
+    }
+
+    fn api(&self, known: &[Entry]) -> (Key, Vec<Observed>) {
+        let applied = known.iter().find_map(|entry| match &entry.applied {
+            Spec::Api(applied) => Some((&entry.key, applied)),
+            _ => None,
+        });
+        let key = applied.map_or_else(keys::api, |(key, _)| key.clone());
+        let observed = api::read(&self.api, self.root_id, key.clone(), applied.map(|(_, applied)| applied));
+        (key, vec![observed])
+    }
+
+    fn statement(
+        &self,
+        function: &FunctionArn,
+        key: Key,
+        api_key: &Key,
+        authorizer: Option<(&str, &Key)>,
+    ) -> Option<Observed> {
+        let place = Place::of_function(function);
+        let id = statement_id(self.root_id, &place, authorizer.map(|(id, _)| id));
+        let spec = place.permission(api_key.clone(), authorizer.map(|(_, key)| key.clone()));
+        lambda_permission::read(self.scope, self.policies.get(&place)?, self.root_id, &id, key, &spec)
+    }
+
+    /// The policy of another account's function is not ours to read.
+    fn is_own(&self, function: &FunctionArn) -> bool {
+        self.scope.account.as_ref().is_none_or(|account| *account == function.account)
+    }
+}
+
+fn names_of_groups(known: &[Entry]) -> BTreeSet<&str> {
+    let groups = known.iter().filter(|entry| matches!(entry.applied, Spec::LogGroup(_)));
+    groups.map(|entry| entry.id.as_str()).collect()
+}
+
+fn places_of(known: &[Entry]) -> BTreeSet<Place> {
+    let place = |entry: &Entry| match &entry.applied {
+        Spec::LambdaPermission(applied) => Place::known(applied),
+        _ => None,
+    };
+    known.iter().filter_map(place).collect()
+}
+
+async fn policies(session: &Session, places: BTreeSet<Place>) -> Result<Policies, Failure> {
+    let read = async |place: Place| {
+        let policy = lambda_permission::policy(session, &place).await?;
+        Ok((place, policy))
+    };
+    join_all(places.into_iter().map(read)).await.into_iter().collect()
+}
+
+async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Policies, Failure> {
+    let api_key = keys::api();
+    let of_integrations = view
+        .integrations
+        .iter()
+        .filter_map(|shown| FunctionArn::parse(integration::function(shown.integration_uri.as_deref()?)).ok());
+    let of_authorizers =
+        view.authorizers.iter().filter_map(|shown| calls_itself(&authorizer::read(shown, api_key.clone(), None)?));
+    let own = of_integrations.chain(of_authorizers).filter(|function| view.is_own(function));
+    policies(session, own.map(|function| Place::of_function(&function)).collect()).await
+}
+
+/// The function of an integration.
+fn own_function(spec: &crate::objects::Integration) -> Option<FunctionArn> {
+    FunctionArn::parse(spec.function_arn.known()?).ok()
+}
+
+/// The function of an authorizer, where API Gateway needs a permission to call it.
+fn calls_itself(spec: &crate::objects::Authorizer) -> Option<FunctionArn> {
+    if spec.credentials_arn.known()?.is_some() {
+        return None;
+    }
+    FunctionArn::parse_invoke_uri(spec.authorizer_uri.known()?)
+}
+
+/// The log group with this ARN: ours, or another one.
+fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
+    let is_it = |entry: &&Entry| {
+        matches!(entry.applied, Spec::LogGroup(_))
+            && match entry.learned.get("arn") {
+                Some(learned) => learned == arn,
+                None => log_group::name_in(arn) == Some(&entry.id),
+            }
+    };
+    known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! Sending a change to a service whose calls carry no idempotency token and are refused while another change is
+//! at work: API Gateway, Lambda policies, CloudWatch Logs.
+
+use std::time::{Duration, Instant};
+
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
+use aws_smithy_runtime_api::client::result::SdkError;
+
+use super::AwsError;
+use crate::cloud::{Failure, Patience};
+
+/// How often a create is sent when each answer is lost.
+const SENDS: usize = 3;
+
+/// The pause before a look for what a lost answer may have made shows nothing for sure.
+const SETTLE: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 1000 });
+
+/// One change of one object.
+pub(crate) struct Change<'a> {
+    /// The AWS action, such as `CreateRoute`.
+    pub(crate) action: &'a str,
+    /// How long it is tried.
+    pub(crate) patience: &'a Patience,
+    /// Whether a refusal only means that another change is at work.
+    pub(crate) is_busy: fn(&Failure) -> bool,
+}
+
+impl Change<'_> {
+    /// Sends a call that may be repeated safely.
+    pub(crate) async fn send<T, E, F>(&self, call: impl Fn() -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+        SdkError<E, HttpResponse>: AwsError,
+    {
+        self.when_free(&call).await.map_err(|refusal| refusal.failure)
+    }
+
+    /// Sends a call that makes something. After a lost answer it looks for the thing with `find` before sending
+    /// again, so that nothing is made twice. `call` must be one that the SDK does not repeat by itself.
+    pub(crate) async fn create<T, E, F, L>(&self, call: impl Fn() -> F, find: impl Fn() -> L) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+        L: Future<Output = Result<Option<T>, Failure>>,
+        SdkError<E, HttpResponse>: AwsError,
+    {
+        let mut sent = 0;
+        loop {
+            let refusal = match self.when_free(&call).await {
+                Ok(made) => return Ok(made),
+                Err(refusal) => refusal,
+            };
+            if !refusal.answer_lost {
+                return Err(refusal.failure);
+            }
+            sent += 1;
+            // Lists lag a little behind creates.
+            for pause in [Duration::ZERO, SETTLE] {
+                tokio::time::sleep(pause).await;
+                match find().await {
+                    Ok(Some(made)) => return Ok(made),
+                    Ok(None) => {}
+                    // Whether it exists is not known, so sending again could make a second one.
+                    Err(unseen) => {
+                        let mut failure = refusal.failure;
+                        failure.message =
+                            format!("{}; whether it was carried out is not known: {unseen}", failure.message);
+                        return Err(failure);
+                    }
+                }
+            }
+            if sent == SENDS || self.is_over() {
+                return Err(refusal.failure);
+            }
+        }
+    }
+
+    /// Repeats a call while another change is at work.
+    async fn when_free<T, E, F>(&self, call: &impl Fn() -> F) -> Result<T, Refusal>
+    where
+        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+        SdkError<E, HttpResponse>: AwsError,
+    {
+        let mut pause = Duration::from_millis(100);
+        loop {
+            let error = match call().await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let failure = error.failure(self.action);
+            if !(self.is_busy)(&failure) || self.is_over() {
+                return Err(Refusal { answer_lost: answer_lost(&error), failure });
+            }
+            let rest = self.patience.deadline.saturating_duration_since(Instant::now());
+            tokio::select! {
+                () = tokio::time::sleep(pause.min(rest)) => {}
+                () = self.patience.stop.cancelled() => {}
+            }
+            pause = (pause * 3 / 2).min(Duration::from_secs(5));
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.patience.stop.is_cancelled() || Instant::now() >= self.patience.deadline
+    }
+}
+
+struct Refusal {
+    failure: Failure,
+    answer_lost: bool,
+}
+
+/// Whether AWS may have carried out a call that failed.
+fn answer_lost<E>(error: &SdkError<E, HttpResponse>) -> bool {
+    match error {
+        SdkError::ConstructionFailure(_) => false,
+        SdkError::ServiceError(error) => error.raw().status().as_u16() >= 500,
+        _ => true,
+    }
+}

@@ -1,0 +1,309 @@
+//! Statements in the policies of functions that let API Gateway call them.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::apigatewayv2::{digest, execution_arn};
+use super::changes::Change;
+use super::waits::{Look, until};
+use super::{AwsError, Operation, Session, locks};
+use crate::cloud::{Cause, Failure, Observed, Patience};
+use crate::http_gateway::FunctionArn;
+use crate::objects::{Entry, Key, LambdaPermission, Learned, Spec};
+use crate::plugin::Input;
+use crate::product::Scope;
+
+/// How long a new function may answer that it does not exist.
+const NEW_FUNCTION: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 30 });
+
+/// How long a new statement may take to show.
+const VISIBLE: Duration = Duration::from_secs(300);
+
+/// The function whose policy holds a statement, and the part of the policy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    /// ARN without alias or version.
+    pub(crate) function_arn: String,
+    /// Alias or version: each has a policy of its own.
+    pub(crate) qualifier: Option<String>,
+}
+
+/// One statement of a policy.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Statement(Value);
+
+/// Reads the policy of a function, alias or version. A function without one, or that does not exist, has no
+/// statements.
+pub(crate) async fn policy(session: &Session, place: &Place) -> Result<Vec<Statement>, Failure> {
+    let client = session.lambda(&region(session, place));
+    let request = client.get_policy().function_name(&place.function_arn).set_qualifier(place.qualifier.clone());
+    let text = match request.send().await.map_err(|error| error.failure("GetPolicy")) {
+        Ok(answer) => answer.policy.unwrap_or_default(),
+        Err(failure) if is_absent(&failure) => return Ok(Vec::new()),
+        Err(failure) => return Err(failure),
+    };
+    let policy: Value = serde_json::from_str(&text).map_err(|error| {
+        let message = format!("the policy of {} is no JSON: {error}", place.function_arn);
+        Failure::new(Cause::Other, "GetPolicy", message)
+    })?;
+    Ok(match policy.get("Statement") {
+        Some(Value::Array(statements)) => statements.iter().cloned().map(Statement).collect(),
+        Some(statement @ Value::Object(_)) => vec![Statement(statement.clone())],
+        _ => Vec::new(),
+    })
+}
+
+/// What a policy shows of a permission. `None` where the statement is missing or lets in something else.
+pub(crate) fn read(
+    scope: &Scope,
+    policy: &[Statement],
+    api_id: &str,
+    statement_id: &str,
+    key: Key,
+    spec: &LambdaPermission,
+) -> Option<Observed> {
+    let place = Place::known(spec)?;
+    let source_arn = source_arn(scope, &place, api_id, authorizer_in(api_id, statement_id));
+    let statement = policy.iter().find(|it| it.id() == Some(statement_id))?;
+    statement.lets_in(&source_arn).then(|| Observed {
+        id: statement_id.to_string(),
+        key,
+        spec: Spec::LambdaPermission(spec.clone()),
+        learned: Learned::new(),
+    })
+}
+
+/// Adds a statement, or takes the one that is there already if it is equal, and waits until it shows.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -> Result<(), Failure> {
+    let session = operation.session;
+    let place = Place::of(operation, spec)?;
+    let api_id = operation.id(&spec.api)?;
+    let authorizer_id = spec.authorizer.as_ref().map(|key| operation.id(key)).transpose()?;
+    let statement_id = statement_id(api_id, &place, authorizer_id);
+    let source_arn = source_arn(&session.scope, &place, api_id, authorizer_id);
+    let client = session.lambda(&region(session, &place));
+    let find = || async {
+        let statements = policy(session, &place).await?;
+        match statements.into_iter().find(|it| it.id() == Some(&statement_id)) {
+            Some(there) if there.lets_in(&source_arn) => Ok(Some(())),
+            Some(there) => Err(different(&place, &statement_id, &there)),
+            None => Ok(None),
+        }
+    };
+
+    // Statements are lost when calls on one function overlap, whatever the qualifier.
+    let _turn = locks::turn(format!("lambda {}", place.function_arn)).await;
+    let change = Change { action: "AddPermission", patience: &operation.work.patience, is_busy: |_| false };
+    let new_until = Instant::now() + NEW_FUNCTION;
+    until("a change of the function's policy", &operation.work.patience, Duration::from_secs(5), || async {
+        let answer = change
+            .create(
+                || async {
+                    client
+                        .add_permission()
+                        .function_name(&place.function_arn)
+                        .set_qualifier(place.qualifier.clone())
+                        .statement_id(&statement_id)
+                        .action("lambda:InvokeFunction")
+                        .principal("apigateway.amazonaws.com")
+                        .source_arn(&source_arn)
+                        .customize()
+                        .config_override(session.once_lambda())
+                        .send()
+                        .await
+                        .map(|_| ())
+                },
+                find,
+            )
+            .await;
+        match answer {
+            Ok(()) => Ok(Look::Done(())),
+            // The statement is there, or another change of the function is at work.
+            Err(failure) if failure.code.as_deref() == Some("ResourceConflictException") => {
+                Ok(find().await?.map_or_else(|| Look::Pending(failure.to_string()), Look::Done))
+            }
+            Err(failure) if is_absent(&failure) && Instant::now() < new_until => Ok(Look::Pending(failure.to_string())),
+            Err(failure) => Err(failure),
+        }
+    })
+    .await?;
+    operation.record_id(&statement_id);
+
+    let patience = Patience {
+        deadline: operation.work.patience.deadline.min(Instant::now() + VISIBLE),
+        stop: operation.work.patience.stop.clone(),
+    };
+    until("the statement to show in the function's policy", &patience, Duration::from_secs(5), || async {
+        Ok(find().await?.map_or_else(|| Look::Pending("it does not show".to_string()), Look::Done))
+    })
+    .await
+}
+
+/// Nothing of a statement can change in place: everything that matters is part of its key.
+pub(crate) async fn update(
+    _operation: &Operation<'_>,
+    _id: &str,
+    _from: Option<&LambdaPermission>,
+    _to: &LambdaPermission,
+) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// Removes a statement. A deleted function has taken it along.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let Spec::LambdaPermission(spec) = &entry.applied else {
+        return Err(Failure::new(Cause::Other, "RemovePermission", "no permission; this is a bug in the provider"));
+    };
+    let session = operation.session;
+    let place = Place::of(operation, spec)?;
+    let client = session.lambda(&region(session, &place));
+    let _turn = locks::turn(format!("lambda {}", place.function_arn)).await;
+    let change = Change {
+        action: "RemovePermission",
+        patience: &operation.work.patience,
+        is_busy: |failure| failure.code.as_deref() == Some("ResourceConflictException"),
+    };
+    let answer = change
+        .send(|| {
+            client
+                .remove_permission()
+                .function_name(&place.function_arn)
+                .set_qualifier(place.qualifier.clone())
+                .statement_id(&entry.id)
+                .send()
+        })
+        .await;
+    match answer {
+        Err(failure) if !is_absent(&failure) => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+/// The id of the statement for all routes of an API, or for one of its authorizers. It begins with the API's id, so
+/// that whose it is can be seen in the function's policy.
+pub(crate) fn statement_id(api_id: &str, place: &Place, authorizer_id: Option<&str>) -> String {
+    match authorizer_id {
+        Some(id) => format!("{}{id}", authorizer_prefix(api_id)),
+        None => {
+            let place = format!("{} {}", place.function_arn, place.qualifier.as_deref().unwrap_or_default());
+            format!("fgw-{api_id}-routes-{}", digest(&place))
+        }
+    }
+}
+
+impl Place {
+    /// The place of a function, alias or version.
+    pub(crate) fn of_function(function: &FunctionArn) -> Place {
+        Place { function_arn: function.unqualified(), qualifier: function.qualifier.clone() }
+    }
+
+    /// The place of a permission. `None` while it is unknown.
+    pub(crate) fn known(spec: &LambdaPermission) -> Option<Place> {
+        Some(Place { function_arn: spec.function_arn.known()?.clone(), qualifier: spec.qualifier.known()?.clone() })
+    }
+
+    fn of(operation: &Operation<'_>, spec: &LambdaPermission) -> Result<Place, Failure> {
+        Ok(Place {
+            function_arn: operation.known(&spec.function_arn)?.clone(),
+            qualifier: operation.known(&spec.qualifier)?.clone(),
+        })
+    }
+
+    /// The permission of an API at this place.
+    pub(crate) fn permission(&self, api: Key, authorizer: Option<Key>) -> LambdaPermission {
+        LambdaPermission {
+            api,
+            function_arn: Input::Known(self.function_arn.clone()),
+            qualifier: Input::Known(self.qualifier.clone()),
+            authorizer,
+        }
+    }
+}
+
+impl Statement {
+    fn id(&self) -> Option<&str> {
+        self.0.get("Sid")?.as_str()
+    }
+
+    /// Whether it lets API Gateway call the function from this source, and does nothing else.
+    fn lets_in(&self, source_arn: &str) -> bool {
+        let principal = self.0.get("Principal");
+        let service = principal.and_then(|it| it.get("Service").or(Some(it))).and_then(only);
+        self.0.get("Effect").and_then(Value::as_str) == Some("Allow")
+            && service == Some("apigateway.amazonaws.com")
+            && self.0.get("Action").and_then(only) == Some("lambda:InvokeFunction")
+            && self.sources().is_some_and(|sources| sources == [source_arn])
+    }
+
+    /// The sources that the statement is limited to. `None` where it is not limited to sources, or by more.
+    fn sources(&self) -> Option<Vec<&str>> {
+        let conditions = self.0.get("Condition")?.as_object()?;
+        let [(operator, condition)] = conditions.iter().collect::<Vec<_>>()[..] else { return None };
+        let [(name, sources)] = condition.as_object()?.iter().collect::<Vec<_>>()[..] else { return None };
+        if !operator.eq_ignore_ascii_case("ArnLike") || !name.eq_ignore_ascii_case("AWS:SourceArn") {
+            return None;
+        }
+        match sources {
+            Value::Array(sources) => sources.iter().map(Value::as_str).collect(),
+            source => source.as_str().map(|source| vec![source]),
+        }
+    }
+}
+
+/// Policies may write one value as a list of one.
+fn only(value: &Value) -> Option<&str> {
+    match value {
+        Value::Array(values) => match &values[..] {
+            [value] => value.as_str(),
+            _ => None,
+        },
+        value => value.as_str(),
+    }
+}
+
+/// Policies change in the function's own Region.
+fn region(session: &Session, place: &Place) -> String {
+    FunctionArn::parse(&place.function_arn).map_or_else(|_| session.scope.region.clone(), |function| function.region)
+}
+
+fn source_arn(scope: &Scope, place: &Place, api_id: &str, authorizer_id: Option<&str>) -> String {
+    // Only functions of the gateway's own account get here.
+    let account = scope.account.clone().or_else(|| FunctionArn::parse(&place.function_arn).ok().map(|it| it.account));
+    let execution_arn = execution_arn(scope, &account.unwrap_or_default(), api_id);
+    match authorizer_id {
+        Some(id) => format!("{execution_arn}/authorizers/{id}"),
+        None => format!("{execution_arn}/*/*"),
+    }
+}
+
+fn authorizer_prefix(api_id: &str) -> String {
+    format!("fgw-{api_id}-authorizer-")
+}
+
+/// The authorizer that a statement is for.
+fn authorizer_in<'a>(api_id: &str, statement_id: &'a str) -> Option<&'a str> {
+    statement_id.strip_prefix(&authorizer_prefix(api_id))
+}
+
+fn is_absent(failure: &Failure) -> bool {
+    failure.code.as_deref() == Some("ResourceNotFoundException")
+}
+
+fn different(place: &Place, statement_id: &str, there: &Statement) -> Failure {
+    let Place { function_arn, qualifier } = place;
+    let qualifier = qualifier.iter().map(|it| format!(" --qualifier {it}")).collect::<String>();
+    Failure::new(
+        Cause::Exists,
+        "AddPermission",
+        format!(
+            "the policy of {function_arn} has a statement {statement_id} already, which is not the one that is \
+             needed: {}. Remove it (aws lambda remove-permission --function-name {function_arn}{qualifier} \
+             --statement-id {statement_id}) and apply again",
+            there.0
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! An AWS for tests: answers as recorded, and keeps what it was asked.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use aws_credential_types::Credentials;
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::retry::RetryConfig;
+use aws_types::region::Region;
+use serde_json::Value;
+
+use super::{Operation, Session};
+use crate::cloud::{Failure, Owner, Patience, Record, Work};
+use crate::objects::{Ids, Key, Learned, Made};
+use crate::product::{Scope, Timeouts};
+
+/// The owner of all objects in these tests.
+pub(crate) const OWNER: Owner = Owner::HttpGateway;
+
+/// Answers calls in any order; several answers to one call are given in turn, the last one for ever.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recorded(Arc<Mutex<Tape>>);
+
+#[derive(Debug, Default)]
+struct Tape {
+    answers: Vec<(String, Answer)>,
+    asked: Vec<Asked>,
+}
+
+/// What AWS answers.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    /// A status and a JSON body.
+    Json(u16, Value),
+    /// A status, an error code and a message.
+    Error(u16, &'static str, &'static str),
+    /// AWS carries the call out, but the answer never arrives.
+    Lost,
+    /// The same as the other one, after a while.
+    After(Duration, Box<Answer>),
+}
+
+/// What AWS was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// Method and path with query, or the action of CloudWatch Logs.
+    pub(crate) call: String,
+    /// The body; null where there is none.
+    pub(crate) body: Value,
+    /// When it was asked, and when it was answered.
+    pub(crate) times: (Instant, Option<Instant>),
+}
+
+impl Recorded {
+    /// Adds an answer to a call, such as `POST /v2/apis` or `CreateLogGroup`.
+    pub(crate) fn on(self, call: &str, answer: Answer) -> Recorded {
+        self.0.lock().unwrap().answers.push((call.to_string(), answer));
+        self
+    }
+
+    /// Everything asked so far.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.0.lock().unwrap().asked.clone()
+    }
+
+    /// The calls so far.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.asked().into_iter().map(|asked| asked.call).collect()
+    }
+
+    /// The body of the only call of this name.
+    pub(crate) fn body(&self, call: &str) -> Value {
+        let mut bodies: Vec<Value> =
+            self.asked().into_iter().filter(|asked| asked.call == call).map(|asked| asked.body).collect();
+        assert_eq!(bodies.len(), 1, "{call} in {:?}", self.calls());
+        bodies.remove(0)
+    }
+
+    /// Clients that ask here, in a Region of their own, so that tests share no limit and no lock.
+    pub(crate) fn session(&self, region: &str) -> Session {
+        let connector = SharedHttpConnector::new(self.clone());
+        let http = http_client_fn(move |_, _| connector.clone());
+        let credentials = Credentials::for_tests();
+        let region_name = Region::new(region.to_string());
+        macro_rules! config {
+            ($sdk:ident) => {
+                $sdk::Config::builder()
+                    .behavior_version($sdk::config::BehaviorVersion::latest())
+                    .region(region_name.clone())
+                    .credentials_provider(credentials.clone())
+                    .retry_config(RetryConfig::disabled())
+                    .http_client(http.clone())
+                    .build()
+            };
+        }
+        Session {
+            scope: Scope {
+                partition: "aws".into(),
+                region: region.into(),
+                account: Some("123456789012".into()),
+                ..Scope::default()
+            },
+            ec2: aws_sdk_ec2::Client::from_conf(config!(aws_sdk_ec2)),
+            apigateway: aws_sdk_apigatewayv2::Client::from_conf(config!(aws_sdk_apigatewayv2)),
+            logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs)),
+            lambda_config: config!(aws_sdk_lambda),
+        }
+    }
+}
+
+/// What an operation told the executor.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// The ids, in the order of recording.
+    pub(crate) ids: Vec<String>,
+    /// What was learned.
+    pub(crate) learned: Learned,
+}
+
+/// Runs one operation on the object of this key, below the API `api1`.
+pub(crate) async fn run<F>(session: &Session, key: &Key, ids: &[(Key, &str)], call: F) -> (Result<(), Failure>, Told)
+where
+    F: AsyncFnOnce(&Operation<'_>) -> Result<(), Failure>,
+{
+    let made = ids.iter().map(|(key, id)| {
+        let arn = format!("arn:aws:logs:{}:123456789012:log-group:{id}", session.scope.region);
+        (key.clone(), Made { id: (*id).to_string(), learned: Learned::from([("arn".into(), arn)]) })
+    });
+    let mut all = Ids::default();
+    for (key, made) in made {
+        all.insert(key, made);
+    }
+    let told = Mutex::new(Told::default());
+    let record_id = |id: &str| told.lock().unwrap().ids.push(id.to_string());
+    let record_learned = |learned: Learned| told.lock().unwrap().learned = learned;
+    let timeouts = Timeouts::default();
+    let work = Work {
+        owner: OWNER,
+        root_id: Some("api1"),
+        ids: &all,
+        timeouts: &timeouts,
+        patience: Patience { deadline: Instant::now() + Duration::from_secs(10), stop: Default::default() },
+    };
+    let record = Record { id: &record_id, learned: &record_learned };
+    let operation = Operation { session, work: &work, key, record: Some(&record) };
+    let answer = call(&operation).await;
+    (answer, told.into_inner().unwrap())
+}
+
+impl HttpConnector for Recorded {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let call = match request.headers().get("x-amz-target") {
+            Some(target) => target.rsplit('.').next().unwrap_or_default().to_string(),
+            None => {
+                let uri: http::Uri = request.uri().parse().expect("the SDK makes valid URIs");
+                format!("{} {}", request.method(), uri.path_and_query().expect("it has a path"))
+            }
+        };
+        let body = request.body().bytes().and_then(|body| serde_json::from_slice(body).ok()).unwrap_or(Value::Null);
+        let (answer, place) = {
+            let mut tape = self.0.lock().unwrap();
+            tape.asked.push(Asked { call: call.clone(), body, times: (Instant::now(), None) });
+            let mut matching = tape.answers.iter().enumerate().filter(|(_, (name, _))| *name == call);
+            let first = matching.next().map(|(index, (_, answer))| (index, answer.clone()));
+            let is_last = matching.next().is_none();
+            let answer = first.map(|(index, answer)| {
+                if !is_last {
+                    tape.answers.remove(index);
+                }
+                answer
+            });
+            (answer, tape.asked.len() - 1)
+        };
+        let tape = self.0.clone();
+        HttpConnectorFuture::new(async move {
+            let mut answer = answer.unwrap_or_else(|| panic!("no answer is recorded for {call}"));
+            if let Answer::After(pause, then) = answer {
+                tokio::time::sleep(pause).await;
+                answer = *then;
+            }
+            tape.lock().unwrap().asked[place].times.1 = Some(Instant::now());
+            let (status, body) = match answer {
+                Answer::Json(status, body) => (status, body),
+                Answer::Error(status, code, message) => {
+                    (status, serde_json::json!({ "__type": code, "message": message, "Message": message }))
+                }
+                _ => return Err(ConnectorError::io("connection reset".into())),
+            };
+            let text = if body.is_null() { String::new() } else { body.to_string() };
+            let status = status.try_into().expect("tests give valid statuses");
+            Ok(HttpResponse::new(status, SdkBody::from(text)))
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! The account as the executor sees it: each operation goes to the file of its kind.
+
+use async_trait::async_trait;
+
+use super::{Operation, apigatewayv2, lambda_permission, log_group};
+use crate::cloud::{Cloud, Failure, Observed, Owner, Record, RootState, UnfinishedRoot, Work};
+use crate::objects::{Entry, Object, Spec};
+use crate::product::{Facts, Lookup, Scope};
+
+/// Clients for one provider configuration. Cheap to clone; connections are shared and made on first use.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) scope: Scope,
+    pub(crate) ec2: aws_sdk_ec2::Client,
+    pub(crate) apigateway: aws_sdk_apigatewayv2::Client,
+    pub(crate) logs: aws_sdk_cloudwatchlogs::Client,
+    /// The configuration that Lambda clients are made from, one per Region of a function.
+    pub(crate) lambda_config: aws_sdk_lambda::Config,
+}
+
+impl Session {
+    /// A Lambda client for the Region of a function, which may differ from the provider's.
+    pub(crate) fn lambda(&self, region: &str) -> aws_sdk_lambda::Client {
+        let region = aws_types::region::Region::new(region.to_string());
+        aws_sdk_lambda::Client::from_conf(self.lambda_config.to_builder().region(region).build())
+    }
+}
+
+#[async_trait]
+impl Cloud for Session {
+    fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
+        super::facts(self, lookups).await
+    }
+
+    async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Vec<Observed>>, Failure> {
+        match owner {
+            Owner::FourTierVpc => Err(no_ec2()),
+            Owner::HttpGateway => apigatewayv2::gateway::read(self, owner, root_id, known).await,
+        }
+    }
+
+    async fn create(&self, work: &Work<'_>, object: &Object, record: &Record<'_>) -> Result<(), Failure> {
+        let operation = Operation { session: self, work, key: &object.key, record: Some(record) };
+        match &object.spec {
+            Spec::Api(spec) => apigatewayv2::api::create(&operation, spec).await,
+            Spec::Authorizer(spec) => apigatewayv2::authorizer::create(&operation, spec).await,
+            Spec::LambdaPermission(spec) => lambda_permission::create(&operation, spec).await,
+            Spec::Integration(spec) => apigatewayv2::integration::create(&operation, spec).await,
+            Spec::ApiRoute(spec) => apigatewayv2::route::create(&operation, spec).await,
+            Spec::LogGroup(spec) => log_group::create(&operation, spec).await,
+            Spec::Stage(spec) => apigatewayv2::stage::create(&operation, spec).await,
+            _ => Err(no_ec2()),
+        }
+    }
+
+    async fn update(
+        &self,
+        work: &Work<'_>,
+        id: &str,
+        from: Option<&Spec>,
+        to: &Object,
+        record: &Record<'_>,
+    ) -> Result<(), Failure> {
+        let operation = Operation { session: self, work, key: &to.key, record: Some(record) };
+        /// What the object looks like now, as its kind. A key never changes its kind.
+        macro_rules! from {
+            ($kind:ident) => {
+                from.and_then(|from| if let Spec::$kind(spec) = from { Some(spec) } else { None })
+            };
+        }
+        match &to.spec {
+            Spec::Api(to) => apigatewayv2::api::update(&operation, id, from!(Api), to).await,
+            Spec::Authorizer(to) => apigatewayv2::authorizer::update(&operation, id, from!(Authorizer), to).await,
+            Spec::LambdaPermission(to) => lambda_permission::update(&operation, id, from!(LambdaPermission), to).await,
+            Spec::Integration(to) => apigatewayv2::integration::update(&operation, id, from!(Integration), to).await,
+            Spec::ApiRoute(to) => apigatewayv2::route::update(&operation, id, from!(ApiRoute), to).await,
+            Spec::LogGroup(to) => log_group::update(&operation, id, from!(LogGroup), to).await,
+            Spec::Stage(to) => apigatewayv2::stage::update(&operation, id, from!(Stage), to).await,
+            _ => Err(no_ec2()),
+        }
+    }
+
+    async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure> {
+        let operation = Operation { session: self, work, key: &entry.key, record: None };
+        match &entry.applied {
+            Spec::Api(_) => apigatewayv2::api::delete(&operation, entry).await,
+            Spec::Authorizer(_) => apigatewayv2::authorizer::delete(&operation, entry).await,
+            Spec::LambdaPermission(_) => lambda_permission::delete(&operation, entry).await,
+            Spec::Integration(_) => apigatewayv2::integration::delete(&operation, entry).await,
+            Spec::ApiRoute(_) => apigatewayv2::route::delete(&operation, entry).await,
+            Spec::LogGroup(_) => log_group::delete(&operation, entry).await,
+            Spec::Stage(_) => apigatewayv2::stage::delete(&operation, entry).await,
+            _ => Err(no_ec2()),
+        }
+    }
+
+    async fn settle(&self, owner: Owner, root_id: &str) -> Result<(), Failure> {
+        match owner {
+            Owner::FourTierVpc => Ok(()),
+            Owner::HttpGateway => apigatewayv2::stage::check_deployment(self, root_id).await,
+        }
+    }
+
+    async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
+        match owner {
+            Owner::FourTierVpc => Err(no_ec2()),
+            Owner::HttpGateway => apigatewayv2::gateway::unfinished_roots(self, owner, name).await,
+        }
+    }
+
+    async fn mark_root(&self, owner: Owner, root_id: &str, state: RootState) -> Result<(), Failure> {
+        match owner {
+            Owner::FourTierVpc => Err(no_ec2()),
+            Owner::HttpGateway => apigatewayv2::gateway::mark_root(self, owner, root_id, state).await,
+        }
+    }
+}
+
+fn no_ec2() -> Failure {
+    Failure::new(crate::cloud::Cause::Other, "EC2", "networks are not carried out yet")
+}
