@@ -93,8 +93,8 @@ impl Bed {
         self.workspace.apply(options).succeeded();
         let calls = self.calls();
         self.workspace.assert_nothing_to_do();
-        assert_eq!(*self.attribute("drift"), json!({}), "a finished apply leaves no drift");
-        assert_eq!(*self.attribute("leaving"), json!({}), "nothing uses what an apply deletes here");
+        assert_eq!(self.attribute("drift"), json!({}), "a finished apply leaves no drift");
+        assert_eq!(self.attribute("leaving"), json!({}), "nothing uses what an apply deletes here");
         let after = self.picture();
         Change { calls, gone: after.missing_of(&before), new: before.missing_of(&after) }
     }

@@ -186,10 +186,12 @@ fn assert_outputs(bed: &Bed, listing: &Value) {
         };
         let subnet = |index: usize| {
             let subnet_name = format!("main-{name}-{index}");
+            let zone = ["us-east-1a", "us-east-1b", "us-east-1c"][index];
+            let zone_id = ["use1-az6", "use1-az1", "use1-az2"][index];
             let object = json!({
                 "id": id(index), "arn": arn(index), "name": subnet_name, "tier": tier, "index": index,
-                "availability_zone": ["us-east-1a", "us-east-1b", "us-east-1c"][index],
-                "availability_zone_id": ["use1-az6", "use1-az1", "use1-az2"][index],
+                "availability_zone": zone,
+                "availability_zone_id": zone_id,
                 "cidr_block": format!("10.0.{}.0/21", first_block + 8 * index), "ipv6_cidr_block": null,
                 "route_table_id": table(index), "map_public_ip_on_launch": false,
                 "assign_ipv6_address_on_creation": false, "vpc_id": vpc, "owner_id": account,
