@@ -297,6 +297,8 @@ fn session(block: &ProviderBlock, sdk: &SdkConfig, scope: Scope) -> Session {
         apigateway: aws_sdk_apigatewayv2::Client::from_conf(config!(aws_sdk_apigatewayv2, endpoints::APIGATEWAY)),
         logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs, endpoints::LOGS)),
         lambda_config: config!(aws_sdk_lambda, endpoints::LAMBDA),
+        newborns: Default::default(),
+        nat_gateways: Default::default(),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod session;
 
+pub(crate) mod ec2;
 pub(crate) mod apigatewayv2;
 pub(crate) mod lambda_permission;
 pub(crate) mod log_group;

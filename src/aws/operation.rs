@@ -1,9 +1,10 @@
 //! What the code of one kind of object has at hand during one operation.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use super::Session;
-use crate::cloud::{Cause, Failure, Record, Work};
+use crate::cloud::{Cause, Failure, Patience, Record, Work};
 use crate::objects::{Key, Learned, Made, Ref, Tags};
 use crate::plugin::Input;
 
@@ -30,6 +31,11 @@ impl Operation<'_> {
         self.work.ids.get(key).ok_or_else(|| self.bug(format!("{key} is needed and does not exist")))
     }
 
+    /// The id of the topology's root. Only the root itself is made without one.
+    pub(crate) fn root_id(&self) -> Result<&str, Failure> {
+        self.work.root_id.ok_or_else(|| self.bug("the id of the root is not known".to_string()))
+    }
+
     /// The id that a reference stands for.
     pub(crate) fn resolve<'b>(&'b self, reference: &'b Ref) -> Result<&'b str, Failure> {
         match reference {
@@ -50,6 +56,7 @@ impl Operation<'_> {
 
     /// Records the object's id, the moment that AWS answers with it.
     pub(crate) fn record_id(&self, id: &str) {
+        self.session.newborns.add(id);
         if let Some(record) = self.record {
             (record.id)(id);
         }
@@ -60,6 +67,12 @@ impl Operation<'_> {
         if let Some(record) = self.record {
             (record.learned)(learned);
         }
+    }
+
+    /// For a wait that should take no longer than this.
+    pub(crate) fn patience(&self, at_most: Duration) -> Patience {
+        let Patience { deadline, stop } = self.work.patience.clone();
+        Patience { deadline: deadline.min(Instant::now() + at_most), stop }
     }
 
     fn bug(&self, what: String) -> Failure {

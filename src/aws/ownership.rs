@@ -36,10 +36,8 @@ pub(crate) fn state(state: RootState) -> &'static str {
 /// The tags that the creating call of an object below the root sets: its own, and whose it is.
 pub(crate) fn tags_on_create(operation: &Operation<'_>, own: &Tags) -> Result<BTreeMap<String, String>, Failure> {
     let mut tags = operation.own_tags(own)?;
-    if let Some(root_id) = operation.work.root_id {
-        tags.insert(RESOURCE.into(), resource(operation.work.owner, root_id));
-        tags.insert(OBJECT.into(), operation.key.slot.clone());
-    }
+    tags.insert(RESOURCE.into(), resource(operation.work.owner, operation.root_id()?));
+    tags.insert(OBJECT.into(), operation.key.slot.clone());
     Ok(tags)
 }
 

@@ -107,6 +107,8 @@ impl Recorded {
             apigateway: aws_sdk_apigatewayv2::Client::from_conf(config!(aws_sdk_apigatewayv2)),
             logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs)),
             lambda_config: config!(aws_sdk_lambda),
+            newborns: Default::default(),
+            nat_gateways: Default::default(),
         }
     }
 }

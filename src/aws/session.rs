@@ -2,6 +2,8 @@
 
 use async_trait::async_trait;
 
+use super::ec2::{self, NatGatewayPoller};
+use super::waits::Newborns;
 use super::{Operation, apigatewayv2, lambda_permission, log_group};
 use crate::cloud::{Cloud, Failure, Observed, Owner, Record, RootState, UnfinishedRoot, Work};
 use crate::objects::{Entry, Object, Spec};
@@ -16,6 +18,10 @@ pub struct Session {
     pub(crate) logs: aws_sdk_cloudwatchlogs::Client,
     /// The configuration that Lambda clients are made from, one per Region of a function.
     pub(crate) lambda_config: aws_sdk_lambda::Config,
+    /// What this process has made, and AWS may not show yet.
+    pub(crate) newborns: Newborns,
+    /// Watches the NAT gateways of all operations together.
+    pub(crate) nat_gateways: NatGatewayPoller,
 }
 
 impl Session {
@@ -38,7 +44,7 @@ impl Cloud for Session {
 
     async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Vec<Observed>>, Failure> {
         match owner {
-            Owner::FourTierVpc => Err(no_ec2()),
+            Owner::FourTierVpc => ec2::read(self, owner, root_id, known).await,
             Owner::HttpGateway => apigatewayv2::gateway::read(self, owner, root_id, known).await,
         }
     }
@@ -46,6 +52,16 @@ impl Cloud for Session {
     async fn create(&self, work: &Work<'_>, object: &Object, record: &Record<'_>) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &object.key, record: Some(record) };
         match &object.spec {
+            Spec::Vpc(spec) => ec2::vpc::create(&operation, spec).await,
+            Spec::InternetGateway(spec) => ec2::internet_gateway::create(&operation, spec).await,
+            Spec::Subnet(spec) => ec2::subnet::create(&operation, spec).await,
+            Spec::RouteTable(spec) => ec2::route_table::create(&operation, spec).await,
+            Spec::RouteTableAssociation(spec) => ec2::route_table_association::create(&operation, spec).await,
+            Spec::Eip(spec) => ec2::eip::create(&operation, spec).await,
+            Spec::NatGateway(spec) => ec2::nat_gateway::create(&operation, spec).await,
+            Spec::Route(spec) => ec2::route::create(&operation, spec).await,
+            Spec::VpcEndpoint(spec) => ec2::vpc_endpoint::create(&operation, spec).await,
+            Spec::DefaultSecurityGroup(spec) => ec2::default_security_group::create(&operation, spec).await,
             Spec::Api(spec) => apigatewayv2::api::create(&operation, spec).await,
             Spec::Authorizer(spec) => apigatewayv2::authorizer::create(&operation, spec).await,
             Spec::LambdaPermission(spec) => lambda_permission::create(&operation, spec).await,
@@ -53,7 +69,6 @@ impl Cloud for Session {
             Spec::ApiRoute(spec) => apigatewayv2::route::create(&operation, spec).await,
             Spec::LogGroup(spec) => log_group::create(&operation, spec).await,
             Spec::Stage(spec) => apigatewayv2::stage::create(&operation, spec).await,
-            _ => Err(no_ec2()),
         }
     }
 
@@ -73,6 +88,22 @@ impl Cloud for Session {
             };
         }
         match &to.spec {
+            Spec::Vpc(to) => ec2::vpc::update(&operation, id, from!(Vpc), to).await,
+            Spec::InternetGateway(to) => {
+                ec2::internet_gateway::update(&operation, id, from!(InternetGateway), to).await
+            }
+            Spec::Subnet(to) => ec2::subnet::update(&operation, id, from!(Subnet), to).await,
+            Spec::RouteTable(to) => ec2::route_table::update(&operation, id, from!(RouteTable), to).await,
+            Spec::RouteTableAssociation(to) => {
+                ec2::route_table_association::update(&operation, id, from!(RouteTableAssociation), to).await
+            }
+            Spec::Eip(to) => ec2::eip::update(&operation, id, from!(Eip), to).await,
+            Spec::NatGateway(to) => ec2::nat_gateway::update(&operation, id, from!(NatGateway), to).await,
+            Spec::Route(to) => ec2::route::update(&operation, id, from!(Route), to).await,
+            Spec::VpcEndpoint(to) => ec2::vpc_endpoint::update(&operation, id, from!(VpcEndpoint), to).await,
+            Spec::DefaultSecurityGroup(to) => {
+                ec2::default_security_group::update(&operation, id, from!(DefaultSecurityGroup), to).await
+            }
             Spec::Api(to) => apigatewayv2::api::update(&operation, id, from!(Api), to).await,
             Spec::Authorizer(to) => apigatewayv2::authorizer::update(&operation, id, from!(Authorizer), to).await,
             Spec::LambdaPermission(to) => lambda_permission::update(&operation, id, from!(LambdaPermission), to).await,
@@ -80,13 +111,22 @@ impl Cloud for Session {
             Spec::ApiRoute(to) => apigatewayv2::route::update(&operation, id, from!(ApiRoute), to).await,
             Spec::LogGroup(to) => log_group::update(&operation, id, from!(LogGroup), to).await,
             Spec::Stage(to) => apigatewayv2::stage::update(&operation, id, from!(Stage), to).await,
-            _ => Err(no_ec2()),
         }
     }
 
     async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &entry.key, record: None };
         match &entry.applied {
+            Spec::Vpc(_) => ec2::vpc::delete(&operation, entry).await,
+            Spec::InternetGateway(_) => ec2::internet_gateway::delete(&operation, entry).await,
+            Spec::Subnet(_) => ec2::subnet::delete(&operation, entry).await,
+            Spec::RouteTable(_) => ec2::route_table::delete(&operation, entry).await,
+            Spec::RouteTableAssociation(_) => ec2::route_table_association::delete(&operation, entry).await,
+            Spec::Eip(_) => ec2::eip::delete(&operation, entry).await,
+            Spec::NatGateway(_) => ec2::nat_gateway::delete(&operation, entry).await,
+            Spec::Route(_) => ec2::route::delete(&operation, entry).await,
+            Spec::VpcEndpoint(_) => ec2::vpc_endpoint::delete(&operation, entry).await,
+            Spec::DefaultSecurityGroup(spec) => ec2::default_security_group::delete(&operation, entry, spec).await,
             Spec::Api(_) => apigatewayv2::api::delete(&operation, entry).await,
             Spec::Authorizer(_) => apigatewayv2::authorizer::delete(&operation, entry).await,
             Spec::LambdaPermission(_) => lambda_permission::delete(&operation, entry).await,
@@ -94,7 +134,6 @@ impl Cloud for Session {
             Spec::ApiRoute(_) => apigatewayv2::route::delete(&operation, entry).await,
             Spec::LogGroup(_) => log_group::delete(&operation, entry).await,
             Spec::Stage(_) => apigatewayv2::stage::delete(&operation, entry).await,
-            _ => Err(no_ec2()),
         }
     }
 
@@ -107,19 +146,15 @@ impl Cloud for Session {
 
     async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
         match owner {
-            Owner::FourTierVpc => Err(no_ec2()),
+            Owner::FourTierVpc => ec2::unfinished_roots(self, owner, name).await,
             Owner::HttpGateway => apigatewayv2::gateway::unfinished_roots(self, owner, name).await,
         }
     }
 
     async fn mark_root(&self, owner: Owner, root_id: &str, state: RootState) -> Result<(), Failure> {
         match owner {
-            Owner::FourTierVpc => Err(no_ec2()),
+            Owner::FourTierVpc => ec2::mark_root(self, root_id, state).await,
             Owner::HttpGateway => apigatewayv2::gateway::mark_root(self, owner, root_id, state).await,
         }
     }
-}
-
-fn no_ec2() -> Failure {
-    Failure::new(crate::cloud::Cause::Other, "EC2", "networks are not carried out yet")
 }

@@ -134,7 +134,9 @@ impl Execution<'_> {
     }
 
     async fn update(&self, old_id: &str, from: Option<&crate::objects::Spec>, to: &Object) -> Result<String, Failure> {
-        let needed = self.needed(to.spec.needs().into_iter().map(|need| need.key));
+        // What it no longer needs has to be let go of, by its id.
+        let needs = to.spec.needs().into_iter().chain(from.into_iter().flat_map(|from| from.needs()));
+        let needed = self.needed(needs.map(|need| need.key));
         let root_id = self.root_id();
         let work = self.work(&needed, root_id.as_deref(), self.deadline);
         // An update that stops half-way leaves a look that is not known for sure.

@@ -1,0 +1,39 @@
+//! The objects of a network: one file per kind, each with the same functions in the same order (`read`, `create`,
+//! `update`, `delete`), and one batched read of them all.
+
+pub(crate) mod default_security_group;
+pub(crate) mod eip;
+pub(crate) mod internet_gateway;
+pub(crate) mod nat_gateway;
+mod nat_gateway_poller;
+mod network;
+mod network_interfaces;
+mod policy;
+pub(crate) mod route;
+pub(crate) mod route_table;
+pub(crate) mod route_table_association;
+mod security_group_rules;
+mod shown;
+pub(crate) mod subnet;
+mod tags;
+pub(crate) mod vpc;
+pub(crate) mod vpc_endpoint;
+mod without_token;
+#[cfg(test)]
+mod recorded;
+
+use aws_sdk_ec2::types::Filter;
+
+pub(crate) use nat_gateway_poller::NatGatewayPoller;
+pub(crate) use network::read;
+pub(crate) use vpc::{mark_root, unfinished_roots};
+
+/// Restricts a describing call. Filters are preferred to lists of ids, where one missing id fails the whole call.
+fn filter(name: impl Into<String>, value: impl Into<String>) -> Filter {
+    Filter::builder().name(name).values(value).build()
+}
+
+/// The same for any of several values, of which AWS takes at most 200.
+fn filter_any<'a>(name: &str, values: impl IntoIterator<Item = &'a str>) -> Filter {
+    Filter::builder().name(name).set_values(Some(values.into_iter().map(str::to_string).collect())).build()
+}

@@ -1,0 +1,323 @@
+//! The default security group of a VPC. AWS makes and deletes it with the VPC; we adopt it.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_ec2::types::SecurityGroupRuleDescription;
+
+use super::super::waits::{self, Look, Pauses};
+use super::super::{AwsError, Operation, ownership};
+use super::security_group_rules::{self as rules, Difference, Existing};
+use super::shown::Shown;
+use super::{filter, tags};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::objects::{DefaultSecurityGroup, Entry, Key, Learned, SecurityGroupRule, Spec};
+use crate::plugin::Input;
+
+/// The group as AWS shows it. A direction that we leave alone is not looked at.
+pub(super) fn read(
+    shown: &Shown<'_>,
+    key: Key,
+    applied: Option<&DefaultSecurityGroup>,
+    group: &aws_sdk_ec2::types::SecurityGroup,
+) -> Option<Observed> {
+    let id = group.group_id()?;
+    let managed = |direction: fn(&DefaultSecurityGroup) -> &Input<Option<Vec<SecurityGroupRule>>>| {
+        applied.is_none_or(|applied| direction(applied) != &Input::Known(None))
+    };
+    let ingress = managed(|it| &it.ingress).then(|| rules::of_permissions(group.ip_permissions(), id));
+    let egress = managed(|it| &it.egress).then(|| rules::of_permissions(group.ip_permissions_egress(), id));
+    Some(Observed {
+        id: id.to_string(),
+        key,
+        spec: Spec::DefaultSecurityGroup(DefaultSecurityGroup {
+            vpc: shown.vpc.clone(),
+            ingress: Input::Known(ingress),
+            egress: Input::Known(egress),
+            tags: tags::own(group.tags()),
+        }),
+        learned: Learned::new(),
+    })
+}
+
+/// Finds the group, says whose it is, and gives it its rules.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
+    let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
+    let id =
+        waits::until("DescribeSecurityGroups", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
+            let call = session.ec2.describe_security_groups();
+            let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", "default"));
+            let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+            Ok(match answer.security_groups().first().and_then(|group| group.group_id()) {
+                Some(id) => Look::Done(id.to_string()),
+                None => Look::Pending("the default group is not visible yet".to_string()),
+            })
+        })
+        .await?;
+    operation.record_id(&id);
+    tags::set(operation, &id, &ownership::tags_on_create(operation, &spec.tags)?).await?;
+    apply(operation, &id, spec).await
+}
+
+/// Changes rules and tags.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&DefaultSecurityGroup>,
+    to: &DefaultSecurityGroup,
+) -> Result<(), Failure> {
+    if from.is_none_or(|from| (&from.ingress, &from.egress) != (&to.ingress, &to.egress)) {
+        apply(operation, id, to).await?;
+    }
+    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+}
+
+/// Lets go of the group: revokes the rules and removes the tags that were applied, and leaves it to AWS.
+pub(crate) async fn delete(
+    operation: &Operation<'_>,
+    entry: &Entry,
+    applied: &DefaultSecurityGroup,
+) -> Result<(), Failure> {
+    let id = entry.id.as_str();
+    let all = read_rules(operation, id).await?;
+    for (egress, applied) in [(false, &applied.ingress), (true, &applied.egress)] {
+        let applied = applied.known().and_then(|rules| rules.as_deref()).unwrap_or_default();
+        let ours = all
+            .iter()
+            .filter(|(direction, it)| *direction == egress && applied.iter().any(|rule| rules::same(rule, &it.rule)));
+        let revoke: Vec<String> = ours.map(|(_, it)| it.id.clone()).collect();
+        match self::revoke(operation, id, egress, revoke).await {
+            Err(failure) if failure.cause == Cause::NotFound => {}
+            revoked => revoked?,
+        }
+    }
+    let mut keys: Vec<String> = operation.own_tags(&applied.tags)?.into_keys().collect();
+    keys.extend([ownership::RESOURCE.to_string(), ownership::OBJECT.to_string()]);
+    match tags::remove(operation, id, keys).await {
+        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Gives the group the wanted rules, until AWS shows them. New rules come first, so that traffic which both the old
+/// and the new rules allow is never cut off.
+async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
+    let wanted = [(false, operation.known(&spec.ingress)?), (true, operation.known(&spec.egress)?)];
+    let patience = operation.patience(waits::PROPAGATION);
+    let mut pauses = Pauses::new(waits::SECONDS);
+    let mut described = BTreeSet::new();
+    loop {
+        let all = read_rules(operation, id).await?;
+        let mut settled = true;
+        for (egress, wanted) in wanted {
+            let Some(wanted) = wanted else { continue };
+            let existing: Vec<Existing> =
+                all.iter().filter(|(direction, _)| *direction == egress).map(|(_, it)| it.clone()).collect();
+            let mut difference = Difference::between(&existing, wanted);
+            // A description shows late, and sending it once is enough.
+            difference.describe.retain(|(id, _)| described.insert(id.clone()));
+            if difference.is_empty() {
+                continue;
+            }
+            settled = false;
+            match change(operation, id, egress, difference).await {
+                // What we saw was old: the next look shows what is left to do.
+                Err(failure) if is_about_a_rule(&failure) => {}
+                changed => changed?,
+            }
+        }
+        if settled {
+            return Ok(());
+        }
+        if let Err(over) = pauses.pause(&patience).await {
+            return Err(over.failure("DescribeSecurityGroupRules", &pauses, "the rules are not as wanted"));
+        }
+    }
+}
+
+async fn change(operation: &Operation<'_>, id: &str, egress: bool, difference: Difference) -> Result<(), Failure> {
+    match authorize(operation, id, egress, &difference.authorize).await {
+        // No room for old and new rules at once, so the old ones have to go first.
+        Err(failure) if failure.code.as_deref() == Some("RulesPerSecurityGroupLimitExceeded") => {
+            if difference.revoke.is_empty() {
+                return Err(failure);
+            }
+            revoke(operation, id, egress, difference.revoke).await?;
+            authorize(operation, id, egress, &difference.authorize).await?;
+        }
+        authorized => {
+            authorized?;
+            revoke(operation, id, egress, difference.revoke).await?;
+        }
+    }
+    describe(operation, id, egress, difference.describe).await
+}
+
+fn is_about_a_rule(failure: &Failure) -> bool {
+    matches!(
+        failure.code.as_deref(),
+        Some("InvalidPermission.Duplicate" | "InvalidPermission.NotFound" | "InvalidSecurityGroupRuleId.NotFound")
+    )
+}
+
+/// All rules of the group, each with its direction: whether it is for egress.
+async fn read_rules(operation: &Operation<'_>, id: &str) -> Result<Vec<(bool, Existing)>, Failure> {
+    let call = operation.session.ec2.describe_security_group_rules().filters(filter("group-id", id));
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let found = found.map_err(|error| error.failure("DescribeSecurityGroupRules"))?;
+    Ok(found.iter().filter_map(|rule| Some((rule.is_egress()?, rules::existing(rule)?))).collect())
+}
+
+async fn authorize(
+    operation: &Operation<'_>,
+    id: &str,
+    egress: bool,
+    new: &[SecurityGroupRule],
+) -> Result<(), Failure> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    let ec2 = &operation.session.ec2;
+    let permissions = Some(new.iter().map(|rule| rules::permission(rule, id)).collect());
+    if egress {
+        let call = ec2.authorize_security_group_egress().group_id(id).set_ip_permissions(permissions).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("AuthorizeSecurityGroupEgress"))
+    } else {
+        let call = ec2.authorize_security_group_ingress().group_id(id).set_ip_permissions(permissions).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("AuthorizeSecurityGroupIngress"))
+    }
+}
+
+async fn revoke(operation: &Operation<'_>, id: &str, egress: bool, rule_ids: Vec<String>) -> Result<(), Failure> {
+    if rule_ids.is_empty() {
+        return Ok(());
+    }
+    let ec2 = &operation.session.ec2;
+    if egress {
+        let call = ec2.revoke_security_group_egress().group_id(id).set_security_group_rule_ids(Some(rule_ids));
+        call.send().await.map(|_| ()).map_err(|error| error.failure("RevokeSecurityGroupEgress"))
+    } else {
+        let call = ec2.revoke_security_group_ingress().group_id(id).set_security_group_rule_ids(Some(rule_ids));
+        call.send().await.map(|_| ()).map_err(|error| error.failure("RevokeSecurityGroupIngress"))
+    }
+}
+
+async fn describe(
+    operation: &Operation<'_>,
+    id: &str,
+    egress: bool,
+    descriptions: Vec<(String, Option<String>)>,
+) -> Result<(), Failure> {
+    if descriptions.is_empty() {
+        return Ok(());
+    }
+    let ec2 = &operation.session.ec2;
+    let descriptions = descriptions.into_iter().map(|(rule_id, description)| {
+        SecurityGroupRuleDescription::builder().security_group_rule_id(rule_id).set_description(description).build()
+    });
+    let descriptions = Some(descriptions.collect());
+    if egress {
+        let call = ec2.update_security_group_rule_descriptions_egress().group_id(id);
+        let call = call.set_security_group_rule_descriptions(descriptions).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("UpdateSecurityGroupRuleDescriptionsEgress"))
+    } else {
+        let call = ec2.update_security_group_rule_descriptions_ingress().group_id(id);
+        let call = call.set_security_group_rule_descriptions(descriptions).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("UpdateSecurityGroupRuleDescriptionsIngress"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::objects::{RuleSource, keys};
+
+    fn rule(id: &str, egress: bool, inside: &str) -> String {
+        format!(
+            "<item><securityGroupRuleId>{id}</securityGroupRuleId><groupId>sg-1</groupId><isEgress>{egress}</isEgress>\
+             {inside}</item>"
+        )
+    }
+
+    fn rules_set(rules: &[String]) -> String {
+        format!("<securityGroupRuleSet>{}</securityGroupRuleSet>", rules.concat())
+    }
+
+    const SELF: &str = "<ipProtocol>-1</ipProtocol><fromPort>-1</fromPort><toPort>-1</toPort>\
+        <referencedGroupInfo><groupId>sg-1</groupId></referencedGroupInfo>";
+    const WEB: &str = "<ipProtocol>tcp</ipProtocol><fromPort>443</fromPort><toPort>443</toPort>\
+        <cidrIpv4>10.0.0.0/8</cidrIpv4>";
+    const ALL_OUT: &str = "<ipProtocol>-1</ipProtocol><cidrIpv4>0.0.0.0/0</cidrIpv4>";
+
+    fn web() -> SecurityGroupRule {
+        SecurityGroupRule {
+            protocol: "tcp".into(),
+            from_port: Some(443),
+            to_port: Some(443),
+            source: RuleSource::CidrIpv4("10.0.0.0/8".into()),
+            description: None,
+        }
+    }
+
+    fn spec() -> DefaultSecurityGroup {
+        DefaultSecurityGroup {
+            vpc: Key::new("vpc"),
+            ingress: Input::Known(Some(vec![web()])),
+            egress: Input::Known(None),
+            tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()),
+        }
+    }
+
+    #[tokio::test]
+    async fn adopting_the_group_adds_first_revokes_by_id_and_leaves_the_other_direction_alone() {
+        let out = rule("sgr-2", true, ALL_OUT);
+        let aws = Recorded::default()
+            .on("DescribeSecurityGroups", "<securityGroupInfo><item><groupId>sg-1</groupId></item></securityGroupInfo>")
+            .on("CreateTags", "<return>true</return>")
+            .on("DescribeSecurityGroupRules", &rules_set(&[rule("sgr-1", false, SELF), out.clone()]))
+            .on("DescribeSecurityGroupRules", &rules_set(&[rule("sgr-3", false, WEB), out]))
+            .on("AuthorizeSecurityGroupIngress", "<return>true</return>")
+            .on("RevokeSecurityGroupIngress", "<return>true</return>");
+        let (vpc, notes) = (Key::new("vpc"), Notes::default());
+        notes
+            .run(&aws.session(), &keys::default_security_group(), &[(&vpc, "vpc-1")], async |operation| {
+                create(operation, &spec()).await
+            })
+            .await
+            .unwrap();
+        assert_eq!(notes.ids(), ["sg-1"]);
+        let actions = aws.actions();
+        assert_eq!(actions[3..5], ["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress"]);
+        let revoked = &aws.calls("RevokeSecurityGroupIngress")[0];
+        assert_eq!(revoked["SecurityGroupRuleId.1"], "sgr-1");
+        assert!(!revoked.contains_key("SecurityGroupRuleId.2"));
+        assert!(aws.calls("RevokeSecurityGroupEgress").is_empty());
+        let tags = &aws.calls("CreateTags")[0];
+        assert_eq!(tags["Tag.2.Value"], "default_security_group");
+        assert_eq!(tags["Tag.3.Value"], "four_tier_vpc/vpc-1");
+    }
+
+    #[tokio::test]
+    async fn letting_go_of_the_group_revokes_only_what_was_applied() {
+        let aws = Recorded::default()
+            .on(
+                "DescribeSecurityGroupRules",
+                &rules_set(&[rule("sgr-1", false, SELF), rule("sgr-2", true, ALL_OUT), rule("sgr-3", false, WEB)]),
+            )
+            .on("RevokeSecurityGroupIngress", "<return>true</return>")
+            .on("DeleteTags", "<return>true</return>");
+        let key = keys::default_security_group();
+        let entry = Entry::new(key.clone(), "sg-1", Spec::DefaultSecurityGroup(spec()));
+        Notes::default()
+            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry, &spec()).await)
+            .await
+            .unwrap();
+        assert_eq!(aws.actions(), ["DescribeSecurityGroupRules", "RevokeSecurityGroupIngress", "DeleteTags"]);
+        assert_eq!(aws.calls("RevokeSecurityGroupIngress")[0]["SecurityGroupRuleId.1"], "sgr-3");
+        let removed = &aws.calls("DeleteTags")[0];
+        assert_eq!(
+            [&removed["Tag.1.Key"], &removed["Tag.2.Key"], &removed["Tag.3.Key"]],
+            ["Name", "fgw:resource", "fgw:object"]
+        );
+    }
+}

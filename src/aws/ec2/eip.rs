@@ -1,0 +1,165 @@
+//! Elastic IP addresses.
+
+use std::time::Duration;
+
+use aws_sdk_ec2::types::{Address, DomainType, ResourceType};
+
+use super::super::errors::incomplete_answer;
+use super::super::waits::{self, Look};
+use super::super::{AwsError, Operation, ownership};
+use super::shown::Shown;
+use super::{filter, tags, without_token};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::objects::{Eip, Entry, Key, Learned, Spec};
+
+/// How long a new address may stay invisible.
+const READY: Duration = Duration::from_secs(5 * 60);
+
+/// The address as AWS shows it.
+pub(super) fn read(shown: &Shown<'_>, key: Key, address: &Address) -> Option<Observed> {
+    Some(Observed {
+        id: address.allocation_id()?.to_string(),
+        key,
+        spec: Spec::Eip(Eip { vpc: shown.vpc.clone(), tags: tags::own(address.tags()) }),
+        learned: learned(address.public_ip()),
+    })
+}
+
+/// Allocates an address.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), Failure> {
+    let session = operation.session;
+    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let (id, public_ip) = without_token::create(
+        operation,
+        "AllocateAddress",
+        || {
+            session
+                .ec2
+                .allocate_address()
+                .domain(DomainType::Vpc)
+                .tag_specifications(tags::on_create(ResourceType::ElasticIp, &tags))
+                .customize()
+                .config_override(session.once_ec2())
+                .send()
+        },
+        |answer| {
+            let id = answer.allocation_id().ok_or_else(|| incomplete_answer("AllocateAddress", "an id"))?;
+            Ok((id.to_string(), answer.public_ip().map(str::to_string)))
+        },
+        || async {
+            let call = session.ec2.describe_addresses().set_filters(Some(tags::of_this_object(operation)?));
+            let answer = call.send().await.map_err(|error| error.failure("DescribeAddresses"))?;
+            // One in use is older than the lost answer.
+            let mut new = answer.addresses().iter().filter(|it| it.association_id().is_none());
+            Ok(new.find_map(|it| Some((it.allocation_id()?.to_string(), it.public_ip().map(str::to_string)))))
+        },
+    )
+    .await?;
+    operation.record_id(&id);
+    operation.record_learned(learned(public_ip.as_deref()));
+    // A NAT gateway that is given an address which AWS does not see yet fails minutes later.
+    waits::until("DescribeAddresses", &operation.patience(READY), waits::SECONDS, || async {
+        Ok(match find(operation, &id).await? {
+            Some(_) => Look::Done(()),
+            None => Look::Pending("the address is not visible yet".to_string()),
+        })
+    })
+    .await
+}
+
+/// Changes tags.
+pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Eip>, to: &Eip) -> Result<(), Failure> {
+    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+}
+
+/// Releases the address. `AuthFailure` means either that it was released before and is someone else's now, or that
+/// a NAT gateway still holds it, so only a look tells.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let id = entry.id.as_str();
+    waits::released(&operation.work.patience, || async {
+        let call = operation.session.ec2.release_address().allocation_id(id).send().await;
+        let Err(failure) = call.map_err(|error| error.failure("ReleaseAddress")) else { return Ok(()) };
+        let held = failure.cause == Cause::InUse || failure.code.as_deref() == Some("AuthFailure");
+        if !held {
+            return Err(failure);
+        }
+        let Some(address) = find(operation, id).await? else { return Ok(()) };
+        let mut message = failure.message.clone();
+        if let Some(association_id) = address.association_id() {
+            let call = operation.session.ec2.disassociate_address().association_id(association_id).send().await;
+            if let Err(error) = call {
+                // While a NAT gateway holds the address AWS refuses this too, and waiting helps.
+                message = format!("{message}; {}", error.failure("DisassociateAddress"));
+            }
+        }
+        Err(Failure { cause: Cause::InUse, message, ..failure })
+    })
+    .await
+}
+
+async fn find(operation: &Operation<'_>, id: &str) -> Result<Option<Address>, Failure> {
+    let call = operation.session.ec2.describe_addresses().filters(filter("allocation-id", id));
+    let answer = call.send().await.map_err(|error| error.failure("DescribeAddresses"))?;
+    Ok(answer.addresses.unwrap_or_default().into_iter().next())
+}
+
+fn learned(public_ip: Option<&str>) -> Learned {
+    public_ip.map(|public_ip| ("public_ip".to_string(), public_ip.to_string())).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::objects::keys;
+    use crate::plugin::Input;
+
+    fn entry() -> Entry {
+        let spec = Eip { vpc: Key::new("vpc"), tags: Input::Known(Default::default()) };
+        Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(spec))
+    }
+
+    const HELD: &str = "<addressesSet><item><allocationId>eipalloc-1</allocationId></item></addressesSet>";
+
+    #[tokio::test]
+    async fn a_refused_release_is_success_only_when_the_address_is_gone() {
+        let aws = Recorded::default()
+            .fail("ReleaseAddress", 400, "AuthFailure", "You do not have permission to access the specified resource.")
+            .on("DescribeAddresses", HELD)
+            .on("DescribeAddresses", "<addressesSet/>");
+        let notes = Notes::default();
+        notes
+            .run(&aws.session(), &keys::eip(0), &[], async |operation| delete(operation, &entry()).await)
+            .await
+            .unwrap();
+        assert_eq!(aws.calls("ReleaseAddress").len(), 2);
+    }
+
+    #[tokio::test]
+    async fn an_address_that_stays_held_is_in_use() {
+        let aws = Recorded::default()
+            .fail("ReleaseAddress", 400, "AuthFailure", "You do not have permission to access the specified resource.")
+            .on("DescribeAddresses", HELD);
+        let failure = Notes::default()
+            .run_for(&aws.session(), &keys::eip(0), &[], Duration::from_millis(40), async |operation| {
+                delete(operation, &entry()).await
+            })
+            .await
+            .unwrap_err();
+        assert_eq!((failure.cause, failure.code.as_deref()), (Cause::InUse, Some("AuthFailure")));
+    }
+
+    #[tokio::test]
+    async fn an_address_is_recorded_before_anything_is_waited_for() {
+        let aws = Recorded::default()
+            .on("AllocateAddress", "<allocationId>eipalloc-1</allocationId><publicIp>198.51.100.7</publicIp>")
+            .fail("DescribeAddresses", 400, "UnauthorizedOperation", "You are not authorized");
+        let notes = Notes::default();
+        let Spec::Eip(spec) = entry().applied else { unreachable!() };
+        let result =
+            notes.run(&aws.session(), &keys::eip(0), &[], async |operation| create(operation, &spec).await).await;
+        assert_eq!(result.unwrap_err().cause, Cause::Denied);
+        assert_eq!(notes.ids(), ["eipalloc-1"]);
+        assert_eq!(notes.learned.lock().unwrap()["public_ip"], "198.51.100.7");
+    }
+}

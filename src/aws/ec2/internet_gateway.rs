@@ -1,0 +1,128 @@
+//! Internet gateways.
+
+use std::time::Duration;
+
+use aws_sdk_ec2::types::ResourceType;
+
+use super::super::errors::incomplete_answer;
+use super::super::waits::{self, Look};
+use super::super::{AwsError, Operation, ownership};
+use super::shown::Shown;
+use super::{filter, network_interfaces, tags, without_token};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::objects::{Entry, InternetGateway, Key, Learned, Spec};
+
+/// How long an attachment may take.
+const ATTACHED: Duration = Duration::from_secs(20 * 60);
+
+/// The gateway as AWS shows it.
+pub(super) fn read(shown: &Shown<'_>, key: Key, gateway: &aws_sdk_ec2::types::InternetGateway) -> Option<Observed> {
+    let attached = gateway.attachments().iter().any(|it| it.vpc_id() == Some(shown.root_id));
+    Some(Observed {
+        id: gateway.internet_gateway_id()?.to_string(),
+        key,
+        spec: Spec::InternetGateway(InternetGateway {
+            vpc: attached.then(|| shown.vpc.clone()),
+            tags: tags::own(gateway.tags()),
+        }),
+        learned: Learned::new(),
+    })
+}
+
+/// Makes the gateway and attaches it.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) -> Result<(), Failure> {
+    let session = operation.session;
+    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let id = without_token::create(
+        operation,
+        "CreateInternetGateway",
+        || {
+            session
+                .ec2
+                .create_internet_gateway()
+                .tag_specifications(tags::on_create(ResourceType::InternetGateway, &tags))
+                .customize()
+                .config_override(session.once_ec2())
+                .send()
+        },
+        |answer| {
+            let id = answer.internet_gateway().and_then(|it| it.internet_gateway_id());
+            id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateInternetGateway", "an id"))
+        },
+        || async {
+            let call = session.ec2.describe_internet_gateways().set_filters(Some(tags::of_this_object(operation)?));
+            let answer = call.send().await.map_err(|error| error.failure("DescribeInternetGateways"))?;
+            // An attached one is older than the lost answer.
+            let mut new = answer.internet_gateways().iter().filter(|it| it.attachments().is_empty());
+            Ok(new.find_map(|it| it.internet_gateway_id()).map(str::to_string))
+        },
+    )
+    .await?;
+    operation.record_id(&id);
+    attach(operation, &id, spec).await
+}
+
+/// Changes tags, and attaches a gateway that was found detached.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&InternetGateway>,
+    to: &InternetGateway,
+) -> Result<(), Failure> {
+    if from.is_none_or(|from| from.vpc != to.vpc) {
+        attach(operation, id, to).await?;
+    }
+    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+}
+
+/// Detaches and deletes the gateway. AWS refuses to detach it while a NAT gateway, a load balancer or an instance
+/// in the VPC has a public address.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (session, id, vpc_id) = (operation.session, entry.id.as_str(), operation.root_id()?);
+    let detached = waits::released(&operation.work.patience, || async {
+        let call = session.ec2.detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
+        match call.map_err(|error| error.failure("DetachInternetGateway")) {
+            Err(failure) if failure.code.as_deref() == Some("Gateway.NotAttached") => Ok(()),
+            result => result.map(|_| ()),
+        }
+    })
+    .await;
+    if let Err(failure) = detached {
+        return Err(network_interfaces::name(session, failure, "vpc-id", vpc_id).await);
+    }
+    waits::released(&operation.work.patience, || async {
+        let call = session.ec2.delete_internet_gateway().internet_gateway_id(id).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("DeleteInternetGateway"))
+    })
+    .await
+}
+
+async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> Result<(), Failure> {
+    let Some(vpc) = &spec.vpc else { return Ok(()) };
+    let (session, vpc_id) = (operation.session, operation.id(vpc)?);
+    let attached = waits::visible(operation, &[id, vpc_id], || async {
+        let call = session.ec2.attach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("AttachInternetGateway"))
+    })
+    .await;
+    let refused = match attached {
+        Ok(()) => None,
+        // Ours is attached already, or the VPC has another one: the look tells which.
+        Err(failure) if failure.cause == Cause::Exists => Some(failure),
+        Err(failure) => return Err(failure),
+    };
+    waits::until("DescribeInternetGateways", &operation.patience(ATTACHED), waits::SECONDS, || async {
+        let call = session.ec2.describe_internet_gateways().filters(filter("internet-gateway-id", id));
+        let answer = call.send().await.map_err(|error| error.failure("DescribeInternetGateways"))?;
+        let gateway = answer.internet_gateways().first();
+        let attachment = gateway.and_then(|it| it.attachments().iter().find(|it| it.vpc_id() == Some(vpc_id)));
+        // EC2 says "available" here, which its own model does not list.
+        Ok(match (attachment.and_then(|it| it.state()).map(|state| state.as_str()), &refused) {
+            (Some("available" | "attached"), _) => Look::Done(()),
+            (Some(state), _) => Look::Pending(format!("the internet gateway is {state}")),
+            (None, Some(refused)) if gateway.is_some() => return Err(refused.clone()),
+            (None, _) => Look::Pending("the attachment is not visible yet".to_string()),
+        })
+    })
+    .await
+}

@@ -1,0 +1,217 @@
+//! NAT gateways.
+
+use std::time::Duration;
+
+use aws_sdk_ec2::types::{ConnectivityType, NatGatewayAddress, NatGatewayState, ResourceType};
+
+use super::super::errors::incomplete_answer;
+use super::super::waits::{self, Look};
+use super::super::{AwsError, Operation, ownership};
+use super::shown::{Ours, Shown};
+use super::tags;
+use crate::cloud::{Cause, Failure, Observed};
+use crate::objects::{Entry, Key, Learned, NatGateway, Spec, keys};
+use crate::plugin::Input;
+
+/// How long a NAT gateway may be pending; one to three minutes are usual.
+const READY: Duration = Duration::from_secs(10 * 60);
+
+/// How long a NAT gateway may be deleting: it drains its connections.
+const GONE: Duration = Duration::from_secs(30 * 60);
+
+/// Whether the NAT gateway exists. AWS shows a deleted one for about an hour.
+pub(super) fn exists(gateway: &aws_sdk_ec2::types::NatGateway) -> bool {
+    !matches!(gateway.state(), Some(NatGatewayState::Deleted | NatGatewayState::Deleting))
+}
+
+/// The NAT gateway as AWS shows it. One that failed never recovers, so it shows as another object than the one that
+/// was wanted, and the plan exchanges it.
+pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::types::NatGateway) -> Option<Observed> {
+    let address = primary_address(gateway).and_then(|address| address.allocation_id());
+    let is_private = gateway.connectivity_type() == Some(&ConnectivityType::Private);
+    let allocation = address.map(|id| Input::Known(shown.reference(id))).filter(|_| !is_private);
+    let (key, spec) = match ours {
+        Ours::State(Entry { key, applied: Spec::NatGateway(applied), .. }) => {
+            let subnet = gateway.subnet_id().and_then(|id| shown.key(id)).unwrap_or(&applied.subnet).clone();
+            // While it is pending AWS may not show the address yet.
+            let allocation = allocation.or_else(|| applied.allocation.clone());
+            let internet_gateway = applied.internet_gateway.clone();
+            (key.clone(), NatGateway { subnet, allocation, internet_gateway, tags: tags::own(gateway.tags()) })
+        }
+        Ours::State(_) => return None,
+        Ours::Tag(slot) => {
+            let subnet = shown.key(gateway.subnet_id()?)?.clone();
+            let allocation = if is_private { None } else { Some(allocation.unwrap_or(Input::Unknown)) };
+            let fixed = match &allocation {
+                Some(address) => keys::nat_gateway(0, &subnet, address).fixed,
+                None => subnet.fixed.as_ref().map(|fixed| format!("{} {fixed}", subnet.slot)),
+            };
+            let internet_gateway = allocation.as_ref().map(|_| keys::internet_gateway());
+            (
+                Key::fixed(slot, fixed),
+                NatGateway { subnet, allocation, internet_gateway, tags: tags::own(gateway.tags()) },
+            )
+        }
+    };
+    let key = match gateway.state() {
+        Some(NatGatewayState::Failed) => {
+            let fixed = key.fixed.known().map(String::as_str).unwrap_or_default();
+            Key::fixed(key.slot, Input::Known(format!("{fixed} failed")))
+        }
+        _ => key,
+    };
+    Some(Observed {
+        id: gateway.nat_gateway_id()?.to_string(),
+        key,
+        spec: Spec::NatGateway(spec),
+        learned: learned(gateway),
+    })
+}
+
+/// The main address. Where there is only one, AWS may not mark it.
+fn primary_address(gateway: &aws_sdk_ec2::types::NatGateway) -> Option<&NatGatewayAddress> {
+    match gateway.nat_gateway_addresses() {
+        [only] => Some(only),
+        several => several.iter().find(|address| address.is_primary() == Some(true)).or_else(|| several.first()),
+    }
+}
+
+/// What AWS tells about a NAT gateway beside its id.
+fn learned(gateway: &aws_sdk_ec2::types::NatGateway) -> Learned {
+    let public_ip = primary_address(gateway).and_then(|address| address.public_ip());
+    public_ip.map(|public_ip| ("public_ip".to_string(), public_ip.to_string())).into_iter().collect()
+}
+
+/// Makes the NAT gateway and waits until it works. The SDK sends an idempotency token.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Result<(), Failure> {
+    let (session, subnet_id) = (operation.session, operation.id(&spec.subnet)?);
+    let allocation_id = match &spec.allocation {
+        Some(address) => Some(operation.resolve(operation.known(address)?)?),
+        None => None,
+    };
+    let kind = if allocation_id.is_some() { ConnectivityType::Public } else { ConnectivityType::Private };
+    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let used: Vec<&str> = [subnet_id].into_iter().chain(allocation_id).collect();
+    let made = waits::visible(operation, &used, || async {
+        let call = session
+            .ec2
+            .create_nat_gateway()
+            .subnet_id(subnet_id)
+            .connectivity_type(kind.clone())
+            .set_allocation_id(allocation_id.map(str::to_string))
+            .tag_specifications(tags::on_create(ResourceType::Natgateway, &tags));
+        let answer = call.send().await.map_err(|error| error.failure("CreateNatGateway"))?;
+        answer.nat_gateway.ok_or_else(|| incomplete_answer("CreateNatGateway", "the NAT gateway"))
+    })
+    .await?;
+    let id = made.nat_gateway_id().ok_or_else(|| incomplete_answer("CreateNatGateway", "an id"))?;
+    operation.record_id(id);
+    operation.record_learned(learned(&made));
+    let ready = session
+        .nat_gateways
+        .until(session, "CreateNatGateway", id, &operation.patience(READY), |gateway| match gateway {
+            None => Ok(Look::Pending("the NAT gateway is not visible yet".to_string())),
+            Some(gateway) => match gateway.state() {
+                Some(NatGatewayState::Available) => Ok(Look::Done(learned(gateway))),
+                Some(NatGatewayState::Pending) | None => Ok(Look::Pending("the NAT gateway is pending".to_string())),
+                // It never recovers: the next plan exchanges it.
+                Some(state) => Err(failed(state, gateway)),
+            },
+        })
+        .await?;
+    operation.record_learned(ready);
+    Ok(())
+}
+
+/// Changes tags.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&NatGateway>,
+    to: &NatGateway,
+) -> Result<(), Failure> {
+    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+}
+
+/// Deletes the NAT gateway and waits until its address and interface are free. Its routes stay as blackholes.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (session, id) = (operation.session, entry.id.as_str());
+    let call = session.ec2.delete_nat_gateway().nat_gateway_id(id).send().await;
+    match call.map_err(|error| error.failure("DeleteNatGateway")) {
+        Err(failure) if failure.cause == Cause::NotFound => return Ok(()),
+        called => called?,
+    };
+    session
+        .nat_gateways
+        .until(session, "DeleteNatGateway", id, &operation.patience(GONE), |gateway| {
+            Ok(match gateway.and_then(|gateway| gateway.state()) {
+                None | Some(NatGatewayState::Deleted) => Look::Done(()),
+                Some(state) => Look::Pending(format!("the NAT gateway is {}", state.as_str())),
+            })
+        })
+        .await
+}
+
+fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> Failure {
+    let reason = gateway.failure_message().unwrap_or("AWS gave no reason");
+    Failure {
+        cause: Cause::Other,
+        action: "CreateNatGateway".to_string(),
+        code: gateway.failure_code().map(str::to_string),
+        message: format!("the NAT gateway is {}: {reason}", state.as_str()),
+        request_id: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::objects::Ref;
+
+    fn spec() -> (Key, NatGateway) {
+        let subnet = Key::new("subnet.public.0");
+        let address = Input::Known(Ref::Key(keys::eip(0)));
+        let key = keys::nat_gateway(0, &subnet, &address);
+        let tags = Input::Known(Default::default());
+        (key, NatGateway { subnet, allocation: Some(address), internet_gateway: None, tags })
+    }
+
+    #[tokio::test]
+    async fn a_failed_nat_gateway_tells_why_and_is_recorded() {
+        let aws = Recorded::default()
+            .on("CreateNatGateway", "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>")
+            .on(
+                "DescribeNatGateways",
+                "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><state>failed</state>\
+                 <failureCode>Gateway.NotAttached</failureCode><failureMessage>Network vpc-1 has no Internet gateway \
+                 attached</failureMessage></item></natGatewaySet>",
+            );
+        let (key, spec) = spec();
+        let (eip, notes) = (keys::eip(0), Notes::default());
+        let failure = notes
+            .run(&aws.session(), &key, &[(&spec.subnet, "subnet-1"), (&eip, "eipalloc-1")], async |operation| {
+                create(operation, &spec).await
+            })
+            .await
+            .unwrap_err();
+        assert_eq!(failure.code.as_deref(), Some("Gateway.NotAttached"));
+        assert!(failure.message.contains("no Internet gateway"), "{}", failure.message);
+        assert_eq!(notes.ids(), ["nat-1"]);
+        let call = &aws.calls("CreateNatGateway")[0];
+        assert_eq!((call["ConnectivityType"].as_str(), call["AllocationId"].as_str()), ("public", "eipalloc-1"));
+        assert!(!call["ClientToken"].is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_nat_gateway_that_is_gone_is_deleted() {
+        let aws = Recorded::default().fail("DeleteNatGateway", 400, "NatGatewayNotFound", "nat-1 was not found");
+        let (key, spec) = spec();
+        let entry = Entry::new(key.clone(), "nat-1", Spec::NatGateway(spec));
+        Notes::default()
+            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry).await)
+            .await
+            .unwrap();
+        assert_eq!(aws.actions(), ["DeleteNatGateway"]);
+    }
+}

@@ -1,0 +1,341 @@
+use super::*;
+use crate::aws::ec2::recorded::{OWNER, Recorded};
+use crate::objects::{Eip, RouteTableAssociation, RuleSource, Tier};
+use crate::objects::{Ref, Route};
+
+fn tags(pairs: &[(&str, &str)]) -> String {
+    let items: String =
+        pairs.iter().map(|(key, value)| format!("<item><key>{key}</key><value>{value}</value></item>")).collect();
+    format!("<tagSet>{items}</tagSet>")
+}
+
+fn below(slot: &str) -> String {
+    tags(&[("Name", slot), ("fgw:resource", "four_tier_vpc/vpc-1"), ("fgw:object", slot), ("team", "blue")])
+}
+
+fn subnet_item(id: &str, tags: &str, cidr: &str) -> String {
+    format!(
+        "<item><subnetId>{id}</subnetId><availabilityZone>us-east-1a</availabilityZone>\
+         <availabilityZoneId>use1-az6</availabilityZoneId><cidrBlock>{cidr}</cidrBlock>\
+         <mapPublicIpOnLaunch>true</mapPublicIpOnLaunch>{tags}</item>"
+    )
+}
+
+const EMPTY: [(&str, &str); 9] = [
+    ("DescribeSubnets", "<subnetSet/>"),
+    ("DescribeRouteTables", "<routeTableSet/>"),
+    ("DescribeInternetGateways", "<internetGatewaySet/>"),
+    ("DescribeNatGateways", "<natGatewaySet/>"),
+    ("DescribeAddresses", "<addressesSet/>"),
+    ("DescribeVpcEndpoints", "<vpcEndpointSet/>"),
+    ("DescribeSecurityGroups", "<securityGroupInfo/>"),
+    ("DescribeNetworkAcls", "<networkAclSet/>"),
+    ("DescribeVpcs", "<vpcSet/>"),
+];
+
+/// The VPC with these answers; calls that are not named answer with nothing.
+fn network(answers: &[(&str, &str)]) -> Recorded {
+    let vpc = format!(
+        "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><instanceTenancy>default\
+         </instanceTenancy><ownerId>123456789012</ownerId><state>available</state>{}</item></vpcSet>",
+        tags(&[("Name", "shop"), ("fgw:resource", "four_tier_vpc/shop"), ("fgw:state", "ready")])
+    );
+    let attribute = "<enableDnsSupport><value>true</value></enableDnsSupport><enableDnsHostnames><value>true</value>\
+        </enableDnsHostnames><enableNetworkAddressUsageMetrics><value>false</value></enableNetworkAddressUsageMetrics>";
+    let mut aws = Recorded::default().on("DescribeVpcs", &vpc).on("DescribeVpcAttribute", attribute);
+    for (action, inside) in answers {
+        aws = aws.on(action, inside);
+    }
+    for (action, inside) in EMPTY {
+        if action != "DescribeVpcs" && !answers.iter().any(|(it, _)| *it == action) {
+            aws = aws.on(action, inside);
+        }
+    }
+    aws
+}
+
+async fn objects(aws: &Recorded, known: &[Entry]) -> Vec<Observed> {
+    read(&aws.session(), OWNER, "vpc-1", known).await.unwrap().expect("the VPC exists")
+}
+
+fn at<'a>(objects: &'a [Observed], slot: &str) -> &'a Observed {
+    objects.iter().find(|it| it.key.slot == slot).unwrap_or_else(|| panic!("{slot} is not among {objects:#?}"))
+}
+
+fn none() -> crate::objects::Tags {
+    Input::Known(Default::default())
+}
+
+#[tokio::test]
+async fn a_vpc_that_aws_does_not_show_is_absent() {
+    let mut aws = Recorded::default().fail("DescribeVpcAttribute", 400, "InvalidVpcID.NotFound", "does not exist");
+    for (action, inside) in EMPTY {
+        aws = aws.on(action, inside);
+    }
+    assert_eq!(read(&aws.session(), OWNER, "vpc-1", &[]).await, Ok(None));
+}
+
+#[tokio::test]
+async fn a_call_that_fails_is_no_absence() {
+    let mut aws = Recorded::default().fail("DescribeVpcs", 503, "Unavailable", "try later");
+    aws = aws.on("DescribeVpcAttribute", "");
+    for (action, inside) in &EMPTY[..8] {
+        aws = aws.on(action, inside);
+    }
+    let failure = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap_err();
+    assert_eq!((failure.action.as_str(), failure.code.as_deref()), ("DescribeVpcs", Some("Unavailable")));
+}
+
+#[tokio::test]
+async fn the_root_shows_its_name_its_attributes_and_what_came_with_it() {
+    let main = "<routeTableSet><item><routeTableId>rtb-main</routeTableId><associationSet><item>\
+        <routeTableAssociationId>rtbassoc-0</routeTableAssociationId><routeTableId>rtb-main</routeTableId>\
+        <main>true</main></item></associationSet></item></routeTableSet>";
+    let aws = network(&[
+        ("DescribeRouteTables", main),
+        ("DescribeNetworkAcls", "<networkAclSet><item><networkAclId>acl-1</networkAclId></item></networkAclSet>"),
+    ]);
+    let objects = objects(&aws, &[]).await;
+    assert_eq!(objects.len(), 1, "the main table and the default group are not ours: {objects:#?}");
+    let root = at(&objects, "vpc");
+    assert_eq!(root.key, keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into())));
+    let Spec::Vpc(spec) = &root.spec else { panic!("{root:?}") };
+    assert_eq!(spec.name, Input::Known("shop".into()));
+    assert_eq!((&spec.enable_dns_support, &spec.enable_dns_hostnames), (&Input::Known(true), &Input::Known(true)));
+    assert_eq!(spec.tags, Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()));
+    assert_eq!(root.learned["default_route_table_id"], "rtb-main");
+    assert_eq!(root.learned["default_network_acl_id"], "acl-1");
+    assert_eq!(root.learned["owner_id"], "123456789012");
+}
+
+#[tokio::test]
+async fn objects_are_found_by_their_tags_on_every_page_and_strangers_are_left_out() {
+    let pages = [
+        format!(
+            "<subnetSet>{}{}</subnetSet><nextToken>more</nextToken>",
+            subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"),
+            subnet_item("subnet-9", &tags(&[("Name", "by hand")]), "10.0.240.0/24"),
+        ),
+        format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-2", &below("subnet.transit.0"), "10.0.144.0/21")),
+    ];
+    let aws = network(&[("DescribeSubnets", &pages[0]), ("DescribeSubnets", &pages[1])]);
+    let objects = objects(&aws, &[]).await;
+    assert_eq!(aws.calls("DescribeSubnets")[1]["NextToken"], "more");
+    assert_eq!(objects.len(), 3, "{objects:#?}");
+    let subnet = at(&objects, "subnet.transit.0");
+    assert_eq!(subnet.id, "subnet-2");
+    assert_eq!(subnet.key, keys::subnet(Tier::Transit, 0, "use1-az6", &Input::Known("10.0.144.0/21".into())));
+    let Spec::Subnet(spec) = &subnet.spec else { panic!("{subnet:?}") };
+    assert_eq!((spec.tier, spec.index, &spec.map_public_ip_on_launch), (Tier::Transit, 0, &Input::Known(true)));
+    let tags = spec.tags.known().unwrap();
+    assert_eq!(tags.keys().map(String::as_str).collect::<Vec<_>>(), ["Name", "team"]);
+}
+
+fn a_public_subnet_with_its_table(target: &str) -> [(&'static str, String); 6] {
+    let subnets =
+        format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"));
+    let tables = format!(
+        "<routeTableSet><item><routeTableId>rtb-1</routeTableId>{}<associationSet><item>\
+         <routeTableAssociationId>rtbassoc-1</routeTableAssociationId><routeTableId>rtb-1</routeTableId>\
+         <subnetId>subnet-1</subnetId><main>false</main></item><item>\
+         <routeTableAssociationId>rtbassoc-8</routeTableAssociationId><routeTableId>rtb-1</routeTableId>\
+         <subnetId>subnet-9</subnetId></item></associationSet><routeSet><item>\
+         <destinationCidrBlock>10.0.0.0/16</destinationCidrBlock><gatewayId>local</gatewayId><state>active</state>\
+         <origin>CreateRouteTable</origin></item><item><destinationCidrBlock>0.0.0.0/0</destinationCidrBlock>{target}\
+         <origin>CreateRoute</origin></item><item><destinationCidrBlock>172.16.0.0/12</destinationCidrBlock>\
+         <transitGatewayId>tgw-1</transitGatewayId><state>active</state><origin>CreateRoute</origin></item><item>\
+         <destinationPrefixListId>pl-1</destinationPrefixListId><gatewayId>vpce-1</gatewayId><state>active</state>\
+         </item></routeSet></item></routeTableSet>",
+        below("route_table.public")
+    );
+    let gateways = format!(
+        "<internetGatewaySet><item><internetGatewayId>igw-1</internetGatewayId><attachmentSet><item>\
+         <vpcId>vpc-1</vpcId><state>available</state></item></attachmentSet>{}</item></internetGatewaySet>",
+        below("internet_gateway")
+    );
+    let nats = format!(
+        "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><subnetId>subnet-1</subnetId><state>available</state>\
+         <connectivityType>public</connectivityType><natGatewayAddressSet><item><allocationId>eipalloc-1</allocationId>\
+         <publicIp>198.51.100.7</publicIp></item></natGatewayAddressSet>{tags}</item><item>\
+         <natGatewayId>nat-0</natGatewayId><subnetId>subnet-1</subnetId><state>deleted</state>{tags}</item>\
+         </natGatewaySet>",
+        tags = below("nat_gateway.0")
+    );
+    let addresses = format!(
+        "<addressesSet><item><allocationId>eipalloc-1</allocationId><publicIp>198.51.100.7</publicIp>{}</item>\
+         </addressesSet>",
+        below("eip.0")
+    );
+    let endpoints = format!(
+        "<vpcEndpointSet><item><vpcEndpointId>vpce-1</vpcEndpointId><vpcEndpointType>Gateway</vpcEndpointType>\
+         <serviceName>com.amazonaws.us-east-1.s3</serviceName><state>available</state><routeTableIdSet>\
+         <item>rtb-1</item><item>rtb-9</item></routeTableIdSet><policyDocument>{{\"Version\":\"2008-10-17\",\
+         \"Statement\":[{{\"Effect\":\"Allow\",\"Principal\":\"*\",\"Action\":\"*\",\"Resource\":\"*\"}}]}}\
+         </policyDocument>{}</item></vpcEndpointSet>",
+        below("vpc_endpoint.objectstore")
+    );
+    [
+        ("DescribeSubnets", subnets),
+        ("DescribeRouteTables", tables),
+        ("DescribeInternetGateways", gateways),
+        ("DescribeNatGateways", nats),
+        ("DescribeAddresses", addresses),
+        ("DescribeVpcEndpoints", endpoints),
+    ]
+}
+
+const TO_GATEWAY: &str = "<gatewayId>igw-1</gatewayId><state>active</state>";
+
+async fn read_public_subnet(target: &str, known: &[Entry]) -> Vec<Observed> {
+    let answers = a_public_subnet_with_its_table(target);
+    let answers: Vec<(&str, &str)> = answers.iter().map(|(action, inside)| (*action, inside.as_str())).collect();
+    objects(&network(&answers), known).await
+}
+
+#[tokio::test]
+async fn a_network_of_which_state_knows_nothing_is_read_as_a_blueprint_would_write_it() {
+    let objects = read_public_subnet(TO_GATEWAY, &[]).await;
+    let slots: Vec<&str> = objects.iter().map(|it| it.key.slot.as_str()).collect();
+    assert_eq!(
+        slots,
+        [
+            "vpc",
+            "internet_gateway",
+            "subnet.public.0",
+            "route_table.public",
+            "route_table_association.public.0",
+            "eip.0",
+            "nat_gateway.0",
+            "route.public.ipv4",
+            "vpc_endpoint.objectstore",
+        ]
+    );
+    let subnet = keys::subnet(Tier::Public, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
+    let table = keys::route_table(Tier::Public, None);
+    let address = Input::Known(Ref::Key(keys::eip(0)));
+
+    let association = at(&objects, "route_table_association.public.0");
+    assert_eq!(association.key, keys::route_table_association(&subnet));
+    assert_eq!(
+        association.spec,
+        Spec::RouteTableAssociation(RouteTableAssociation {
+            subnet: subnet.clone(),
+            route_table: Ref::Key(table.clone())
+        })
+    );
+    let nat = at(&objects, "nat_gateway.0");
+    assert_eq!((nat.id.as_str(), &nat.key), ("nat-1", &keys::nat_gateway(0, &subnet, &address)));
+    assert_eq!(nat.learned["public_ip"], "198.51.100.7");
+    let Spec::NatGateway(spec) = &nat.spec else { panic!("{nat:?}") };
+    assert_eq!((&spec.allocation, &spec.internet_gateway), (&Some(address), &Some(keys::internet_gateway())));
+
+    let route = at(&objects, "route.public.ipv4");
+    assert_eq!(route.id, "rtb-1_0.0.0.0/0");
+    let Spec::Route(spec) = &route.spec else { panic!("{route:?}") };
+    assert_eq!(spec.target, Ref::Key(keys::internet_gateway()));
+
+    let Spec::VpcEndpoint(spec) = &at(&objects, "vpc_endpoint.objectstore").spec else { panic!("no endpoint") };
+    assert_eq!(spec.route_tables, [Ref::Key(table)], "a table that others added is not ours to see");
+    assert_eq!(spec.policy, Input::Known(None));
+}
+
+#[tokio::test]
+async fn a_blackhole_shows_as_another_target() {
+    let known = Route {
+        route_table: Key::new("route_table.public"),
+        destination: "0.0.0.0/0".into(),
+        target: Ref::Key(Key::new("nat_gateway.0")),
+    };
+    let key = Key::new("route.public.ipv4");
+    let entry = Entry::new(key, "rtb-1_0.0.0.0/0", Spec::Route(known));
+    let target = "<natGatewayId>nat-1</natGatewayId><state>blackhole</state>";
+    let objects = read_public_subnet(target, &[entry]).await;
+    let Spec::Route(spec) = &at(&objects, "route.public.ipv4").spec else { panic!("no route") };
+    assert_eq!(spec.target, Ref::Id("blackhole nat-1".into()));
+}
+
+#[tokio::test]
+async fn a_default_route_of_someone_else_is_not_ours() {
+    let target = "<transitGatewayId>tgw-1</transitGatewayId><state>active</state>";
+    let objects = read_public_subnet(target, &[]).await;
+    assert!(objects.iter().all(|it| it.key.slot != "route.public.ipv4"), "{objects:#?}");
+}
+
+#[tokio::test]
+async fn a_failed_nat_gateway_is_another_object_than_the_wanted_one() {
+    let item = |state: &str| {
+        format!(
+            "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><subnetId>subnet-1</subnetId><state>{state}</state>\
+             {}</item></natGatewaySet>",
+            below("nat_gateway.0")
+        )
+    };
+    let subnet = keys::subnet(Tier::Public, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
+    let address = Input::Known(Ref::Key(keys::eip(0)));
+    let spec = crate::objects::NatGateway {
+        subnet: subnet.clone(),
+        allocation: Some(address.clone()),
+        internet_gateway: None,
+        tags: none(),
+    };
+    let wanted = keys::nat_gateway(0, &subnet, &address);
+    let entry = Entry::new(wanted.clone(), "nat-1", Spec::NatGateway(spec));
+    for (state, equal) in [("pending", true), ("available", true), ("failed", false)] {
+        let objects = objects(&network(&[("DescribeNatGateways", &item(state))]), std::slice::from_ref(&entry)).await;
+        assert_eq!(at(&objects, "nat_gateway.0").key == wanted, equal, "{state}");
+    }
+}
+
+#[tokio::test]
+async fn what_lost_its_tag_or_its_attachment_is_looked_for_by_its_id() {
+    let vpc = Key::new("vpc");
+    let eip = Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(Eip { vpc: vpc.clone(), tags: none() }));
+    let spec = crate::objects::InternetGateway { vpc: Some(vpc), tags: none() };
+    let gateway = Entry::new(keys::internet_gateway(), "igw-1", Spec::InternetGateway(spec));
+    let aws = network(&[
+        ("DescribeAddresses", "<addressesSet/>"),
+        ("DescribeAddresses", "<addressesSet><item><allocationId>eipalloc-1</allocationId></item></addressesSet>"),
+        ("DescribeInternetGateways", "<internetGatewaySet/>"),
+        (
+            "DescribeInternetGateways",
+            "<internetGatewaySet><item><internetGatewayId>igw-1</internetGatewayId></item></internetGatewaySet>",
+        ),
+    ]);
+    let objects = objects(&aws, &[eip, gateway]).await;
+    assert_eq!(at(&objects, "eip.0").id, "eipalloc-1");
+    let Spec::InternetGateway(spec) = &at(&objects, "internet_gateway").spec else { panic!("no gateway") };
+    assert_eq!(spec.vpc, None);
+    assert_eq!(aws.calls("DescribeAddresses")[1]["Filter.1.Name"], "allocation-id");
+}
+
+#[tokio::test]
+async fn the_default_group_shows_its_rules_by_source_where_we_manage_them() {
+    let group = format!(
+        "<securityGroupInfo><item><groupId>sg-1</groupId><ipPermissions><item><ipProtocol>-1</ipProtocol><groups><item>\
+         <groupId>sg-1</groupId></item></groups></item></ipPermissions><ipPermissionsEgress><item>\
+         <ipProtocol>-1</ipProtocol><ipRanges><item><cidrIp>0.0.0.0/0</cidrIp></item></ipRanges></item>\
+         </ipPermissionsEgress>{}</item></securityGroupInfo>",
+        below("default_security_group")
+    );
+    let applied = crate::objects::DefaultSecurityGroup {
+        vpc: Key::new("vpc"),
+        ingress: Input::Known(Some(vec![])),
+        egress: Input::Known(None),
+        tags: none(),
+    };
+    let entry = Entry::new(keys::default_security_group(), "sg-1", Spec::DefaultSecurityGroup(applied));
+    let objects = objects(&network(&[("DescribeSecurityGroups", &group)]), &[entry]).await;
+    let Spec::DefaultSecurityGroup(spec) = &at(&objects, "default_security_group").spec else { panic!("no group") };
+    let ingress = spec.ingress.known().unwrap().as_ref().unwrap();
+    assert_eq!(ingress.iter().map(|rule| &rule.source).collect::<Vec<_>>(), [&RuleSource::ItSelf]);
+    assert_eq!(spec.egress, Input::Known(None));
+}
+
+#[tokio::test]
+async fn a_network_is_read_with_a_fixed_number_of_calls() {
+    let answers = a_public_subnet_with_its_table(TO_GATEWAY);
+    let answers: Vec<(&str, &str)> = answers.iter().map(|(action, inside)| (*action, inside.as_str())).collect();
+    let aws = network(&answers);
+    objects(&aws, &[]).await;
+    assert_eq!(aws.actions().len(), 12);
+}

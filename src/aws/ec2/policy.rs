@@ -1,0 +1,122 @@
+//! IAM policies compared by what they mean. AWS answers with another text than it was given.
+
+use serde_json::{Map, Value};
+
+/// What AWS gives an endpoint without a policy.
+const FULL_ACCESS: &str =
+    r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*"}]}"#;
+
+/// A policy as AWS shows it, in the words in which it was applied if it means the same; `None` for full access, unless
+/// full access was applied in words.
+pub(super) fn shown(shown: Option<&str>, applied: Option<&str>) -> Option<String> {
+    let shown = shown.filter(|text| !text.is_empty()).unwrap_or(FULL_ACCESS);
+    match applied {
+        Some(applied) if same(applied, shown) => Some(applied.to_string()),
+        _ if same(FULL_ACCESS, shown) => None,
+        _ => Some(shown.to_string()),
+    }
+}
+
+/// Whether two policies mean the same. Texts that are no JSON are compared as they are.
+fn same(one: &str, other: &str) -> bool {
+    match (serde_json::from_str(one), serde_json::from_str(other)) {
+        (Ok(one), Ok(other)) => policy(one) == policy(other),
+        _ => one == other,
+    }
+}
+
+fn policy(document: Value) -> Value {
+    let mut document = canonical(document);
+    if let Value::Object(fields) = &mut document {
+        // IAM's own default.
+        fields.entry("Version").or_insert_with(|| "2008-10-17".into());
+    }
+    document
+}
+
+/// Lists are sets, a list of one is its element, and booleans and numbers are text.
+fn canonical(value: Value) -> Value {
+    match value {
+        Value::Array(items) => {
+            let mut items: Vec<Value> = items.into_iter().map(canonical).collect();
+            items.sort_by_cached_key(Value::to_string);
+            items.dedup();
+            if items.len() == 1 { items.remove(0) } else { Value::Array(items) }
+        }
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(name, value)| match name.as_str() {
+                "Principal" | "NotPrincipal" => (name, principal(value)),
+                _ => (name, canonical(value)),
+            });
+            Value::Object(fields.collect::<Map<_, _>>())
+        }
+        Value::Bool(_) | Value::Number(_) => Value::String(value.to_string()),
+        other => other,
+    }
+}
+
+/// `{"AWS": "*"}` is `"*"`, and an account is its root.
+fn principal(value: Value) -> Value {
+    let value = match value {
+        Value::Object(mut fields) => {
+            if let Some(accounts) = fields.remove("AWS") {
+                let accounts = match accounts {
+                    Value::Array(items) => Value::Array(items.into_iter().map(account).collect()),
+                    one => account(one),
+                };
+                fields.insert("AWS".to_string(), accounts);
+            }
+            canonical(Value::Object(fields))
+        }
+        other => canonical(other),
+    };
+    match &value {
+        Value::Object(fields) if fields.len() == 1 && fields.get("AWS") == Some(&Value::from("*")) => "*".into(),
+        _ => value,
+    }
+}
+
+fn account(value: Value) -> Value {
+    let Value::String(text) = &value else { return value };
+    let id = text.strip_prefix("arn:").and_then(|rest| rest.split_once(":iam::")).map(|(_, rest)| rest);
+    match id.and_then(|rest| rest.strip_suffix(":root")) {
+        Some(id) => Value::from(id),
+        None => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_of_the_same_meaning_keeps_its_words() {
+        let applied = r#"{"Statement": {"Effect": "Allow", "Principal": {"AWS": ["*"]},
+            "Action": ["s3:PutObject", "s3:GetObject"], "Resource": ["*"]}}"#;
+        let answered = r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*",
+            "Action":["s3:GetObject","s3:PutObject"],"Resource":"*"}]}"#;
+        assert_eq!(shown(Some(answered), Some(applied)).as_deref(), Some(applied));
+        let narrower = answered.replace("s3:PutObject", "s3:ListBucket");
+        assert_eq!(shown(Some(&narrower), Some(applied)), Some(narrower.clone()));
+    }
+
+    #[test]
+    fn full_access_is_no_policy() {
+        assert_eq!(shown(Some(FULL_ACCESS), None), None);
+        assert_eq!(shown(None, None), None);
+        assert_eq!(shown(Some(FULL_ACCESS), Some(FULL_ACCESS)).as_deref(), Some(FULL_ACCESS));
+    }
+
+    #[test]
+    fn a_version_changes_the_meaning_of_a_policy() {
+        let newer = FULL_ACCESS.replace("2008-10-17", "2012-10-17");
+        assert!(!same(FULL_ACCESS, &newer));
+    }
+
+    #[test]
+    fn an_account_is_its_root() {
+        let id = r#"{"Statement":[{"Principal":{"AWS":"123456789012"}}]}"#;
+        let arn = r#"{"Statement":[{"Principal":{"AWS":"arn:aws:iam::123456789012:root"}}]}"#;
+        assert!(same(id, arn));
+    }
+}

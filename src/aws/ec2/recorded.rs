@@ -1,0 +1,193 @@
+//! Recorded HTTP for tests: answers by EC2 action, in any order of calls, and a list of the calls that were made.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::retry::RetryConfig;
+
+use crate::aws::{Operation, Session};
+use crate::cloud::{Failure, Owner, Patience, Record, Work};
+use crate::objects::{Ids, Key, Learned, Made};
+use crate::product::{Scope, Timeouts};
+
+/// The VPC of every test.
+pub(crate) const VPC: &str = "vpc-1";
+
+/// The owner of every test.
+pub(crate) const OWNER: Owner = Owner::FourTierVpc;
+
+/// EC2 as a list of answers for each action. The last answer of an action is repeated.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recorded {
+    answers: Arc<Mutex<HashMap<String, VecDeque<(u16, String)>>>>,
+    calls: Arc<Mutex<Vec<BTreeMap<String, String>>>>,
+}
+
+impl Recorded {
+    /// An action's next answer: the inside of its response element.
+    pub(crate) fn on(self, action: &str, inside: &str) -> Recorded {
+        let body = format!("<{action}Response><requestId>req-1</requestId>{inside}</{action}Response>");
+        self.add(action, 200, body)
+    }
+
+    /// An action's next answer: an error.
+    pub(crate) fn fail(self, action: &str, status: u16, code: &str, message: &str) -> Recorded {
+        let body = format!(
+            "<Response><Errors><Error><Code>{code}</Code><Message>{message}</Message></Error></Errors>\
+             <RequestID>req-1</RequestID></Response>"
+        );
+        self.add(action, status, body)
+    }
+
+    fn add(self, action: &str, status: u16, body: String) -> Recorded {
+        self.answers.lock().unwrap().entry(action.to_string()).or_default().push_back((status, body));
+        self
+    }
+
+    /// The parameters of every call of an action.
+    pub(crate) fn calls(&self, action: &str) -> Vec<BTreeMap<String, String>> {
+        self.calls.lock().unwrap().iter().filter(|call| call["Action"] == action).cloned().collect()
+    }
+
+    /// The actions that were called, in order.
+    pub(crate) fn actions(&self) -> Vec<String> {
+        self.calls.lock().unwrap().iter().map(|call| call["Action"].clone()).collect()
+    }
+
+    /// A session whose EC2 this is. The SDK itself repeats nothing.
+    pub(crate) fn session(&self) -> Session {
+        let region = aws_types::region::Region::new("us-east-1");
+        let keys = aws_credential_types::Credentials::new("AKIATEST", "secret", None, None, "test");
+        let ec2 = aws_sdk_ec2::Config::builder()
+            .behavior_version(aws_sdk_ec2::config::BehaviorVersion::v2026_01_12())
+            .region(region.clone())
+            .credentials_provider(keys)
+            .retry_config(RetryConfig::disabled())
+            .http_client(self.clone())
+            .build();
+        let apigateway = aws_sdk_apigatewayv2::Config::builder()
+            .behavior_version(aws_sdk_apigatewayv2::config::BehaviorVersion::v2026_01_12())
+            .http_client(self.clone())
+            .build();
+        let logs = aws_sdk_cloudwatchlogs::Config::builder()
+            .behavior_version(aws_sdk_cloudwatchlogs::config::BehaviorVersion::v2026_01_12())
+            .http_client(self.clone())
+            .build();
+        let lambda_config = aws_sdk_lambda::Config::builder()
+            .behavior_version(aws_sdk_lambda::config::BehaviorVersion::v2026_01_12())
+            .http_client(self.clone())
+            .build();
+        Session {
+            scope: Scope::default(),
+            ec2: aws_sdk_ec2::Client::from_conf(ec2),
+            apigateway: aws_sdk_apigatewayv2::Client::from_conf(apigateway),
+            logs: aws_sdk_cloudwatchlogs::Client::from_conf(logs),
+            lambda_config,
+            newborns: Default::default(),
+            nat_gateways: Default::default(),
+        }
+    }
+}
+
+impl HttpConnector for Recorded {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let call = parameters(request.body().bytes().expect("EC2 requests are held in memory"));
+        let action = call["Action"].clone();
+        self.calls.lock().unwrap().push(call);
+        let mut answers = self.answers.lock().unwrap();
+        let queue = answers.get_mut(&action).unwrap_or_else(|| panic!("no answer is recorded for {action}"));
+        let (status, body) = if queue.len() > 1 { queue.pop_front() } else { queue.front().cloned() }
+            .expect("an answer is added with its queue");
+        let status = status.try_into().expect("a recorded status is a status");
+        let mut response = HttpResponse::new(status, SdkBody::from(body));
+        response.headers_mut().insert("x-amzn-requestid", "req-1");
+        HttpConnectorFuture::ready(Ok(response))
+    }
+}
+
+impl HttpClient for Recorded {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+/// What one operation recorded: ids and learned values.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub(crate) ids: Mutex<Vec<String>>,
+    pub(crate) learned: Mutex<Learned>,
+}
+
+impl Notes {
+    /// Runs one operation on an object below the VPC. `ids` are the objects that it needs.
+    pub(crate) async fn run<T>(
+        &self,
+        session: &Session,
+        key: &Key,
+        ids: &[(&Key, &str)],
+        body: impl AsyncFnOnce(&Operation<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.run_for(session, key, ids, Duration::from_secs(20), body).await
+    }
+
+    /// The same with a time limit.
+    pub(crate) async fn run_for<T>(
+        &self,
+        session: &Session,
+        key: &Key,
+        ids: &[(&Key, &str)],
+        limit: Duration,
+        body: impl AsyncFnOnce(&Operation<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut known = Ids::default();
+        for (key, id) in ids {
+            known.insert((*key).clone(), Made { id: id.to_string(), learned: Learned::new() });
+        }
+        let record_id = |id: &str| self.ids.lock().unwrap().push(id.to_string());
+        let record_learned = |learned| *self.learned.lock().unwrap() = learned;
+        let record = Record { id: &record_id, learned: &record_learned };
+        let work = Work {
+            owner: OWNER,
+            root_id: (key.slot != "vpc").then_some(VPC),
+            ids: &known,
+            timeouts: &Timeouts::default(),
+            patience: Patience { deadline: Instant::now() + limit, stop: Default::default() },
+        };
+        body(&Operation { session, work: &work, key, record: Some(&record) }).await
+    }
+
+    /// The ids that were recorded, in order.
+    pub(crate) fn ids(&self) -> Vec<String> {
+        self.ids.lock().unwrap().clone()
+    }
+}
+
+/// The parameters of a form, as EC2's requests are.
+fn parameters(body: &[u8]) -> BTreeMap<String, String> {
+    let body = std::str::from_utf8(body).expect("a form is ASCII");
+    body.split('&').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (plain(key), plain(value))).collect()
+}
+
+fn plain(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digits = [rest.next().expect("two digits follow"), rest.next().expect("two digits follow")];
+                let digits = std::str::from_utf8(&digits).expect("hexadecimal digits are ASCII");
+                bytes.push(u8::from_str_radix(digits, 16).expect("digits are hexadecimal"));
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8(bytes).expect("parameters are UTF-8")
+}

@@ -1,0 +1,327 @@
+//! Routes of our own, identified by table and destination.
+
+use std::str::FromStr;
+
+use aws_sdk_ec2::types::{RouteOrigin, RouteState};
+use ipnet::IpNet;
+
+use super::super::waits::{self, Look};
+use super::super::{AwsError, Operation};
+use super::route_table;
+use super::shown::Shown;
+use crate::cloud::{Cause, Failure, Observed};
+use crate::objects::keys::{self, Family};
+use crate::objects::{Entry, Key, Learned, Ref, Route, Spec};
+
+/// What a route leads to, as the calls name it.
+#[derive(Debug, Default, PartialEq)]
+struct Target {
+    gateway_id: Option<String>,
+    nat_gateway_id: Option<String>,
+    egress_only_internet_gateway_id: Option<String>,
+    transit_gateway_id: Option<String>,
+    vpc_peering_connection_id: Option<String>,
+    network_interface_id: Option<String>,
+}
+
+/// The route as AWS shows it; `None` for one that is not ours: what state does not know, unless it leads everything to
+/// a gateway of ours.
+pub(super) fn read(
+    shown: &Shown<'_>,
+    table: &Key,
+    table_id: &str,
+    route: &aws_sdk_ec2::types::Route,
+) -> Option<Observed> {
+    let destination = destination(route)?;
+    // The VPC's own ranges, what a VPN gateway tells, and what a gateway endpoint writes into its tables.
+    let foreign_gateway = route.gateway_id().is_some_and(|id| id == "local" || id.starts_with("vpce-"));
+    if foreign_gateway || route.origin() == Some(&RouteOrigin::EnableVgwRoutePropagation) {
+        return None;
+    }
+    let id = id(table_id, &destination);
+    let target_id = target(route).unwrap_or("nothing");
+    let is_blackhole = route.state() == Some(&RouteState::Blackhole);
+    let target = match is_blackhole {
+        true => Ref::Id(format!("blackhole {target_id}")),
+        false => shown.reference(target_id),
+    };
+    let key = match shown.known(&id) {
+        Some(entry) => entry.key.clone(),
+        None => match (&target, destination.as_str()) {
+            (Ref::Key(_), "0.0.0.0/0") => keys::default_route(table, Family::Ipv4),
+            (Ref::Key(_), "::/0") => keys::default_route(table, Family::Ipv6),
+            _ => return None,
+        },
+    };
+    let spec = Spec::Route(Route { route_table: table.clone(), destination, target });
+    Some(Observed { id, key, spec, learned: Learned::new() })
+}
+
+/// Makes the route.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<(), Failure> {
+    let (table_id, target_id) = (operation.id(&spec.route_table)?, operation.resolve(&spec.target)?);
+    let made = waits::visible(operation, &[table_id, target_id], || async {
+        let target = Target::of(target_id)?;
+        let call = operation
+            .session
+            .ec2
+            .create_route()
+            .route_table_id(table_id)
+            .set_destination_cidr_block(ipv4(&spec.destination))
+            .set_destination_ipv6_cidr_block(ipv6(&spec.destination))
+            .set_gateway_id(target.gateway_id)
+            .set_nat_gateway_id(target.nat_gateway_id)
+            .set_egress_only_internet_gateway_id(target.egress_only_internet_gateway_id)
+            .set_transit_gateway_id(target.transit_gateway_id)
+            .set_vpc_peering_connection_id(target.vpc_peering_connection_id)
+            .set_network_interface_id(target.network_interface_id);
+        call.send().await.map(|_| ()).map_err(|error| error.failure("CreateRoute"))
+    })
+    .await;
+    match made {
+        // AWS takes no token here: after a lost answer the route is there. With another target it is foreign.
+        Err(failure) if failure.cause == Cause::Exists => {
+            let found = find(operation, table_id, &spec.destination).await?;
+            let there = found.as_ref().and_then(target).unwrap_or("nothing");
+            if there != target_id {
+                let message = format!(
+                    "{table_id} already has a route to {}, which leads to {there}; it is not ours to change",
+                    spec.destination
+                );
+                return Err(Failure { message, ..failure });
+            }
+        }
+        made => made?,
+    }
+    operation.record_id(&id(table_id, &spec.destination));
+    wait_for(operation, table_id, &spec.destination, target_id).await
+}
+
+/// Leads the route elsewhere, in one step.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    _id: &str,
+    from: Option<&Route>,
+    to: &Route,
+) -> Result<(), Failure> {
+    if from.is_some_and(|from| from.target == to.target) {
+        return Ok(());
+    }
+    let (table_id, target_id) = (operation.id(&to.route_table)?, operation.resolve(&to.target)?);
+    waits::visible(operation, &[table_id, target_id], || async {
+        let target = Target::of(target_id)?;
+        let call = operation
+            .session
+            .ec2
+            .replace_route()
+            .route_table_id(table_id)
+            .set_destination_cidr_block(ipv4(&to.destination))
+            .set_destination_ipv6_cidr_block(ipv6(&to.destination))
+            .set_gateway_id(target.gateway_id)
+            .set_nat_gateway_id(target.nat_gateway_id)
+            .set_egress_only_internet_gateway_id(target.egress_only_internet_gateway_id)
+            .set_transit_gateway_id(target.transit_gateway_id)
+            .set_vpc_peering_connection_id(target.vpc_peering_connection_id)
+            .set_network_interface_id(target.network_interface_id);
+        call.send().await.map(|_| ()).map_err(|error| error.failure("ReplaceRoute"))
+    })
+    .await?;
+    wait_for(operation, table_id, &to.destination, target_id).await
+}
+
+/// Deletes the route.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (table_id, destination) = entry.id.split_once('_').ok_or_else(|| {
+        Failure::new(Cause::Other, "DeleteRoute", format!("{} is no id of a route: <table>_<destination>", entry.id))
+    })?;
+    waits::released(&operation.work.patience, || async {
+        let call = operation
+            .session
+            .ec2
+            .delete_route()
+            .route_table_id(table_id)
+            .set_destination_cidr_block(ipv4(destination))
+            .set_destination_ipv6_cidr_block(ipv6(destination));
+        call.send().await.map(|_| ()).map_err(|error| error.failure("DeleteRoute"))
+    })
+    .await
+}
+
+async fn wait_for(
+    operation: &Operation<'_>,
+    table_id: &str,
+    destination: &str,
+    target_id: &str,
+) -> Result<(), Failure> {
+    waits::until("DescribeRouteTables", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
+        let found = find(operation, table_id, destination).await?;
+        Ok(match found.as_ref().and_then(target) {
+            Some(there) if there == target_id => Look::Done(()),
+            Some(there) => Look::Pending(format!("the route still leads to {there}")),
+            None => Look::Pending("the route is not visible yet".to_string()),
+        })
+    })
+    .await
+}
+
+async fn find(
+    operation: &Operation<'_>,
+    table_id: &str,
+    wanted: &str,
+) -> Result<Option<aws_sdk_ec2::types::Route>, Failure> {
+    let table = route_table::find(operation, table_id).await?;
+    let mut routes = table.and_then(|table| table.routes).unwrap_or_default().into_iter();
+    Ok(routes.find(|route| destination(route).as_deref() == Some(wanted)))
+}
+
+/// The id of a route, which AWS gives none.
+fn id(table_id: &str, destination: &str) -> String {
+    format!("{table_id}_{destination}")
+}
+
+/// A route's destination, canonical; `None` for a prefix list.
+fn destination(route: &aws_sdk_ec2::types::Route) -> Option<String> {
+    let cidr = route.destination_cidr_block().or_else(|| route.destination_ipv6_cidr_block())?;
+    Some(IpNet::from_str(cidr).map_or_else(|_| cidr.to_string(), |net| net.trunc().to_string()))
+}
+
+/// The id of what a route leads to.
+fn target(route: &aws_sdk_ec2::types::Route) -> Option<&str> {
+    route
+        .nat_gateway_id()
+        .or_else(|| route.egress_only_internet_gateway_id())
+        .or_else(|| route.transit_gateway_id())
+        .or_else(|| route.vpc_peering_connection_id())
+        .or_else(|| route.network_interface_id())
+        .or_else(|| route.instance_id())
+        .or_else(|| route.local_gateway_id())
+        .or_else(|| route.carrier_gateway_id())
+        .or_else(|| route.core_network_arn())
+        .or_else(|| route.gateway_id())
+}
+
+fn ipv4(destination: &str) -> Option<String> {
+    (!destination.contains(':')).then(|| destination.to_string())
+}
+
+fn ipv6(destination: &str) -> Option<String> {
+    destination.contains(':').then(|| destination.to_string())
+}
+
+impl Target {
+    /// The prefix of an id says what it is of, and each kind has its own parameter.
+    fn of(id: &str) -> Result<Target, Failure> {
+        let mut target = Target::default();
+        let prefix = id.split('-').next().unwrap_or_default();
+        let place = match prefix {
+            "igw" | "vgw" => &mut target.gateway_id,
+            "nat" => &mut target.nat_gateway_id,
+            "eigw" => &mut target.egress_only_internet_gateway_id,
+            "tgw" => &mut target.transit_gateway_id,
+            "pcx" => &mut target.vpc_peering_connection_id,
+            "eni" => &mut target.network_interface_id,
+            _ => {
+                return Err(Failure::new(Cause::Other, "CreateRoute", format!("{id} cannot be the target of a route")));
+            }
+        };
+        *place = Some(id.to_string());
+        Ok(target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+
+    fn spec() -> Route {
+        Route {
+            route_table: Key::new("route_table.public"),
+            destination: "0.0.0.0/0".into(),
+            target: Ref::Key(keys::internet_gateway()),
+        }
+    }
+
+    fn table(target: &str) -> String {
+        format!(
+            "<routeTableSet><item><routeTableId>rtb-1</routeTableId><routeSet><item>\
+             <destinationCidrBlock>10.0.0.0/16</destinationCidrBlock><gatewayId>local</gatewayId></item><item>\
+             <destinationCidrBlock>0.0.0.0/0</destinationCidrBlock>{target}<state>active</state>\
+             <origin>CreateRoute</origin></item></routeSet></item></routeTableSet>"
+        )
+    }
+
+    async fn create_on(aws: &Recorded, notes: &Notes) -> Result<(), Failure> {
+        let spec = spec();
+        let gateway = keys::internet_gateway();
+        let ids = [(&spec.route_table, "rtb-1"), (&gateway, "igw-1")];
+        notes
+            .run(&aws.session(), &Key::new("route.public.ipv4"), &ids, async |operation| create(operation, &spec).await)
+            .await
+    }
+
+    #[tokio::test]
+    async fn a_route_that_is_there_already_and_equal_is_taken() {
+        let aws = Recorded::default()
+            .fail("CreateRoute", 400, "RouteAlreadyExists", "The route identified by 0.0.0.0/0 already exists.")
+            .on("DescribeRouteTables", &table("<gatewayId>igw-1</gatewayId>"));
+        let notes = Notes::default();
+        create_on(&aws, &notes).await.unwrap();
+        assert_eq!(notes.ids(), ["rtb-1_0.0.0.0/0"]);
+        assert_eq!(aws.calls("CreateRoute")[0]["GatewayId"], "igw-1");
+    }
+
+    #[tokio::test]
+    async fn a_foreign_route_is_named_and_left_alone() {
+        let aws = Recorded::default()
+            .fail("CreateRoute", 400, "RouteAlreadyExists", "The route identified by 0.0.0.0/0 already exists.")
+            .on("DescribeRouteTables", &table("<transitGatewayId>tgw-9</transitGatewayId>"));
+        let notes = Notes::default();
+        let failure = create_on(&aws, &notes).await.unwrap_err();
+        assert!(failure.message.contains("tgw-9"), "{}", failure.message);
+        assert_eq!(failure.code.as_deref(), Some("RouteAlreadyExists"));
+        assert!(notes.ids().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_target_that_this_process_has_just_made_is_waited_for() {
+        let aws = Recorded::default()
+            .fail("CreateRoute", 400, "InvalidInternetGatewayID.NotFound", "The gateway ID 'igw-1' does not exist")
+            .on("CreateRoute", "<return>true</return>")
+            .on("DescribeRouteTables", &table("<gatewayId>igw-1</gatewayId>"));
+        let session = aws.session();
+        session.newborns.add("igw-1");
+        let (spec, gateway) = (spec(), keys::internet_gateway());
+        let ids = [(&spec.route_table, "rtb-1"), (&gateway, "igw-1")];
+        Notes::default()
+            .run(&session, &Key::new("route.public.ipv4"), &ids, async |operation| create(operation, &spec).await)
+            .await
+            .unwrap();
+        assert_eq!(aws.calls("CreateRoute").len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_target_that_was_there_before_and_is_missing_now_is_gone() {
+        let aws = Recorded::default().fail(
+            "CreateRoute",
+            400,
+            "InvalidInternetGatewayID.NotFound",
+            "The gateway ID 'igw-1' does not exist",
+        );
+        assert_eq!(create_on(&aws, &Notes::default()).await.unwrap_err().cause, Cause::NotFound);
+        assert_eq!(aws.calls("CreateRoute").len(), 1);
+    }
+
+    #[test]
+    fn the_prefix_of_an_id_says_which_parameter_it_is() {
+        assert_eq!(Target::of("nat-1").unwrap().nat_gateway_id.as_deref(), Some("nat-1"));
+        assert_eq!(Target::of("eigw-1").unwrap().egress_only_internet_gateway_id.as_deref(), Some("eigw-1"));
+        assert!(Target::of("subnet-1").is_err());
+    }
+
+    #[test]
+    fn destinations_are_compared_in_canonical_form() {
+        let route = aws_sdk_ec2::types::Route::builder().destination_ipv6_cidr_block("0::/0").build();
+        assert_eq!(destination(&route).as_deref(), Some("::/0"));
+    }
+}

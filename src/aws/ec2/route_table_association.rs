@@ -1,0 +1,169 @@
+//! Associations of subnets with route tables.
+
+use aws_sdk_ec2::types::{RouteTableAssociationState, RouteTableAssociationStateCode};
+
+use super::super::errors::incomplete_answer;
+use super::super::waits::{self, Look};
+use super::super::{AwsError, Operation};
+use super::filter;
+use super::shown::Shown;
+use crate::cloud::{Cause, Failure, Observed};
+use crate::objects::{Entry, Key, Learned, RouteTableAssociation, Spec};
+
+/// The association as AWS shows it; `None` for one that has ended.
+pub(super) fn read(
+    shown: &Shown<'_>,
+    key: Key,
+    subnet: Key,
+    association: &aws_sdk_ec2::types::RouteTableAssociation,
+) -> Option<Observed> {
+    if !lives(association.association_state()) {
+        return None;
+    }
+    Some(Observed {
+        id: association.route_table_association_id()?.to_string(),
+        key,
+        spec: Spec::RouteTableAssociation(RouteTableAssociation {
+            subnet,
+            route_table: shown.reference(association.route_table_id()?),
+        }),
+        learned: Learned::new(),
+    })
+}
+
+/// Gives the subnet its table.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTableAssociation) -> Result<(), Failure> {
+    let (subnet_id, table_id) = (operation.id(&spec.subnet)?, operation.resolve(&spec.route_table)?);
+    let made = waits::visible(operation, &[subnet_id, table_id], || async {
+        let call =
+            operation.session.ec2.associate_route_table().subnet_id(subnet_id).route_table_id(table_id).send().await;
+        let answer = call.map_err(|error| error.failure("AssociateRouteTable"))?;
+        let id = answer.association_id().ok_or_else(|| incomplete_answer("AssociateRouteTable", "an id"))?;
+        Ok((id.to_string(), answer.association_state().cloned()))
+    })
+    .await;
+    let (id, state) = match made {
+        // AWS takes no token here: after a lost answer the association is there. With another table it is foreign.
+        Err(failure) if failure.cause == Cause::Exists => match of_subnet(operation, subnet_id).await? {
+            Some((id, table, state)) if table == table_id => (id, state),
+            Some((id, table, _)) => {
+                let what = format!("{}; {id} associates {subnet_id} with {table} already", failure.message);
+                return Err(Failure { message: what, ..failure });
+            }
+            None => return Err(failure),
+        },
+        made => made?,
+    };
+    operation.record_id(&id);
+    wait_associated(operation, &id, state).await
+}
+
+/// Gives the subnet another table, without a moment on the main table. AWS answers with a new id.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&RouteTableAssociation>,
+    to: &RouteTableAssociation,
+) -> Result<(), Failure> {
+    if from.is_some_and(|from| from.route_table == to.route_table) {
+        return Ok(());
+    }
+    let table_id = operation.resolve(&to.route_table)?;
+    let call = || async {
+        let call = operation.session.ec2.replace_route_table_association();
+        let call = call.association_id(id).route_table_id(table_id).send().await;
+        let answer = call.map_err(|error| error.failure("ReplaceRouteTableAssociation"))?;
+        let id = answer.new_association_id();
+        let id = id.ok_or_else(|| incomplete_answer("ReplaceRouteTableAssociation", "an id"))?;
+        Ok((id.to_string(), answer.association_state().cloned()))
+    };
+    let (id, state) = match waits::visible(operation, &[id, table_id], call).await {
+        // The SDK repeats a call whose answer was lost, and by then the old id is gone and the change made.
+        Err(failure) if failure.cause == Cause::NotFound => {
+            match of_subnet(operation, operation.id(&to.subnet)?).await? {
+                Some((id, table, state)) if table == table_id => (id, state),
+                _ => return Err(failure),
+            }
+        }
+        replaced => replaced?,
+    };
+    operation.record_id(&id);
+    wait_associated(operation, &id, state).await
+}
+
+/// Takes the table from the subnet, which falls back to the main table.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let id = entry.id.as_str();
+    waits::released(&operation.work.patience, || async {
+        let call = operation.session.ec2.disassociate_route_table().association_id(id).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("DisassociateRouteTable"))
+    })
+    .await?;
+    waits::until("DescribeRouteTables", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
+        Ok(match state(operation, id).await? {
+            Some(state) if lives(state.as_ref()) => Look::Pending("the association is still there".to_string()),
+            _ => Look::Done(()),
+        })
+    })
+    .await
+}
+
+async fn wait_associated(
+    operation: &Operation<'_>,
+    id: &str,
+    answered: Option<RouteTableAssociationState>,
+) -> Result<(), Failure> {
+    if answered.as_ref().and_then(|state| state.state()) == Some(&RouteTableAssociationStateCode::Associated) {
+        return Ok(());
+    }
+    waits::until("DescribeRouteTables", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
+        let Some(state) = state(operation, id).await? else {
+            return Ok(Look::Pending("the association is not visible yet".to_string()));
+        };
+        // Some partitions tell no state.
+        Ok(match state.as_ref().and_then(|state| state.state()) {
+            None | Some(RouteTableAssociationStateCode::Associated) => Look::Done(()),
+            Some(RouteTableAssociationStateCode::Failed) => {
+                let reason = state.as_ref().and_then(|state| state.status_message()).unwrap_or("AWS gave no reason");
+                return Err(Failure::new(Cause::Other, "AssociateRouteTable", reason));
+            }
+            Some(state) => Look::Pending(format!("the association is {}", state.as_str())),
+        })
+    })
+    .await
+}
+
+/// The association's state, if AWS shows the association; some partitions show no state.
+async fn state(operation: &Operation<'_>, id: &str) -> Result<Option<Option<RouteTableAssociationState>>, Failure> {
+    let call = operation.session.ec2.describe_route_tables();
+    let call = call.filters(filter("association.route-table-association-id", id));
+    let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
+    let mut associations = answer.route_tables().iter().flat_map(|table| table.associations());
+    let found = associations.find(|it| it.route_table_association_id() == Some(id));
+    Ok(found.map(|it| it.association_state().cloned()))
+}
+
+/// The id, table and state of a subnet's association.
+async fn of_subnet(
+    operation: &Operation<'_>,
+    subnet_id: &str,
+) -> Result<Option<(String, String, Option<RouteTableAssociationState>)>, Failure> {
+    let call = operation.session.ec2.describe_route_tables().filters(filter("association.subnet-id", subnet_id));
+    let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
+    let mut associations = answer.route_tables().iter().flat_map(|table| table.associations());
+    Ok(associations.find(|it| it.subnet_id() == Some(subnet_id) && lives(it.association_state())).and_then(|it| {
+        let (id, table) = (it.route_table_association_id()?, it.route_table_id()?);
+        Some((id.to_string(), table.to_string(), it.association_state().cloned()))
+    }))
+}
+
+fn lives(state: Option<&RouteTableAssociationState>) -> bool {
+    !matches!(
+        state.and_then(|state| state.state()),
+        Some(
+            RouteTableAssociationStateCode::Disassociated
+                | RouteTableAssociationStateCode::Disassociating
+                | RouteTableAssociationStateCode::Failed
+        )
+    )
+}

@@ -1,0 +1,244 @@
+//! Rules of a security group, compared one by one. AWS merges rules of equal protocol and ports in one permission, so
+//! permissions are no unit of comparison.
+
+use std::str::FromStr;
+
+use aws_sdk_ec2::types::{IpPermission, IpRange, Ipv6Range, PrefixListId, UserIdGroupPair};
+use ipnet::IpNet;
+
+use crate::objects::{RuleSource, SecurityGroupRule};
+
+/// A rule that exists, with AWS's id of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Existing {
+    pub(super) id: String,
+    pub(super) rule: SecurityGroupRule,
+}
+
+/// What leads from the rules that exist to those that are wanted.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Difference {
+    /// Rules to add.
+    pub(super) authorize: Vec<SecurityGroupRule>,
+    /// Ids of rules to remove.
+    pub(super) revoke: Vec<String>,
+    /// Ids of rules that get another description.
+    pub(super) describe: Vec<(String, Option<String>)>,
+}
+
+impl Difference {
+    /// Compares rules by all but their description, which alone can change in place.
+    pub(super) fn between(existing: &[Existing], wanted: &[SecurityGroupRule]) -> Difference {
+        let mut difference = Difference::default();
+        for it in existing {
+            match wanted.iter().find(|rule| same(rule, &it.rule)) {
+                None => difference.revoke.push(it.id.clone()),
+                Some(rule) if text(&rule.description) != text(&it.rule.description) => {
+                    difference.describe.push((it.id.clone(), rule.description.clone()));
+                }
+                Some(_) => {}
+            }
+        }
+        let new = wanted.iter().filter(|rule| !existing.iter().any(|it| same(rule, &it.rule)));
+        difference.authorize = new.cloned().collect();
+        difference
+    }
+
+    /// Whether nothing is to be done.
+    pub(super) fn is_empty(&self) -> bool {
+        self.authorize.is_empty() && self.revoke.is_empty() && self.describe.is_empty()
+    }
+}
+
+/// Whether two rules allow the same, whatever their descriptions.
+pub(super) fn same(one: &SecurityGroupRule, other: &SecurityGroupRule) -> bool {
+    let bare = |rule: &SecurityGroupRule| canonical(SecurityGroupRule { description: None, ..rule.clone() });
+    bare(one) == bare(other)
+}
+
+/// A rule as `DescribeSecurityGroupRules` shows it.
+pub(super) fn existing(rule: &aws_sdk_ec2::types::SecurityGroupRule) -> Option<Existing> {
+    let source = match (rule.cidr_ipv4(), rule.cidr_ipv6(), rule.prefix_list_id(), rule.referenced_group_info()) {
+        (Some(cidr), ..) => RuleSource::CidrIpv4(cidr.to_string()),
+        (_, Some(cidr), ..) => RuleSource::CidrIpv6(cidr.to_string()),
+        (_, _, Some(id), _) => RuleSource::PrefixList(id.to_string()),
+        (_, _, _, Some(group)) => group_source(group.group_id()?, rule.group_id()?),
+        _ => return None,
+    };
+    Some(Existing {
+        id: rule.security_group_rule_id()?.to_string(),
+        rule: canonical(SecurityGroupRule {
+            protocol: rule.ip_protocol()?.to_string(),
+            from_port: rule.from_port().map(i64::from),
+            to_port: rule.to_port().map(i64::from),
+            source,
+            description: rule.description().map(str::to_string),
+        }),
+    })
+}
+
+/// The rules of a group's permissions, as `DescribeSecurityGroups` shows them, sorted.
+pub(super) fn of_permissions(permissions: &[IpPermission], group_id: &str) -> Vec<SecurityGroupRule> {
+    let mut rules = Vec::new();
+    for permission in permissions {
+        let mut add = |source: RuleSource, description: Option<&str>| {
+            rules.push(canonical(SecurityGroupRule {
+                protocol: permission.ip_protocol().unwrap_or("-1").to_string(),
+                from_port: permission.from_port().map(i64::from),
+                to_port: permission.to_port().map(i64::from),
+                source,
+                description: description.map(str::to_string),
+            }));
+        };
+        for range in permission.ip_ranges() {
+            add(RuleSource::CidrIpv4(range.cidr_ip().unwrap_or_default().to_string()), range.description());
+        }
+        for range in permission.ipv6_ranges() {
+            add(RuleSource::CidrIpv6(range.cidr_ipv6().unwrap_or_default().to_string()), range.description());
+        }
+        for list in permission.prefix_list_ids() {
+            let id = list.prefix_list_id().unwrap_or_default();
+            add(RuleSource::PrefixList(id.to_string()), list.description());
+        }
+        for pair in permission.user_id_group_pairs() {
+            add(group_source(pair.group_id().unwrap_or_default(), group_id), pair.description());
+        }
+    }
+    rules.sort();
+    rules
+}
+
+/// A permission with one source, so that AWS makes exactly one rule of it.
+pub(super) fn permission(rule: &SecurityGroupRule, group_id: &str) -> IpPermission {
+    let rule = canonical(rule.clone());
+    let permission = IpPermission::builder()
+        .ip_protocol(rule.protocol)
+        .set_from_port(rule.from_port.and_then(|port| i32::try_from(port).ok()))
+        .set_to_port(rule.to_port.and_then(|port| i32::try_from(port).ok()));
+    let description = rule.description;
+    let pair = |id: &str, description| UserIdGroupPair::builder().group_id(id).set_description(description).build();
+    match rule.source {
+        RuleSource::CidrIpv4(cidr) => {
+            permission.ip_ranges(IpRange::builder().cidr_ip(cidr).set_description(description).build())
+        }
+        RuleSource::CidrIpv6(cidr) => {
+            permission.ipv6_ranges(Ipv6Range::builder().cidr_ipv6(cidr).set_description(description).build())
+        }
+        RuleSource::PrefixList(id) => {
+            permission.prefix_list_ids(PrefixListId::builder().prefix_list_id(id).set_description(description).build())
+        }
+        RuleSource::ItSelf => permission.user_id_group_pairs(pair(group_id, description)),
+        RuleSource::SecurityGroup(id) => permission.user_id_group_pairs(pair(&id, description)),
+    }
+    .build()
+}
+
+fn group_source(id: &str, own_id: &str) -> RuleSource {
+    if id == own_id { RuleSource::ItSelf } else { RuleSource::SecurityGroup(id.to_string()) }
+}
+
+/// The rule as AWS would show it: protocols by name where they have one, ports only where there are any.
+fn canonical(rule: SecurityGroupRule) -> SecurityGroupRule {
+    let protocol = match rule.protocol.to_lowercase().as_str() {
+        "6" => "tcp".to_string(),
+        "17" => "udp".to_string(),
+        "1" => "icmp".to_string(),
+        "58" => "icmpv6".to_string(),
+        "all" => "-1".to_string(),
+        other => other.to_string(),
+    };
+    let has_ports = matches!(protocol.as_str(), "tcp" | "udp" | "icmp" | "icmpv6");
+    let source = match rule.source {
+        RuleSource::CidrIpv4(cidr) => RuleSource::CidrIpv4(canonical_cidr(cidr)),
+        RuleSource::CidrIpv6(cidr) => RuleSource::CidrIpv6(canonical_cidr(cidr)),
+        other => other,
+    };
+    SecurityGroupRule {
+        protocol,
+        from_port: rule.from_port.filter(|_| has_ports),
+        to_port: rule.to_port.filter(|_| has_ports),
+        source,
+        description: text(&rule.description).map(str::to_string),
+    }
+}
+
+fn canonical_cidr(cidr: String) -> String {
+    IpNet::from_str(&cidr).map_or(cidr, |net| net.trunc().to_string())
+}
+
+/// AWS's empty description is none.
+fn text(description: &Option<String>) -> Option<&str> {
+    description.as_deref().filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(protocol: &str, ports: Option<(i64, i64)>, source: RuleSource) -> SecurityGroupRule {
+        SecurityGroupRule {
+            protocol: protocol.into(),
+            from_port: ports.map(|(from, _)| from),
+            to_port: ports.map(|(_, to)| to),
+            source,
+            description: None,
+        }
+    }
+
+    fn there(id: &str, rule: SecurityGroupRule) -> Existing {
+        Existing { id: id.into(), rule }
+    }
+
+    #[test]
+    fn rules_come_and_go_one_by_one() {
+        let web = rule("tcp", Some((443, 443)), RuleSource::CidrIpv4("10.0.0.0/8".into()));
+        let all = rule("-1", None, RuleSource::ItSelf);
+        let ssh = rule("tcp", Some((22, 22)), RuleSource::CidrIpv4("10.0.0.0/8".into()));
+        let difference = Difference::between(&[there("sgr-1", all), there("sgr-2", web.clone())], &[web, ssh.clone()]);
+        assert_eq!(difference, Difference { authorize: vec![ssh], revoke: vec!["sgr-1".into()], describe: Vec::new() });
+    }
+
+    #[test]
+    fn another_description_is_no_other_rule() {
+        let plain = rule("tcp", Some((443, 443)), RuleSource::CidrIpv6("::/0".into()));
+        let described = SecurityGroupRule { description: Some("web".into()), ..plain.clone() };
+        let difference = Difference::between(&[there("sgr-1", plain)], &[described]);
+        let describe = vec![("sgr-1".to_string(), Some("web".to_string()))];
+        assert_eq!(difference, Difference { describe, ..Difference::default() });
+    }
+
+    #[test]
+    fn rules_are_compared_as_aws_shows_them() {
+        let written = rule("6", Some((80, 80)), RuleSource::CidrIpv6("2001:DB8::/32".into()));
+        let shown = rule("tcp", Some((80, 80)), RuleSource::CidrIpv6("2001:db8::/32".into()));
+        assert!(same(&written, &shown));
+        let all = rule("-1", Some((0, 0)), RuleSource::ItSelf);
+        assert!(same(&all, &rule("-1", None, RuleSource::ItSelf)));
+        assert!(!same(&shown, &rule("udp", Some((80, 80)), RuleSource::CidrIpv6("2001:db8::/32".into()))));
+    }
+
+    #[test]
+    fn a_merged_permission_is_one_rule_for_each_source() {
+        let permission = IpPermission::builder()
+            .ip_protocol("tcp")
+            .from_port(443)
+            .to_port(443)
+            .ip_ranges(IpRange::builder().cidr_ip("10.0.0.0/8").description("office").build())
+            .ip_ranges(IpRange::builder().cidr_ip("192.168.0.0/16").build())
+            .user_id_group_pairs(UserIdGroupPair::builder().group_id("sg-1").build())
+            .user_id_group_pairs(UserIdGroupPair::builder().group_id("sg-2").build())
+            .build();
+        let rules = of_permissions(&[permission], "sg-1");
+        let sources: Vec<_> = rules.iter().map(|rule| rule.source.clone()).collect();
+        assert_eq!(
+            sources,
+            [
+                RuleSource::CidrIpv4("10.0.0.0/8".into()),
+                RuleSource::CidrIpv4("192.168.0.0/16".into()),
+                RuleSource::ItSelf,
+                RuleSource::SecurityGroup("sg-2".into()),
+            ]
+        );
+        assert_eq!(rules[0].description.as_deref(), Some("office"));
+    }
+}

@@ -1,0 +1,167 @@
+//! Subnets.
+
+use std::time::Duration;
+
+use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, SubnetState};
+
+use super::super::errors::incomplete_answer;
+use super::super::waits::{self, Look};
+use super::super::{AwsError, Operation, ownership};
+use super::shown::Shown;
+use super::{filter, network_interfaces, tags, without_token};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::objects::{Entry, Key, Learned, Spec, Subnet, Tier};
+use crate::plugin::Input;
+
+/// How long a subnet may be pending.
+const READY: Duration = Duration::from_secs(10 * 60);
+
+/// The subnet as AWS shows it. AWS knows neither tier nor index.
+pub(super) fn read(
+    shown: &Shown<'_>,
+    key: Key,
+    (tier, index): (Tier, u32),
+    subnet: &aws_sdk_ec2::types::Subnet,
+) -> Option<Observed> {
+    Some(Observed {
+        id: subnet.subnet_id()?.to_string(),
+        key,
+        spec: Spec::Subnet(Subnet {
+            vpc: shown.vpc.clone(),
+            tier,
+            index,
+            availability_zone: subnet.availability_zone()?.to_string(),
+            availability_zone_id: subnet.availability_zone_id()?.to_string(),
+            cidr_block: Input::Known(subnet.cidr_block().unwrap_or_default().to_string()),
+            map_public_ip_on_launch: Input::Known(subnet.map_public_ip_on_launch().unwrap_or(false)),
+            tags: tags::own(subnet.tags()),
+        }),
+        learned: Learned::new(),
+    })
+}
+
+/// Makes the subnet.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(), Failure> {
+    let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
+    let cidr_block = operation.known(&spec.cidr_block)?;
+    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    // An older subnet in another place of this tier and index may still carry the same tags, so the range counts.
+    let find = || async {
+        let call = session
+            .ec2
+            .describe_subnets()
+            .set_filters(Some(tags::of_this_object(operation)?))
+            .filters(filter("vpc-id", vpc_id))
+            .filters(filter("cidr-block", cidr_block));
+        let answer = call.send().await.map_err(|error| error.failure("DescribeSubnets"))?;
+        let mut here = answer.subnets().iter().filter(|it| {
+            it.availability_zone_id() == Some(spec.availability_zone_id.as_str())
+                || it.availability_zone() == Some(spec.availability_zone.as_str())
+        });
+        Ok(here.find_map(|it| it.subnet_id()).map(str::to_string))
+    };
+    let made = waits::visible(operation, &[vpc_id], || {
+        without_token::create(
+            operation,
+            "CreateSubnet",
+            || {
+                session
+                    .ec2
+                    .create_subnet()
+                    .vpc_id(vpc_id)
+                    .cidr_block(cidr_block)
+                    .availability_zone(&spec.availability_zone)
+                    .tag_specifications(tags::on_create(ResourceType::Subnet, &tags))
+                    .customize()
+                    .config_override(session.once_ec2())
+                    .send()
+            },
+            |answer| {
+                let id = answer.subnet().and_then(|it| it.subnet_id());
+                id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateSubnet", "an id"))
+            },
+            find,
+        )
+    })
+    .await;
+    let id = match made {
+        // The range is taken: by this very subnet, if an earlier answer was lost and the search came too early.
+        Err(failure) if failure.cause == Cause::Exists => find().await?.ok_or(failure)?,
+        made => made?,
+    };
+    operation.record_id(&id);
+    look_until(operation, &id, READY, |subnet| match subnet.state() {
+        Some(SubnetState::Available) => Ok(Look::Done(())),
+        Some(SubnetState::Pending) | None => Ok(Look::Pending("the subnet is pending".to_string())),
+        Some(state) => {
+            Err(Failure::new(Cause::Other, "CreateSubnet", format!("AWS says that the subnet is {}", state.as_str())))
+        }
+    })
+    .await?;
+    if *operation.known(&spec.map_public_ip_on_launch)? {
+        set_map_public_ip(operation, &id, true).await?;
+    }
+    Ok(())
+}
+
+/// Changes public addressing and tags.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&Subnet>,
+    to: &Subnet,
+) -> Result<(), Failure> {
+    if from.is_none_or(|from| from.map_public_ip_on_launch != to.map_public_ip_on_launch) {
+        set_map_public_ip(operation, id, *operation.known(&to.map_public_ip_on_launch)?).await?;
+    }
+    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+}
+
+/// Deletes the subnet, and with it its route table association.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (session, id) = (operation.session, entry.id.as_str());
+    let deleted = waits::released(&operation.work.patience, || async {
+        let call = session.ec2.delete_subnet().subnet_id(id).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
+    })
+    .await;
+    match deleted {
+        Ok(()) => Ok(()),
+        Err(failure) => Err(network_interfaces::name(session, failure, "subnet-id", id).await),
+    }
+}
+
+async fn set_map_public_ip(operation: &Operation<'_>, id: &str, wanted: bool) -> Result<(), Failure> {
+    waits::visible(operation, &[id], || async {
+        let value = AttributeBooleanValue::builder().value(wanted).build();
+        let call = operation.session.ec2.modify_subnet_attribute().subnet_id(id).map_public_ip_on_launch(value);
+        call.send().await.map(|_| ()).map_err(|error| error.failure("ModifySubnetAttribute"))
+    })
+    .await?;
+    look_until(operation, id, waits::PROPAGATION, |subnet| {
+        let shown = subnet.map_public_ip_on_launch().unwrap_or(false);
+        Ok(if shown == wanted {
+            Look::Done(())
+        } else {
+            Look::Pending(format!("map_public_ip_on_launch is still {shown}"))
+        })
+    })
+    .await
+}
+
+async fn look_until(
+    operation: &Operation<'_>,
+    id: &str,
+    at_most: Duration,
+    judge: impl Fn(&aws_sdk_ec2::types::Subnet) -> Result<Look<()>, Failure>,
+) -> Result<(), Failure> {
+    waits::until("DescribeSubnets", &operation.patience(at_most), waits::SECONDS, || async {
+        let call = operation.session.ec2.describe_subnets().filters(filter("subnet-id", id));
+        let answer = call.send().await.map_err(|error| error.failure("DescribeSubnets"))?;
+        match answer.subnets().first() {
+            Some(subnet) => judge(subnet),
+            None => Ok(Look::Pending("the subnet is not visible yet".to_string())),
+        }
+    })
+    .await
+}

@@ -1,0 +1,144 @@
+//! Tags of EC2 objects. Only keys that we set are ours: others, such as those that Kubernetes puts on subnets,
+//! are neither changed nor removed.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_ec2::types::{Filter, ResourceType, Tag, TagSpecification};
+
+use super::super::{AwsError, Operation, ownership, waits};
+use super::filter;
+use crate::cloud::{Failure, Owner};
+use crate::objects::Tags;
+use crate::plugin::Input;
+
+/// An object's own tags: all that AWS shows less ours that say whose it is.
+pub(super) fn own(tags: &[Tag]) -> Tags {
+    let own = tags.iter().filter_map(|tag| Some((tag.key()?, tag.value().unwrap_or_default())));
+    Input::Known(
+        own.filter(|(key, _)| !ownership::is_ownership(key))
+            .map(|(key, value)| (key.to_string(), Input::Known(value.to_string())))
+            .collect(),
+    )
+}
+
+/// The value of one tag.
+pub(super) fn value<'a>(tags: &'a [Tag], key: &str) -> Option<&'a str> {
+    tags.iter().find(|tag| tag.key() == Some(key)).and_then(Tag::value)
+}
+
+/// The filter for all objects below a root.
+pub(super) fn below(owner: Owner, root_id: &str) -> Filter {
+    filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, root_id))
+}
+
+/// The filters for the object that this operation makes.
+pub(super) fn of_this_object(operation: &Operation<'_>) -> Result<Vec<Filter>, Failure> {
+    Ok(vec![
+        below(operation.work.owner, operation.root_id()?),
+        filter(format!("tag:{}", ownership::OBJECT), &operation.key.slot),
+    ])
+}
+
+/// Tags as a creating call takes them.
+pub(super) fn on_create(kind: ResourceType, tags: &BTreeMap<String, String>) -> TagSpecification {
+    TagSpecification::builder().resource_type(kind).set_tags(Some(list(tags))).build()
+}
+
+/// Brings an object's tags from what we set to what is wanted: at most one call that sets and one that removes. Where
+/// it is not known what we set, everything is set, and whose the object is, too.
+pub(super) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Tags>, to: &Tags) -> Result<(), Failure> {
+    let ownership = match from {
+        Some(_) => BTreeMap::new(),
+        None => ownership::tags_on_create(operation, &Input::Known(BTreeMap::new()))?,
+    };
+    update_with(operation, id, from, to, ownership).await
+}
+
+/// The same with further tags to set.
+pub(super) async fn update_with(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&Tags>,
+    to: &Tags,
+    further: BTreeMap<String, String>,
+) -> Result<(), Failure> {
+    let before = match from {
+        Some(tags) => operation.own_tags(tags)?,
+        None => BTreeMap::new(),
+    };
+    let wanted = operation.own_tags(to)?;
+    let dropped: Vec<String> = before.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
+    let mut changed = further;
+    changed.extend(wanted.into_iter().filter(|(key, value)| before.get(key) != Some(value)));
+    set(operation, id, &changed).await?;
+    remove(operation, id, dropped).await
+}
+
+/// Sets tags, in one call.
+pub(super) async fn set(operation: &Operation<'_>, id: &str, tags: &BTreeMap<String, String>) -> Result<(), Failure> {
+    if tags.is_empty() {
+        return Ok(());
+    }
+    waits::visible(operation, &[id], || async {
+        let call = operation.session.ec2.create_tags().resources(id).set_tags(Some(list(tags)));
+        call.send().await.map(|_| ()).map_err(|error| error.failure("CreateTags"))
+    })
+    .await
+}
+
+/// Removes tags whatever their values, in one call.
+pub(super) async fn remove(operation: &Operation<'_>, id: &str, keys: Vec<String>) -> Result<(), Failure> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let tags = keys.into_iter().map(|key| Tag::builder().key(key).build()).collect();
+    let call = operation.session.ec2.delete_tags().resources(id).set_tags(Some(tags));
+    call.send().await.map(|_| ()).map_err(|error| error.failure("DeleteTags"))
+}
+
+fn list(tags: &BTreeMap<String, String>) -> Vec<Tag> {
+    tags.iter().map(|(key, value)| Tag::builder().key(key).value(value).build()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::objects::keys;
+
+    fn tags(pairs: &[(&str, &str)]) -> Tags {
+        Input::Known(pairs.iter().map(|(key, value)| (key.to_string(), Input::Known(value.to_string()))).collect())
+    }
+
+    #[tokio::test]
+    async fn only_changed_tags_are_set_and_only_our_own_are_removed() {
+        let aws = Recorded::default().on("CreateTags", "").on("DeleteTags", "");
+        let (from, to) = (tags(&[("a", "1"), ("b", "2"), ("c", "3")]), tags(&[("a", "1"), ("b", "x"), ("d", "4")]));
+        Notes::default()
+            .run(&aws.session(), &keys::eip(0), &[], async |operation| {
+                update(operation, "eipalloc-1", Some(&from), &to).await
+            })
+            .await
+            .unwrap();
+        let set = &aws.calls("CreateTags")[0];
+        assert_eq!((set["Tag.1.Key"].as_str(), set["Tag.1.Value"].as_str()), ("b", "x"));
+        assert_eq!(set["Tag.2.Key"], "d");
+        assert!(!set.contains_key("Tag.3.Key"), "{set:?}");
+        let removed = &aws.calls("DeleteTags")[0];
+        assert_eq!(removed["Tag.1.Key"], "c");
+        assert!(!removed.contains_key("Tag.1.Value") && !removed.contains_key("Tag.2.Key"), "{removed:?}");
+    }
+
+    #[tokio::test]
+    async fn equal_tags_need_no_call() {
+        let aws = Recorded::default();
+        let same = tags(&[("a", "1")]);
+        Notes::default()
+            .run(&aws.session(), &keys::eip(0), &[], async |operation| {
+                update(operation, "eipalloc-1", Some(&same), &same).await
+            })
+            .await
+            .unwrap();
+        assert_eq!(aws.actions(), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,443 @@
+//! VPCs, the roots of networks.
+
+use std::time::Duration;
+
+use aws_sdk_ec2::operation::modify_vpc_attribute::builders::ModifyVpcAttributeFluentBuilder;
+use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttributeName, VpcState};
+
+use super::super::errors::incomplete_answer;
+use super::super::waits::{self, Look};
+use super::super::{AwsError, Operation, Session, ownership};
+use super::{filter, network_interfaces, tags, without_token};
+use crate::cloud::{Failure, Observed, Owner, RootState, UnfinishedRoot};
+use crate::objects::{Entry, Learned, Spec, Vpc, keys};
+use crate::plugin::Input;
+
+/// How long a VPC may be pending.
+const READY: Duration = Duration::from_secs(10 * 60);
+
+/// The three attributes that each have a describing and a modifying call of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Attributes {
+    pub(super) dns_support: bool,
+    pub(super) dns_hostnames: bool,
+    pub(super) usage_metrics: bool,
+}
+
+impl Attributes {
+    /// Those of a new VPC.
+    const OF_NEW: Attributes = Attributes { dns_support: true, dns_hostnames: false, usage_metrics: false };
+}
+
+/// One of [`Attributes`] and the value it is to get.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Change {
+    DnsSupport(bool),
+    DnsHostnames(bool),
+    UsageMetrics(bool),
+}
+
+/// The attributes as AWS shows them: three calls, side by side, because one call tells one attribute.
+pub(super) async fn read_attributes(session: &Session, id: &str) -> Result<Attributes, Failure> {
+    let (support, hostnames, metrics) = tokio::join!(
+        read_attribute(session, id, Change::DnsSupport(true)),
+        read_attribute(session, id, Change::DnsHostnames(true)),
+        read_attribute(session, id, Change::UsageMetrics(true)),
+    );
+    Ok(Attributes { dns_support: support?, dns_hostnames: hostnames?, usage_metrics: metrics? })
+}
+
+/// The VPC as AWS shows it.
+pub(super) fn read(
+    owner: Owner,
+    id: &str,
+    known: Option<&Entry>,
+    vpc: &aws_sdk_ec2::types::Vpc,
+    attributes: Attributes,
+    learned: Learned,
+) -> Observed {
+    let cidr_block = Input::Known(vpc.cidr_block().unwrap_or_default().to_string());
+    let tenancy = vpc.instance_tenancy().map_or("default", |tenancy| tenancy.as_str());
+    let instance_tenancy = Input::Known(tenancy.to_string());
+    let key = known.map_or_else(|| keys::vpc(&cidr_block, &instance_tenancy), |entry| entry.key.clone());
+    let prefix = ownership::resource(owner, "");
+    let name = tags::value(vpc.tags(), ownership::RESOURCE).and_then(|text| text.strip_prefix(prefix.as_str()));
+    Observed {
+        id: id.to_string(),
+        key,
+        spec: Spec::Vpc(Vpc {
+            name: Input::Known(name.unwrap_or_default().to_string()),
+            cidr_block,
+            instance_tenancy,
+            enable_dns_support: Input::Known(attributes.dns_support),
+            enable_dns_hostnames: Input::Known(attributes.dns_hostnames),
+            enable_network_address_usage_metrics: Input::Known(attributes.usage_metrics),
+            tags: tags::own(vpc.tags()),
+        }),
+        learned,
+    }
+}
+
+/// Makes the VPC, its attributes, and learns what AWS made with it.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), Failure> {
+    let session = operation.session;
+    let name = operation.known(&spec.name)?;
+    let tags = ownership::tags_on_create_root(operation, &spec.tags, name)?;
+    let cidr_block = operation.known(&spec.cidr_block)?;
+    let tenancy = operation.known(&spec.instance_tenancy)?;
+    let (id, owner_id) = without_token::create(
+        operation,
+        "CreateVpc",
+        || {
+            session
+                .ec2
+                .create_vpc()
+                .cidr_block(cidr_block)
+                .instance_tenancy(Tenancy::from(tenancy.as_str()))
+                .tag_specifications(tags::on_create(ResourceType::Vpc, &tags))
+                .customize()
+                .config_override(session.once_ec2())
+                .send()
+        },
+        |answer| {
+            let vpc = answer.vpc().ok_or_else(|| incomplete_answer("CreateVpc", "the VPC"))?;
+            identify(vpc).ok_or_else(|| incomplete_answer("CreateVpc", "an id"))
+        },
+        || async {
+            let found = creating(session, operation.work.owner, name).await?;
+            let mine = found.iter().filter(|vpc| vpc.cidr_block() == Some(cidr_block.as_str()));
+            Ok(mine.filter_map(identify).find(|(id, _)| !session.newborns.contains(id)))
+        },
+    )
+    .await?;
+    operation.record_id(&id);
+    let mut learned = Learned::new();
+    learned.extend(owner_id.map(|owner_id| ("owner_id".to_string(), owner_id)));
+    operation.record_learned(learned.clone());
+
+    waits::until("DescribeVpcs", &operation.patience(READY), waits::SECONDS, || async {
+        let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", &id)).send().await;
+        let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
+        Ok(match answer.vpcs().first().and_then(|vpc| vpc.state()) {
+            Some(VpcState::Available) => Look::Done(()),
+            Some(state) => Look::Pending(format!("the VPC is {}", state.as_str())),
+            None => Look::Pending("the VPC is not visible yet".to_string()),
+        })
+    })
+    .await?;
+    apply_attributes(operation, &id, Some(Attributes::OF_NEW), wanted(operation, spec)?).await?;
+    learned.extend(learn(operation, &id).await?);
+    operation.record_learned(learned);
+    Ok(())
+}
+
+/// Changes attributes, tags, and the name in the ownership tag.
+pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vpc>, to: &Vpc) -> Result<(), Failure> {
+    let now = from.map(|from| wanted(operation, from)).transpose()?;
+    apply_attributes(operation, id, now, wanted(operation, to)?).await?;
+    let name = operation.known(&to.name)?;
+    let mut further = std::collections::BTreeMap::new();
+    if from.is_none_or(|from| from.name != to.name) {
+        further.insert(ownership::RESOURCE.to_string(), ownership::resource(operation.work.owner, name));
+    }
+    tags::update_with(operation, id, from.map(|from| &from.tags), &to.tags, further).await
+}
+
+/// Deletes the VPC, and with it its main route table, default group and default ACL.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (session, id) = (operation.session, entry.id.as_str());
+    let deleted = waits::released(&operation.work.patience, || async {
+        let call = session.ec2.delete_vpc().vpc_id(id).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("DeleteVpc"))
+    })
+    .await;
+    if let Err(failure) = deleted {
+        return Err(network_interfaces::name(session, failure, "vpc-id", id).await);
+    }
+    waits::until("DescribeVpcs", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
+        let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", id)).send().await;
+        let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
+        Ok(match answer.vpcs() {
+            [] => Look::Done(()),
+            _ => Look::Pending("the VPC is still there".to_string()),
+        })
+    })
+    .await
+}
+
+/// The roots with this name whose create never returned. Those that this process is making are none of them.
+pub(crate) async fn unfinished_roots(
+    session: &Session,
+    owner: Owner,
+    name: &str,
+) -> Result<Vec<UnfinishedRoot>, Failure> {
+    let found = creating(session, owner, name).await?;
+    Ok(found
+        .iter()
+        .filter_map(identify)
+        .filter(|(id, _)| !session.newborns.contains(id))
+        // EC2 does not tell when a VPC was made.
+        .map(|(id, _)| UnfinishedRoot { id, created: None })
+        .collect())
+}
+
+/// Sets the tag `fgw:state` of a VPC.
+pub(crate) async fn mark_root(session: &Session, id: &str, state: RootState) -> Result<(), Failure> {
+    let tag = aws_sdk_ec2::types::Tag::builder().key(ownership::STATE).value(ownership::state(state)).build();
+    let call = session.ec2.create_tags().resources(id).tags(tag).send().await;
+    call.map(|_| ()).map_err(|error| error.failure("CreateTags"))
+}
+
+async fn creating(session: &Session, owner: Owner, name: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
+    let call = session
+        .ec2
+        .describe_vpcs()
+        .filters(filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, name)))
+        .filters(filter(format!("tag:{}", ownership::STATE), ownership::state(RootState::Creating)));
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    found.map_err(|error| error.failure("DescribeVpcs"))
+}
+
+fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<(String, Option<String>)> {
+    Some((vpc.vpc_id()?.to_string(), vpc.owner_id().map(str::to_string)))
+}
+
+/// The ids of what AWS made together with the VPC.
+async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> {
+    let (ec2, patience) = (&operation.session.ec2, operation.patience(waits::PROPAGATION));
+    let (table, acl, group) = tokio::join!(
+        waits::until("DescribeRouteTables", &patience, waits::SECONDS, || async {
+            let call =
+                ec2.describe_route_tables().filters(filter("vpc-id", id)).filters(filter("association.main", "true"));
+            let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
+            Ok(found(answer.route_tables().first().and_then(|table| table.route_table_id()), "main route table"))
+        }),
+        waits::until("DescribeNetworkAcls", &patience, waits::SECONDS, || async {
+            let call = ec2.describe_network_acls().filters(filter("vpc-id", id)).filters(filter("default", "true"));
+            let answer = call.send().await.map_err(|error| error.failure("DescribeNetworkAcls"))?;
+            Ok(found(answer.network_acls().first().and_then(|acl| acl.network_acl_id()), "default network ACL"))
+        }),
+        waits::until("DescribeSecurityGroups", &patience, waits::SECONDS, || async {
+            let call =
+                ec2.describe_security_groups().filters(filter("vpc-id", id)).filters(filter("group-name", "default"));
+            let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+            Ok(found(answer.security_groups().first().and_then(|group| group.group_id()), "default security group"))
+        }),
+    );
+    Ok(Learned::from([
+        ("default_route_table_id".to_string(), table?),
+        ("default_network_acl_id".to_string(), acl?),
+        ("default_security_group_id".to_string(), group?),
+    ]))
+}
+
+fn found(id: Option<&str>, what: &str) -> Look<String> {
+    match id {
+        Some(id) => Look::Done(id.to_string()),
+        None => Look::Pending(format!("the {what} is not visible yet")),
+    }
+}
+
+fn wanted(operation: &Operation<'_>, spec: &Vpc) -> Result<Attributes, Failure> {
+    Ok(Attributes {
+        dns_support: *operation.known(&spec.enable_dns_support)?,
+        dns_hostnames: *operation.known(&spec.enable_dns_hostnames)?,
+        usage_metrics: *operation.known(&spec.enable_network_address_usage_metrics)?,
+    })
+}
+
+/// The changes in an order that AWS accepts: host names need the support of DNS while they are on.
+fn changes(from: Option<Attributes>, to: Attributes) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if from.is_none_or(|from| from.dns_support != to.dns_support) {
+        changes.push(Change::DnsSupport(to.dns_support));
+    }
+    if from.is_none_or(|from| from.dns_hostnames != to.dns_hostnames) {
+        let hostnames = Change::DnsHostnames(to.dns_hostnames);
+        if to.dns_hostnames { changes.push(hostnames) } else { changes.insert(0, hostnames) }
+    }
+    if from.is_none_or(|from| from.usage_metrics != to.usage_metrics) {
+        changes.push(Change::UsageMetrics(to.usage_metrics));
+    }
+    changes
+}
+
+/// Sends one call per change, each read back before the next: a change is visible late, and the next may need it.
+async fn apply_attributes(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<Attributes>,
+    to: Attributes,
+) -> Result<(), Failure> {
+    for change in changes(from, to) {
+        waits::visible(operation, &[id], || async {
+            let call = change.on(operation.session.ec2.modify_vpc_attribute().vpc_id(id));
+            call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcAttribute"))
+        })
+        .await?;
+        waits::until("DescribeVpcAttribute", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
+            let shown = read_attribute(operation.session, id, change).await?;
+            Ok(if shown == change.value() {
+                Look::Done(())
+            } else {
+                Look::Pending(format!("{} is still {shown}", change.name().as_str()))
+            })
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+async fn read_attribute(session: &Session, id: &str, which: Change) -> Result<bool, Failure> {
+    let call = session.ec2.describe_vpc_attribute().vpc_id(id).attribute(which.name());
+    let answer = call.send().await.map_err(|error| error.failure("DescribeVpcAttribute"))?;
+    let attribute = match which {
+        Change::DnsSupport(_) => answer.enable_dns_support(),
+        Change::DnsHostnames(_) => answer.enable_dns_hostnames(),
+        Change::UsageMetrics(_) => answer.enable_network_address_usage_metrics(),
+    };
+    let value = attribute.and_then(|attribute| attribute.value());
+    value.ok_or_else(|| incomplete_answer("DescribeVpcAttribute", which.name().as_str()))
+}
+
+impl Change {
+    fn name(self) -> VpcAttributeName {
+        match self {
+            Change::DnsSupport(_) => VpcAttributeName::EnableDnsSupport,
+            Change::DnsHostnames(_) => VpcAttributeName::EnableDnsHostnames,
+            Change::UsageMetrics(_) => VpcAttributeName::EnableNetworkAddressUsageMetrics,
+        }
+    }
+
+    fn value(self) -> bool {
+        match self {
+            Change::DnsSupport(value) | Change::DnsHostnames(value) | Change::UsageMetrics(value) => value,
+        }
+    }
+
+    fn on(self, call: ModifyVpcAttributeFluentBuilder) -> ModifyVpcAttributeFluentBuilder {
+        let value = AttributeBooleanValue::builder().value(self.value()).build();
+        match self {
+            Change::DnsSupport(_) => call.enable_dns_support(value),
+            Change::DnsHostnames(_) => call.enable_dns_hostnames(value),
+            Change::UsageMetrics(_) => call.enable_network_address_usage_metrics(value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::cloud::Cause;
+
+    const ON: Attributes = Attributes { dns_support: true, dns_hostnames: true, usage_metrics: false };
+    const OFF: Attributes = Attributes { dns_support: false, dns_hostnames: false, usage_metrics: false };
+
+    #[test]
+    fn support_comes_before_hostnames_and_leaves_after_them() {
+        assert_eq!(changes(Some(OFF), ON), [Change::DnsSupport(true), Change::DnsHostnames(true)]);
+        assert_eq!(changes(Some(ON), OFF), [Change::DnsHostnames(false), Change::DnsSupport(false)]);
+    }
+
+    #[test]
+    fn a_new_vpc_needs_no_call_for_what_aws_sets_anyway() {
+        assert_eq!(changes(Some(Attributes::OF_NEW), Attributes::OF_NEW), []);
+        assert_eq!(changes(Some(Attributes::OF_NEW), ON), [Change::DnsHostnames(true)]);
+        assert_eq!(changes(None, Attributes::OF_NEW).len(), 3);
+    }
+
+    fn spec() -> Vpc {
+        Vpc {
+            name: Input::Known("shop".into()),
+            cidr_block: Input::Known("10.0.0.0/16".into()),
+            instance_tenancy: Input::Known("default".into()),
+            enable_dns_support: Input::Known(true),
+            enable_dns_hostnames: Input::Known(true),
+            enable_network_address_usage_metrics: Input::Known(false),
+            tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()),
+        }
+    }
+
+    fn key() -> crate::objects::Key {
+        keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()))
+    }
+
+    fn around_a_vpc(aws: Recorded) -> Recorded {
+        aws.on(
+            "DescribeVpcs",
+            "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><ownerId>123456789012</ownerId>\
+             <state>available</state></item></vpcSet>",
+        )
+        .on("ModifyVpcAttribute", "<return>true</return>")
+        .on("DescribeVpcAttribute", "<enableDnsHostnames><value>true</value></enableDnsHostnames>")
+        .on("DescribeRouteTables", "<routeTableSet><item><routeTableId>rtb-main</routeTableId></item></routeTableSet>")
+        .on("DescribeNetworkAcls", "<networkAclSet><item><networkAclId>acl-1</networkAclId></item></networkAclSet>")
+        .on("DescribeSecurityGroups", "<securityGroupInfo><item><groupId>sg-1</groupId></item></securityGroupInfo>")
+    }
+
+    #[tokio::test]
+    async fn a_vpc_whose_answer_was_lost_is_found_by_its_tags_and_not_made_twice() {
+        let aws = around_a_vpc(Recorded::default().fail("CreateVpc", 500, "InternalError", "An internal error"));
+        let notes = Notes::default();
+        notes.run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await).await.unwrap();
+        assert_eq!(aws.calls("CreateVpc").len(), 1);
+        let search = &aws.calls("DescribeVpcs")[0];
+        assert_eq!(search["Filter.1.Name"], "tag:fgw:resource");
+        assert_eq!(search["Filter.1.Value.1"], "four_tier_vpc/shop");
+        assert_eq!(search["Filter.2.Value.1"], "creating");
+        assert_eq!(notes.ids(), ["vpc-1"]);
+    }
+
+    #[tokio::test]
+    async fn a_new_vpc_carries_its_ownership_and_tells_what_came_with_it() {
+        let aws =
+            around_a_vpc(Recorded::default().on(
+                "CreateVpc",
+                "<vpc><vpcId>vpc-1</vpcId><ownerId>123456789012</ownerId><state>pending</state></vpc>",
+            ));
+        let notes = Notes::default();
+        notes.run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await).await.unwrap();
+        let call = &aws.calls("CreateVpc")[0];
+        let tags: Vec<_> = (1..=3).map(|n| call[&format!("TagSpecification.1.Tag.{n}.Key")].as_str()).collect();
+        assert_eq!(tags, ["Name", "fgw:resource", "fgw:state"]);
+        let learned = notes.learned.lock().unwrap().clone();
+        assert_eq!(learned["owner_id"], "123456789012");
+        assert_eq!(learned["default_route_table_id"], "rtb-main");
+        assert_eq!(learned["default_network_acl_id"], "acl-1");
+        assert_eq!(learned["default_security_group_id"], "sg-1");
+    }
+
+    #[tokio::test]
+    async fn a_refused_vpc_is_not_looked_for() {
+        let aws = Recorded::default().fail("CreateVpc", 400, "VpcLimitExceeded", "The maximum number of VPCs");
+        let failure = Notes::default()
+            .run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await)
+            .await
+            .unwrap_err();
+        assert_eq!((failure.cause, failure.code.as_deref()), (Cause::Other, Some("VpcLimitExceeded")));
+        assert_eq!(failure.request_id.as_deref(), Some("req-1"));
+        assert_eq!(aws.actions(), ["CreateVpc"]);
+    }
+
+    #[tokio::test]
+    async fn a_vpc_that_stays_in_use_names_the_interfaces_in_it() {
+        let aws = Recorded::default()
+            .fail("DeleteVpc", 400, "DependencyViolation", "The vpc 'vpc-1' has dependencies and cannot be deleted.")
+            .on(
+                "DescribeNetworkInterfaces",
+                "<networkInterfaceSet><item><networkInterfaceId>eni-7</networkInterfaceId>\
+                 <description>AWS Lambda VPC ENI-shop</description><ownerId>123456789012</ownerId>\
+                 </item></networkInterfaceSet>",
+            );
+        let entry = Entry::new(key(), "vpc-1", Spec::Vpc(spec()));
+        let failure = Notes::default()
+            .run_for(&aws.session(), &key(), &[], Duration::from_millis(60), async |operation| {
+                delete(operation, &entry).await
+            })
+            .await
+            .unwrap_err();
+        assert_eq!(failure.cause, Cause::InUse);
+        assert!(failure.message.contains("eni-7") && failure.message.contains("Lambda"), "{}", failure.message);
+    }
+}

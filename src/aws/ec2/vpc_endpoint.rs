@@ -1,0 +1,295 @@
+//! Gateway endpoints.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
+
+use aws_sdk_ec2::types::{ResourceType, VpcEndpointType};
+
+use super::super::errors::{incomplete_answer, item_failure};
+use super::super::waits::{self, Look};
+use super::super::{AwsError, Operation, ownership};
+use super::shown::Shown;
+use super::{policy, tags};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::objects::{Entry, Key, Learned, Ref, Spec, VpcEndpoint};
+use crate::plugin::Input;
+
+/// How long an endpoint may be pending or deleting.
+const READY: Duration = Duration::from_secs(10 * 60);
+
+/// Whether the endpoint exists. AWS shows a deleted one for a while.
+pub(super) fn exists(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> bool {
+    !matches!(state(endpoint).as_str(), "deleted" | "deleting")
+}
+
+/// Whether it is a gateway endpoint. Some partitions leave the type of one empty.
+pub(super) fn is_gateway(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> bool {
+    endpoint.vpc_endpoint_type().is_none_or(|kind| kind.as_str().is_empty() || *kind == VpcEndpointType::Gateway)
+}
+
+/// The endpoint as AWS shows it. Tables that others added are not shown.
+pub(super) fn read(
+    shown: &Shown<'_>,
+    key: Key,
+    applied: Option<&VpcEndpoint>,
+    endpoint: &aws_sdk_ec2::types::VpcEndpoint,
+) -> Option<Observed> {
+    let applied_tables = applied.map(|applied| applied.route_tables.as_slice()).unwrap_or_default();
+    let mut route_tables: Vec<Ref> = endpoint
+        .route_table_ids()
+        .iter()
+        .map(|id| shown.reference(id))
+        .filter(|table| matches!(table, Ref::Key(_)) || applied_tables.contains(table))
+        .collect();
+    route_tables.sort();
+    let applied_policy = applied.and_then(|applied| applied.policy.known()).and_then(|policy| policy.as_deref());
+    Some(Observed {
+        id: endpoint.vpc_endpoint_id()?.to_string(),
+        key,
+        spec: Spec::VpcEndpoint(VpcEndpoint {
+            vpc: shown.vpc.clone(),
+            service_name: Input::Known(endpoint.service_name()?.to_string()),
+            route_tables,
+            policy: Input::Known(policy::shown(endpoint.policy_document(), applied_policy)),
+            tags: tags::own(endpoint.tags()),
+        }),
+        learned: Learned::new(),
+    })
+}
+
+/// Makes the endpoint.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Result<(), Failure> {
+    let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
+    let tables = resolve(operation, &spec.route_tables)?;
+    let (service_name, policy) = (operation.known(&spec.service_name)?, operation.known(&spec.policy)?);
+    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let used: Vec<&str> = [vpc_id].into_iter().chain(tables.iter().map(String::as_str)).collect();
+    let id = waits::visible(operation, &used, || async {
+        let call = session
+            .ec2
+            .create_vpc_endpoint()
+            .vpc_id(vpc_id)
+            .vpc_endpoint_type(VpcEndpointType::Gateway)
+            .service_name(service_name)
+            .set_route_table_ids(Some(tables.clone()))
+            .set_policy_document(policy.clone())
+            .client_token(client_token())
+            .tag_specifications(tags::on_create(ResourceType::VpcEndpoint, &tags));
+        let answer = call.send().await.map_err(|error| error.failure("CreateVpcEndpoint"))?;
+        let id = answer.vpc_endpoint().and_then(|it| it.vpc_endpoint_id());
+        id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateVpcEndpoint", "an id"))
+    })
+    .await?;
+    operation.record_id(&id);
+    waits::until("CreateVpcEndpoint", &operation.patience(READY), waits::MINUTES, || async {
+        let Some(endpoint) = find(operation, &id).await? else {
+            return Ok(Look::Pending("the endpoint is not visible yet".to_string()));
+        };
+        match state(&endpoint).as_str() {
+            "available" => Ok(Look::Done(())),
+            "failed" | "rejected" | "expired" => {
+                let error = endpoint.last_error();
+                let (code, message) = (error.and_then(|it| it.code()), error.and_then(|it| it.message()));
+                Err(Failure { cause: Cause::Other, ..item_failure("CreateVpcEndpoint", code, message) })
+            }
+            other => Ok(Look::Pending(format!("the endpoint is {other}"))),
+        }
+    })
+    .await
+}
+
+/// Changes tables and policy in one call, and tags.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&VpcEndpoint>,
+    to: &VpcEndpoint,
+) -> Result<(), Failure> {
+    let wanted = resolve(operation, &to.route_tables)?;
+    let before = match from {
+        // A table that has gone meanwhile is no longer listed by AWS either.
+        Some(from) => from.route_tables.iter().filter_map(|table| operation.work.ids.resolve(table)).collect(),
+        None => Vec::new(),
+    };
+    let add: Vec<String> = match from {
+        Some(_) => wanted.iter().filter(|id| !before.contains(&id.as_str())).cloned().collect(),
+        // What is there already may not be added again, so a look tells.
+        None => {
+            let endpoint = find(operation, id).await?;
+            let there = endpoint.and_then(|it| it.route_table_ids).unwrap_or_default();
+            wanted.iter().filter(|id| !there.contains(id)).cloned().collect()
+        }
+    };
+    let remove: Vec<String> =
+        before.into_iter().filter(|id| !wanted.iter().any(|it| it == id)).map(str::to_string).collect();
+    let policy = match from {
+        Some(from) if from.policy == to.policy => None,
+        _ => Some(operation.known(&to.policy)?),
+    };
+    if !add.is_empty() || !remove.is_empty() || policy.is_some() {
+        let used: Vec<&str> = [id].into_iter().chain(add.iter().map(String::as_str)).collect();
+        waits::visible(operation, &used, || async {
+            let mut call = operation
+                .session
+                .ec2
+                .modify_vpc_endpoint()
+                .vpc_endpoint_id(id)
+                .set_add_route_table_ids((!add.is_empty()).then(|| add.clone()))
+                .set_remove_route_table_ids((!remove.is_empty()).then(|| remove.clone()));
+            call = match policy {
+                Some(Some(policy)) => call.policy_document(policy),
+                Some(None) => call.reset_policy(true),
+                None => call,
+            };
+            call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
+        })
+        .await?;
+    }
+    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+}
+
+/// Deletes the endpoint, and with it its routes in every table. AWS tells a refusal inside a successful answer.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let id = entry.id.as_str();
+    waits::released(&operation.work.patience, || async {
+        let call = operation.session.ec2.delete_vpc_endpoints().vpc_endpoint_ids(id).send().await;
+        let answer = call.map_err(|error| error.failure("DeleteVpcEndpoints"))?;
+        match answer.unsuccessful().first() {
+            None => Ok(()),
+            Some(item) => {
+                let (code, message) = (item.error().and_then(|it| it.code()), item.error().and_then(|it| it.message()));
+                Err(item_failure("DeleteVpcEndpoints", code, message))
+            }
+        }
+    })
+    .await?;
+    waits::until("DeleteVpcEndpoints", &operation.patience(READY), waits::MINUTES, || async {
+        Ok(match find(operation, id).await? {
+            Some(endpoint) if state(&endpoint) != "deleted" => {
+                Look::Pending(format!("the endpoint is {}", state(&endpoint)))
+            }
+            _ => Look::Done(()),
+        })
+    })
+    .await
+}
+
+async fn find(operation: &Operation<'_>, id: &str) -> Result<Option<aws_sdk_ec2::types::VpcEndpoint>, Failure> {
+    let call = operation.session.ec2.describe_vpc_endpoints().vpc_endpoint_ids(id).send().await;
+    match call.map_err(|error| error.failure("DescribeVpcEndpoints")) {
+        Ok(answer) => Ok(answer.vpc_endpoints.unwrap_or_default().into_iter().next()),
+        Err(failure) if failure.cause == Cause::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// AWS's model writes states with a capital, AWS answers without.
+fn state(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> String {
+    endpoint.state().map(|state| state.as_str().to_lowercase()).unwrap_or_default()
+}
+
+fn resolve(operation: &Operation<'_>, tables: &[Ref]) -> Result<Vec<String>, Failure> {
+    tables.iter().map(|table| operation.resolve(table).map(str::to_string)).collect()
+}
+
+/// A token that no other call has, by which AWS recognizes a repeated call. The SDK makes none for endpoints.
+fn client_token() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::objects::keys::{self, EndpointService};
+
+    fn key() -> Key {
+        keys::vpc_endpoint(EndpointService::ObjectStore, &Input::Known("com.amazonaws.us-east-1.s3".into()))
+    }
+
+    fn spec(tables: &[&str], policy: Option<&str>) -> VpcEndpoint {
+        VpcEndpoint {
+            vpc: Key::new("vpc"),
+            service_name: Input::Known("com.amazonaws.us-east-1.s3".into()),
+            route_tables: tables.iter().map(|slot| Ref::Key(Key::new(*slot))).collect(),
+            policy: Input::Known(policy.map(str::to_string)),
+            tags: Input::Known(Default::default()),
+        }
+    }
+
+    fn refused(code: &str) -> String {
+        format!(
+            "<unsuccessful><item><resourceId>vpce-1</resourceId><error><code>{code}</code><message>no</message>\
+             </error></item></unsuccessful>"
+        )
+    }
+
+    #[tokio::test]
+    async fn a_refusal_inside_a_successful_answer_is_a_failure() {
+        let aws = Recorded::default().on("DeleteVpcEndpoints", &refused("InvalidParameter"));
+        let entry = Entry::new(key(), "vpce-1", Spec::VpcEndpoint(spec(&[], None)));
+        let failure = Notes::default()
+            .run(&aws.session(), &key(), &[], async |operation| delete(operation, &entry).await)
+            .await
+            .unwrap_err();
+        assert_eq!(failure.code.as_deref(), Some("InvalidParameter"));
+    }
+
+    #[tokio::test]
+    async fn an_endpoint_that_is_gone_is_deleted() {
+        let aws = Recorded::default().on("DeleteVpcEndpoints", &refused("InvalidVpcEndpoint.NotFound")).fail(
+            "DescribeVpcEndpoints",
+            400,
+            "InvalidVpcEndpointId.NotFound",
+            "The Vpc Endpoint Id 'vpce-1' does not exist",
+        );
+        let entry = Entry::new(key(), "vpce-1", Spec::VpcEndpoint(spec(&[], None)));
+        Notes::default()
+            .run(&aws.session(), &key(), &[], async |operation| delete(operation, &entry).await)
+            .await
+            .unwrap();
+    }
+
+    #[tokio::test]
+    async fn tables_and_policy_change_in_one_call() {
+        let aws = Recorded::default().on("ModifyVpcEndpoint", "<return>true</return>");
+        let (a, b, c) = (Key::new("a"), Key::new("b"), Key::new("c"));
+        let ids = [(&a, "rtb-a"), (&b, "rtb-b"), (&c, "rtb-c")];
+        Notes::default()
+            .run(&aws.session(), &key(), &ids, async |operation| {
+                update(operation, "vpce-1", Some(&spec(&["a", "b"], Some("{}"))), &spec(&["b", "c"], None)).await
+            })
+            .await
+            .unwrap();
+        assert_eq!(aws.actions(), ["ModifyVpcEndpoint"]);
+        let call = &aws.calls("ModifyVpcEndpoint")[0];
+        assert_eq!(call["AddRouteTableId.1"], "rtb-c");
+        assert_eq!(call["RemoveRouteTableId.1"], "rtb-a");
+        assert_eq!(call["ResetPolicy"], "true");
+        assert!(!call.contains_key("AddRouteTableId.2") && !call.contains_key("PolicyDocument"), "{call:?}");
+    }
+
+    #[tokio::test]
+    async fn a_new_endpoint_has_a_type_and_a_token() {
+        let aws = Recorded::default()
+            .on("CreateVpcEndpoint", "<vpcEndpoint><vpcEndpointId>vpce-1</vpcEndpointId></vpcEndpoint>")
+            .on(
+                "DescribeVpcEndpoints",
+                "<vpcEndpointSet><item><vpcEndpointId>vpce-1</vpcEndpointId><state>available</state></item>\
+                 </vpcEndpointSet>",
+            );
+        let (vpc, a) = (Key::new("vpc"), Key::new("a"));
+        let notes = Notes::default();
+        notes
+            .run(&aws.session(), &key(), &[(&vpc, "vpc-1"), (&a, "rtb-a")], async |operation| {
+                create(operation, &spec(&["a"], None)).await
+            })
+            .await
+            .unwrap();
+        let call = &aws.calls("CreateVpcEndpoint")[0];
+        assert_eq!(call["VpcEndpointType"], "Gateway");
+        assert_eq!(call["ClientToken"].len(), 32);
+        assert_eq!(notes.ids(), ["vpce-1"]);
+    }
+}
