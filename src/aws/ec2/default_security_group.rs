@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use aws_sdk_ec2::types::SecurityGroupRuleDescription;
-
 use super::super::waits::{self, Look, Pauses};
 use super::super::{AwsError, Operation, ownership};
 use super::security_group_rules::{self as rules, Difference, Existing};
@@ -201,28 +199,26 @@ async fn revoke(operation: &Operation<'_>, id: &str, egress: bool, rule_ids: Vec
     }
 }
 
+/// Rules are named by what they allow here; an omitted description is removed.
 async fn describe(
     operation: &Operation<'_>,
     id: &str,
     egress: bool,
-    descriptions: Vec<(String, Option<String>)>,
+    described: Vec<(String, SecurityGroupRule)>,
 ) -> Result<(), Failure> {
-    if descriptions.is_empty() {
+    if described.is_empty() {
         return Ok(());
     }
     let ec2 = &operation.session.ec2;
-    let descriptions = descriptions.into_iter().map(|(rule_id, description)| {
-        SecurityGroupRuleDescription::builder().security_group_rule_id(rule_id).set_description(description).build()
-    });
-    let descriptions = Some(descriptions.collect());
+    let permissions = Some(described.iter().map(|(_, rule)| rules::permission(rule, id)).collect());
     if egress {
-        let call = ec2.update_security_group_rule_descriptions_egress().group_id(id);
-        let call = call.set_security_group_rule_descriptions(descriptions).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("UpdateSecurityGroupRuleDescriptionsEgress"))
+        let call = ec2.update_security_group_rule_descriptions_egress().group_id(id).set_ip_permissions(permissions);
+        let answer = call.send().await;
+        answer.map(|_| ()).map_err(|error| error.failure("UpdateSecurityGroupRuleDescriptionsEgress"))
     } else {
-        let call = ec2.update_security_group_rule_descriptions_ingress().group_id(id);
-        let call = call.set_security_group_rule_descriptions(descriptions).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("UpdateSecurityGroupRuleDescriptionsIngress"))
+        let call = ec2.update_security_group_rule_descriptions_ingress().group_id(id).set_ip_permissions(permissions);
+        let answer = call.send().await;
+        answer.map(|_| ()).map_err(|error| error.failure("UpdateSecurityGroupRuleDescriptionsIngress"))
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 async fn find(operation: &Operation<'_>, id: &str) -> Result<Option<Address>, Failure> {
     let call = operation.session.ec2.describe_addresses().filters(filter("allocation-id", id));
     let answer = call.send().await.map_err(|error| error.failure("DescribeAddresses"))?;
-    Ok(answer.addresses.unwrap_or_default().into_iter().next())
+    Ok(answer.addresses.unwrap_or_default().into_iter().find(|address| address.allocation_id() == Some(id)))
 }
 
 fn learned(public_ip: Option<&str>) -> Learned {

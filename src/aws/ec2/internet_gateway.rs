@@ -114,7 +114,7 @@ async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> 
     waits::until("DescribeInternetGateways", &operation.patience(ATTACHED), waits::SECONDS, || async {
         let call = session.ec2.describe_internet_gateways().filters(filter("internet-gateway-id", id));
         let answer = call.send().await.map_err(|error| error.failure("DescribeInternetGateways"))?;
-        let gateway = answer.internet_gateways().first();
+        let gateway = answer.internet_gateways().iter().find(|it| it.internet_gateway_id() == Some(id));
         let attachment = gateway.and_then(|it| it.attachments().iter().find(|it| it.vpc_id() == Some(vpc_id)));
         // EC2 says "available" here, which its own model does not list.
         Ok(match (attachment.and_then(|it| it.state()).map(|state| state.as_str()), &refused) {

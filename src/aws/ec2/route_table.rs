@@ -79,14 +79,15 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     .await
 }
 
-/// The table as AWS shows it now.
+/// The table as AWS shows it now. EC2 has been seen to answer with another object than the one asked for, which
+/// here and elsewhere counts as not found.
 pub(super) async fn find(
     operation: &Operation<'_>,
     id: &str,
 ) -> Result<Option<aws_sdk_ec2::types::RouteTable>, Failure> {
     let call = operation.session.ec2.describe_route_tables().filters(filter("route-table-id", id));
     let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
-    Ok(answer.route_tables.unwrap_or_default().into_iter().next())
+    Ok(answer.route_tables.unwrap_or_default().into_iter().find(|table| table.route_table_id() == Some(id)))
 }
 
 fn seconds_or(seconds: Option<u64>, otherwise: Duration) -> Duration {

@@ -22,8 +22,8 @@ pub(super) struct Difference {
     pub(super) authorize: Vec<SecurityGroupRule>,
     /// Ids of rules to remove.
     pub(super) revoke: Vec<String>,
-    /// Ids of rules that get another description.
-    pub(super) describe: Vec<(String, Option<String>)>,
+    /// Ids of rules that get another description, and how they are to look.
+    pub(super) describe: Vec<(String, SecurityGroupRule)>,
 }
 
 impl Difference {
@@ -34,7 +34,7 @@ impl Difference {
             match wanted.iter().find(|rule| same(rule, &it.rule)) {
                 None => difference.revoke.push(it.id.clone()),
                 Some(rule) if text(&rule.description) != text(&it.rule.description) => {
-                    difference.describe.push((it.id.clone(), rule.description.clone()));
+                    difference.describe.push((it.id.clone(), rule.clone()));
                 }
                 Some(_) => {}
             }
@@ -202,8 +202,8 @@ mod tests {
     fn another_description_is_no_other_rule() {
         let plain = rule("tcp", Some((443, 443)), RuleSource::CidrIpv6("::/0".into()));
         let described = SecurityGroupRule { description: Some("web".into()), ..plain.clone() };
-        let difference = Difference::between(&[there("sgr-1", plain)], &[described]);
-        let describe = vec![("sgr-1".to_string(), Some("web".to_string()))];
+        let difference = Difference::between(&[there("sgr-1", plain)], std::slice::from_ref(&described));
+        let describe = vec![("sgr-1".to_string(), described)];
         assert_eq!(difference, Difference { describe, ..Difference::default() });
     }
 

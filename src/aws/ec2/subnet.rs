@@ -158,7 +158,7 @@ async fn look_until(
     waits::until("DescribeSubnets", &operation.patience(at_most), waits::SECONDS, || async {
         let call = operation.session.ec2.describe_subnets().filters(filter("subnet-id", id));
         let answer = call.send().await.map_err(|error| error.failure("DescribeSubnets"))?;
-        match answer.subnets().first() {
+        match answer.subnets().iter().find(|subnet| subnet.subnet_id() == Some(id)) {
             Some(subnet) => judge(subnet),
             None => Ok(Look::Pending("the subnet is not visible yet".to_string())),
         }

@@ -210,18 +210,31 @@ async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> 
             let call =
                 ec2.describe_route_tables().filters(filter("vpc-id", id)).filters(filter("association.main", "true"));
             let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
-            Ok(found(answer.route_tables().first().and_then(|table| table.route_table_id()), "main route table"))
+            Ok(found(
+                answer
+                    .route_tables()
+                    .iter()
+                    .find(|it| it.vpc_id() == Some(id))
+                    .and_then(|table| table.route_table_id()),
+                "main route table",
+            ))
         }),
         waits::until("DescribeNetworkAcls", &patience, waits::SECONDS, || async {
             let call = ec2.describe_network_acls().filters(filter("vpc-id", id)).filters(filter("default", "true"));
             let answer = call.send().await.map_err(|error| error.failure("DescribeNetworkAcls"))?;
-            Ok(found(answer.network_acls().first().and_then(|acl| acl.network_acl_id()), "default network ACL"))
+            Ok(found(
+                answer.network_acls().iter().find(|it| it.vpc_id() == Some(id)).and_then(|acl| acl.network_acl_id()),
+                "default network ACL",
+            ))
         }),
         waits::until("DescribeSecurityGroups", &patience, waits::SECONDS, || async {
             let call =
                 ec2.describe_security_groups().filters(filter("vpc-id", id)).filters(filter("group-name", "default"));
             let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
-            Ok(found(answer.security_groups().first().and_then(|group| group.group_id()), "default security group"))
+            Ok(found(
+                answer.security_groups().iter().find(|it| it.vpc_id() == Some(id)).and_then(|group| group.group_id()),
+                "default security group",
+            ))
         }),
     );
     Ok(Learned::from([
