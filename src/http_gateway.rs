@@ -52,8 +52,8 @@ impl Product for HttpGateway {
         &config.name
     }
 
-    fn own_tags(config: &GatewayConfig) -> &Tags {
-        &config.api_tags
+    fn own_tags(config: &GatewayConfig) -> Tags {
+        config.api_tags.clone()
     }
 
     fn validate(config: &GatewayConfig) -> Vec<Problem> {

@@ -16,11 +16,20 @@ pub(super) fn tags(config: &Config, scope: &Scope, suffix: &str, own: &[&Tags]) 
     let mut tags: BTreeMap<String, Input<String>> =
         scope.default_tags.iter().map(|(key, value)| (key.clone(), Input::Known(value.clone()))).collect();
     tags.insert("Name".into(), config.vpc_name.clone().map(|name| format!("{name}{suffix}")));
-    for map in [&config.custom_tags].into_iter().chain(own.iter().copied()) {
+    let maps: Vec<&Tags> = [&config.custom_tags].into_iter().chain(own.iter().copied()).collect();
+    let Input::Known(custom) = merged(&maps) else { return Input::Unknown };
+    tags.extend(custom);
+    tags.retain(|key, _| !scope.ignore_tags.ignores(key));
+    Input::Known(tags)
+}
+
+/// The maps as one, where a later one wins.
+pub(super) fn merged(maps: &[&Tags]) -> Tags {
+    let mut tags = BTreeMap::new();
+    for map in maps {
         let Input::Known(map) = map else { return Input::Unknown };
         tags.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
-    tags.retain(|key, _| !scope.ignore_tags.ignores(key));
     Input::Known(tags)
 }
 
