@@ -53,7 +53,7 @@ impl Reply {
     pub(super) fn error(call: &Call, status: u16, code: &str, message: &str) -> Self {
         let id = "00000000-0000-4000-8000-00000000fa17";
         let (code_text, message_text) = (super::xml::escape(code), super::xml::escape(message));
-        match call.protocol {
+        let mut reply = match call.protocol {
             Protocol::Ec2 => Self::xml(
                 status,
                 &format!(
@@ -72,10 +72,12 @@ impl Reply {
                 let mut reply = Self::json(status, &json!({"__type": code, "message": message}));
                 let code = HeaderValue::from_str(code).expect("an AWS error code is printable");
                 reply.headers.insert("x-amzn-errortype", code);
-                reply.headers.insert("x-amzn-requestid", HeaderValue::from_static(id));
                 reply
             }
-        }
+        };
+        // Every service of AWS sends this one; the SDK reads no other place.
+        reply.headers.insert("x-amzn-requestid", HeaderValue::from_static(id));
+        reply
     }
 
     pub(super) fn json(status: u16, body: &Value) -> Self {
