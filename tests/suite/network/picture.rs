@@ -188,10 +188,9 @@ fn security_group(group: &Value, names: &Names) -> String {
     )
 }
 
+/// moto lists subnets that are gone; they have no name.
 fn network_acl(acl: &Value, names: &Names) -> String {
-    let mut subnets: Vec<String> =
-        list(&acl["Associations"]).iter().map(|association| names.name(&association["SubnetId"])).collect();
-    subnets.sort();
+    let subnets = list(&acl["Associations"]).iter().filter(|it| names.0.contains_key(&word(&it["SubnetId"]))).count();
     let mut entries: Vec<String> = list(&acl["Entries"])
         .iter()
         .map(|entry| {
@@ -201,7 +200,7 @@ fn network_acl(acl: &Value, names: &Names) -> String {
         .collect();
     entries.sort();
     let kind = if acl["IsDefault"] == true { "default" } else { "other" };
-    format!("acl {kind} ({}) {} subnets", entries.join(", "), subnets.len())
+    format!("acl {kind} ({}) {subnets} subnets", entries.join(", "))
 }
 
 /// The tags but Name and those that say whose an object is.
