@@ -3,6 +3,7 @@
 //! It translates between Terraform's operations and the three steps of a product: blueprint, plan, execute. All
 //! state that a user sees and all private state is made here.
 
+mod planning;
 mod changes;
 mod messages;
 mod observe;
@@ -137,7 +138,7 @@ impl<P: Product> Resource for Composite<P> {
                 diagnostics,
             };
         }
-        changes::plan::<P>(&self.connection, request).await
+        planning::plan::<P>(&self.connection, request).await
     }
 
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse {

@@ -3,6 +3,8 @@
 #[path = "support/mod.rs"]
 mod support;
 
+#[path = "suite/invariants.rs"]
+mod invariants;
 #[path = "suite/network.rs"]
 mod network;
 #[path = "suite/plugin.rs"]

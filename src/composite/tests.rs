@@ -175,10 +175,14 @@ fn assert_conforms(value: &Value, kind: &Type, path: &str) {
         (Value::Null | Value::Unknown, _) => {}
         (Value::Bool(_), Type::Bool) | (Value::Number(_), Type::Number) | (Value::String(_), Type::String) => {}
         (Value::List(items), Type::List(item) | Type::Set(item)) => {
-            items.iter().for_each(|it| assert_conforms(it, item, path));
+            for it in items {
+                assert_conforms(it, item, path);
+            }
         }
         (Value::Map(entries), Type::Map(item)) => {
-            entries.iter().for_each(|(key, it)| assert_conforms(it, item, &format!("{path}.{key}")));
+            for (key, it) in entries {
+                assert_conforms(it, item, &format!("{path}.{key}"));
+            }
         }
         (Value::Map(entries), Type::Object(attributes)) => {
             assert!(
@@ -201,7 +205,9 @@ fn network(pairs: &[(&str, Value)]) -> Value {
         ("num_nat_gateways", Value::from(1)),
         ("vpc_name", Value::from("main")),
     ]);
-    pairs.iter().for_each(|(name, value)| config.set(name, value.clone()));
+    for (name, value) in pairs {
+        config.set(name, value.clone());
+    }
     config
 }
 
@@ -237,7 +243,9 @@ fn gateway(routes: &[(&str, Value)], authorizers: &[(&str, Value)], pairs: &[(&s
         ("route_config", Value::map(routes.iter().map(|(key, value)| (*key, value.clone())))),
         ("faas_authorizers", Value::map(authorizers.iter().map(|(key, value)| (*key, value.clone())))),
     ]);
-    pairs.iter().for_each(|(name, value)| config.set(name, value.clone()));
+    for (name, value) in pairs {
+        config.set(name, value.clone());
+    }
     config
 }
 

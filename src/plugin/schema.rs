@@ -89,13 +89,16 @@ pub enum Mode {
     Block,
 }
 
+/// Returns what is wrong with a known, non-null value.
+pub type Test = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
+
 /// A rule for one attribute's value.
 #[derive(Clone)]
 pub struct Check {
     /// The rule in words, for the documentation: "one of A, B".
     pub rule: String,
     /// Returns what is wrong with a known, non-null value.
-    pub test: Arc<dyn Fn(&Value) -> Result<(), String> + Send + Sync>,
+    pub test: Arc<Test>,
 }
 
 impl Check {

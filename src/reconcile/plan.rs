@@ -88,7 +88,8 @@ impl Action {
 
 /// Compares and orders. `wanted` is in creation order, and names each object once.
 pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable> {
-    let mut ops = actions(existing, wanted).into_iter().map(|action| Op { action, waits: BTreeSet::new() }).collect();
+    let mut ops: Vec<Op> =
+        actions(existing, wanted).into_iter().map(|action| Op { action, waits: BTreeSet::new() }).collect();
     order(&mut ops, existing);
     let plan = Plan { ops };
     plan.check_order()?;
@@ -128,7 +129,7 @@ fn holder<'a>(existing: &'a Inventory, key: &Key) -> Option<&'a Entry> {
     holders.into_iter().next()
 }
 
-fn order(ops: &mut Vec<Op>, existing: &Inventory) {
+fn order(ops: &mut [Op], existing: &Inventory) {
     let mut makes: BTreeMap<Key, usize> = BTreeMap::new();
     let mut deletes: BTreeMap<String, usize> = BTreeMap::new();
     for (position, op) in ops.iter().enumerate() {

@@ -3,6 +3,9 @@
 // A test that cannot go on stops, here and in what it calls.
 #![allow(clippy::unwrap_used)]
 
+#[path = "plugin/doors.rs"]
+mod doors;
+
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -16,11 +19,7 @@ use fgw::plugin::proto::process::grpc_stdio_client::GrpcStdioClient;
 use fgw::plugin::proto::tfplugin6::diagnostic::Severity;
 use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
-use fgw::plugin::{
-    ApplyRequest, ApplyResponse, Attribute, AttributePath, AttributeType, Check, Diagnostics, Environment,
-    ImportResponse, Nesting, PlanRequest, PlanResponse, Provider, ReadRequest, ReadResponse, Resource, Schema, Type,
-    Value,
-};
+use fgw::plugin::{Environment, Value};
 use hyper_util::rt::TokioIo;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -32,136 +31,9 @@ use tokio_rustls::TlsConnector;
 use tonic::Code;
 use tonic::transport::{Channel, Endpoint, Uri};
 
+use doors::Acme;
+
 const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
-
-// The provider of doors.
-
-struct Acme;
-
-/// What a door does depends on its name.
-struct Door;
-
-#[async_trait::async_trait]
-impl Provider for Acme {
-    fn schema(&self) -> Schema {
-        let style = Attribute::new("style", AttributeType::Plain(Type::String), "").default("plain");
-        Schema { version: 0, description: "Doors.".to_string(), attributes: vec![style] }
-    }
-
-    fn resources(&self) -> Vec<Arc<dyn Resource>> {
-        vec![Arc::new(Door)]
-    }
-
-    fn validate(&self, _: &Value) -> Diagnostics {
-        Diagnostics::default()
-    }
-
-    async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics {
-        let mut diagnostics = Diagnostics::default();
-        if config.get("style").as_str() == Some("baroque") {
-            let detail = format!("Terraform {terraform_version} is too modern.");
-            diagnostics.attribute_error(AttributePath::new("style"), "Out of style", detail);
-        }
-        diagnostics
-    }
-}
-
-#[async_trait::async_trait]
-impl Resource for Door {
-    fn type_name(&self) -> &'static str {
-        "acme_door"
-    }
-
-    fn schema(&self) -> Schema {
-        let text = AttributeType::Plain(Type::String);
-        let number = AttributeType::Plain(Type::Number);
-        let tags = AttributeType::Plain(Type::Map(Box::new(Type::String)));
-        let hinge = vec![Attribute::new("screws", number.clone(), "").default(4)];
-        let key = vec![Attribute::new("shape", text.clone(), "").required()];
-        Schema {
-            version: 2,
-            description: "A door.".to_string(),
-            attributes: vec![
-                Attribute::computed("id", Type::String, ""),
-                Attribute::new("name", text.clone(), "").required(),
-                Attribute::new("width", number, "").default(900).check(Check::between(600, 1200)),
-                Attribute::new("code", text, "").sensitive().deprecated("Use a key."),
-                Attribute::new("tags", tags, "").optional(),
-                Attribute::new("hinges", AttributeType::Nested(Nesting::Map, hinge), "").optional(),
-                Attribute::new("key", AttributeType::Nested(Nesting::List, key), "").block(),
-            ],
-        }
-    }
-
-    fn validate(&self, config: &Value) -> Diagnostics {
-        let mut diagnostics = Diagnostics::default();
-        match config.get("name").as_str() {
-            Some("") => diagnostics.attribute_error(AttributePath::new("name"), "A door needs a name", "Any name."),
-            Some("panic in validate") => panic!("no such wall"),
-            _ => {}
-        }
-        diagnostics
-    }
-
-    fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<serde_json::Value, String> {
-        if version == 0 {
-            return Err("Doors of version 0 had no hinges.".to_string());
-        }
-        Ok(serde_json::json!({ "id": state["door_id"], "name": state["name"] }))
-    }
-
-    async fn read(&self, request: ReadRequest) -> ReadResponse {
-        let gone = request.state.get("id").as_str() == Some("door-gone");
-        let state = if gone { Value::Null } else { request.state };
-        ReadResponse { state, private: request.private, diagnostics: Diagnostics::default() }
-    }
-
-    async fn plan(&self, request: PlanRequest) -> PlanResponse {
-        let mut planned = request.proposed;
-        if request.prior.is_null() {
-            planned.set("id", Value::Unknown);
-        }
-        if planned.get("name").as_str() == Some("misfit") {
-            planned.set("width", Value::from("wide"));
-        }
-        PlanResponse {
-            planned,
-            requires_replace: vec![AttributePath::new("name")],
-            private: [&request.prior_private[..], b"planned"].concat(),
-            diagnostics: Diagnostics::default(),
-        }
-    }
-
-    async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
-        let mut state = request.planned.clone();
-        let mut diagnostics = Diagnostics::default();
-        match request.planned.get("name").as_str().unwrap_or_default() {
-            "slow" => {
-                request.stop.cancelled().await;
-                diagnostics.error("Stopped", "The door stands without a handle.");
-            }
-            "never finished" => std::future::pending().await,
-            "panic" => panic!("the frame broke"),
-            "panic half way" => {
-                let reached = state.clone();
-                request.so_far.told_by(move || {
-                    let mut reached = reached.clone();
-                    reached.set("id", Value::from("door-half"));
-                    reached.set("tags", Value::Unknown);
-                    (reached, b"half".to_vec())
-                });
-                panic!("the frame broke");
-            }
-            _ => state.set("id", Value::from("door-1")),
-        }
-        ApplyResponse { state, private: request.planned_private, diagnostics }
-    }
-
-    async fn import(&self, id: &str) -> ImportResponse {
-        let state = (id != "nothing").then(|| Value::map([("id", Value::from(id)), ("name", Value::from("found"))]));
-        ImportResponse { state, private: b"imported".to_vec(), diagnostics: Diagnostics::default() }
-    }
-}
 
 // This test as Terraform.
 

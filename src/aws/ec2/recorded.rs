@@ -23,10 +23,13 @@ pub(crate) const VPC: &str = "vpc-1";
 /// The owner of every test.
 pub(crate) const OWNER: Owner = Owner::FourTierVpc;
 
+/// Status and body of each answer, in order.
+type Answers = VecDeque<(u16, String)>;
+
 /// EC2 as a list of answers for each action. The last answer of an action is repeated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorded {
-    answers: Arc<Mutex<HashMap<String, VecDeque<(u16, String)>>>>,
+    answers: Arc<Mutex<HashMap<String, Answers>>>,
     calls: Arc<Mutex<Vec<BTreeMap<String, String>>>>,
 }
 
@@ -67,7 +70,7 @@ impl Recorded {
         let keys = aws_credential_types::Credentials::new("AKIATEST", "secret", None, None, "test");
         let ec2 = aws_sdk_ec2::Config::builder()
             .behavior_version(aws_sdk_ec2::config::BehaviorVersion::v2026_01_12())
-            .region(region.clone())
+            .region(region)
             .credentials_provider(keys)
             .retry_config(RetryConfig::disabled())
             .http_client(self.clone())

@@ -384,9 +384,18 @@ mod tests {
         )
         .on("ModifyVpcAttribute", "<return>true</return>")
         .on("DescribeVpcAttribute", "<enableDnsHostnames><value>true</value></enableDnsHostnames>")
-        .on("DescribeRouteTables", "<routeTableSet><item><routeTableId>rtb-main</routeTableId></item></routeTableSet>")
-        .on("DescribeNetworkAcls", "<networkAclSet><item><networkAclId>acl-1</networkAclId></item></networkAclSet>")
-        .on("DescribeSecurityGroups", "<securityGroupInfo><item><groupId>sg-1</groupId></item></securityGroupInfo>")
+        .on(
+            "DescribeRouteTables",
+            "<routeTableSet><item><vpcId>vpc-1</vpcId><routeTableId>rtb-main</routeTableId></item></routeTableSet>",
+        )
+        .on(
+            "DescribeNetworkAcls",
+            "<networkAclSet><item><vpcId>vpc-1</vpcId><networkAclId>acl-1</networkAclId></item></networkAclSet>",
+        )
+        .on(
+            "DescribeSecurityGroups",
+            "<securityGroupInfo><item><vpcId>vpc-1</vpcId><groupId>sg-1</groupId></item></securityGroupInfo>",
+        )
     }
 
     #[tokio::test]

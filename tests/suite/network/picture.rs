@@ -8,12 +8,15 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct Picture(Vec<(String, String)>);
 
+/// How the line of one kind is written.
+type Line = fn(&Value, &Names) -> String;
+
 impl Picture {
     /// From a listing by boto3.
     pub(super) fn of(listing: &Value) -> Self {
         let names = names(listing);
         let mut lines = Vec::new();
-        let kinds: [(&str, &str, fn(&Value, &Names) -> String); 9] = [
+        let kinds: [(&str, &str, Line); 9] = [
             ("vpcs", "VpcId", vpc),
             ("internet_gateways", "InternetGatewayId", internet_gateway),
             ("subnets", "SubnetId", subnet),

@@ -1,0 +1,237 @@
+//! From state and configuration to a decision, which plan and apply make in the same way, and what Terraform is told
+//! of it.
+
+use std::collections::BTreeMap;
+
+use super::private::Private;
+use super::{messages, refresh, state};
+use crate::cloud::{Cloud, Connected, Connection, Failure};
+use crate::objects::{Ids, Inventory, Object, Spec};
+use crate::plugin::{Diagnostics, Input, PlanRequest, PlanResponse, Value};
+use crate::product::{Blueprint, Context, Facts, Product, Scope};
+use crate::reconcile::{self, Action, Plan};
+
+/// Everything that is decided before an apply.
+pub(super) struct Decision {
+    /// What should exist.
+    pub(super) objects: Vec<Object>,
+    /// The way there.
+    pub(super) plan: Plan,
+}
+
+/// The one way from what there is and what is wanted to operations, for plan and apply alike. `None` while an
+/// unknown input decides which objects there are.
+pub(super) fn decide<P: Product>(
+    config: &P::Config,
+    prior: Option<&P::Config>,
+    inventory: &Inventory,
+    scope: &Scope,
+    facts: &Facts,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<Decision>, ()> {
+    let context = Context { config, prior, existing: inventory, scope, facts };
+    let objects = match P::blueprint(&context) {
+        Ok(Blueprint::Decided { objects, warnings }) => {
+            for warning in warnings {
+                let summary = format!("{} {}: {}", P::TYPE_NAME, name::<P>(config), warning.path);
+                diagnostics.attribute_warning(warning.path, summary, format!("{} {}", warning.message, warning.hint));
+            }
+            objects
+        }
+        Ok(Blueprint::Undecided) => return Ok(None),
+        Err(problems) => {
+            diagnostics.problems(problems);
+            return Err(());
+        }
+    };
+    match reconcile::plan(inventory, &objects) {
+        Ok(plan) => Ok(Some(Decision { objects, plan })),
+        Err(circle) => {
+            diagnostics.error(
+                format!("{} {} cannot be changed in one step", P::TYPE_NAME, name::<P>(config)),
+                format!("{circle}. Make the change in two applies, each with a part of it."),
+            );
+            Err(())
+        }
+    }
+}
+
+pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanRequest) -> PlanResponse {
+    let mut diagnostics = Diagnostics::default();
+    let failed = |diagnostics, request: &PlanRequest| PlanResponse {
+        planned: request.proposed.clone(),
+        requires_replace: Vec::new(),
+        private: request.prior_private.clone(),
+        diagnostics,
+    };
+    let (filled, config) = match state::decode::<P>(&request.config) {
+        Ok(decoded) => decoded,
+        Err(problems) => {
+            diagnostics.problems(problems);
+            return failed(diagnostics, &request);
+        }
+    };
+    let updating = !request.prior.is_null();
+    let prior = prior_config::<P>(&request.prior, Private::decode(&request.prior_private).as_ref());
+    let requires_replace = prior.as_ref().map(|prior| P::replaced_by(prior, &config)).unwrap_or_default();
+
+    let cloud = match connection.get() {
+        Connected::Ready(cloud) => cloud,
+        Connected::Unknown => {
+            let planned = undecided::<P>(&request.prior, &filled, &config, None, &Ids::default());
+            return PlanResponse { planned, requires_replace, private: request.prior_private, diagnostics };
+        }
+        Connected::Missing => {
+            diagnostics.error("The provider is not configured", "This is a bug in Terraform or in the provider.");
+            return failed(diagnostics, &request);
+        }
+    };
+
+    let private = match existing::<P>(cloud.as_ref(), &request).await {
+        Ok(private) => private,
+        Err(failure) => {
+            diagnostics.error(format!("Planning {} failed", P::TYPE_NAME), messages::detail(&failure));
+            return failed(diagnostics, &request);
+        }
+    };
+    let facts = match cloud.facts(&P::lookups(&config)).await {
+        Ok(facts) => facts,
+        Err(failure) => {
+            diagnostics.error(format!("Planning {} failed", P::TYPE_NAME), messages::detail(&failure));
+            return failed(diagnostics, &request);
+        }
+    };
+    let scope = cloud.scope();
+    let replacing = !requires_replace.is_empty();
+    let decided = decide::<P>(&config, prior.as_ref(), &private.inventory, scope, &facts, &mut diagnostics);
+    let planned = match decided {
+        Err(()) => return failed(diagnostics, &request),
+        Ok(None) => undecided::<P>(&request.prior, &filled, &config, Some(scope), &private.inventory.ids()),
+        Ok(Some(decision)) => {
+            if updating && !replacing {
+                messages::warn_of_deletions::<P>(&name::<P>(&config), &decision.plan, &mut diagnostics);
+                refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
+            }
+            decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision)
+        }
+    };
+    let mut private = private;
+    private.facts = Some(facts);
+    PlanResponse { planned, requires_replace, private: private.encode(), diagnostics }
+}
+
+/// The configuration that was last applied in full.
+pub(super) fn prior_config<P: Product>(prior: &Value, private: Option<&Private>) -> Option<P::Config> {
+    let settled = private.and_then(|private| private.settled.as_ref());
+    state::decode::<P>(settled.unwrap_or(prior)).ok().map(|(_, config)| config)
+}
+
+/// What exists according to private state; without a usable one, according to AWS.
+async fn existing<P: Product>(cloud: &dyn Cloud, request: &PlanRequest) -> Result<Private, Failure> {
+    if request.prior.is_null() {
+        return Ok(Private::of_create());
+    }
+    if let Some(private) = Private::decode(&request.prior_private) {
+        return Ok(private);
+    }
+    let Some(root_id) = request.prior.get("id").as_str() else { return Ok(Private::of(Inventory::default())) };
+    let found = refresh::refresh::<P>(cloud, root_id, None).await?;
+    Ok(found.unwrap_or_else(|| Private::of(Inventory::default())))
+}
+
+/// A root is never exchanged by an update: only a replacement, which Terraform announces, may do that.
+fn refuse_another_root<P: Product>(inventory: &Inventory, decision: &Decision, diagnostics: &mut Diagnostics) {
+    let makes_root = decision.plan.ops.iter().any(|op| match &op.action {
+        Action::Create(object) => object.key.slot == P::OWNER.root(),
+        _ => false,
+    });
+    if makes_root && inventory.at(P::OWNER.root()).is_some() {
+        diagnostics.error(
+            format!("{} would lose its {}", P::TYPE_NAME, P::OWNER.root()),
+            "The change cannot be made in place. Use `terraform apply -replace=ADDRESS` if you mean to rebuild it.",
+        );
+    }
+}
+
+/// The planned state while the set of objects is unknown.
+fn undecided<P: Product>(prior: &Value, filled: &Value, config: &P::Config, scope: Option<&Scope>, ids: &Ids) -> Value {
+    let mut planned = state::empty::<P>();
+    for (name, value) in state::configured::<P>(filled).as_map().into_iter().flatten() {
+        planned.set(name, value.clone());
+    }
+    planned.set("id", known_id(prior));
+    for name in ["aws_objects", "drift", "leaving"] {
+        planned.set(name, Value::Unknown);
+    }
+    planned.set("tags_all", state::tags_all::<P>(config, scope));
+    for (name, value) in P::outputs(config, None, ids, scope) {
+        planned.set(&name, value);
+    }
+    planned
+}
+
+/// The planned state when the set of objects is known: every id that will not change is known too.
+fn decided_state<P: Product>(
+    prior: &Value,
+    filled: &Value,
+    config: &P::Config,
+    scope: &Scope,
+    private: &Private,
+    decision: &Decision,
+) -> Value {
+    let ids = staying_ids(&private.inventory, decision);
+    let mut planned = state::empty::<P>();
+    for (name, value) in state::configured::<P>(filled).as_map().into_iter().flatten() {
+        planned.set(name, value.clone());
+    }
+    planned.set("id", known_id(prior));
+    let objects = decision.objects.iter();
+    planned.set("aws_objects", Value::map(objects.map(|object| (object.key.slot.clone(), ids.id(&object.key)))));
+    planned.set("tags_all", state::tags_all::<P>(config, Some(scope)));
+    for (name, value) in P::outputs(config, Some(&decision.objects), &ids, Some(scope)) {
+        planned.set(&name, value);
+    }
+    planned.set("drift", Value::Map(BTreeMap::new()));
+    let may_leave = private.inventory.present().any(|entry| entry.leaving)
+        || (!prior.is_null() && decision.plan.deleted().any(|entry| matches!(entry.spec(), Spec::Subnet(_))));
+    planned.set("leaving", if may_leave { Value::Unknown } else { Value::Map(BTreeMap::new()) });
+    // Terraform drops a plan that changes nothing it can see, and never applies it.
+    if !decision.plan.is_empty() && planned == *prior {
+        planned.set("drift", Value::Unknown);
+    }
+    planned
+}
+
+/// The ids of the wanted objects that exist and keep their id.
+fn staying_ids(inventory: &Inventory, decision: &Decision) -> Ids {
+    let mut ids = Ids::default();
+    let existing = inventory.ids();
+    for object in &decision.objects {
+        if let Some(made) = existing.get(&object.key) {
+            ids.insert(object.key.clone(), made.clone());
+        }
+    }
+    for op in &decision.plan.ops {
+        match &op.action {
+            Action::Create(object) => ids.remove(&object.key),
+            Action::Update { to, .. } if to.spec.gets_new_id_when_updated() => ids.remove(&to.key),
+            _ => {}
+        }
+    }
+    ids
+}
+
+fn known_id(prior: &Value) -> Value {
+    match prior.get("id") {
+        Value::String(id) => id.as_str().into(),
+        _ => Value::Unknown,
+    }
+}
+
+/// The name that the user gave, for messages.
+pub(super) fn name<P: Product>(config: &P::Config) -> String {
+    match P::name(config) {
+        Input::Known(name) => name.clone(),
+        Input::Unknown => "(known after apply)".to_string(),
+    }
+}

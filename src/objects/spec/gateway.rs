@@ -1,0 +1,136 @@
+//! The kinds of objects of an HTTP gateway, in the order of creation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::objects::{Key, Ref, Tags};
+use crate::plugin::Input;
+
+/// An HTTP API, the root of a gateway. Key `api`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Api {
+    /// Its name, also kept in the ownership tag.
+    pub name: Input<String>,
+    /// Description; AWS's empty string is `None`.
+    pub description: Input<Option<String>>,
+    /// Version identifier; AWS's empty string is `None`.
+    pub version: Input<Option<String>>,
+    /// CORS configuration.
+    pub cors: Input<Option<Cors>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// A CORS configuration. Absent lists are empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cors {
+    /// Whether browsers may send credentials.
+    pub allow_credentials: bool,
+    /// Allowed request headers.
+    pub allow_headers: Vec<String>,
+    /// Allowed methods.
+    pub allow_methods: Vec<String>,
+    /// Allowed origins.
+    pub allow_origins: Vec<String>,
+    /// Headers that scripts may read.
+    pub expose_headers: Vec<String>,
+    /// Seconds for which a browser keeps a preflight answer.
+    pub max_age: Option<i64>,
+}
+
+/// A REQUEST authorizer. Key `authorizer.<name>`, fixed by what it calls and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Authorizer {
+    /// Its API.
+    pub api: Key,
+    /// Its name, the key in `faas_authorizers`.
+    pub name: String,
+    /// Invoke URI of the function.
+    pub authorizer_uri: Input<String>,
+    /// `1.0` or `2.0`.
+    pub payload_format_version: Input<String>,
+    /// Where the identity stands in a request, such as `$request.header.Authorization`.
+    pub identity_sources: Input<Vec<String>>,
+    /// Seconds for which an answer is kept; 0 is not at all.
+    pub result_ttl_in_seconds: Input<i64>,
+    /// Whether the function answers with a boolean instead of a policy. Payload 2.0 only.
+    pub enable_simple_responses: Input<bool>,
+    /// A role to call the function with, in place of a permission.
+    pub credentials_arn: Input<Option<String>>,
+}
+
+/// A statement in a function's policy that lets API Gateway call it. Key `permission.<function>.<hash>` or
+/// `authorizer_permission.<name>`, fixed by function, qualifier and source; the id is the statement id.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LambdaPermission {
+    /// The API that may call.
+    pub api: Key,
+    /// Unqualified ARN of the function.
+    pub function_arn: Input<String>,
+    /// Alias or version, where the ARN named one.
+    pub qualifier: Input<Option<String>>,
+    /// The authorizer that may call; `None` for every route of the API.
+    pub authorizer: Option<Key>,
+}
+
+/// A Lambda proxy integration. Key `integration.<function>.<hash>`; every input is part of the slot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Integration {
+    /// Its API.
+    pub api: Key,
+    /// The function's ARN as configured.
+    pub function_arn: Input<String>,
+    /// `1.0` or `2.0`.
+    pub payload_format_version: Input<String>,
+    /// Milliseconds after which API Gateway gives up, 50 to 30000.
+    pub timeout_in_millis: Input<i64>,
+    /// Description; AWS's empty string is `None`.
+    pub description: Input<Option<String>>,
+    /// The permission that must stand before the integration is used and after; `None` for a function of another account.
+    pub permission: Option<Key>,
+}
+
+/// A route of an API. Key `route.<route key>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ApiRoute {
+    /// Its API.
+    pub api: Key,
+    /// `<METHOD> <path>` or `$default`.
+    pub route_key: String,
+    /// What answers; `None` where a route is found without a target.
+    pub integration: Option<Ref>,
+    /// What protects it.
+    pub authorizer: Option<Ref>,
+}
+
+/// The log group of access logs. Key `log_group`, fixed by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LogGroup {
+    /// The API, which a log group does not need, but which must exist first (see [`super::Eip::vpc`]).
+    pub api: Key,
+    /// Name of the group.
+    pub name: Input<String>,
+    /// Days; `None` keeps events for ever.
+    pub retention_in_days: Input<Option<i64>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// The stage `$default`, deployed automatically. Key `stage`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Its API.
+    pub api: Key,
+    /// Where requests are logged; `None` for nowhere.
+    pub access_log: Option<AccessLog>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// Access logs of a stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AccessLog {
+    /// The log group: ours, or another one by ARN.
+    pub log_group: Ref,
+    /// One line of context variables.
+    pub format: Input<String>,
+}
