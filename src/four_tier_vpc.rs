@@ -52,8 +52,8 @@ impl Product for FourTierVpc {
         &config.vpc_name
     }
 
-    fn own_tags(config: &Config) -> &Tags {
-        &config.custom_tags
+    fn own_tags(config: &Config) -> Vec<&Tags> {
+        vec![&config.custom_tags, &config.vpc_custom_tags]
     }
 
     fn validate(config: &Config) -> Vec<Problem> {

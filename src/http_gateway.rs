@@ -50,8 +50,8 @@ impl Product for HttpGateway {
         &config.name
     }
 
-    fn own_tags(config: &GatewayConfig) -> &Tags {
-        &config.api_tags
+    fn own_tags(config: &GatewayConfig) -> Vec<&Tags> {
+        vec![&config.api_tags]
     }
 
     fn validate(config: &GatewayConfig) -> Vec<Problem> {

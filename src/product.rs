@@ -34,8 +34,8 @@ pub trait Product: Send + Sync + 'static {
     /// The name that the user gave, which is part of the root's ownership tag.
     fn name(config: &Self::Config) -> &Input<String>;
 
-    /// The user's own tags, which with `default_tags` make `tags_all`.
-    fn own_tags(config: &Self::Config) -> &crate::objects::Tags;
+    /// The user's own tags of the root, later maps over earlier ones, which with `default_tags` make `tags_all`.
+    fn own_tags(config: &Self::Config) -> Vec<&crate::objects::Tags>;
 
     /// Checks what can be checked without AWS, all at once. Unknown inputs are no problem.
     fn validate(config: &Self::Config) -> Vec<Problem>;

@@ -7,6 +7,8 @@ mod support;
 mod gateway;
 #[path = "suite/invariants.rs"]
 mod invariants;
+#[path = "suite/network.rs"]
+mod network;
 #[path = "suite/plugin.rs"]
 mod plugin;
 #[path = "suite/provider_block.rs"]

@@ -38,13 +38,14 @@ impl<P: Product> Composite<P> {
                 return unchanged(diagnostics, &request);
             }
         };
-        let Some(mut private) = Private::decode(&request.planned_private) else {
+        let Some(mut private) = Private::decode_plan(&request.planned_private) else {
             diagnostics.error(
                 format!("The plan of {} cannot be read", P::TYPE_NAME),
                 "It was made by another version of the provider. Plan again.",
             );
             return unchanged(diagnostics, &request);
         };
+        private.of_create = false;
         let prior = prior_config::<P>(&request.prior, Some(&private));
         let facts = private.facts.take().unwrap_or_default();
         let decided = decide::<P>(
@@ -136,6 +137,8 @@ impl<P: Product> Composite<P> {
         let mut diagnostics = Diagnostics::default();
         let nothing = |diagnostics| ApplyResponse { state: Value::Null, private: Vec::new(), diagnostics };
         let Some(root_id) = request.prior.get("id").as_str().map(str::to_string) else { return nothing(diagnostics) };
+        // Where a create replaces this root, Terraform hands over the private state of that create's plan, which tells
+        // nothing of the root.
         let private = match Private::decode(&request.planned_private) {
             Some(private) => Some(private),
             None => match refresh::refresh::<P>(cloud.as_ref(), &root_id, None).await {
@@ -143,7 +146,7 @@ impl<P: Product> Composite<P> {
                 Err(failure) => {
                     diagnostics
                         .error(format!("Destroying {} {root_id} failed", P::TYPE_NAME), messages::detail(&failure));
-                    return ApplyResponse { state: request.prior, private: request.planned_private, diagnostics };
+                    return ApplyResponse { state: request.prior, private: Vec::new(), diagnostics };
                 }
             },
         };
@@ -152,7 +155,7 @@ impl<P: Product> Composite<P> {
             Ok(plan) => plan,
             Err(circle) => {
                 diagnostics.error(format!("Destroying {} {root_id} failed", P::TYPE_NAME), circle.to_string());
-                return ApplyResponse { state: request.prior, private: request.planned_private, diagnostics };
+                return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
             }
         };
         let config = state::decode::<P>(&request.prior).ok().map(|(_, config)| config);

@@ -130,7 +130,7 @@ pub(super) fn prior_config<P: Product>(prior: &Value, private: Option<&Private>)
 /// What exists according to private state; without a usable one, according to AWS.
 async fn existing<P: Product>(cloud: &dyn Cloud, request: &PlanRequest) -> Result<Private, Failure> {
     if request.prior.is_null() {
-        return Ok(Private::of(Inventory::default()));
+        return Ok(Private::of_create());
     }
     if let Some(mut private) = Private::decode(&request.prior_private) {
         leave_to_others(&mut private.inventory, &cloud.scope().ignore_tags);

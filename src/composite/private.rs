@@ -30,6 +30,10 @@ pub(super) struct Private {
     /// by it stays frozen, and what the later one moves still moves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) settled: Option<Value>,
+    /// Made by the plan of a create. Where that create replaces an object, Terraform hands this to the destroy of the
+    /// old one too, and what the old one consists of is not in here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) of_create: bool,
     /// From plan to apply: what was looked up, so that apply decides on the same facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
@@ -41,13 +45,24 @@ impl Private {
         Private { format: FORMAT, inventory, ..Private::default() }
     }
 
+    /// What the plan of a create starts from.
+    pub(super) fn of_create() -> Private {
+        Private { of_create: true, ..Private::of(Inventory::default()) }
+    }
+
     /// As Terraform stores it.
     pub(super) fn encode(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("maps with string keys and plain values always serialize")
     }
 
-    /// Reads it; `None` where there is none, or none that this version can read.
+    /// Reads what is stored about a root that exists; `None` where there is nothing, nothing that this version can
+    /// read, or the plan of a create.
     pub(super) fn decode(stored: &[u8]) -> Option<Private> {
+        Private::decode_plan(stored).filter(|private| !private.of_create)
+    }
+
+    /// Reads what a plan hands to apply, that of a create too.
+    pub(super) fn decode_plan(stored: &[u8]) -> Option<Private> {
         if stored.is_empty() {
             return None;
         }
@@ -77,6 +92,13 @@ mod tests {
         let mut private = Private::of(Inventory::default());
         private.pending.insert("subnet.public.0".into(), "not yet applied".into());
         assert_eq!(Private::decode(&private.encode()), Some(private));
+    }
+
+    #[test]
+    fn the_plan_of_a_create_tells_nothing_of_what_exists() {
+        let stored = Private::of_create().encode();
+        assert_eq!(Private::decode(&stored), None);
+        assert_eq!(Private::decode_plan(&stored), Some(Private::of_create()));
     }
 
     #[test]

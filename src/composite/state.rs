@@ -95,12 +95,7 @@ pub(super) fn of_inventory<P: Product>(
 
 /// `default_tags` with the resource's own tags, less those that others manage.
 pub(super) fn tags_all<P: Product>(config: &P::Config, scope: Option<&Scope>) -> Value {
-    let (Some(scope), Input::Known(own)) = (scope, P::own_tags(config)) else { return Value::Unknown };
-    let mut all: BTreeMap<String, Value> =
-        scope.default_tags.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
-    all.extend(own.iter().map(|(key, value)| (key.clone(), value.clone().into())));
-    all.retain(|key, _| !scope.ignore_tags.ignores(key));
-    Value::Map(all)
+    scope.map_or(Value::Unknown, |scope| scope.tags(&P::own_tags(config)).into())
 }
 
 fn aws_objects(inventory: &Inventory) -> BTreeMap<String, String> {

@@ -72,12 +72,32 @@ impl<P: Product> Terraform<P> {
         let plan = self.plan(attributes).await;
         assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
         if !plan.requires_replace.is_empty() {
-            self.destroy().await;
-            return Box::pin(self.apply(attributes)).await;
+            return Box::pin(self.replace(attributes, plan.private)).await;
         }
         if plan.planned == self.state {
             return plan.diagnostics;
         }
+        self.apply_plan(attributes, plan).await
+    }
+
+    /// As core does: it plans a create, with no prior state and the private state given here, hands what that says to
+    /// the destroy of the old object, and then creates.
+    async fn replace(&mut self, attributes: &Value, private: Vec<u8>) -> Diagnostics {
+        let old = std::mem::replace(&mut self.state, Value::Null);
+        self.private = private;
+        let plan = self.plan(attributes).await;
+        assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
+        self.state = old;
+        self.private = plan.private;
+        let destroyed = self.destroy().await;
+        if destroyed.has_errors() {
+            return destroyed;
+        }
+        let plan = self.plan(attributes).await;
+        self.apply_plan(attributes, plan).await
+    }
+
+    async fn apply_plan(&mut self, attributes: &Value, plan: PlanResponse) -> Diagnostics {
         let applied = self
             .resource
             .apply(ApplyRequest {
@@ -243,6 +263,35 @@ async fn a_network_is_created_changed_and_destroyed() {
     terraform.assert_applies(&small).await;
     assert_eq!(terraform.destroy().await, Diagnostics::default());
     assert_eq!((terraform.state.clone(), terraform.account.slots()), (Value::Null, Vec::new()));
+}
+
+#[tokio::test]
+async fn a_replaced_network_leaves_nothing_behind() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    let objects = terraform.account.slots().len();
+    terraform.assert_applies(&network(&[("cidr_block", "10.9.0.0/16".into())])).await;
+    assert_eq!(terraform.account.slots().len(), objects, "the old network is gone");
+    // A tainted one: no prior and no private state, and the old state for the destroy.
+    assert_eq!(terraform.replace(&config, Vec::new()).await, Diagnostics::default());
+    assert_eq!(terraform.account.slots().len(), objects);
+    terraform.assert_quiet(&config).await;
+}
+
+#[tokio::test]
+async fn a_replacement_whose_old_network_stays_in_part_goes_on_from_there() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    let objects = terraform.account.slots().len();
+    terraform.account.failing.lock().unwrap().push("internet_gateway".into());
+    assert!(terraform.replace(&config, Vec::new()).await.has_errors());
+    assert!(!terraform.state.is_null());
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.refresh().await;
+    assert_eq!(terraform.replace(&config, Vec::new()).await, Diagnostics::default());
+    assert_eq!(terraform.account.slots().len(), objects);
 }
 
 #[tokio::test]

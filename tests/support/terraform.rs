@@ -128,10 +128,11 @@ impl Workspace {
         self.run(&["show", "-no-color"])
     }
 
-    /// The state file; an empty state if there is none yet.
+    /// The state file; an empty state if there is none yet. A Terraform that was killed leaves an empty file.
     pub(crate) fn state(&self) -> State {
-        let text = fs::read_to_string(self.path().join("terraform.tfstate")).unwrap_or_else(|_| "{}".into());
-        State(serde_json::from_str(&text).expect("terraform writes its state as JSON"))
+        let text = fs::read_to_string(self.path().join("terraform.tfstate")).unwrap_or_default();
+        let text = if text.is_empty() { "{}" } else { &text };
+        State(serde_json::from_str(text).expect("terraform writes its state as JSON"))
     }
 
     /// Any command, to its end. Panics if it takes too long.

@@ -1,0 +1,169 @@
+//! `fgw_four_tier_vpc` under real Terraform, against moto behind the proxy.
+
+#[path = "network/addressing.rs"]
+mod addressing;
+#[path = "network/drift.rs"]
+mod drift;
+#[path = "network/endpoints.rs"]
+mod endpoints;
+#[path = "network/examples.rs"]
+mod examples;
+#[path = "network/failures.rs"]
+mod failures;
+#[path = "network/full.rs"]
+mod full;
+#[path = "network/gateways.rs"]
+mod gateways;
+#[path = "network/interruptions.rs"]
+mod interruptions;
+#[path = "network/minimal.rs"]
+mod minimal;
+#[path = "network/picture.rs"]
+mod picture;
+#[path = "network/refusals.rs"]
+mod refusals;
+#[path = "network/security_group.rs"]
+mod security_group;
+#[path = "network/tags.rs"]
+mod tags;
+#[path = "network/tiers.rs"]
+mod tiers;
+#[path = "network/unknowns.rs"]
+mod unknowns;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use self::picture::Picture;
+use crate::support::proxy::Proxy;
+use crate::support::terraform::{Run, Workspace};
+
+/// The address of the network in every configuration here.
+const THIS: &str = "fgw_four_tier_vpc.this";
+
+/// An account, a proxy before it, and a workspace with one network.
+struct Bed {
+    workspace: Workspace,
+    proxy: Proxy,
+}
+
+/// What an apply did: the changing calls it made, and how the account looks now and did not before.
+#[derive(Debug)]
+struct Change {
+    /// `CreateRoute 2, DeleteSubnet 1`, in alphabetical order.
+    calls: String,
+    /// The lines of objects that have gone, or have looked like this.
+    gone: Vec<String>,
+    /// The lines of objects that are new, or look like this now.
+    new: Vec<String>,
+}
+
+impl Bed {
+    fn new() -> Self {
+        Self::with_provider("")
+    }
+
+    /// With further lines in the provider block.
+    fn with_provider(lines: &str) -> Self {
+        let proxy = Proxy::moto();
+        let workspace = Workspace::with_provider(&proxy, lines);
+        Self { workspace, proxy }
+    }
+
+    /// The network `main` in 10.0.0.0/16, with further attributes.
+    fn config(&self, attributes: &str) {
+        self.workspace.config(&network(attributes));
+    }
+
+    /// Applies a configuration and looks what that did.
+    fn change(&self, attributes: &str) -> Change {
+        self.config(attributes);
+        self.apply()
+    }
+
+    /// Applies what is configured, and asserts that nothing is left to do.
+    fn apply(&self) -> Change {
+        self.apply_with(&[])
+    }
+
+    fn apply_with(&self, options: &[&str]) -> Change {
+        let before = self.picture();
+        self.proxy.clear_calls();
+        self.workspace.apply(options).succeeded();
+        let calls = self.calls();
+        self.workspace.assert_nothing_to_do();
+        assert_eq!(self.attribute("drift"), json!({}), "a finished apply leaves no drift");
+        assert_eq!(self.attribute("leaving"), json!({}), "nothing uses what an apply deletes here");
+        let after = self.picture();
+        Change { calls, gone: after.missing_of(&before), new: before.missing_of(&after) }
+    }
+
+    /// Destroys, and asserts through boto3 that nothing of ours is left.
+    fn destroy(&self) -> Run {
+        let run = self.workspace.destroy();
+        run.succeeded();
+        assert!(self.workspace.state().resource(THIS).is_none());
+        self.proxy.account().assert_nothing_of_ours_is_left();
+        run
+    }
+
+    /// The changing calls since the log was cleared, as in [`Change::calls`].
+    fn calls(&self) -> String {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for record in self.proxy.mutations() {
+            *counts.entry(record.call.action).or_default() += 1;
+        }
+        let counts: Vec<String> = counts.iter().map(|(action, count)| format!("{action} {count}")).collect();
+        counts.join(", ")
+    }
+
+    fn picture(&self) -> Picture {
+        Picture::of(&self.proxy.account().list())
+    }
+
+    /// An attribute of the network in state.
+    fn attribute(&self, name: &str) -> Value {
+        self.workspace.state().attribute(THIS, name).clone()
+    }
+
+    /// The id of one of the network's objects, by its key.
+    fn id(&self, key: &str) -> String {
+        text(&self.attribute("aws_objects")[key])
+    }
+
+    /// A change behind the provider's back, past the proxy.
+    fn ec2(&self, method: &str, arguments: Value) -> Value {
+        self.proxy.account().boto("ec2", method, arguments)
+    }
+
+    /// Asserts that each object in the account that is ours is in state, and the other way round.
+    fn assert_state_holds_what_exists(&self) {
+        let objects = self.attribute("aws_objects");
+        let in_state: Vec<String> = objects.as_object().expect("a map").values().map(text).collect();
+        for line in self.proxy.account().ours() {
+            let id = line.split(' ').nth(1).expect("kind, id and tags");
+            assert!(in_state.iter().any(|it| it == id), "{line} is not in state: {objects}");
+        }
+        let listing = self.proxy.account().list().to_string();
+        for id in in_state.iter().filter(|id| !id.contains('_')) {
+            assert!(listing.contains(id.as_str()), "{id} is in state and does not exist");
+        }
+    }
+}
+
+/// The configuration of the network `main` in 10.0.0.0/16.
+fn network(attributes: &str) -> String {
+    let mut lines = String::new();
+    for (name, value) in [("vpc_name", "main"), ("cidr_block", "10.0.0.0/16")] {
+        let given = attributes.lines().any(|line| line.split_whitespace().next() == Some(name));
+        if !given {
+            lines += &format!("  {name} = \"{value}\"\n");
+        }
+    }
+    format!("resource \"fgw_four_tier_vpc\" \"this\" {{\n{lines}{attributes}\n}}\n")
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}

@@ -1,0 +1,48 @@
+//! The examples that users copy.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{Bed, text};
+
+#[test]
+fn the_examples_apply_and_destroy() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_four_tier_vpc");
+    let mut files: Vec<_> = std::fs::read_dir(&directory)
+        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
+        .map(|file| file.expect("a directory can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "tf"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "there are examples in {}", directory.display());
+    for file in files {
+        let example = std::fs::read_to_string(&file).expect("an example can be read");
+        let bed = Bed::new();
+        bed.workspace.config(&with_real_addresses(&bed, without_terraform_block(&example)));
+        bed.workspace.apply(&[]).succeeded();
+        bed.workspace.assert_nothing_to_do();
+        bed.workspace.destroy().succeeded();
+        bed.proxy.account().assert_nothing_of_ours_is_left();
+    }
+}
+
+/// The workspace requires the provider already.
+fn without_terraform_block(example: &str) -> &str {
+    match example.split_once("terraform {\n") {
+        Some((_, rest)) => rest.split_once("\n}\n").expect("a block ends").1,
+        None => example,
+    }
+}
+
+/// An example names addresses that exist in the reader's account; here they are allocated.
+fn with_real_addresses(bed: &Bed, example: &str) -> String {
+    let mut parts = example.split("\"eipalloc-");
+    let mut written = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let allocated = bed.ec2("allocate_address", json!({"Domain": "vpc"}));
+        let rest = part.split_once('"').expect("a text ends").1;
+        written += &format!("\"{}\"{rest}", text(&allocated["AllocationId"]));
+    }
+    written
+}

@@ -1,0 +1,123 @@
+//! NAT gateways, their addresses, and the tables of the public tier.
+
+use serde_json::json;
+
+use super::{Bed, text};
+
+const TWO_AZS: &str = "  num_availability_zones = 2\n  create_vpc_endpoints = false";
+
+fn two_azs(further: &str) -> String {
+    format!("{TWO_AZS}\n{further}")
+}
+
+fn addresses(bed: &Bed, count: usize) -> Vec<String> {
+    let allocate = |number: usize| {
+        let tags = json!([{"ResourceType": "elastic-ip", "Tags": [{"Key": "Name", "Value": format!("own-{number}")}]}]);
+        text(&bed.ec2("allocate_address", json!({"Domain": "vpc", "TagSpecifications": tags}))["AllocationId"])
+    };
+    (0..count).map(allocate).collect()
+}
+
+#[test]
+fn more_and_fewer_nat_gateways_repoint_the_routes_before_anything_is_deleted() {
+    let bed = Bed::new();
+    bed.change(&two_azs("  num_nat_gateways = 1"));
+    let first = bed.id("nat_gateway.0");
+    let more = bed.change(&two_azs("  num_nat_gateways = 2"));
+    assert_eq!(more.calls, "AllocateAddress 1, CreateNatGateway 1, ReplaceRoute 1");
+    assert_eq!(
+        more.new,
+        [
+            "address main-nat-gateway-1",
+            "nat main-nat-gateway-1 public available in main-public-1 with main-nat-gateway-1",
+            "table main-private-app-1 [main-private-app-1] 0.0.0.0/0>main-nat-gateway-1 10.0.0.0/16>local",
+        ]
+    );
+    let fewer = bed.change(&two_azs("  num_nat_gateways = 1"));
+    let order: Vec<String> = bed.proxy.mutations().into_iter().map(|record| record.call.action).collect();
+    assert_eq!(order, ["ReplaceRoute", "DeleteNatGateway", "ReleaseAddress"]);
+    assert_eq!(fewer.gone, more.new);
+    assert_eq!(bed.id("nat_gateway.0"), first);
+    let none = bed.change(&two_azs("  num_nat_gateways = 0"));
+    assert_eq!(none.calls, "DeleteNatGateway 1, DeleteRoute 2, ReleaseAddress 1");
+    bed.destroy();
+}
+
+#[test]
+fn addresses_of_the_user_serve_nat_gateways_and_stay_his() {
+    let bed = Bed::new();
+    let own = addresses(&bed, 3);
+    let custom = |ids: &[&String]| {
+        let ids: Vec<String> = ids.iter().map(|id| format!("\"{id}\"")).collect();
+        two_azs(&format!(
+            "  num_nat_gateways = {}\n  use_custom_nat_eips = true\n  custom_nat_eips = [{}]",
+            ids.len(),
+            ids.join(", ")
+        ))
+    };
+    let made = bed.change(&custom(&[&own[0], &own[1]]));
+    for line in [
+        "nat main-nat-gateway-0 public available in main-public-0 with own-0",
+        "nat main-nat-gateway-1 public available in main-public-1 with own-1",
+    ] {
+        assert!(made.new.iter().any(|it| it == line), "no {line} in {made:#?}");
+    }
+    let ips = bed.proxy.account().list_of("addresses");
+    let ip = |id: &str| ips.iter().find(|it| it["AllocationId"] == id).expect("it is allocated")["PublicIp"].clone();
+    assert_eq!(bed.attribute("nat_gateway_public_ips"), json!([ip(&own[0]), ip(&own[1])]));
+
+    let turned = bed.change(&custom(&[&own[1], &own[0]]));
+    assert_eq!(turned.calls, "", "the order of the list has no meaning");
+    let kept = bed.id("nat_gateway.1");
+    let exchanged = bed.change(&custom(&[&own[2], &own[1]]));
+    assert_eq!(exchanged.calls, "CreateNatGateway 1, DeleteNatGateway 1, ReplaceRoute 1");
+    assert_eq!(bed.id("nat_gateway.1"), kept);
+
+    // Given up for addresses of our own, which are allocated; the user's stay.
+    let given_up = bed.change(&two_azs("  num_nat_gateways = 2"));
+    assert_eq!(given_up.calls, "AllocateAddress 2, CreateNatGateway 2, DeleteNatGateway 2, ReplaceRoute 2");
+    bed.destroy();
+    let left = bed.proxy.account().list_of("addresses");
+    assert_eq!(left.len(), 3, "the user's addresses are not released: {left:?}");
+}
+
+#[test]
+fn public_subnets_move_to_tables_of_their_own_and_back_without_a_gap() {
+    let bed = Bed::new();
+    bed.change(&two_azs("  num_nat_gateways = 0"));
+    let own = bed.change(&two_azs("  num_nat_gateways = 0\n  one_route_table_public_subnets = false"));
+    assert_eq!(own.calls, "CreateRoute 2, CreateRouteTable 2, DeleteRouteTable 1, ReplaceRouteTableAssociation 2");
+    let calls = bed.proxy.mutations();
+    let last_route = calls.iter().rposition(|record| record.call.action == "CreateRoute");
+    let first_move = calls.iter().position(|record| record.call.action == "ReplaceRouteTableAssociation");
+    assert!(last_route < first_move, "a subnet moves to a table that leads out: {calls:#?}");
+    assert_eq!(
+        own.new,
+        [
+            "table main-public-0 [main-public-0] 0.0.0.0/0>main 10.0.0.0/16>local",
+            "table main-public-1 [main-public-1] 0.0.0.0/0>main 10.0.0.0/16>local",
+        ]
+    );
+    let back = bed.change(&two_azs("  num_nat_gateways = 0"));
+    assert_eq!(back.calls, "CreateRoute 1, CreateRouteTable 1, DeleteRouteTable 2, ReplaceRouteTableAssociation 2");
+    assert_eq!(back.new, own.gone);
+    bed.destroy();
+}
+
+#[test]
+fn persistence_reaches_the_internet_only_where_that_is_allowed() {
+    let bed = Bed::new();
+    bed.change(&two_azs("  num_nat_gateways = 1"));
+    let allowed = bed.change(&two_azs("  num_nat_gateways = 1\n  allow_private_persistence_internet_access = true"));
+    assert_eq!(allowed.calls, "CreateRoute 2");
+    assert_eq!(
+        allowed.new[1],
+        "table main-private-persistence-1 [main-private-persistence-1] 0.0.0.0/0>main-nat-gateway-0 10.0.0.0/16>local"
+    );
+    let forbidden = bed.change(&two_azs("  num_nat_gateways = 1"));
+    assert_eq!((forbidden.calls.as_str(), forbidden.new), ("DeleteRoute 2", allowed.gone));
+    let closed = bed.change(&two_azs("  num_nat_gateways = 0\n  create_igw = false"));
+    assert!(closed.new.iter().any(|line| line == "table main-public [main-public-0 main-public-1] 10.0.0.0/16>local"));
+    assert!(bed.attribute("internet_gateway_id").is_null());
+    bed.destroy();
+}

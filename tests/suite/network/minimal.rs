@@ -1,0 +1,56 @@
+//! Small networks: what is not asked for is not made.
+
+use serde_json::json;
+
+use super::{Bed, THIS};
+
+#[test]
+fn the_required_inputs_alone_use_every_az_and_one_nat_gateway_serves_all() {
+    let bed = Bed::new();
+    let change = bed.change("  num_nat_gateways = 1");
+    let of = |kind: &str| change.new.iter().filter(|line| line.starts_with(kind)).count();
+    assert_eq!(["subnet ", "nat ", "address ", "table ", "endpoint "].map(of), [18, 1, 1, 14, 2]);
+    for line in [
+        "subnet main-public-5 us-east-1f use1-az5 10.0.40.0/21 public_ip=false",
+        "subnet main-private-app-0 us-east-1a use1-az6 10.0.80.0/21 public_ip=false",
+        "subnet main-private-persistence-5 us-east-1f use1-az5 10.0.200.0/21 public_ip=false",
+        "table main-private-app-0 [main-private-app-0] 0.0.0.0/0>main-nat-gateway-0 10.0.0.0/16>local",
+        "table main-private-app-5 [main-private-app-5] 0.0.0.0/0>main-nat-gateway-0 10.0.0.0/16>local",
+    ] {
+        assert!(change.new.iter().any(|it| it == line), "no {line} in {:#?}", change.new);
+    }
+    assert_eq!(bed.attribute("transit_subnets"), json!({}));
+    bed.destroy();
+}
+
+#[test]
+fn a_network_with_everything_turned_off_is_a_vpc_and_a_ready_network_of_its_name_does_not_stop_it() {
+    let bed = Bed::new();
+    let other = bed.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}));
+    let tags = json!([{"Key": "fgw:resource", "Value": "four_tier_vpc/main"}, {"Key": "fgw:state", "Value": "ready"}]);
+    let other = other["Vpc"]["VpcId"].clone();
+    bed.ec2("create_tags", json!({"Resources": [other], "Tags": tags}));
+
+    let change = bed.change(
+        "  num_nat_gateways = 2\n  create_public_subnets = false\n  create_private_app_subnets = false\n  \
+         create_private_persistence_subnets = false\n  create_vpc_endpoints = false\n  \
+         enable_default_security_group = false\n  tenancy = \"dedicated\"",
+    );
+    assert_eq!(change.calls, "CreateTags 1, CreateVpc 1, ModifyVpcAttribute 1");
+    assert!(
+        change.new.contains(&"vpc main 10.0.0.0/16 dedicated support=true hostnames=true metrics=false".to_owned()),
+        "{change:#?}"
+    );
+    assert_eq!(bed.attribute("aws_objects"), json!({"vpc": bed.id("vpc")}));
+    for output in ["nat_gateway_ids", "nat_gateway_public_ips", "public_subnet_ids", "private_app_route_table_ids"] {
+        assert_eq!(bed.attribute(output), json!([]), "{output}");
+    }
+    for output in ["internet_gateway_id", "objectstore_endpoint_id", "keyvalue_endpoint_id"] {
+        assert!(bed.attribute(output).is_null(), "{output}");
+    }
+
+    bed.workspace.destroy().succeeded();
+    assert!(bed.workspace.state().resource(THIS).is_none());
+    let left = bed.proxy.account().list_of("vpcs");
+    assert_eq!(left.iter().map(|vpc| &vpc["VpcId"]).collect::<Vec<_>>(), [&other], "the other one is not ours");
+}

@@ -1,0 +1,59 @@
+//! The VPC's default security group.
+
+use super::Bed;
+
+const ALONE: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_public_subnets = false\n  \
+                     create_private_app_subnets = false\n  create_private_persistence_subnets = false\n  \
+                     create_vpc_endpoints = false";
+
+fn with(rules: &str) -> String {
+    format!("{ALONE}\n{rules}")
+}
+
+const HTTPS_AND_SELF: &str = "  default_security_group_ingress_rules = {
+    https = { protocol = \"tcp\", from_port = 443, to_port = 443, cidr_blocks = [\"10.0.0.0/8\", \"192.168.0.0/16\"] }
+    itself = { protocol = \"-1\", from_port = 0, to_port = 0, self = true }
+  }";
+
+#[test]
+fn rules_of_the_default_group_are_exchanged_one_by_one_and_let_go() {
+    let bed = Bed::new();
+    bed.change(ALONE);
+    let allowed = bed.change(&with(HTTPS_AND_SELF));
+    assert_eq!(allowed.calls, "AuthorizeSecurityGroupIngress 1");
+    assert_eq!(
+        allowed.new,
+        [
+            "group default main in(-1 self, tcp:443-443 10.0.0.0/8, tcp:443-443 192.168.0.0/16) out(-1 0.0.0.0/0, -1 ::/0)"
+        ]
+    );
+
+    // One range goes, one comes: the new one first.
+    let moved = bed.change(&with(&HTTPS_AND_SELF.replace("10.0.0.0/8", "172.16.0.0/12")));
+    assert_eq!(moved.calls, "AuthorizeSecurityGroupIngress 1, RevokeSecurityGroupIngress 1");
+    let actions: Vec<String> = bed.proxy.mutations().into_iter().map(|record| record.call.action).collect();
+    assert_eq!(actions, ["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress"]);
+
+    // An empty map leaves the rules as they are.
+    let left = bed.change(&with("  default_security_group_ingress_rules = {}"));
+    assert_eq!((left.calls.as_str(), left.new.len()), ("", 0));
+
+    let outbound = bed.change(&with(
+        "  default_security_group_egress_rules = {\n    dns = { protocol = \"udp\", from_port = 53, to_port = 53, \
+         cidr_blocks = [\"10.0.0.2/32\"], description = \"names\" }\n  }",
+    ));
+    assert_eq!(
+        outbound.new,
+        ["group default main in(-1 self) out(udp:53-53 10.0.0.2/32)"],
+        "the default inbound rule is wanted again"
+    );
+
+    // Let go, the group loses what was applied, and is neither named nor ours any more.
+    let off = bed.change(&with("  enable_default_security_group = false"));
+    assert_eq!(off.calls, "DeleteTags 1, RevokeSecurityGroupEgress 1, RevokeSecurityGroupIngress 1");
+    assert!(off.new.len() == 1 && off.new[0].ends_with(" in() out()"), "{off:#?}");
+    assert!(off.new[0].starts_with("group default sg-"), "{off:#?}");
+    let on = bed.change(ALONE);
+    assert_eq!(on.new, ["group default main in(-1 self) out(-1 0.0.0.0/0, -1 ::/0)"]);
+    bed.destroy();
+}

@@ -1,0 +1,148 @@
+//! Tags: each map on its own objects, foreign tags survive, everything changes in place.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::Bed;
+
+const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_transit_subnets = true";
+
+/// Every map with the names of the objects that carry it, as `kind name` in the listing.
+const MAPS: &[(&str, &[&str])] = &[
+    ("vpc_custom_tags", &["vpcs main"]),
+    ("nat_gateway_custom_tags", &["addresses main-nat-gateway-0", "nat_gateways main-nat-gateway-0"]),
+    ("public_subnet_custom_tags", &["subnets main-public-0", "subnets main-public-1"]),
+    ("private_app_subnet_custom_tags", &["subnets main-private-app-0", "subnets main-private-app-1"]),
+    (
+        "private_persistence_subnet_custom_tags",
+        &["subnets main-private-persistence-0", "subnets main-private-persistence-1"],
+    ),
+    ("transit_subnet_custom_tags", &["subnets main-transit-0", "subnets main-transit-1"]),
+    ("public_route_table_custom_tags", &["route_tables main-public"]),
+    ("private_app_route_table_custom_tags", &["route_tables main-private-app-0", "route_tables main-private-app-1"]),
+    (
+        "private_persistence_route_table_custom_tags",
+        &["route_tables main-private-persistence-0", "route_tables main-private-persistence-1"],
+    ),
+    ("transit_route_table_custom_tags", &["route_tables main-transit-0", "route_tables main-transit-1"]),
+    ("security_group_tags", &["security_groups main"]),
+];
+
+/// Every map with these tags.
+fn maps(tags: impl Fn(&str) -> String) -> String {
+    let maps: Vec<String> = MAPS.iter().map(|(map, _)| format!("  {map} = {}", tags(map))).collect();
+    format!("{TWO_AZS}\n{}", maps.join("\n"))
+}
+
+/// The tags of every object but Name and ours, by `kind name`.
+fn tags(bed: &Bed) -> BTreeMap<String, BTreeMap<String, String>> {
+    let listing = bed.proxy.account().list();
+    let mut all = BTreeMap::new();
+    for (kind, objects) in listing.as_object().expect("a map") {
+        for object in objects.as_array().expect("a list") {
+            let Some(name) = object["tags"]["Name"].as_str() else { continue };
+            let tags = object["tags"].as_object().expect("a map");
+            let own = tags.iter().filter(|(key, _)| *key != "Name" && !key.starts_with("fgw:"));
+            let own = own.map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned()));
+            all.insert(format!("{kind} {name}"), own.collect());
+        }
+    }
+    all
+}
+
+#[test]
+fn each_tag_map_is_set_changed_and_removed_on_its_objects_and_foreign_tags_survive() {
+    let bed = Bed::new();
+    bed.change(TWO_AZS);
+    let objects: usize = MAPS.iter().map(|(_, objects)| objects.len()).sum();
+
+    let set = bed.change(&maps(|map| format!("{{ map = \"{map}\", stays = \"1\" }}")));
+    assert_eq!(set.calls, format!("CreateTags {objects}"));
+    let found = tags(&bed);
+    for (map, objects) in MAPS {
+        for object in *objects {
+            assert_eq!(
+                found[*object],
+                [("map".into(), map.to_string()), ("stays".into(), "1".into())].into(),
+                "{object}"
+            );
+        }
+    }
+    let tagged = found.values().filter(|tags| !tags.is_empty()).count();
+    assert_eq!(tagged, objects, "other objects carry none of the maps");
+    assert_eq!(bed.attribute("tags_all"), json!({"map": "vpc_custom_tags", "stays": "1"}));
+
+    let subnets = [bed.id("subnet.public.0"), bed.id("subnet.private_app.1")];
+    let foreign = json!([{"Key": "kubernetes.io/cluster/blue", "Value": "shared"}]);
+    bed.ec2("create_tags", json!({"Resources": subnets, "Tags": foreign}));
+    bed.workspace.assert_nothing_to_do();
+
+    let changed = bed.change(&maps(|map| format!("{{ map = \"{}\", stays = \"1\" }}", map.to_uppercase())));
+    assert_eq!(changed.calls, format!("CreateTags {objects}"));
+    let removed = bed.change(&maps(|_| "{ stays = \"1\" }".into()));
+    assert_eq!(removed.calls, format!("DeleteTags {objects}"));
+    bed.change(TWO_AZS);
+    let left: Vec<String> = tags(&bed).into_iter().filter(|(_, tags)| !tags.is_empty()).map(|(name, _)| name).collect();
+    assert_eq!(left, ["subnets main-private-app-1", "subnets main-public-0"], "of ours nothing, of others everything");
+    bed.destroy();
+}
+
+#[test]
+fn common_and_default_tags_reach_every_object_and_specific_ones_win() {
+    let lines = |tags: &str| {
+        format!("  default_tags {{\n    tags = {tags}\n  }}\n  ignore_tags {{\n    key_prefixes = [\"theirs/\"]\n  }}")
+    };
+    let bed = Bed::with_provider(&lines("{ team = \"net\", level = \"default\" }"));
+    let attributes = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  custom_tags = { level = \"custom\", \"theirs/x\" = \
+                      \"1\" }\n  public_subnet_custom_tags = { level = \"subnet\", Name = \"front\" }";
+    bed.change(attributes);
+    let found = tags(&bed);
+    let level = |object: &str| found[object].get("level").cloned().unwrap_or_default();
+    assert_eq!(
+        [
+            level("vpcs main"),
+            level("subnets front"),
+            level("addresses main-nat-gateway-0"),
+            level("vpc_endpoints main-keyvalue")
+        ],
+        ["custom", "subnet", "custom", "custom"]
+    );
+    // VPC, gateway, address, NAT gateway, group, two endpoints, three subnets and their tables.
+    assert_eq!(found.len(), 13);
+    assert!(found.values().all(|tags| tags["team"] == "net" && !tags.contains_key("theirs/x")), "{found:#?}");
+    assert_eq!(bed.attribute("tags_all"), json!({"team": "net", "level": "custom"}));
+    let front = bed.attribute("public_subnets");
+    assert_eq!(front["main-public-0"]["tags"]["Name"], "front", "the map's key is the computed name: {front}");
+
+    let provider = std::fs::read_to_string(bed.workspace.path().join("provider.tf")).expect("the provider block");
+    bed.workspace.write("provider.tf", &provider.replace("team = \"net\"", "squad = \"net\""));
+    let changed = bed.apply();
+    assert_eq!(changed.calls, "CreateTags 13, DeleteTags 13");
+    assert!(
+        tags(&bed).values().all(|tags| tags.get("squad").is_some_and(|it| it == "net") && !tags.contains_key("team"))
+    );
+    assert_eq!(bed.attribute("tags_all"), json!({"squad": "net", "level": "custom"}));
+    bed.destroy();
+}
+
+#[test]
+fn a_new_name_renames_every_object_and_keeps_it() {
+    let bed = Bed::new();
+    let attributes = "  num_availability_zones = 1\n  num_nat_gateways = 1";
+    bed.change(attributes);
+    let before = bed.attribute("aws_objects");
+    let plan = {
+        bed.config(&format!("  vpc_name = \"other\"\n{attributes}"));
+        bed.workspace.plan(&[])
+    };
+    assert_eq!(plan.code, 2, "{plan}");
+    let renamed = bed.apply();
+    assert_eq!(renamed.calls, "CreateTags 13");
+    assert_eq!(bed.attribute("aws_objects"), before, "no object is exchanged");
+    assert!(bed.attribute("private_app_subnets")["other-private-app-0"].is_object());
+    let vpc = &bed.proxy.account().list_of("vpcs")[0];
+    assert_eq!(vpc["tags"], json!({"Name": "other", "fgw:resource": "four_tier_vpc/other", "fgw:state": "ready"}));
+    assert_eq!(renamed.new.iter().filter(|line| line.contains("main-")).count(), 0, "{:#?}", renamed.new);
+    bed.destroy();
+}

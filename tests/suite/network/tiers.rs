@@ -1,0 +1,129 @@
+//! Tier switches: each adds or takes away its own objects and moves no other subnet.
+
+use super::Bed;
+
+const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1";
+
+fn two_azs(further: &str) -> String {
+    format!("{TWO_AZS}\n{further}")
+}
+
+/// The lines of the endpoints' change from one list of tables to another.
+fn endpoints(tables: &str) -> [String; 2] {
+    [("keyvalue", "dynamodb"), ("objectstore", "s3")].map(|(name, service)| {
+        format!("endpoint main-{name} Gateway com.amazonaws.us-east-1.{service} (Allow * *) [{tables}]")
+    })
+}
+
+const THREE_TIERS: &str = "main-private-app-0 main-private-app-1 main-private-persistence-0 \
+                           main-private-persistence-1 main-public";
+
+#[test]
+fn the_transit_tier_comes_and_goes_and_no_other_subnet_moves() {
+    let bed = Bed::new();
+    bed.change(TWO_AZS);
+    let on = bed.change(&two_azs("  create_transit_subnets = true"));
+    assert_eq!(on.calls, "AssociateRouteTable 2, CreateRouteTable 2, CreateSubnet 2, ModifyVpcEndpoint 2");
+    let with_transit = format!("{THREE_TIERS} main-transit-0 main-transit-1");
+    let [keyvalue, objectstore] = endpoints(&with_transit);
+    let transit = [
+        "subnet main-transit-0 us-east-1a use1-az6 10.0.144.0/21 public_ip=false",
+        "subnet main-transit-1 us-east-1b use1-az1 10.0.152.0/21 public_ip=false",
+        "table main-transit-0 [main-transit-0] 10.0.0.0/16>local",
+        "table main-transit-1 [main-transit-1] 10.0.0.0/16>local",
+    ];
+    assert_eq!(without_acl(&on.new), [&[keyvalue.as_str(), &objectstore], &transit[..]].concat());
+    let [keyvalue, objectstore] = endpoints(THREE_TIERS);
+    assert_eq!(without_acl(&on.gone), [keyvalue.as_str(), &objectstore]);
+
+    let routed = bed.change(&two_azs("  create_transit_subnets = true\n  allow_transit_internet_access = true"));
+    assert_eq!(routed.calls, "CreateRoute 2");
+    assert_eq!(routed.new[0], "table main-transit-0 [main-transit-0] 0.0.0.0/0>main-nat-gateway-0 10.0.0.0/16>local");
+
+    let off = bed.change(TWO_AZS);
+    assert_eq!(off.calls, "DeleteRouteTable 2, DeleteSubnet 2, ModifyVpcEndpoint 2");
+    assert_eq!(without_acl(&off.new), [keyvalue.as_str(), &objectstore]);
+    bed.destroy();
+}
+
+#[test]
+fn the_public_tier_takes_its_gateways_along_and_brings_them_back() {
+    let bed = Bed::new();
+    let all = bed.change(TWO_AZS);
+    let off = bed.change(&two_azs("  create_public_subnets = false"));
+    assert_eq!(
+        off.calls,
+        "DeleteInternetGateway 1, DeleteNatGateway 1, DeleteRoute 2, DeleteRouteTable 1, DeleteSubnet 2, \
+         DetachInternetGateway 1, ModifyVpcEndpoint 2, ReleaseAddress 1"
+    );
+    assert!(off.new.contains(&"table main-private-app-0 [main-private-app-0] 10.0.0.0/16>local".to_owned()));
+    let on = bed.change(TWO_AZS);
+    assert_eq!(
+        on.calls,
+        "AllocateAddress 1, AssociateRouteTable 2, AttachInternetGateway 1, CreateInternetGateway 1, CreateNatGateway 1, \
+         CreateRoute 3, CreateRouteTable 1, CreateSubnet 2, ModifyVpcEndpoint 2"
+    );
+    let before: Vec<&String> = all.new.iter().filter(|line| !line.starts_with("acl")).collect();
+    let picture = bed.picture();
+    let now: Vec<&str> = picture.lines().into_iter().filter(|line| !line.starts_with("acl")).collect();
+    assert_eq!(now, before, "the network is again what it was");
+    bed.destroy();
+}
+
+#[test]
+fn private_tiers_come_and_go_one_by_one() {
+    let bed = Bed::new();
+    bed.change(TWO_AZS);
+    let off = bed.change(&two_azs("  create_private_persistence_subnets = false"));
+    assert_eq!(off.calls, "DeleteRouteTable 2, DeleteSubnet 2, ModifyVpcEndpoint 2");
+    // In one step: one tier leaves, another comes. The route of each app table goes with its table.
+    let swapped = bed.change(&two_azs("  create_private_app_subnets = false"));
+    assert_eq!(
+        swapped.calls,
+        "AssociateRouteTable 2, CreateRouteTable 2, CreateSubnet 2, DeleteRouteTable 2, DeleteSubnet 2, ModifyVpcEndpoint 2"
+    );
+    assert!(
+        swapped
+            .new
+            .contains(&"subnet main-private-persistence-1 us-east-1b use1-az1 10.0.168.0/21 public_ip=false".into()),
+        "{swapped:#?}"
+    );
+    assert!(!swapped.gone.iter().any(|line| line.starts_with("subnet main-public")), "{swapped:#?}");
+    bed.destroy();
+}
+
+#[test]
+fn switches_of_the_vpc_and_of_public_subnets_change_in_place() {
+    let bed = Bed::new();
+    bed.change(TWO_AZS);
+    let metrics = bed.change(&two_azs(
+        "  enable_network_address_usage_metrics = true\n  enable_dns_hostnames = false\n  map_public_ip_on_launch = true",
+    ));
+    assert_eq!(metrics.calls, "ModifySubnetAttribute 2, ModifyVpcAttribute 2");
+    assert_eq!(
+        metrics.new,
+        [
+            "subnet main-public-0 us-east-1a use1-az6 10.0.0.0/21 public_ip=true",
+            "subnet main-public-1 us-east-1b use1-az1 10.0.8.0/21 public_ip=true",
+            "vpc main 10.0.0.0/16 default support=true hostnames=false metrics=true",
+        ]
+    );
+    let without = bed.change(&two_azs("  enable_dns_hostnames = false\n  enable_dns_support = false"));
+    assert_eq!(without.calls, "ModifySubnetAttribute 2, ModifyVpcAttribute 2");
+    // AWS wants support before hostnames.
+    bed.change(TWO_AZS);
+    let order: Vec<String> = bed
+        .proxy
+        .mutations()
+        .iter()
+        .flat_map(|record| record.call.params.keys().cloned().collect::<Vec<_>>())
+        .filter(|name| name.starts_with("Enable"))
+        .collect();
+    assert_eq!(order, ["EnableDnsSupport.Value", "EnableDnsHostnames.Value"]);
+    bed.destroy();
+}
+
+/// The number of subnets in the ACL's line follows from the other lines.
+fn without_acl(lines: &[String]) -> Vec<&str> {
+    lines.iter().map(String::as_str).filter(|line| !line.starts_with("acl")).collect()
+}
