@@ -85,6 +85,9 @@ pub struct Work<'a> {
     pub root_id: Option<&'a str>,
     /// The ids of the objects that this one needs.
     pub ids: &'a Ids,
+    /// What was last set on the object, where it exists: of this, what is no longer wanted is removed, even where it is
+    /// not sure that all of it was set.
+    pub before: Option<&'a Spec>,
     /// How long things may take.
     pub timeouts: &'a Timeouts,
     /// How long its waits go on.
@@ -96,8 +99,26 @@ pub struct Work<'a> {
 pub struct Patience {
     /// The moment after which they give up.
     pub deadline: std::time::Instant,
+    /// The moment after which a deletion gives up waiting for those who still use the object. Earlier than `deadline`
+    /// in an update, since Terraform changes those only afterwards.
+    pub in_use_until: std::time::Instant,
     /// Cancelled when Terraform asks to stop: calls in flight finish, waits end.
     pub stop: CancellationToken,
+}
+
+impl Patience {
+    /// Patience until a moment, also with those who still use what is deleted.
+    pub fn until(deadline: std::time::Instant, stop: CancellationToken) -> Patience {
+        Patience { deadline, in_use_until: deadline, stop }
+    }
+
+    /// The same, but not longer than this from now.
+    #[must_use]
+    pub fn at_most(&self, longest: std::time::Duration) -> Patience {
+        let end = std::time::Instant::now() + longest;
+        let (deadline, in_use_until) = (self.deadline.min(end), self.in_use_until.min(end));
+        Patience { deadline, in_use_until, stop: self.stop.clone() }
+    }
 }
 
 /// Tells the executor what AWS answered.

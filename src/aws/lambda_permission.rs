@@ -8,7 +8,7 @@ use super::apigatewayv2::{digest, execution_arn};
 use super::changes::Change;
 use super::waits::{Look, until};
 use super::{AwsError, Operation, Session, locks};
-use crate::cloud::{Cause, Failure, Observed, Patience};
+use crate::cloud::{Cause, Failure, Observed};
 use crate::http_gateway::FunctionArn;
 use crate::objects::{Entry, Key, LambdaPermission, Learned, Spec};
 use crate::plugin::Input;
@@ -130,10 +130,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
     .await?;
     operation.record_id(&statement_id);
 
-    let patience = Patience {
-        deadline: operation.work.patience.deadline.min(Instant::now() + VISIBLE),
-        stop: operation.work.patience.stop.clone(),
-    };
+    let patience = operation.patience(VISIBLE);
     until("the statement to show in the function's policy", &patience, Duration::from_secs(5), || async {
         Ok(find().await?.map_or_else(|| Look::Pending("it does not show".to_string()), Look::Done))
     })

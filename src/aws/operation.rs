@@ -1,7 +1,7 @@
 //! What the code of one kind of object has at hand during one operation.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Session;
 use crate::cloud::{Cause, Failure, Patience, Record, Work};
@@ -71,8 +71,7 @@ impl Operation<'_> {
 
     /// For a wait that should take no longer than this.
     pub(crate) fn patience(&self, at_most: Duration) -> Patience {
-        let Patience { deadline, stop } = self.work.patience.clone();
-        Patience { deadline: deadline.min(Instant::now() + at_most), stop }
+        self.work.patience.at_most(at_most)
     }
 
     fn bug(&self, what: String) -> Failure {

@@ -143,8 +143,13 @@ where
         owner: OWNER,
         root_id: Some("api1"),
         ids: &all,
+        before: None,
         timeouts: &timeouts,
-        patience: Patience { deadline: Instant::now() + Duration::from_secs(10), stop: Default::default() },
+        patience: Patience {
+            deadline: Instant::now() + Duration::from_secs(10),
+            in_use_until: Instant::now() + Duration::from_secs(10),
+            stop: Default::default(),
+        },
     };
     let record = Record { id: &record_id, learned: &record_learned };
     let operation = Operation { session, work: &work, key, record: Some(&record) };

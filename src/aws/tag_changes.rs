@@ -17,14 +17,19 @@ pub(crate) struct TagChanges {
 }
 
 impl TagChanges {
-    /// From what was set to what is wanted; where it is not known what was set, everything wanted is set.
+    /// From what was set to what is wanted. Where it is not sure what was set, everything wanted is set, and all that
+    /// may have been set and is not wanted is removed.
     pub(crate) fn between(operation: &Operation<'_>, from: Option<&Tags>, to: &Tags) -> Result<TagChanges, Failure> {
         let wanted = operation.own_tags(to)?;
         let before = match from {
             Some(tags) => operation.own_tags(tags)?,
             None => BTreeMap::new(),
         };
-        let remove = before.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
+        let owned = match (from, operation.work.before.and_then(|before| before.tags())) {
+            (None, Some(tags)) => operation.own_tags(tags)?,
+            _ => before.clone(),
+        };
+        let remove = owned.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
         let set = wanted.into_iter().filter(|(key, value)| before.get(key) != Some(value)).collect();
         Ok(TagChanges { set, remove })
     }

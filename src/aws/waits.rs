@@ -77,6 +77,7 @@ pub(crate) async fn released<F>(patience: &Patience, mut call: impl FnMut() -> F
 where
     F: Future<Output = Result<(), Failure>>,
 {
+    let patience = &Patience { deadline: patience.in_use_until, ..patience.clone() };
     let mut pauses = Pauses::new(MINUTES);
     loop {
         match call().await {
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
 
     fn patience(milliseconds: u64) -> Patience {
-        Patience { deadline: Instant::now() + Duration::from_millis(milliseconds), stop: Default::default() }
+        Patience::until(Instant::now() + Duration::from_millis(milliseconds), Default::default())
     }
 
     #[tokio::test]

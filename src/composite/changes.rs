@@ -9,7 +9,7 @@ use super::planning::{Decision, decide, name, prior_config};
 use super::private::Private;
 use super::{Composite, messages, refresh, state};
 use crate::cloud::{Cause, Cloud, RootState, SharedCloud};
-use crate::objects::{Inventory, Object};
+use crate::objects::{Inventory, Object, Spec};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::product::Product;
 use crate::reconcile::{self, Action, Execution, Outcome, Plan};
@@ -74,14 +74,21 @@ impl<P: Product> Composite<P> {
         reclaim(&mut private.inventory, &objects);
         let inventory = Arc::new(Mutex::new(std::mem::take(&mut private.inventory)));
         let scope = cloud.scope().clone();
+        // What an update leaves to do if it is cut short: all that the prior configuration does not say already.
+        let settled = (!creating).then(|| private.settled.take().unwrap_or(state::configured::<P>(&request.prior)));
         let snapshot = {
             let (inventory, filled, config) = (Arc::clone(&inventory), filled.clone(), config.clone());
+            let mut private = private.clone();
+            private.settled = settled.clone();
+            private.root_state = if creating { Some(RootState::Creating) } else { private.root_state };
+            private.pending.insert(P::OWNER.root().into(), "the last apply was cut short by a fault".into());
             move || {
-                let inventory = lock(&inventory).clone();
-                let Some(root_id) = root_id::<P>(&inventory) else { return (Value::Null, Vec::new()) };
-                let notes = BTreeMap::new();
-                let state = state::of_inventory::<P>(&filled, Some(&config), &root_id, &inventory, notes, &scope);
-                (state, Private::of(inventory).encode())
+                let mut private = private.clone();
+                private.inventory = lock(&inventory).clone();
+                let Some(root_id) = root_id::<P>(&private.inventory) else { return (Value::Null, Vec::new()) };
+                let (inventory, notes) = (&private.inventory, drift(&private));
+                let state = state::of_inventory::<P>(&filled, Some(&config), &root_id, inventory, notes, &scope);
+                (state, private.encode())
             }
         };
         request.so_far.told_by(snapshot);
@@ -92,7 +99,7 @@ impl<P: Product> Composite<P> {
             inventory: Arc::clone(&inventory),
             timeouts: &timeouts,
             deadline,
-            delete_deadline: deadline.min(Instant::now() + UPDATE_DELETE_TIMEOUT),
+            in_use: (!creating).then_some(UPDATE_DELETE_TIMEOUT),
             stop: request.stop.clone(),
             progress: &self.progress,
         };
@@ -120,10 +127,7 @@ impl<P: Product> Composite<P> {
             messages::unfinished::<P>(&name, root_id.as_deref(), creating, &plan, &outcome, &mut diagnostics);
         }
         private.pending = pending(&plan, &outcome);
-        private.settled = match complete || creating {
-            true => None,
-            false => private.settled.or_else(|| Some(state::configured::<P>(&request.prior))),
-        };
+        private.settled = if complete { None } else { settled };
         self.mark(cloud.as_ref(), root_id.as_deref(), creating, &mut private, &mut diagnostics).await;
         let Some(root_id) = root_id else { return unchanged(diagnostics, &request) };
         let drift = drift(&private);
@@ -179,7 +183,7 @@ impl<P: Product> Composite<P> {
             inventory: Arc::clone(&inventory),
             timeouts: &timeouts,
             deadline,
-            delete_deadline: deadline,
+            in_use: None,
             stop: request.stop.clone(),
             progress: &self.progress,
         };
@@ -238,14 +242,25 @@ impl<P: Product> Composite<P> {
     }
 }
 
-/// Moves what an update could not delete yet, because others still use it, to `leaving`: no error, since Terraform
-/// changes those others only after our update. Of deletions that an error has kept from starting, those whose place
-/// is taken by a new object are moved too; the others keep their place.
+/// Moves what an update could not delete yet to `leaving`.
+///
+/// In an update that deletes subnets it is no error that others still use what is deleted: Terraform changes those
+/// others only after our update. Of deletions that an error has kept from starting, those are moved whose place a new
+/// object has taken; the others keep their place, as what they are replaced by does not stand.
 fn let_leave(plan: &Plan, outcome: &mut Outcome, inventory: &mut Inventory, diagnostics: &mut Diagnostics) {
     let is_deletion = |position: &usize| matches!(plan.ops[*position].action, Action::Delete { .. });
-    let (in_use, failed): (Vec<_>, Vec<_>) = std::mem::take(&mut outcome.failed)
-        .into_iter()
-        .partition(|(position, failure)| is_deletion(position) && failure.cause == Cause::InUse && !outcome.stopped);
+    let deletes_subnets = plan.deleted().any(|entry| matches!(entry.spec(), Spec::Subnet(_)));
+    let has_left_its_place = |position: &usize| {
+        let Action::Delete { entry, .. } = &plan.ops[*position].action else { return false };
+        let slot = &entry.key.slot;
+        let awaited = plan.ops.iter().any(|op| matches!(&op.action, Action::Create(it) if it.key.slot == *slot));
+        !awaited || inventory.present().any(|it| it.key.slot == *slot && it.id != entry.id && !it.leaving)
+    };
+    let (in_use, failed): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut outcome.failed).into_iter().partition(|(position, failure)| {
+            let in_use = is_deletion(position) && failure.cause == Cause::InUse;
+            in_use && deletes_subnets && !outcome.stopped && has_left_its_place(position)
+        });
     outcome.failed = failed;
     for (position, failure) in &in_use {
         let key = plan.ops[*position].action.key();
@@ -254,18 +269,18 @@ fn let_leave(plan: &Plan, outcome: &mut Outcome, inventory: &mut Inventory, diag
             format!("{}\n\nIt is listed in the attribute leaving until then.", messages::detail(failure)),
         );
     }
-    let mut leaving: Vec<usize> = in_use.into_iter().map(|(position, _)| position).collect();
     let undone = outcome.failed.iter().map(|(position, _)| *position).chain(outcome.not_started.iter().copied());
-    let undone: Vec<usize> = undone.filter(is_deletion).collect();
-    if outcome.failed.is_empty() && !outcome.stopped {
-        // What has not started only waits for what is in use.
-        outcome.not_started.retain(|position| !is_deletion(position));
-        leaving.extend(undone);
-    } else {
-        let taken = |slot: &str| {
-            plan.ops.iter().any(|op| matches!(&op.action, Action::Create(object) if object.key.slot == slot))
-        };
-        leaving.extend(undone.into_iter().filter(|position| taken(&plan.ops[*position].action.key().slot)));
+    let undone = undone.filter(|position| is_deletion(position) && has_left_its_place(position));
+    let failed = !outcome.failed.is_empty() || outcome.stopped;
+    let awaited = |position: &usize| {
+        let slot = &plan.ops[*position].action.key().slot;
+        plan.ops.iter().any(|op| matches!(&op.action, Action::Create(object) if object.key.slot == *slot))
+    };
+    // Where nothing failed, what has not started only waits for what is in use.
+    let mut leaving: Vec<usize> = undone.filter(|position| !failed || awaited(position)).collect();
+    leaving.extend(in_use.into_iter().map(|(position, _)| position));
+    if !failed {
+        outcome.not_started.retain(|position| !leaving.contains(position));
     }
     for position in leaving {
         let Action::Delete { entry, .. } = &plan.ops[position].action else { continue };
@@ -298,8 +313,17 @@ fn reclaim(inventory: &mut Inventory, objects: &[Object]) {
     }
 }
 
-/// Puts the inventory in the order of the blueprint, and drops what is gone and not wanted any more.
+/// Puts the inventory in the order of the blueprint, drops what is gone and not wanted any more, and settles what looks
+/// as wanted without an operation: drift that the configuration has taken over is drift no longer.
 fn arrange(inventory: &mut Inventory, objects: &[Object]) {
+    for entry in inventory.entries.iter_mut().filter(|entry| !entry.gone && !entry.unfinished) {
+        let Some(object) = objects.iter().find(|object| object.key == entry.key) else { continue };
+        if entry.spec_against(&object.spec) == object.spec {
+            entry.applied = object.spec.clone();
+            entry.observed = None;
+            entry.adopted = false;
+        }
+    }
     let position = |entry: &crate::objects::Entry| objects.iter().position(|object| object.key == entry.key);
     inventory.entries.retain(|entry| !entry.gone || position(entry).is_some());
     inventory.entries.sort_by_key(|entry| position(entry).unwrap_or(usize::MAX));

@@ -50,6 +50,7 @@ pub(super) fn observe(known: Option<Private>, seen: Vec<Observed>, ignore: &Igno
         let spec = without_ignored_tags(object.spec, ignore);
         let mut entry = Entry::new(key, object.id, spec);
         entry.learned = object.learned;
+        entry.adopted = true;
         private.inventory.entries.push(entry);
     }
     private

@@ -103,7 +103,9 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         }
     };
     let scope = cloud.scope();
+    // What replaces the topology is planned as if there were none, as Terraform will ask again.
     let replacing = !requires_replace.is_empty();
+    let (prior, private) = if replacing { (None, Private::of(Inventory::default())) } else { (prior, private) };
     let decided = decide::<P>(&config, prior.as_ref(), &private.inventory, scope, &facts, &mut diagnostics);
     let planned = match decided {
         Err(()) => return failed(diagnostics, &request),

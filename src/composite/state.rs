@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::objects::{Inventory, Object};
 use crate::plugin::schema::with_defaults;
-use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
+use crate::plugin::{Attribute, AttributePath, Nested, Problem, Type, Value};
 use crate::product::{Product, Scope};
 
 /// The computed attributes that every product has.

@@ -139,7 +139,11 @@ impl<P: Product> Terraform<P> {
     async fn assert_quiet(&mut self, attributes: &Value) {
         self.refresh().await;
         let plan = self.plan(attributes).await;
-        assert_eq!(plan.planned, self.state, "a plan after an apply is empty");
+        assert!(
+            plan.planned == self.state,
+            "a plan after an apply is not empty: {}",
+            differing(&self.state, &plan.planned)
+        );
         assert!(plan.requires_replace.is_empty());
     }
 
@@ -148,6 +152,12 @@ impl<P: Product> Terraform<P> {
         assert!(!diagnostics.has_errors(), "{diagnostics:?}");
         self.assert_quiet(attributes).await;
     }
+}
+
+/// The attributes that two objects differ in.
+fn differing(before: &Value, after: &Value) -> String {
+    let names = after.as_map().unwrap().iter().filter(|(name, value)| before.get(name) != *value);
+    names.map(|(name, value)| format!("{name}: {} -> {value}", before.get(name))).collect::<Vec<_>>().join("; ")
 }
 
 /// Terraform's rule that a state is what the plan said, unknowns filled in.
@@ -351,6 +361,76 @@ async fn a_failed_update_goes_on_without_a_refresh() {
     assert_ne!(plan.planned, terraform.state, "the rest is visible in a plan that does not refresh");
     terraform.assert_applies(&tagged).await;
     assert_eq!(terraform.account.take_calls(), ["update subnet.public.1"]);
+}
+
+#[tokio::test]
+async fn drift_that_the_configuration_takes_over_is_settled_without_a_call() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    for slot in ["subnet.public.0", "subnet.public.1"] {
+        terraform.account.damage(slot, |spec| {
+            let Spec::Subnet(subnet) = spec else { unreachable!() };
+            subnet.map_public_ip_on_launch = Input::Known(true);
+        });
+    }
+    terraform.refresh().await;
+    terraform.account.take_calls();
+    terraform.assert_applies(&network(&[("map_public_ip_on_launch", true.into())])).await;
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+    assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
+}
+
+#[tokio::test]
+async fn what_a_failed_exchange_could_not_replace_keeps_its_place() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let before = network(&[]);
+    terraform.assert_applies(&before).await;
+    let subnets = terraform.state.get("private_app_subnets").clone();
+    terraform.account.failing.lock().unwrap().push("subnet.private_app.1".into());
+    assert!(terraform.apply(&network(&[("private_subnet_bits", 6.into())])).await.has_errors());
+    assert!(terraform.state.get("aws_objects").as_map().unwrap().contains_key("subnet.private_app.1"));
+    assert!(!terraform.state.get("leaving").as_map().unwrap().contains_key("subnet.private_app.1"));
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.assert_applies(&before).await;
+    let name = "main-private-app-1";
+    assert_eq!(terraform.state.get("private_app_subnets").get(name).get("id"), subnets.get(name).get("id"));
+}
+
+#[tokio::test]
+async fn a_tag_that_an_update_dropped_is_removed_also_when_the_update_failed_half_way() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    let tagged = |tag: &str| network(&[("custom_tags", Value::map([(tag, Value::from("x"))]))]);
+    terraform.assert_applies(&tagged("before")).await;
+    terraform.account.failing.lock().unwrap().push("subnet.public.0".into());
+    assert!(terraform.apply(&tagged("after")).await.has_errors());
+    let inventory = inventory(&terraform.private);
+    let entry = inventory.at("subnet.public.0").unwrap();
+    let keys: Vec<&String> = entry.applied.tags().unwrap().known().unwrap().keys().collect();
+    assert_eq!(keys, ["Name", "after", "before"], "both are ours until the update is finished");
+}
+
+#[tokio::test]
+async fn foreign_tags_on_what_was_found_without_a_record_are_left_alone() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    terraform.account.damage("subnet.public.0", |spec| {
+        let Some(Input::Known(tags)) = spec.tags_mut() else { unreachable!() };
+        tags.insert("kubernetes.io/role/elb".into(), Input::Known("1".into()));
+    });
+    terraform.private = Vec::new();
+    terraform.refresh().await;
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_replacement_is_planned_without_regard_to_what_it_replaces() {
+    let mut terraform = Terraform::<FourTierVpc>::new(3);
+    terraform.assert_applies(&network(&[])).await;
+    terraform.assert_applies(&network(&[("cidr_block", "10.0.0.0/20".into())])).await;
+    assert_eq!(*terraform.state.get("cidr_block"), "10.0.0.0/20".into());
 }
 
 #[tokio::test]

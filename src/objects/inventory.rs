@@ -31,6 +31,9 @@ pub struct Entry {
     /// Should have been deleted, but was still in use.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leaving: bool,
+    /// Found in AWS without any record of what we set on it, so that its tags may be anybody's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adopted: bool,
     /// What else AWS told about it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub learned: Learned,
@@ -67,6 +70,7 @@ impl Entry {
             gone: false,
             unfinished: false,
             leaving: false,
+            adopted: false,
             learned: Learned::new(),
         }
     }
@@ -74,6 +78,19 @@ impl Entry {
     /// What it looks like now, as far as we know.
     pub fn spec(&self) -> &Spec {
         self.observed.as_ref().unwrap_or(&self.applied)
+    }
+
+    /// What it looks like now, as far as it is ours to compare with what is wanted. Of an object that was found without
+    /// a record of what we set, only the tags that are wanted count as ours.
+    pub fn spec_against(&self, wanted: &Spec) -> Spec {
+        let mut spec = self.spec().clone();
+        if self.adopted
+            && let Some(Input::Known(wanted)) = wanted.tags()
+            && let Some(Input::Known(tags)) = spec.tags_mut()
+        {
+            tags.retain(|key, _| wanted.contains_key(key));
+        }
+        spec
     }
 }
 

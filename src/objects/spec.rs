@@ -205,6 +205,15 @@ impl Spec {
         tags_of!(self)
     }
 
+    /// Takes the tags of another look that this one lacks: from now on they are ours too.
+    pub fn own_tags_of(&mut self, other: &Spec) {
+        if let (Some(Input::Known(tags)), Some(Input::Known(others))) = (self.tags_mut(), other.tags()) {
+            for (key, value) in others {
+                tags.entry(key.clone()).or_insert_with(|| value.clone());
+            }
+        }
+    }
+
     /// Whether AWS gives the object another id when it is changed.
     pub fn gets_new_id_when_updated(&self) -> bool {
         matches!(self, Spec::RouteTableAssociation(_))

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Action, Plan, Progress};
 use crate::cloud::{Cause, Cloud, Failure, Owner, Patience, Record, Work};
-use crate::objects::{Entry, Ids, Inventory, Key, Learned, Made, Object};
+use crate::objects::{Entry, Ids, Inventory, Key, Learned, Made, Object, Spec};
 use crate::product::Timeouts;
 
 /// How many operations are in flight at most. AWS lets some fifty changing EC2 calls through at once.
@@ -35,9 +35,9 @@ pub struct Execution<'a> {
     pub timeouts: &'a Timeouts,
     /// When the whole execution gives up waiting.
     pub deadline: Instant,
-    /// When deletions give up waiting for what still uses an object. Earlier than `deadline` in an update, since
-    /// Terraform changes dependents only after the update has returned.
-    pub delete_deadline: Instant,
+    /// How long a deletion waits for those who still use its object; `None` is until `deadline`. Short in an update,
+    /// since Terraform changes dependents only after the update has returned.
+    pub in_use: Option<Duration>,
     /// Cancelled when nothing new may start.
     pub stop: CancellationToken,
     /// Where finished operations are told.
@@ -118,7 +118,7 @@ impl Execution<'_> {
     async fn run(&self, action: &Action) -> Result<String, Failure> {
         match action {
             Action::Create(object) => self.create(object).await,
-            Action::Update { id, from, to } => self.update(id, from.as_ref(), to).await,
+            Action::Update { id, before, certain, to } => self.update(id, before, *certain, to).await,
             Action::Delete { entry, along_with } => self.delete(entry, along_with.is_some()).await,
         }
     }
@@ -126,23 +126,27 @@ impl Execution<'_> {
     async fn create(&self, object: &Object) -> Result<String, Failure> {
         let needed = self.needed(object.spec.needs().into_iter().map(|need| need.key));
         let root_id = self.root_id();
-        let work = self.work(&needed, root_id.as_deref(), self.deadline);
+        let work = self.work(&needed, root_id.as_deref(), None);
         let id = |id: &str| self.record_id(object, id);
         let learned = |learned: Learned| self.record_learned(&object.key, learned);
         self.cloud.create(&work, object, &Record { id: &id, learned: &learned }).await?;
         self.finish(object)
     }
 
-    async fn update(&self, old_id: &str, from: Option<&crate::objects::Spec>, to: &Object) -> Result<String, Failure> {
+    async fn update(&self, old_id: &str, before: &Spec, certain: bool, to: &Object) -> Result<String, Failure> {
         // What it no longer needs has to be let go of, by its id.
-        let needs = to.spec.needs().into_iter().chain(from.into_iter().flat_map(|from| from.needs()));
+        let needs = to.spec.needs().into_iter().chain(before.needs());
         let needed = self.needed(needs.map(|need| need.key));
         let root_id = self.root_id();
-        let work = self.work(&needed, root_id.as_deref(), self.deadline);
-        // An update that stops half-way leaves a look that is not known for sure.
-        self.change(&to.key, |entry| entry.unfinished = true);
+        let work = self.work(&needed, root_id.as_deref(), Some(before));
+        // An update that stops half-way leaves a look that is not known for sure, and tags of before and after.
+        self.change(&to.key, |entry| {
+            entry.unfinished = true;
+            entry.applied.own_tags_of(&to.spec);
+        });
         let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
         let learned = |learned: Learned| self.record_learned(&to.key, learned);
+        let from = certain.then_some(before);
         self.cloud.update(&work, old_id, from, to, &Record { id: &id, learned: &learned }).await?;
         self.finish(to)
     }
@@ -151,16 +155,18 @@ impl Execution<'_> {
         if !along {
             let needed = self.needed(entry.spec().needs().into_iter().map(|need| need.key));
             let root_id = self.root_id();
-            let work = self.work(&needed, root_id.as_deref(), self.delete_deadline);
+            let mut work = self.work(&needed, root_id.as_deref(), Some(entry.spec()));
+            let in_use_until = self.in_use.map_or(self.deadline, |in_use| Instant::now() + in_use);
+            work.patience.in_use_until = in_use_until.min(self.deadline);
             self.cloud.delete(&work, entry).await?;
         }
         self.lock().entries.retain(|other| other.id != entry.id || other.key != entry.key);
         Ok(entry.id.clone())
     }
 
-    fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, deadline: Instant) -> Work<'b> {
-        let patience = Patience { deadline, stop: self.stop.clone() };
-        Work { owner: self.owner, root_id, ids, timeouts: self.timeouts, patience }
+    fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> Work<'b> {
+        let patience = Patience::until(self.deadline, self.stop.clone());
+        Work { owner: self.owner, root_id, ids, before, timeouts: self.timeouts, patience }
     }
 
     /// The ids of these objects only: a kind that uses an object which it does not declare as needed finds no id,
@@ -205,6 +211,7 @@ impl Execution<'_> {
             entry.applied = object.spec.clone();
             entry.observed = None;
             entry.unfinished = false;
+            entry.adopted = false;
             id = Some(entry.id.clone());
         });
         id.ok_or_else(|| {

@@ -34,8 +34,10 @@ pub enum Action {
     Update {
         /// Its id.
         id: String,
-        /// What it looks like; `None` where that is not known for sure.
-        from: Option<Spec>,
+        /// What it looks like, or was last asked to.
+        before: Spec,
+        /// Whether it is sure that it looks like that. Otherwise everything is set.
+        certain: bool,
         /// What it should look like.
         to: Object,
     },
@@ -105,11 +107,10 @@ fn actions(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
             continue;
         };
         taken.insert(&entry.id);
-        if entry.unfinished {
-            actions.push(Action::Update { id: entry.id.clone(), from: None, to: object.clone() });
-        } else if *entry.spec() != object.spec {
-            let from = Some(entry.spec().clone());
-            actions.push(Action::Update { id: entry.id.clone(), from, to: object.clone() });
+        let before = entry.spec_against(&object.spec);
+        if entry.unfinished || before != object.spec {
+            let (id, certain) = (entry.id.clone(), !entry.unfinished);
+            actions.push(Action::Update { id, before, certain, to: object.clone() });
         }
     }
     let leaving: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(entry.id.as_str())).collect();

@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn patience(milliseconds: u64) -> Patience {
-        Patience { deadline: Instant::now() + Duration::from_millis(milliseconds), stop: Default::default() }
+        Patience::until(Instant::now() + Duration::from_millis(milliseconds), Default::default())
     }
 
     fn available(gateway: Option<&NatGateway>) -> Result<Look<()>, Failure> {

@@ -160,8 +160,9 @@ impl Notes {
             owner: OWNER,
             root_id: (key.slot != "vpc").then_some(VPC),
             ids: &known,
+            before: None,
             timeouts: &Timeouts::default(),
-            patience: Patience { deadline: Instant::now() + limit, stop: Default::default() },
+            patience: Patience::until(Instant::now() + limit, Default::default()),
         };
         body(&Operation { session, work: &work, key, record: Some(&record) }).await
     }

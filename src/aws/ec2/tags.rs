@@ -7,6 +7,7 @@ use aws_sdk_ec2::types::{Filter, ResourceType, Tag, TagSpecification};
 
 use super::super::{AwsError, Operation, ownership, waits};
 use super::filter;
+use crate::aws::tag_changes::TagChanges;
 use crate::cloud::{Failure, Owner};
 use crate::objects::Tags;
 use crate::plugin::Input;
@@ -62,16 +63,11 @@ pub(super) async fn update_with(
     to: &Tags,
     further: BTreeMap<String, String>,
 ) -> Result<(), Failure> {
-    let before = match from {
-        Some(tags) => operation.own_tags(tags)?,
-        None => BTreeMap::new(),
-    };
-    let wanted = operation.own_tags(to)?;
-    let dropped: Vec<String> = before.keys().filter(|key| !wanted.contains_key(*key)).cloned().collect();
+    let changes = TagChanges::between(operation, from, to)?;
     let mut changed = further;
-    changed.extend(wanted.into_iter().filter(|(key, value)| before.get(key) != Some(value)));
+    changed.extend(changes.set);
     set(operation, id, &changed).await?;
-    remove(operation, id, dropped).await
+    remove(operation, id, changes.remove).await
 }
 
 /// Sets tags, in one call.

@@ -53,7 +53,7 @@ where
                 break;
             }
         }
-        let Patience { deadline, stop } = &operation.work.patience;
+        let Patience { deadline, stop, .. } = &operation.work.patience;
         if sent == ATTEMPTS || stop.is_cancelled() || Instant::now() >= *deadline {
             return Err(failure);
         }
