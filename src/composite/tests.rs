@@ -497,6 +497,51 @@ async fn a_subnet_in_use_leaves_with_the_next_apply() {
 }
 
 #[tokio::test]
+async fn subnets_that_are_leaving_are_back_when_their_tier_is_turned_on_again() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let all = network(&[]);
+    let without = network(&[("create_private_persistence_subnets", false.into())]);
+    terraform.assert_applies(&all).await;
+    let before = terraform.state.clone();
+    let in_use = ["subnet.private_persistence.0", "subnet.private_persistence.1"].map(String::from);
+    terraform.account.in_use.lock().unwrap().extend(in_use);
+    let diagnostics = terraform.apply(&without).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    assert_ne!(*terraform.state.get("leaving"), Value::map::<&str>([]));
+    terraform.refresh().await;
+    terraform.account.take_calls();
+    terraform.assert_applies(&all).await;
+    for name in ["private_persistence_subnets", "aws_objects", "leaving"] {
+        assert_eq!(terraform.state.get(name), before.get(name), "{name}");
+    }
+    let calls = terraform.account.take_calls();
+    assert!(calls.iter().all(|call| call.starts_with("update ")), "{calls:?}");
+}
+
+#[tokio::test]
+async fn an_az_takes_over_an_index_before_the_old_subnets_are_gone() {
+    let mut terraform = Terraform::<FourTierVpc>::new(4);
+    let three = network(&[("num_availability_zones", 3.into())]);
+    terraform.assert_applies(&three).await;
+    terraform.account.in_use.lock().unwrap().push("subnet.private_app.0".into());
+    terraform.account.take_calls();
+    let mut without_first = three.clone();
+    without_first.set("availability_zone_exclude_ids", vec!["use1-az1"].into());
+    let diagnostics = terraform.apply(&without_first).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    let calls = terraform.account.take_calls();
+    let position = |call: &str| calls.iter().position(|it| it == call);
+    let (created, deleted) = (position("create subnet.public.0"), position("delete subnet.public.0"));
+    assert!(created.is_some() && deleted.is_some() && created < deleted, "{calls:?}");
+    let subnets = terraform.state.get("private_app_subnets");
+    assert_eq!(subnets.get("main-private-app-0").get("availability_zone_id"), &"use1-az4".into());
+    terraform.account.in_use.lock().unwrap().clear();
+    terraform.refresh().await;
+    terraform.assert_applies(&without_first).await;
+    assert_eq!(*terraform.state.get("leaving"), Value::map::<&str>([]));
+}
+
+#[tokio::test]
 async fn drift_is_reported_planned_and_mended() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);

@@ -1,7 +1,8 @@
 //! Which CIDR block each subnet has.
 //!
 //! A block is `cidrsubnet(vpc, bits, offset of the tier + index of the AZ)` when its subnet is first made. From then
-//! on it is frozen: only its own inputs move it.
+//! on it is frozen: only its own inputs move it. A new subnet keeps away from the blocks of those that leave, so that
+//! it can be made before they are deleted.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use ipnet::Ipv4Net;
 
 use super::config::Config;
 use super::zones::Place;
-use crate::objects::{Inventory, Spec, Tier};
+use crate::objects::{Inventory, Spec, Subnet, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// A subnet's place in the network: its tier and the index of its AZ.
@@ -42,7 +43,7 @@ pub(super) fn blocks(
         return Ok(as_text(blocks));
     };
 
-    let frozen = frozen(vpc, existing);
+    let frozen = frozen(vpc, existing, places);
     for site in &sites {
         if blocks.contains_key(site) {
             continue;
@@ -66,11 +67,12 @@ pub(super) fn blocks(
         blocks.extend(new.into_iter().map(|site| (site, Input::Unknown)));
         return Ok(as_text(blocks));
     }
-    place(config, vpc, &new, &leaving(existing), &mut blocks)?;
+    place(config, vpc, &new, &leaving(existing, places), &mut blocks)?;
     Ok(as_text(blocks))
 }
 
-/// Gives each new subnet its formula's block if that is free, else a free one near it.
+/// Gives each new subnet its formula's block if that is free, else a free one near it. A block in `leaving` is given
+/// only where no other is left: its new subnet then waits until the old one has been deleted.
 fn place(
     config: &Config,
     vpc: Ipv4Net,
@@ -79,7 +81,7 @@ fn place(
     blocks: &mut BTreeMap<Site, Input<Ipv4Net>>,
 ) -> Result<(), Vec<Problem>> {
     let mut problems = Vec::new();
-    let mut taken: Vec<Ipv4Net> = blocks.values().filter_map(Input::known).chain(leaving).copied().collect();
+    let mut taken: Vec<Ipv4Net> = blocks.values().filter_map(Input::known).copied().collect();
     let mut homeless = Vec::new();
     for site in new {
         match formula(config, vpc, *site) {
@@ -87,7 +89,7 @@ fn place(
                 blocks.insert(*site, Input::Unknown);
             }
             Input::Known(Err(problem)) => problems.push(problem),
-            Input::Known(Ok(block)) if is_free(&block, &taken) => {
+            Input::Known(Ok(block)) if is_free(&block, &taken) && is_free(&block, leaving) => {
                 taken.push(block);
                 blocks.insert(*site, Input::Known(block));
             }
@@ -107,7 +109,12 @@ fn place(
             continue;
         }
         let all = || vpc.subnets(wanted.prefix_len()).into_iter().flatten().filter(|block| is_free(block, &taken));
-        let found = all().find(|block| *block > wanted && is_free(block, &reserved)).or_else(|| all().next());
+        let untouched = || all().filter(|block| is_free(block, leaving));
+        let found = untouched()
+            .find(|block| *block > wanted && is_free(block, &reserved))
+            .or_else(|| untouched().next())
+            .or_else(|| all().find(|block| *block == wanted))
+            .or_else(|| all().next());
         match found {
             Some(block) => {
                 taken.push(block);
@@ -205,27 +212,39 @@ fn explicit(config: &Config, (tier, index): Site) -> Option<Input<Ipv4Net>> {
     }
 }
 
-/// The blocks that subnets have. Those of a VPC with another range mean nothing: the network is replaced.
-fn frozen(vpc: Ipv4Net, existing: &Inventory) -> BTreeMap<Site, Ipv4Net> {
-    let subnets = existing.entries.iter().filter(|entry| !entry.leaving && entry.key.slot.starts_with("subnet."));
-    subnets
-        .filter_map(|entry| match &entry.applied {
-            Spec::Subnet(subnet) => Some(((subnet.tier, subnet.index), subnet.cidr_block.known()?.parse().ok()?)),
-            _ => None,
-        })
-        .filter(|(_, block)| vpc.contains(block))
-        .collect()
+/// The blocks that the subnets in these places have. Those of a VPC with another range mean nothing: the network is
+/// replaced. Where no subnet stays, one that is leaving does, because its tier or AZ is wanted again.
+fn frozen(vpc: Ipv4Net, existing: &Inventory, places: &[Place]) -> BTreeMap<Site, Ipv4Net> {
+    let staying = existing.entries.iter().filter(|entry| !entry.leaving);
+    let leaving = existing.present().filter(|entry| entry.leaving);
+    let mut frozen = BTreeMap::new();
+    for entry in staying.chain(leaving).filter(|entry| entry.key.slot.starts_with("subnet.")) {
+        let Spec::Subnet(subnet) = &entry.applied else { continue };
+        // The AZ that has taken over an index has not taken over the blocks.
+        let block = block(subnet).filter(|block| vpc.contains(block) && is_in(subnet, places));
+        if let Some(block) = block {
+            frozen.entry((subnet.tier, subnet.index)).or_insert(block);
+        }
+    }
+    frozen
 }
 
-/// The blocks of subnets that could not be deleted yet. Something still uses them.
-fn leaving(existing: &Inventory) -> Vec<Ipv4Net> {
-    let leaving = existing.present().filter(|entry| entry.leaving);
-    leaving
-        .filter_map(|entry| match &entry.applied {
-            Spec::Subnet(subnet) => subnet.cidr_block.known()?.parse().ok(),
-            _ => None,
-        })
-        .collect()
+/// The blocks of subnets that could not be deleted yet, because something still uses them, and of those whose AZ
+/// leaves now. One that stays after all is in its place already, where nobody looks for room.
+fn leaving(existing: &Inventory, places: &[Place]) -> Vec<Ipv4Net> {
+    let subnets = existing.present().filter_map(|entry| match &entry.applied {
+        Spec::Subnet(subnet) if entry.leaving || !is_in(subnet, places) => Some(subnet),
+        _ => None,
+    });
+    subnets.filter_map(block).collect()
+}
+
+fn is_in(subnet: &Subnet, places: &[Place]) -> bool {
+    places.iter().any(|place| place.index == subnet.index && place.id == subnet.availability_zone_id)
+}
+
+fn block(subnet: &Subnet) -> Option<Ipv4Net> {
+    subnet.cidr_block.known()?.parse().ok()
 }
 
 /// Reports explicit blocks that lie outside the VPC, and blocks that overlap.

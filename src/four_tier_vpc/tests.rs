@@ -29,6 +29,10 @@ fn blocks(objects: &[Object]) -> BTreeMap<String, String> {
         .collect()
 }
 
+fn set_leaving(existing: &mut Inventory, prefix: &str) {
+    existing.entries.iter_mut().filter(|it| it.key.slot.starts_with(prefix)).for_each(|it| it.leaving = true);
+}
+
 fn targets(objects: &[Object]) -> BTreeMap<String, String> {
     objects
         .iter()
@@ -165,6 +169,73 @@ fn a_subnet_keeps_its_block_when_an_az_is_added() {
         before.iter().map(|it| &it.key).filter(|key| after.iter().all(|it| it.key != **key)).collect();
     assert_eq!(kept, Vec::<&Key>::new());
     assert_eq!(blocks(&after)["subnet.public.2"], "10.0.16.0/21");
+}
+
+#[test]
+fn an_az_that_takes_over_an_index_gets_blocks_of_its_own() {
+    let before = blocks(&objects(&config(&[]), "abc"));
+    let without_a = config(&[("availability_zone_exclude_names", vec!["a"].into())]);
+    let existing = applied(&objects(&config(&[]), "abc"));
+    let after = blocks(&next_objects(&without_a, Some(&config(&[])), &existing, "abcd"));
+    // The subnets of a hold .0, .80 and .160 until those of d are there.
+    let expected =
+        [("public", "10.0.48.0/21"), ("private_app", "10.0.128.0/21"), ("private_persistence", "10.0.208.0/21")];
+    for (tier, block) in expected {
+        assert_eq!(after[&format!("subnet.{tier}.0")], block);
+        for index in 1..3 {
+            let slot = format!("subnet.{tier}.{index}");
+            assert_eq!(after[&slot], before[&slot]);
+        }
+    }
+}
+
+#[test]
+fn an_az_that_takes_over_an_index_waits_for_the_old_block_where_no_other_is_left() {
+    let crowded = |excluded: &[&str]| {
+        config(&[
+            ("public_subnet_bits", 2_i64.into()),
+            ("create_private_app_subnets", false.into()),
+            ("create_private_persistence_subnets", false.into()),
+            ("availability_zone_exclude_names", excluded.to_vec().into()),
+        ])
+    };
+    let mut existing = applied(&objects(&crowded(&[]), "abcd"));
+    let block = |existing: &Inventory| {
+        let after = next_objects(&crowded(&["b"]), Some(&crowded(&[])), existing, "abcde");
+        blocks(&after)["subnet.public.1"].clone()
+    };
+    assert_eq!(block(&existing), "10.0.64.0/18");
+    // The old subnet was still in use, and the next plan must not fail for it.
+    set_leaving(&mut existing, "subnet.public.1");
+    assert_eq!(block(&existing), "10.0.64.0/18");
+}
+
+#[test]
+fn a_tier_that_is_turned_back_on_takes_back_the_subnets_that_are_leaving() {
+    let without = config(&[("create_private_persistence_subnets", false.into())]);
+    let before = objects(&config(&[]), "abc");
+    let mut existing = applied(&before);
+    set_leaving(&mut existing, "subnet.private_persistence");
+    let after = next_objects(&config(&[]), Some(&without), &existing, "abc");
+    assert_eq!(blocks(&after), blocks(&before));
+    let smaller = config(&[("persistence_subnet_bits", 6_i64.into())]);
+    let moved = blocks(&next_objects(&smaller, Some(&without), &existing, "abc"));
+    // The formula's block would be .80, which a subnet of the private app tier holds.
+    assert!(moved["subnet.private_persistence.0"].ends_with("/22"), "{moved:?}");
+}
+
+#[test]
+fn a_subnet_that_is_leaving_is_not_taken_back_by_another_az() {
+    let before = objects(&config(&[]), "abc");
+    let mut existing = applied(&before);
+    set_leaving(&mut existing, "subnet.public.0");
+    set_leaving(&mut existing, "subnet.private_app.0");
+    set_leaving(&mut existing, "subnet.private_persistence.0");
+    let without_a = config(&[("availability_zone_exclude_names", vec!["a"].into())]);
+    let after = blocks(&next_objects(&without_a, Some(&without_a), &existing, "abcd"));
+    assert_eq!(after["subnet.public.0"], "10.0.48.0/21");
+    let back = blocks(&next_objects(&config(&[]), Some(&without_a), &existing, "abc"));
+    assert_eq!(back, blocks(&before));
 }
 
 #[test]

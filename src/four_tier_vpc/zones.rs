@@ -2,8 +2,6 @@
 //!
 //! An index, once given, stays with its AZ: subnets are named and addressed by it.
 
-use std::collections::BTreeMap;
-
 use super::config::Config;
 use crate::objects::{Inventory, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
@@ -31,8 +29,9 @@ struct Choice<'a> {
 
 /// The AZs by index; `None` while an unknown input decides. Warnings are added to `warnings`.
 ///
-/// AZs that hold subnets stay until an input removes them. The filters and the order by name choose among the
-/// `available` AZs for new places only, and each new place gets the lowest free index.
+/// AZs that hold subnets stay until an input removes them. One whose subnets are all leaving comes back at its index,
+/// if it is wanted again and nobody has taken that. The filters and the order by name choose among the `available`
+/// AZs for new places only, and each new place gets the lowest free index.
 pub(super) fn places(
     config: &Config,
     existing: &Inventory,
@@ -40,11 +39,16 @@ pub(super) fn places(
     warnings: &mut Vec<Problem>,
 ) -> Result<Option<Vec<Place>>, Vec<Problem>> {
     let Some(choice) = Choice::of(config) else { return Ok(None) };
-    let mut places = held(existing);
-    places.retain(|place| choice.admits(&place.id, &place.name));
-    if let Some(count) = choice.count {
-        places.truncate(count);
-    }
+    let limit = choice.count.unwrap_or(usize::MAX);
+    let mut places = Vec::new();
+    add(&mut places, holders(existing, false), &choice);
+    places.sort_by_key(|place| place.index);
+    places.truncate(limit);
+    // Where an AZ is wanted again before its subnets could be deleted, new ones at other blocks would help nobody.
+    let staying = places.len();
+    add(&mut places, holders(existing, true), &choice);
+    places[staying..].sort_by_key(|place| place.index);
+    places.truncate(limit);
 
     let unheard_of = |id: &&&str| available.iter().all(|zone| zone.id != **id) && places.iter().all(|it| it.id != **id);
     let unknown_ids: Vec<&str> = choice.ids.iter().flatten().filter(unheard_of).copied().collect();
@@ -64,7 +68,7 @@ pub(super) fn places(
         .filter(|zone| places.iter().all(|place| place.id != zone.id))
         .collect();
     candidates.sort_by(|a, b| a.name.cmp(&b.name));
-    let room = choice.count.map_or(usize::MAX, |count| count.saturating_sub(places.len()));
+    let room = limit.saturating_sub(places.len());
     for zone in candidates.into_iter().take(room) {
         let index = (0..).find(|index| places.iter().all(|place| place.index != *index)).unwrap_or(u32::MAX);
         places.push(Place { index, name: zone.name.clone(), id: zone.id.clone() });
@@ -82,18 +86,27 @@ pub(super) fn places(
     Ok(Some(places))
 }
 
-/// The AZs that hold subnets, by index. Subnets that were deleted behind our back count: they are made anew.
-fn held(existing: &Inventory) -> Vec<Place> {
-    let mut by_index = BTreeMap::new();
-    for entry in existing.entries.iter().filter(|entry| !entry.leaving && entry.key.slot.starts_with("subnet.")) {
-        let Spec::Subnet(subnet) = &entry.applied else { continue };
-        by_index.entry(subnet.index).or_insert_with(|| Place {
+/// Adds each AZ that the inputs admit, unless it or its index is there already.
+fn add(places: &mut Vec<Place>, holders: impl Iterator<Item = Place>, choice: &Choice<'_>) {
+    for holder in holders.filter(|place| choice.admits(&place.id, &place.name)) {
+        if places.iter().all(|place| place.index != holder.index && place.id != holder.id) {
+            places.push(holder);
+        }
+    }
+}
+
+/// The AZ and index of each subnet that stays, or of each that is leaving. A subnet that should stay and was deleted
+/// behind our back counts: it is made anew.
+fn holders(existing: &Inventory, leaving: bool) -> impl Iterator<Item = Place> {
+    let entries = existing.entries.iter().filter(move |entry| entry.leaving == leaving && !(leaving && entry.gone));
+    entries.filter(|entry| entry.key.slot.starts_with("subnet.")).filter_map(|entry| match &entry.applied {
+        Spec::Subnet(subnet) => Some(Place {
             index: subnet.index,
             name: subnet.availability_zone.clone(),
             id: subnet.availability_zone_id.clone(),
-        });
-    }
-    by_index.into_values().collect()
+        }),
+        _ => None,
+    })
 }
 
 fn warning(place: &Place, available: &[AvailabilityZone]) -> Option<Problem> {
@@ -139,6 +152,7 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{existing_in, zones};
     use super::*;
+    use crate::objects::Entry;
     use crate::plugin::Value;
 
     fn chosen(attributes: &[(&str, Value)], existing: &Inventory, available: &[AvailabilityZone]) -> Vec<String> {
@@ -182,6 +196,47 @@ mod tests {
     fn the_highest_index_leaves_first() {
         let two = [("num_availability_zones", 2_i64.into())];
         assert_eq!(chosen(&two, &existing_in("cab"), &zones("abc")), ["0 c", "1 a"]);
+    }
+
+    /// The subnets of the AZs called by these letters.
+    fn subnets_in(existing: &Inventory, letters: &str) -> Vec<Entry> {
+        let is_in = |entry: &&Entry| match &entry.applied {
+            Spec::Subnet(subnet) => letters.contains(&subnet.availability_zone),
+            _ => false,
+        };
+        existing.entries.iter().filter(is_in).cloned().collect()
+    }
+
+    #[test]
+    fn an_az_whose_subnets_are_leaving_comes_back_at_its_index() {
+        let mut existing = existing_in("dca");
+        let leaving = subnets_in(&existing, "cd");
+        for entry in existing.entries.iter_mut().filter(|entry| leaving.contains(entry)) {
+            entry.leaving = true;
+        }
+        assert_eq!(chosen(&[], &existing, &zones("abcd")), ["0 d", "1 c", "2 a", "3 b"]);
+        let two = [("num_availability_zones", 2_i64.into())];
+        assert_eq!(chosen(&two, &existing, &zones("abcd")), ["0 d", "2 a"]);
+        let one = [("num_availability_zones", 1_i64.into())];
+        assert_eq!(chosen(&one, &existing, &zones("abcd")), ["2 a"]);
+        let without_d = [("availability_zone_exclude_names", vec!["d"].into())];
+        assert_eq!(chosen(&without_d, &existing, &zones("abcd")), ["0 b", "1 c", "2 a"]);
+    }
+
+    #[test]
+    fn an_az_comes_back_at_another_index_where_a_new_one_has_taken_its_own() {
+        let mut existing = existing_in("dbc");
+        let leaving = subnets_in(&existing_in("abc"), "a").into_iter();
+        existing.entries.extend(leaving.map(|entry| Entry { leaving: true, ..entry }));
+        assert_eq!(chosen(&[], &existing, &zones("abcd")), ["0 d", "1 b", "2 c", "3 a"]);
+    }
+
+    #[test]
+    fn an_az_keeps_the_index_that_it_took_over_in_an_apply_that_failed() {
+        let mut existing = existing_in("abc");
+        existing.entries.extend(subnets_in(&existing_in("ebc"), "e"));
+        let inputs = [("availability_zone_exclude_names", vec!["a"].into()), ("num_availability_zones", 3_i64.into())];
+        assert_eq!(chosen(&inputs, &existing, &zones("abcde")), ["0 e", "1 b", "2 c"]);
     }
 
     #[test]
