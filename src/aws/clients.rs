@@ -298,7 +298,7 @@ fn session(block: &ProviderBlock, sdk: &SdkConfig, scope: Scope) -> Session {
         logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs, endpoints::LOGS)),
         lambda_config: config!(aws_sdk_lambda, endpoints::LAMBDA),
         newborns: Default::default(),
-        nat_gateways: Default::default(),
+        pollers: Default::default(),
     }
 }
 

@@ -5,10 +5,10 @@ pub(crate) mod default_security_group;
 pub(crate) mod eip;
 pub(crate) mod internet_gateway;
 pub(crate) mod nat_gateway;
-mod nat_gateway_poller;
 mod network;
 mod network_interfaces;
 mod policy;
+mod pollers;
 pub(crate) mod route;
 pub(crate) mod route_table;
 pub(crate) mod route_table_association;
@@ -20,12 +20,12 @@ pub(crate) mod vpc;
 pub(crate) mod vpc_endpoint;
 mod without_token;
 #[cfg(test)]
-mod recorded;
+pub(crate) mod recorded;
 
 use aws_sdk_ec2::types::Filter;
 
-pub(crate) use nat_gateway_poller::NatGatewayPoller;
 pub(crate) use network::read;
+pub(crate) use pollers::Pollers;
 pub(crate) use vpc::{mark_root, unfinished_roots};
 
 /// Restricts a describing call. Filters are preferred to lists of ids, where one missing id fails the whole call.

@@ -14,6 +14,7 @@ mod tag_changes;
 mod changes;
 mod locks;
 mod waits;
+mod poller;
 mod errors;
 mod retries;
 

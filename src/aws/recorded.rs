@@ -108,7 +108,7 @@ impl Recorded {
             logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs)),
             lambda_config: config!(aws_sdk_lambda),
             newborns: Default::default(),
-            nat_gateways: Default::default(),
+            pollers: Default::default(),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The account as the executor sees it: each operation goes to the file of its kind.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
-use super::ec2::{self, NatGatewayPoller};
 use super::waits::Newborns;
-use super::{Operation, apigatewayv2, lambda_permission, log_group};
+use super::{Operation, apigatewayv2, ec2, lambda_permission, log_group};
 use crate::cloud::{Cloud, Failure, Observed, Owner, Record, RootState, UnfinishedRoot, Work};
 use crate::objects::{Entry, Object, Spec};
 use crate::product::{Facts, Lookup, Scope};
@@ -20,8 +21,8 @@ pub struct Session {
     pub(crate) lambda_config: aws_sdk_lambda::Config,
     /// What this process has made, and AWS may not show yet.
     pub(crate) newborns: Newborns,
-    /// Watches the NAT gateways of all operations together.
-    pub(crate) nat_gateways: NatGatewayPoller,
+    /// Look at what all operations together wait for.
+    pub(crate) pollers: Arc<ec2::Pollers>,
 }
 
 impl Session {

@@ -10,6 +10,9 @@ use crate::cloud::{Cause, Failure, Patience};
 /// How long AWS may answer that something does not exist which it has just made.
 pub(crate) const PROPAGATION: Duration = Duration::from_secs(5 * 60);
 
+/// The first pause between two looks.
+const FIRST: Duration = Duration::from_millis(20);
+
 /// The longest pause between two looks at something that takes seconds.
 pub(crate) const SECONDS: Duration = Duration::from_secs(3);
 
@@ -111,11 +114,16 @@ pub(crate) enum Over {
 impl Pauses {
     /// The first pause is 20 ms, each further one half as long again, up to `longest`.
     pub(crate) fn new(longest: Duration) -> Pauses {
-        Pauses { started: Instant::now(), next: Duration::from_millis(20), longest }
+        Pauses { started: Instant::now(), next: FIRST, longest }
     }
 
-    /// The length of the next pause.
-    pub(crate) fn next(&mut self) -> Duration {
+    /// The length of the next pause between looks that others share: the same growth, but with time, because the
+    /// looks that others cause say nothing about how long this wait has taken.
+    pub(crate) fn shared(&self) -> Duration {
+        (self.started.elapsed() / 2).clamp(FIRST, self.longest)
+    }
+
+    fn next(&mut self) -> Duration {
         let pause = self.next;
         self.next = (pause * 3 / 2).min(self.longest);
         pause

@@ -8,7 +8,7 @@ use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
-use super::{filter, tags, without_token};
+use super::{tags, without_token};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{Eip, Entry, Key, Learned, Spec};
 
@@ -58,13 +58,16 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), 
     operation.record_id(&id);
     operation.record_learned(learned(public_ip.as_deref()));
     // A NAT gateway that is given an address which AWS does not see yet fails minutes later.
-    waits::until("DescribeAddresses", &operation.patience(READY), waits::SECONDS, || async {
-        Ok(match find(operation, &id).await? {
-            Some(_) => Look::Done(()),
-            None => Look::Pending("the address is not visible yet".to_string()),
+    session
+        .pollers
+        .addresses
+        .until(session, "DescribeAddresses", &id, &operation.patience(READY), |address| {
+            Ok(match address {
+                Some(_) => Look::Done(()),
+                None => Look::Pending("the address is not visible yet".to_string()),
+            })
         })
-    })
-    .await
+        .await
 }
 
 /// Changes tags.
@@ -75,18 +78,18 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ei
 /// Releases the address. `AuthFailure` means either that it was released before and is someone else's now, or that
 /// a NAT gateway still holds it, so only a look tells.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let id = entry.id.as_str();
+    let (session, id) = (operation.session, entry.id.as_str());
     waits::released(&operation.work.patience, || async {
-        let call = operation.session.ec2.release_address().allocation_id(id).send().await;
+        let call = session.ec2.release_address().allocation_id(id).send().await;
         let Err(failure) = call.map_err(|error| error.failure("ReleaseAddress")) else { return Ok(()) };
         let held = failure.cause == Cause::InUse || failure.code.as_deref() == Some("AuthFailure");
         if !held {
             return Err(failure);
         }
-        let Some(address) = find(operation, id).await? else { return Ok(()) };
+        let Some(address) = session.pollers.addresses.now(session, id).await? else { return Ok(()) };
         let mut message = failure.message.clone();
         if let Some(association_id) = address.association_id() {
-            let call = operation.session.ec2.disassociate_address().association_id(association_id).send().await;
+            let call = session.ec2.disassociate_address().association_id(association_id).send().await;
             if let Err(error) = call {
                 // While a NAT gateway holds the address AWS refuses this too, and waiting helps.
                 message = format!("{message}; {}", error.failure("DisassociateAddress"));
@@ -95,12 +98,6 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         Err(Failure { cause: Cause::InUse, message, ..failure })
     })
     .await
-}
-
-async fn find(operation: &Operation<'_>, id: &str) -> Result<Option<Address>, Failure> {
-    let call = operation.session.ec2.describe_addresses().filters(filter("allocation-id", id));
-    let answer = call.send().await.map_err(|error| error.failure("DescribeAddresses"))?;
-    Ok(answer.addresses.unwrap_or_default().into_iter().find(|address| address.allocation_id() == Some(id)))
 }
 
 fn learned(public_ip: Option<&str>) -> Learned {

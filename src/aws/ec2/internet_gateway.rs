@@ -8,7 +8,7 @@ use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
-use super::{filter, network_interfaces, tags, without_token};
+use super::{network_interfaces, tags, without_token};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{Entry, InternetGateway, Key, Learned, Spec};
 
@@ -111,10 +111,7 @@ async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> 
         Err(failure) if failure.cause == Cause::Exists => Some(failure),
         Err(failure) => return Err(failure),
     };
-    waits::until("DescribeInternetGateways", &operation.patience(ATTACHED), waits::SECONDS, || async {
-        let call = session.ec2.describe_internet_gateways().filters(filter("internet-gateway-id", id));
-        let answer = call.send().await.map_err(|error| error.failure("DescribeInternetGateways"))?;
-        let gateway = answer.internet_gateways().iter().find(|it| it.internet_gateway_id() == Some(id));
+    let judge = |gateway: Option<&aws_sdk_ec2::types::InternetGateway>| {
         let attachment = gateway.and_then(|it| it.attachments().iter().find(|it| it.vpc_id() == Some(vpc_id)));
         // EC2 says "available" here, which its own model does not list.
         Ok(match (attachment.and_then(|it| it.state()).map(|state| state.as_str()), &refused) {
@@ -123,6 +120,7 @@ async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> 
             (None, Some(refused)) if gateway.is_some() => return Err(refused.clone()),
             (None, _) => Look::Pending("the attachment is not visible yet".to_string()),
         })
-    })
-    .await
+    };
+    let patience = operation.patience(ATTACHED);
+    session.pollers.internet_gateways.until(session, "DescribeInternetGateways", id, &patience, judge).await
 }

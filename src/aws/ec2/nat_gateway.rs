@@ -108,6 +108,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     operation.record_id(id);
     operation.record_learned(learned(&made));
     let ready = session
+        .pollers
         .nat_gateways
         .until(session, "CreateNatGateway", id, &operation.patience(READY), |gateway| match gateway {
             None => Ok(Look::Pending("the NAT gateway is not visible yet".to_string())),
@@ -142,6 +143,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         called => called?,
     };
     session
+        .pollers
         .nat_gateways
         .until(session, "DeleteNatGateway", id, &operation.patience(GONE), |gateway| {
             Ok(match gateway.and_then(|gateway| gateway.state()) {

@@ -31,6 +31,7 @@ type Answers = VecDeque<(u16, String)>;
 pub(crate) struct Recorded {
     answers: Arc<Mutex<HashMap<String, Answers>>>,
     calls: Arc<Mutex<Vec<BTreeMap<String, String>>>>,
+    slow: Duration,
 }
 
 impl Recorded {
@@ -47,6 +48,11 @@ impl Recorded {
              <RequestID>req-1</RequestID></Response>"
         );
         self.add(action, status, body)
+    }
+
+    /// The time that each answer takes.
+    pub(crate) fn slow(self, slow: Duration) -> Recorded {
+        Recorded { slow, ..self }
     }
 
     fn add(self, action: &str, status: u16, body: String) -> Recorded {
@@ -94,7 +100,7 @@ impl Recorded {
             logs: aws_sdk_cloudwatchlogs::Client::from_conf(logs),
             lambda_config,
             newborns: Default::default(),
-            nat_gateways: Default::default(),
+            pollers: Default::default(),
         }
     }
 }
@@ -111,7 +117,13 @@ impl HttpConnector for Recorded {
         let status = status.try_into().expect("a recorded status is a status");
         let mut response = HttpResponse::new(status, SdkBody::from(body));
         response.headers_mut().insert("x-amzn-requestid", "req-1");
-        HttpConnectorFuture::ready(Ok(response))
+        let slow = self.slow;
+        HttpConnectorFuture::new(async move {
+            if !slow.is_zero() {
+                tokio::time::sleep(slow).await;
+            }
+            Ok(response)
+        })
     }
 }
 

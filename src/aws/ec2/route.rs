@@ -7,7 +7,6 @@ use ipnet::IpNet;
 
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation};
-use super::route_table;
 use super::shown::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::keys::{self, Family};
@@ -81,8 +80,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<()
     match made {
         // AWS takes no token here: after a lost answer the route is there. With another target it is foreign.
         Err(failure) if failure.cause == Cause::Exists => {
-            let found = find(operation, table_id, &spec.destination).await?;
-            let there = found.as_ref().and_then(target).unwrap_or("nothing");
+            let session = operation.session;
+            let table = session.pollers.route_tables.now(session, table_id).await?;
+            let there = find(table.as_ref(), &spec.destination).and_then(target).unwrap_or("nothing");
             if there != target_id {
                 let message = format!(
                     "{table_id} already has a route to {}, which leads to {there}; it is not ours to change",
@@ -153,25 +153,22 @@ async fn wait_for(
     destination: &str,
     target_id: &str,
 ) -> Result<(), Failure> {
-    waits::until("DescribeRouteTables", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
-        let found = find(operation, table_id, destination).await?;
-        Ok(match found.as_ref().and_then(target) {
-            Some(there) if there == target_id => Look::Done(()),
-            Some(there) => Look::Pending(format!("the route still leads to {there}")),
-            None => Look::Pending("the route is not visible yet".to_string()),
+    let (session, patience) = (operation.session, operation.patience(waits::PROPAGATION));
+    session
+        .pollers
+        .route_tables
+        .until(session, "DescribeRouteTables", table_id, &patience, |table| {
+            Ok(match find(table, destination).and_then(target) {
+                Some(there) if there == target_id => Look::Done(()),
+                Some(there) => Look::Pending(format!("the route still leads to {there}")),
+                None => Look::Pending("the route is not visible yet".to_string()),
+            })
         })
-    })
-    .await
+        .await
 }
 
-async fn find(
-    operation: &Operation<'_>,
-    table_id: &str,
-    wanted: &str,
-) -> Result<Option<aws_sdk_ec2::types::Route>, Failure> {
-    let table = route_table::find(operation, table_id).await?;
-    let mut routes = table.and_then(|table| table.routes).unwrap_or_default().into_iter();
-    Ok(routes.find(|route| destination(route).as_deref() == Some(wanted)))
+fn find<'a>(table: Option<&'a aws_sdk_ec2::types::RouteTable>, wanted: &str) -> Option<&'a aws_sdk_ec2::types::Route> {
+    table?.routes().iter().find(|route| destination(route).as_deref() == Some(wanted))
 }
 
 /// The id of a route, which AWS gives none.

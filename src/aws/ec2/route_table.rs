@@ -8,7 +8,7 @@ use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
-use super::{filter, tags};
+use super::tags;
 use crate::cloud::{Failure, Observed};
 use crate::objects::{Entry, Key, Learned, RouteTable, Spec};
 
@@ -42,13 +42,16 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Resu
     .await?;
     operation.record_id(&id);
     let limit = seconds_or(operation.work.timeouts.route_table_create, READY);
-    waits::until("DescribeRouteTables", &operation.patience(limit), waits::SECONDS, || async {
-        Ok(match find(operation, &id).await? {
-            Some(_) => Look::Done(()),
-            None => Look::Pending("the route table is not visible yet".to_string()),
+    session
+        .pollers
+        .route_tables
+        .until(session, "DescribeRouteTables", &id, &operation.patience(limit), |table| {
+            Ok(match table {
+                Some(_) => Look::Done(()),
+                None => Look::Pending("the route table is not visible yet".to_string()),
+            })
         })
-    })
-    .await
+        .await
 }
 
 /// Changes tags.
@@ -63,31 +66,23 @@ pub(crate) async fn update(
 
 /// Deletes the table with its routes. AWS refuses while a subnet is associated.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let id = entry.id.as_str();
+    let (session, id) = (operation.session, entry.id.as_str());
     let patience = operation.patience(seconds_or(operation.work.timeouts.route_table_delete, READY));
     waits::released(&patience, || async {
-        let call = operation.session.ec2.delete_route_table().route_table_id(id).send().await;
+        let call = session.ec2.delete_route_table().route_table_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteRouteTable"))
     })
     .await?;
-    waits::until("DescribeRouteTables", &patience, waits::SECONDS, || async {
-        Ok(match find(operation, id).await? {
-            None => Look::Done(()),
-            Some(_) => Look::Pending("the route table is still there".to_string()),
+    session
+        .pollers
+        .route_tables
+        .until(session, "DescribeRouteTables", id, &patience, |table| {
+            Ok(match table {
+                None => Look::Done(()),
+                Some(_) => Look::Pending("the route table is still there".to_string()),
+            })
         })
-    })
-    .await
-}
-
-/// The table as AWS shows it now. EC2 has been seen to answer with another object than the one asked for, which
-/// here and elsewhere counts as not found.
-pub(super) async fn find(
-    operation: &Operation<'_>,
-    id: &str,
-) -> Result<Option<aws_sdk_ec2::types::RouteTable>, Failure> {
-    let call = operation.session.ec2.describe_route_tables().filters(filter("route-table-id", id));
-    let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
-    Ok(answer.route_tables.unwrap_or_default().into_iter().find(|table| table.route_table_id() == Some(id)))
+        .await
 }
 
 fn seconds_or(seconds: Option<u64>, otherwise: Duration) -> Duration {

@@ -55,7 +55,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTableAssociati
         made => made?,
     };
     operation.record_id(&id);
-    wait_associated(operation, &id, state).await
+    wait_associated(operation, table_id, &id, state).await
 }
 
 /// Gives the subnet another table, without a moment on the main table. AWS answers with a new id.
@@ -88,7 +88,7 @@ pub(crate) async fn update(
         replaced => replaced?,
     };
     operation.record_id(&id);
-    wait_associated(operation, &id, state).await
+    wait_associated(operation, table_id, &id, state).await
 }
 
 /// Takes the table from the subnet, which falls back to the main table.
@@ -99,9 +99,15 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         call.map(|_| ()).map_err(|error| error.failure("DisassociateRouteTable"))
     })
     .await?;
-    waits::until("DescribeRouteTables", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
-        Ok(match state(operation, id).await? {
-            Some(state) if lives(state.as_ref()) => Look::Pending("the association is still there".to_string()),
+    let table = match entry.spec() {
+        Spec::RouteTableAssociation(spec) => operation.work.ids.resolve(&spec.route_table),
+        _ => None,
+    };
+    // An association ends with its table.
+    let Some(table_id) = table else { return Ok(()) };
+    look_until(operation, table_id, id, |association| {
+        Ok(match association {
+            Some(it) if lives(it.association_state()) => Look::Pending("the association is still there".to_string()),
             _ => Look::Done(()),
         })
     })
@@ -110,21 +116,23 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 
 async fn wait_associated(
     operation: &Operation<'_>,
+    table_id: &str,
     id: &str,
     answered: Option<RouteTableAssociationState>,
 ) -> Result<(), Failure> {
     if answered.as_ref().and_then(|state| state.state()) == Some(&RouteTableAssociationStateCode::Associated) {
         return Ok(());
     }
-    waits::until("DescribeRouteTables", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
-        let Some(state) = state(operation, id).await? else {
+    look_until(operation, table_id, id, |association| {
+        let Some(association) = association else {
             return Ok(Look::Pending("the association is not visible yet".to_string()));
         };
+        let state = association.association_state();
         // Some partitions tell no state.
-        Ok(match state.as_ref().and_then(|state| state.state()) {
+        Ok(match state.and_then(|state| state.state()) {
             None | Some(RouteTableAssociationStateCode::Associated) => Look::Done(()),
             Some(RouteTableAssociationStateCode::Failed) => {
-                let reason = state.as_ref().and_then(|state| state.status_message()).unwrap_or("AWS gave no reason");
+                let reason = state.and_then(|state| state.status_message()).unwrap_or("AWS gave no reason");
                 return Err(Failure::new(Cause::Other, "AssociateRouteTable", reason));
             }
             Some(state) => Look::Pending(format!("the association is {}", state.as_str())),
@@ -133,14 +141,22 @@ async fn wait_associated(
     .await
 }
 
-/// The association's state, if AWS shows the association; some partitions show no state.
-async fn state(operation: &Operation<'_>, id: &str) -> Result<Option<Option<RouteTableAssociationState>>, Failure> {
-    let call = operation.session.ec2.describe_route_tables();
-    let call = call.filters(filter("association.route-table-association-id", id));
-    let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
-    let mut associations = answer.route_tables().iter().flat_map(|table| table.associations());
-    let found = associations.find(|it| it.route_table_association_id() == Some(id));
-    Ok(found.map(|it| it.association_state().cloned()))
+/// Looks at the association in its table.
+async fn look_until(
+    operation: &Operation<'_>,
+    table_id: &str,
+    id: &str,
+    judge: impl Fn(Option<&aws_sdk_ec2::types::RouteTableAssociation>) -> Result<Look<()>, Failure>,
+) -> Result<(), Failure> {
+    let (session, patience) = (operation.session, operation.patience(waits::PROPAGATION));
+    session
+        .pollers
+        .route_tables
+        .until(session, "DescribeRouteTables", table_id, &patience, |table| {
+            let mut associations = table.into_iter().flat_map(|table| table.associations());
+            judge(associations.find(|it| it.route_table_association_id() == Some(id)))
+        })
+        .await
 }
 
 /// The id, table and state of a subnet's association.
@@ -166,4 +182,68 @@ fn lives(state: Option<&RouteTableAssociationState>) -> bool {
                 | RouteTableAssociationStateCode::Failed
         )
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::route;
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::objects::{Ref, Route, keys};
+
+    fn spec() -> RouteTableAssociation {
+        RouteTableAssociation {
+            subnet: Key::new("subnet.public.0"),
+            route_table: Ref::Key(Key::new("route_table.public")),
+        }
+    }
+
+    fn tables(state: &str) -> String {
+        format!(
+            "<routeTableSet><item><routeTableId>rtb-1</routeTableId><routeSet><item><destinationCidrBlock>0.0.0.0/0\
+             </destinationCidrBlock><gatewayId>igw-1</gatewayId></item></routeSet><associationSet><item>\
+             <routeTableAssociationId>rtbassoc-1</routeTableAssociationId><routeTableId>rtb-1</routeTableId>\
+             <associationState><state>{state}</state></associationState></item></associationSet></item></routeTableSet>"
+        )
+    }
+
+    #[tokio::test]
+    async fn a_new_association_and_a_new_route_of_its_table_share_their_looks() {
+        let aws = Recorded::default()
+            .on(
+                "AssociateRouteTable",
+                "<associationId>rtbassoc-1</associationId><associationState><state>associating</state>\
+                 </associationState>",
+            )
+            .on("CreateRoute", "<return>true</return>")
+            .on("DescribeRouteTables", &tables("associated"));
+        let (session, spec, gateway, notes) = (aws.session(), spec(), keys::internet_gateway(), Notes::default());
+        let table = Key::new("route_table.public");
+        let route =
+            Route { route_table: table.clone(), destination: "0.0.0.0/0".into(), target: Ref::Key(gateway.clone()) };
+        let key = Key::new("test");
+        let ids = [(&spec.subnet, "subnet-1"), (&table, "rtb-1"), (&gateway, "igw-1")];
+        let (associated, routed) = tokio::join!(
+            notes.run(&session, &key, &ids, async |operation| create(operation, &spec).await),
+            notes.run(&session, &key, &ids, async |operation| route::create(operation, &route).await),
+        );
+        associated.and(routed).unwrap();
+        assert_eq!(aws.calls("DescribeRouteTables").len(), 1);
+        assert_eq!(aws.calls("DescribeRouteTables")[0]["Filter.1.Value.1"], "rtb-1");
+    }
+
+    #[tokio::test]
+    async fn a_deleted_association_is_waited_for_in_its_table() {
+        let aws = Recorded::default()
+            .on("DisassociateRouteTable", "<return>true</return>")
+            .on("DescribeRouteTables", &tables("associated"))
+            .on("DescribeRouteTables", &tables("disassociated"));
+        let (key, table) = (Key::new("test"), Key::new("route_table.public"));
+        let entry = Entry::new(key.clone(), "rtbassoc-1", Spec::RouteTableAssociation(spec()));
+        Notes::default()
+            .run(&aws.session(), &key, &[(&table, "rtb-1")], async |operation| delete(operation, &entry).await)
+            .await
+            .unwrap();
+        assert_eq!(aws.calls("DescribeRouteTables").len(), 2);
+    }
 }

@@ -125,10 +125,20 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
     })
     .await;
-    match deleted {
-        Ok(()) => Ok(()),
-        Err(failure) => Err(network_interfaces::name(session, failure, "subnet-id", id).await),
+    if let Err(failure) = deleted {
+        return Err(network_interfaces::name(session, failure, "subnet-id", id).await);
     }
+    let patience = operation.patience(waits::PROPAGATION);
+    session
+        .pollers
+        .subnets
+        .until(session, "DeleteSubnet", id, &patience, |subnet| {
+            Ok(match subnet {
+                None => Look::Done(()),
+                Some(_) => Look::Pending("the subnet is still there".to_string()),
+            })
+        })
+        .await
 }
 
 async fn set_map_public_ip(operation: &Operation<'_>, id: &str, wanted: bool) -> Result<(), Failure> {
@@ -155,13 +165,72 @@ async fn look_until(
     at_most: Duration,
     judge: impl Fn(&aws_sdk_ec2::types::Subnet) -> Result<Look<()>, Failure>,
 ) -> Result<(), Failure> {
-    waits::until("DescribeSubnets", &operation.patience(at_most), waits::SECONDS, || async {
-        let call = operation.session.ec2.describe_subnets().filters(filter("subnet-id", id));
-        let answer = call.send().await.map_err(|error| error.failure("DescribeSubnets"))?;
-        match answer.subnets().iter().find(|subnet| subnet.subnet_id() == Some(id)) {
-            Some(subnet) => judge(subnet),
-            None => Ok(Look::Pending("the subnet is not visible yet".to_string())),
+    let session = operation.session;
+    let judge = |subnet: Option<&aws_sdk_ec2::types::Subnet>| match subnet {
+        Some(subnet) => judge(subnet),
+        None => Ok(Look::Pending("the subnet is not visible yet".to_string())),
+    };
+    session.pollers.subnets.until(session, "DescribeSubnets", id, &operation.patience(at_most), judge).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+
+    fn spec() -> Subnet {
+        Subnet {
+            vpc: Key::new("vpc"),
+            tier: Tier::Public,
+            index: 0,
+            availability_zone: "us-east-1a".into(),
+            availability_zone_id: "use1-az6".into(),
+            cidr_block: Input::Known("10.0.0.0/24".into()),
+            map_public_ip_on_launch: Input::Known(true),
+            tags: Input::Known(Default::default()),
         }
-    })
-    .await
+    }
+
+    fn shown(id: &str, public: bool) -> String {
+        format!(
+            "<subnetSet><item><subnetId>{id}</subnetId><state>available</state><mapPublicIpOnLaunch>{public}\
+             </mapPublicIpOnLaunch></item></subnetSet>"
+        )
+    }
+
+    #[tokio::test]
+    async fn a_new_subnet_is_ready_when_aws_shows_its_public_addressing() {
+        let aws = Recorded::default()
+            .on("CreateSubnet", "<subnet><subnetId>subnet-1</subnetId></subnet>")
+            .on("ModifySubnetAttribute", "<return>true</return>")
+            .on("DescribeSubnets", &shown("subnet-9", true))
+            .on("DescribeSubnets", &shown("subnet-1", false))
+            .on("DescribeSubnets", &shown("subnet-1", false))
+            .on("DescribeSubnets", &shown("subnet-1", true));
+        let (vpc, notes) = (Key::new("vpc"), Notes::default());
+        notes
+            .run(&aws.session(), &Key::new("subnet.public.0"), &[(&vpc, "vpc-1")], async |operation| {
+                create(operation, &spec()).await
+            })
+            .await
+            .unwrap();
+        let [d, m] = ["DescribeSubnets", "ModifySubnetAttribute"];
+        assert_eq!(aws.actions(), ["CreateSubnet", d, d, m, d, d]);
+        assert_eq!(notes.ids(), ["subnet-1"]);
+    }
+
+    #[tokio::test]
+    async fn a_deleted_subnet_is_gone_when_aws_no_longer_shows_it() {
+        let aws = Recorded::default()
+            .on("DeleteSubnet", "<return>true</return>")
+            .on("DescribeSubnets", &shown("subnet-1", true))
+            .on("DescribeSubnets", "<subnetSet/>");
+        let key = Key::new("subnet.public.0");
+        let entry = Entry::new(key.clone(), "subnet-1", Spec::Subnet(spec()));
+        Notes::default()
+            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry).await)
+            .await
+            .unwrap();
+        assert_eq!(aws.actions(), ["DeleteSubnet", "DescribeSubnets", "DescribeSubnets"]);
+    }
 }

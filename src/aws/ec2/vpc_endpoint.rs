@@ -81,11 +81,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
     })
     .await?;
     operation.record_id(&id);
-    waits::until("CreateVpcEndpoint", &operation.patience(READY), waits::MINUTES, || async {
-        let Some(endpoint) = find(operation, &id).await? else {
+    let judge = |endpoint: Option<&aws_sdk_ec2::types::VpcEndpoint>| {
+        let Some(endpoint) = endpoint else {
             return Ok(Look::Pending("the endpoint is not visible yet".to_string()));
         };
-        match state(&endpoint).as_str() {
+        match state(endpoint).as_str() {
             "available" => Ok(Look::Done(())),
             "failed" | "rejected" | "expired" => {
                 let error = endpoint.last_error();
@@ -94,8 +94,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
             }
             other => Ok(Look::Pending(format!("the endpoint is {other}"))),
         }
-    })
-    .await
+    };
+    session.pollers.vpc_endpoints.until(session, "CreateVpcEndpoint", &id, &operation.patience(READY), judge).await
 }
 
 /// Changes tables and policy in one call, and tags.
@@ -115,7 +115,8 @@ pub(crate) async fn update(
         Some(_) => wanted.iter().filter(|id| !before.contains(&id.as_str())).cloned().collect(),
         // What is there already may not be added again, so a look tells.
         None => {
-            let endpoint = find(operation, id).await?;
+            let session = operation.session;
+            let endpoint = session.pollers.vpc_endpoints.now(session, id).await?;
             let there = endpoint.and_then(|it| it.route_table_ids).unwrap_or_default();
             wanted.iter().filter(|id| !there.contains(id)).cloned().collect()
         }
@@ -150,9 +151,9 @@ pub(crate) async fn update(
 
 /// Deletes the endpoint, and with it its routes in every table. AWS tells a refusal inside a successful answer.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let id = entry.id.as_str();
+    let (session, id) = (operation.session, entry.id.as_str());
     waits::released(&operation.work.patience, || async {
-        let call = operation.session.ec2.delete_vpc_endpoints().vpc_endpoint_ids(id).send().await;
+        let call = session.ec2.delete_vpc_endpoints().vpc_endpoint_ids(id).send().await;
         let answer = call.map_err(|error| error.failure("DeleteVpcEndpoints"))?;
         match answer.unsuccessful().first() {
             None => Ok(()),
@@ -163,24 +164,16 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         }
     })
     .await?;
-    waits::until("DeleteVpcEndpoints", &operation.patience(READY), waits::MINUTES, || async {
-        Ok(match find(operation, id).await? {
-            Some(endpoint) if state(&endpoint) != "deleted" => {
-                Look::Pending(format!("the endpoint is {}", state(&endpoint)))
-            }
-            _ => Look::Done(()),
+    session
+        .pollers
+        .vpc_endpoints
+        .until(session, "DeleteVpcEndpoints", id, &operation.patience(READY), |endpoint| {
+            Ok(match endpoint.map(state) {
+                Some(state) if state != "deleted" => Look::Pending(format!("the endpoint is {state}")),
+                _ => Look::Done(()),
+            })
         })
-    })
-    .await
-}
-
-async fn find(operation: &Operation<'_>, id: &str) -> Result<Option<aws_sdk_ec2::types::VpcEndpoint>, Failure> {
-    let call = operation.session.ec2.describe_vpc_endpoints().vpc_endpoint_ids(id).send().await;
-    match call.map_err(|error| error.failure("DescribeVpcEndpoints")) {
-        Ok(answer) => Ok(answer.vpc_endpoints.unwrap_or_default().into_iter().next()),
-        Err(failure) if failure.cause == Cause::NotFound => Ok(None),
-        Err(failure) => Err(failure),
-    }
+        .await
 }
 
 /// AWS's model writes states with a capital, AWS answers without.
@@ -238,12 +231,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_endpoint_that_is_gone_is_deleted() {
-        let aws = Recorded::default().on("DeleteVpcEndpoints", &refused("InvalidVpcEndpoint.NotFound")).fail(
-            "DescribeVpcEndpoints",
-            400,
-            "InvalidVpcEndpointId.NotFound",
-            "The Vpc Endpoint Id 'vpce-1' does not exist",
-        );
+        let aws = Recorded::default()
+            .on("DeleteVpcEndpoints", &refused("InvalidVpcEndpoint.NotFound"))
+            .on("DescribeVpcEndpoints", "<vpcEndpointSet/>");
         let entry = Entry::new(key(), "vpce-1", Spec::VpcEndpoint(spec(&[], None)));
         Notes::default()
             .run(&aws.session(), &key(), &[], async |operation| delete(operation, &entry).await)

@@ -56,6 +56,8 @@ impl Repairs {
         Ok(Before::Forward(match call.action.as_str() {
             "ModifyVpcEndpoint" => endpoints::reset_policy(call, message),
             "DescribeNatGateways" => nats::without_own_filters(call, message),
+            // moto fails for it. The others of the account may be shown too, as AWS has been seen to.
+            "DescribeVpcEndpoints" => without_filters(call, message, |filter| filter == "vpc-endpoint-id"),
             _ => message,
         }))
     }
@@ -277,6 +279,20 @@ async fn missing_object(emulator: &Upstream, call: &Call, message: &Message, rep
         _ => return Ok(reply),
     };
     Ok(Reply::error(call, 400, code, &text))
+}
+
+/// A query without some of its filters.
+fn without_filters(call: &Call, message: Message, is_left_out: fn(&str) -> bool) -> Message {
+    let mut params = call.params.clone();
+    params.retain(|name, _| !name.starts_with("Filter."));
+    let kept = call.filters().into_iter().filter(|(name, _)| !is_left_out(name));
+    for (number, (name, values)) in kept.enumerate() {
+        params.insert(format!("Filter.{}.Name", number + 1), name.to_owned());
+        for (place, value) in values.iter().enumerate() {
+            params.insert(format!("Filter.{}.Value.{}", number + 1, place + 1), (*value).to_owned());
+        }
+    }
+    with_params(message, &params)
 }
 
 /// A query with other parameters.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use super::with_params;
+use super::without_filters;
 use crate::support::proxy::call::Call;
 use crate::support::proxy::lock;
 use crate::support::proxy::message::{Message, Reply};
@@ -177,16 +177,7 @@ impl Nats {
 
 /// Takes out the filters that [`Nats::described`] applies itself.
 pub(super) fn without_own_filters(call: &Call, message: Message) -> Message {
-    let mut params = call.params.clone();
-    params.retain(|name, _| !name.starts_with("Filter."));
-    let kept = call.filters().into_iter().filter(|(name, _)| !is_own(name));
-    for (number, (name, values)) in kept.enumerate() {
-        params.insert(format!("Filter.{}.Name", number + 1), name.to_owned());
-        for (place, value) in values.iter().enumerate() {
-            params.insert(format!("Filter.{}.Value.{}", number + 1, place + 1), (*value).to_owned());
-        }
-    }
-    with_params(message, &params)
+    without_filters(call, message, is_own)
 }
 
 fn is_own(filter: &str) -> bool {

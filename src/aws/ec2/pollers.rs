@@ -1,0 +1,61 @@
+//! The kinds of objects that are waited for, each with one describing call for all who wait.
+
+use std::time::Duration;
+
+use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, RouteTable, Subnet, VpcEndpoint};
+
+use super::super::poller::{Polled, Poller};
+use super::super::{AwsError, Session, waits};
+use super::filter_any;
+use crate::cloud::Failure;
+
+/// One poller for each kind. Associations and routes are parts of their tables.
+#[derive(Default)]
+pub(crate) struct Pollers {
+    pub(crate) subnets: Poller<Subnet>,
+    pub(crate) route_tables: Poller<RouteTable>,
+    pub(crate) internet_gateways: Poller<InternetGateway>,
+    pub(crate) addresses: Poller<Address>,
+    pub(crate) nat_gateways: Poller<NatGateway>,
+    pub(crate) vpc_endpoints: Poller<VpcEndpoint>,
+}
+
+/// How a kind is described: by a filter of its ids, because one missing id in a list fails the whole call.
+macro_rules! polled {
+    ($kind:ident, $longest:expr, $action:literal, $id:ident, $filter:literal, |$ec2:ident, $ids:ident| $found:expr) => {
+        impl Polled for $kind {
+            const LONGEST: Duration = $longest;
+
+            async fn describe(session: &Session, ids: &[String]) -> Result<Vec<(String, $kind)>, Failure> {
+                let ($ec2, $ids) = (&session.ec2, filter_any($filter, ids.iter().map(String::as_str)));
+                let found: Vec<$kind> = $found.await.map_err(|error| error.failure($action))?;
+                Ok(found.into_iter().filter_map(|it| Some((it.$id()?.to_string(), it))).collect())
+            }
+        }
+    };
+}
+
+polled!(Subnet, waits::SECONDS, "DescribeSubnets", subnet_id, "subnet-id", |ec2, ids| {
+    ec2.describe_subnets().filters(ids).into_paginator().items().send().collect::<Result<_, _>>()
+});
+polled!(RouteTable, waits::SECONDS, "DescribeRouteTables", route_table_id, "route-table-id", |ec2, ids| {
+    ec2.describe_route_tables().filters(ids).into_paginator().items().send().collect::<Result<_, _>>()
+});
+polled!(
+    InternetGateway,
+    waits::SECONDS,
+    "DescribeInternetGateways",
+    internet_gateway_id,
+    "internet-gateway-id",
+    |ec2, ids| ec2.describe_internet_gateways().filters(ids).into_paginator().items().send().collect::<Result<_, _>>()
+);
+polled!(NatGateway, waits::MINUTES, "DescribeNatGateways", nat_gateway_id, "nat-gateway-id", |ec2, ids| {
+    ec2.describe_nat_gateways().filter(ids).into_paginator().items().send().collect::<Result<_, _>>()
+});
+polled!(VpcEndpoint, waits::MINUTES, "DescribeVpcEndpoints", vpc_endpoint_id, "vpc-endpoint-id", |ec2, ids| {
+    ec2.describe_vpc_endpoints().filters(ids).into_paginator().items().send().collect::<Result<_, _>>()
+});
+// AWS answers addresses on one page.
+polled!(Address, waits::SECONDS, "DescribeAddresses", allocation_id, "allocation-id", |ec2, ids| async {
+    ec2.describe_addresses().filters(ids).send().await.map(|answer| answer.addresses.unwrap_or_default())
+});
