@@ -107,30 +107,19 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     let id = made.nat_gateway_id().ok_or_else(|| incomplete_answer("CreateNatGateway", "an id"))?;
     operation.record_id(id);
     operation.record_learned(learned(&made));
-    let ready = session
-        .pollers
-        .nat_gateways
-        .until(session, "CreateNatGateway", id, &operation.patience(READY), |gateway| match gateway {
-            None => Ok(Look::Pending("the NAT gateway is not visible yet".to_string())),
-            Some(gateway) => match gateway.state() {
-                Some(NatGatewayState::Available) => Ok(Look::Done(learned(gateway))),
-                Some(NatGatewayState::Pending) | None => Ok(Look::Pending("the NAT gateway is pending".to_string())),
-                // It never recovers: the next plan exchanges it.
-                Some(state) => Err(failed(state, gateway)),
-            },
-        })
-        .await?;
-    operation.record_learned(ready);
-    Ok(())
+    ready(operation, id).await
 }
 
-/// Changes tags.
+/// Changes tags. One whose creation was cut short may still be pending: nothing may be led to it before it works.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
     from: Option<&NatGateway>,
     to: &NatGateway,
 ) -> Result<(), Failure> {
+    if from.is_none() {
+        ready(operation, id).await?;
+    }
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
@@ -152,6 +141,26 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             })
         })
         .await
+}
+
+/// Waits until the NAT gateway works, and records what AWS then tells of it.
+async fn ready(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
+    let session = operation.session;
+    let ready = session
+        .pollers
+        .nat_gateways
+        .until(session, "CreateNatGateway", id, &operation.patience(READY), |gateway| match gateway {
+            None => Ok(Look::Pending("the NAT gateway is not visible yet".to_string())),
+            Some(gateway) => match gateway.state() {
+                Some(NatGatewayState::Available) => Ok(Look::Done(learned(gateway))),
+                Some(NatGatewayState::Pending) | None => Ok(Look::Pending("the NAT gateway is pending".to_string())),
+                // It never recovers: the next plan exchanges it.
+                Some(state) => Err(failed(state, gateway)),
+            },
+        })
+        .await?;
+    operation.record_learned(ready);
+    Ok(())
 }
 
 fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> Failure {
