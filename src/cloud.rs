@@ -17,10 +17,10 @@ pub trait Cloud: Send + Sync + 'static {
     /// Looks things up for a blueprint.
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure>;
 
-    /// Looks at a whole topology with a fixed number of calls. `None` only where AWS says that the root does
-    /// not exist. `known` are the objects that state knows: untagged kinds are recognized by them. Objects with
-    /// the root's ownership tag that state does not know are returned too.
-    async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Vec<Observed>>, Failure>;
+    /// Looks at a whole topology with a fixed number of calls. `None` only where AWS says that neither the root nor
+    /// anything that outlives it exists. `known` are the objects that state knows: untagged kinds are recognized by
+    /// them. Objects with the root's ownership tag that state does not know are returned too.
+    async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure>;
 
     /// Makes an object. `record` is called the moment AWS answers with an id, before any wait. A second call for
     /// an object whose first answer was lost finds it by its ownership tag or natural key.
@@ -129,6 +129,16 @@ pub struct Record<'a> {
     pub learned: &'a (dyn Fn(Learned) + Send + Sync),
 }
 
+/// A topology as AWS shows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// Its objects. Where the root is not among them it is gone, and these have outlived it: addresses, log groups,
+    /// permissions.
+    pub objects: Vec<Observed>,
+    /// The root's tag `fgw:state`; `None` where it has none, or one that nobody of us wrote.
+    pub root_state: Option<RootState>,
+}
+
 /// One object as AWS shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
@@ -161,6 +171,17 @@ pub enum RootState {
     Ready,
     /// The last create failed and returned.
     Incomplete,
+}
+
+impl RootState {
+    /// The text of the tag.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RootState::Creating => "creating",
+            RootState::Ready => "ready",
+            RootState::Incomplete => "incomplete",
+        }
+    }
 }
 
 /// Why a call to AWS failed, by what the caller does next.

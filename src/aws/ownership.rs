@@ -26,11 +26,12 @@ pub(crate) fn resource(owner: Owner, name_or_root_id: &str) -> String {
 
 /// The value of [`STATE`].
 pub(crate) fn state(state: RootState) -> &'static str {
-    match state {
-        RootState::Creating => "creating",
-        RootState::Ready => "ready",
-        RootState::Incomplete => "incomplete",
-    }
+    state.as_str()
+}
+
+/// What a value of [`STATE`] says; `None` for a text that is none of ours.
+pub(crate) fn state_in(value: &str) -> Option<RootState> {
+    [RootState::Creating, RootState::Ready, RootState::Incomplete].into_iter().find(|it| state(*it) == value)
 }
 
 /// The tags that the creating call of an object below the root sets: its own, and whose it is.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::waits::Newborns;
 use super::{Operation, apigatewayv2, ec2, lambda_permission, log_group};
-use crate::cloud::{Cloud, Failure, Observed, Owner, Record, RootState, UnfinishedRoot, Work};
+use crate::cloud::{Cloud, Failure, Owner, Record, RootState, Seen, UnfinishedRoot, Work};
 use crate::objects::{Entry, Object, Spec};
 use crate::product::{Facts, Lookup, Scope};
 
@@ -43,7 +43,7 @@ impl Cloud for Session {
         super::facts(self, lookups).await
     }
 
-    async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Vec<Observed>>, Failure> {
+    async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
         match owner {
             Owner::FourTierVpc => ec2::read(self, owner, root_id, known).await,
             Owner::HttpGateway => apigatewayv2::gateway::read(self, owner, root_id, known).await,

@@ -46,6 +46,14 @@ impl<P: Product> Composite<P> {
             return unchanged(diagnostics, &request);
         };
         private.of_create = false;
+        // Such a plan was made without AWS: any other one replaces the resource.
+        if !creating && private.inventory.at(P::OWNER.root()).is_none() {
+            diagnostics.error(
+                format!("The {} of this {} is gone", P::OWNER.root(), P::TYPE_NAME),
+                "The plan was made while the provider configuration was unknown, and could not show it. Plan again.",
+            );
+            return unchanged(diagnostics, &request);
+        }
         let prior = prior_config::<P>(&request.prior, Some(&private));
         let facts = private.facts.take().unwrap_or_default();
         let decided = decide::<P>(
@@ -145,7 +153,7 @@ impl<P: Product> Composite<P> {
         // nothing of the root.
         let private = match Private::decode(&request.planned_private) {
             Some(private) => Some(private),
-            None => match refresh::refresh::<P>(cloud.as_ref(), &root_id, None).await {
+            None => match refresh::rebuild::<P>(cloud.as_ref(), &root_id, &request.prior).await {
                 Ok(private) => private,
                 Err(failure) => {
                     diagnostics
@@ -230,9 +238,13 @@ impl<P: Product> Composite<P> {
         let wanted = if complete { RootState::Ready } else { RootState::Incomplete };
         let Some(now) = now.filter(|now| *now != wanted && (creating || complete)) else { return };
         match cloud.mark_root(P::OWNER, root_id, wanted).await {
-            Ok(()) => private.root_state = (wanted != RootState::Ready).then_some(wanted),
+            Ok(()) => {
+                private.root_state = (wanted != RootState::Ready).then_some(wanted);
+                private.marking_refused = false;
+            }
             Err(failure) => {
                 private.root_state = Some(now);
+                private.marking_refused = true;
                 diagnostics.warning(
                     format!("The tag fgw:state of {root_id} could not be changed"),
                     format!("{} The next apply tries again.", messages::detail(&failure)),

@@ -1,8 +1,8 @@
 //! The only place that makes messages about AWS objects for people.
 
 use crate::cloud::{Cause, Failure, UnfinishedRoot};
-use crate::objects::{Entry, Spec};
-use crate::plugin::{Diagnostics, PlanRequest};
+use crate::objects::{Entry, Inventory, Spec};
+use crate::plugin::{Diagnostics, PlanRequest, Value};
 use crate::product::Product;
 use crate::reconcile::{Action, Outcome, Plan};
 
@@ -99,6 +99,30 @@ pub(super) fn warn_of_deletions<P: Product>(name: &str, plan: &Plan, diagnostics
     diagnostics.warning(
         format!("The update of {} {name:?} deletes {} AWS objects", P::TYPE_NAME, deleted.len()),
         lines.join("\n"),
+    );
+}
+
+/// A root that was deleted by someone else, or by a destroy that failed after it, and what has outlived it.
+pub(super) fn root_is_gone<P: Product>(
+    prior: &Value,
+    name: &str,
+    inventory: &Inventory,
+    diagnostics: &mut Diagnostics,
+) {
+    let (root, id) = (P::OWNER.root(), prior.get("id").as_str().unwrap_or_default());
+    let left: Vec<String> =
+        inventory.present().map(|entry| format!("  {} ({}){}", entry.key, entry.id, address(entry))).collect();
+    let left = match left.is_empty() {
+        true => String::new(),
+        false => format!(" These objects are left of it and are deleted:\n{}\n", left.join("\n")),
+    };
+    diagnostics.warning(
+        format!("The {root} of {} {name:?} is gone: {id}", P::TYPE_NAME),
+        format!(
+            "It was deleted outside of Terraform, or by a destroy that failed later on, so this plan replaces the \
+             resource.{left}\nTo delete what is left and build nothing, run `terraform destroy -target=ADDRESS` with the \
+             address of this resource.",
+        ),
     );
 }
 

@@ -67,6 +67,14 @@ pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
         };
         drift.insert(entry.key.slot.clone(), what);
     }
+    if let (Some(state), false) = (private.root_state, private.marking_refused)
+        && let Some(root) =
+            private.inventory.present().find(|entry| matches!(entry.spec(), Spec::Vpc(_) | Spec::Api(_)))
+    {
+        let note = format!("its creation is not marked as finished: tag fgw:state is {}", state.as_str());
+        let all = drift.entry(root.key.slot.clone()).or_default();
+        *all = if all.is_empty() { note } else { format!("{all}; {note}") };
+    }
     drift
 }
 

@@ -8,7 +8,7 @@ use super::private::Private;
 use super::{messages, refresh, state};
 use crate::cloud::{Cloud, Connected, Connection, Failure};
 use crate::objects::{Ids, Inventory, Object, Spec};
-use crate::plugin::{Diagnostics, Input, PlanRequest, PlanResponse, Value};
+use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
 use crate::product::{Blueprint, Context, Facts, Product, Scope};
 use crate::reconcile::{self, Action, Plan};
 
@@ -74,7 +74,7 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
     };
     let updating = !request.prior.is_null();
     let prior = prior_config::<P>(&request.prior, Private::decode(&request.prior_private).as_ref());
-    let requires_replace = prior.as_ref().map(|prior| P::replaced_by(prior, &config)).unwrap_or_default();
+    let mut requires_replace = prior.as_ref().map(|prior| P::replaced_by(prior, &config)).unwrap_or_default();
 
     let cloud = match connection.get() {
         Connected::Ready(cloud) => cloud,
@@ -103,11 +103,17 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         }
     };
     let scope = cloud.scope();
+    let has_lost_root = updating && private.inventory.at(P::OWNER.root()).is_none();
+    if has_lost_root {
+        // Everything has to be made anew under another id, which is what Terraform calls a replacement.
+        messages::root_is_gone::<P>(&request.prior, &name::<P>(&config), &private.inventory, &mut diagnostics);
+        requires_replace.push(AttributePath::new("id"));
+    }
     // What replaces the topology is planned as if there were none, as Terraform will ask again.
     let replacing = !requires_replace.is_empty();
     let (prior, private) = if replacing { (None, Private::of(Inventory::default())) } else { (prior, private) };
     let decided = decide::<P>(&config, prior.as_ref(), &private.inventory, scope, &facts, &mut diagnostics);
-    let planned = match decided {
+    let mut planned = match decided {
         Err(()) => return failed(diagnostics, &request),
         Ok(None) => undecided::<P>(&request.prior, &filled, &config, Some(scope), &private.inventory.ids()),
         Ok(Some(decision)) => {
@@ -118,6 +124,10 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
             decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision)
         }
     };
+    if has_lost_root {
+        // Terraform replaces only for an attribute whose planned value differs.
+        planned.set("id", Value::Unknown);
+    }
     let mut private = private;
     private.facts = Some(facts);
     PlanResponse { planned, requires_replace, private: private.encode(), diagnostics }
@@ -152,7 +162,8 @@ fn refuse_another_root<P: Product>(inventory: &Inventory, decision: &Decision, d
     if makes_root && inventory.at(P::OWNER.root()).is_some() {
         diagnostics.error(
             format!("{} would lose its {}", P::TYPE_NAME, P::OWNER.root()),
-            "The change cannot be made in place. Use `terraform apply -replace=ADDRESS` if you mean to rebuild it.",
+            // With -replace, Terraform would ask for this plan first, and stop at this error.
+            "The change cannot be made in place. Run `terraform taint ADDRESS` and apply if you mean to rebuild it.",
         );
     }
 }

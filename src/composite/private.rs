@@ -22,6 +22,10 @@ pub(super) struct Private {
     /// The root's `fgw:state`, where it is not `ready`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) root_state: Option<RootState>,
+    /// Whether AWS refused to let us change that tag. The next apply tries again, but no plan is made for it alone: a
+    /// role that may tag only on creation would never see an empty one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) marking_refused: bool,
     /// What an apply that failed has left to do and what a killed one has left behind, by key; shown as drift until
     /// an apply succeeds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -4,10 +4,11 @@ use super::observe::{drift, observe};
 use super::private::Private;
 use super::state;
 use crate::cloud::{Cloud, Failure, RootState};
+use crate::objects::{Entry, Inventory, Object};
 use crate::plugin::Value;
-use crate::product::{Product, Scope};
+use crate::product::{Blueprint, Context, Facts, Product, Scope};
 
-/// Looks at the whole topology. `None` where AWS says that the root does not exist.
+/// Looks at the whole topology. `None` where AWS says that neither the root nor anything that outlives it exists.
 pub(super) async fn refresh<P: Product>(
     cloud: &dyn Cloud,
     root_id: &str,
@@ -15,13 +16,38 @@ pub(super) async fn refresh<P: Product>(
 ) -> Result<Option<Private>, Failure> {
     let entries = known.as_ref().map(|private| private.inventory.entries.as_slice()).unwrap_or_default();
     let Some(seen) = cloud.read(P::OWNER, root_id, entries).await? else { return Ok(None) };
-    let rebuilt = known.is_none();
-    let mut private = observe(known, seen, &cloud.scope().ignore_tags);
-    if rebuilt {
-        // Whether the root was marked as ready is not known, so the next apply marks it.
-        private.root_state = Some(RootState::Incomplete);
-    }
+    let mut private = observe(known, seen.objects, &cloud.scope().ignore_tags);
+    private.root_state = seen.root_state.filter(|state| *state != RootState::Ready);
+    private.marking_refused &= private.root_state.is_some();
     Ok(Some(private))
+}
+
+/// Looks at a topology of which only the state that users see is known. Where the root is gone, that state is what
+/// tells of the kinds that outlive it and cannot be found by a tag.
+pub(super) async fn rebuild<P: Product>(
+    cloud: &dyn Cloud,
+    root_id: &str,
+    state: &Value,
+) -> Result<Option<Private>, Failure> {
+    let found = refresh::<P>(cloud, root_id, None).await?;
+    if found.as_ref().is_some_and(|private| private.inventory.at(P::OWNER.root()).is_some()) {
+        return Ok(found);
+    }
+    match remembered::<P>(state, cloud.scope()) {
+        Some(inventory) => refresh::<P>(cloud, root_id, Some(Private::of(inventory))).await,
+        None => Ok(found),
+    }
+}
+
+/// The objects of a state, as its configuration wants them. `None` where that takes more than the state.
+fn remembered<P: Product>(state: &Value, scope: &Scope) -> Option<Inventory> {
+    let (_, config) = state::decode::<P>(state).ok()?;
+    let (existing, facts) = (Inventory::default(), Facts::default());
+    let context = Context { config: &config, prior: None, existing: &existing, scope, facts: &facts };
+    let Ok(Blueprint::Decided { objects, .. }) = P::blueprint(&context) else { return None };
+    let ids = state.get("aws_objects");
+    let entry = |object: Object| Some(Entry::new(object.key.clone(), ids.get(&object.key.slot).as_str()?, object.spec));
+    Some(Inventory { entries: objects.into_iter().filter_map(entry).collect() })
 }
 
 /// The state after a look, from the state before.

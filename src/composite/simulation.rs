@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 
-use crate::cloud::{Cause, Cloud, Failure, Observed, Owner, Record, RootState, UnfinishedRoot, Work};
+use crate::cloud::{Cause, Cloud, Failure, Observed, Owner, Record, RootState, Seen, UnfinishedRoot, Work};
 use crate::objects::{Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::product::{AvailabilityZone, Facts, Lookup, Scope};
 
@@ -27,6 +27,8 @@ pub(crate) struct Simulation {
     pub(crate) calls: Mutex<Vec<String>>,
     /// The root's tag `fgw:state`.
     pub(crate) root_state: Mutex<Option<RootState>>,
+    /// Whether the role may tag on creation only.
+    pub(crate) refuses_tags: Mutex<bool>,
     /// What a killed run has left.
     pub(crate) left: Mutex<Vec<UnfinishedRoot>>,
 }
@@ -54,6 +56,7 @@ impl Simulation {
             panicking: Mutex::default(),
             calls: Mutex::default(),
             root_state: Mutex::default(),
+            refuses_tags: Mutex::default(),
             left: Mutex::default(),
         }
     }
@@ -68,6 +71,11 @@ impl Simulation {
     /// Takes an object away, as another person would.
     pub(crate) fn lose(&self, slot: &str) {
         self.objects().retain(|object| object.key.slot != slot);
+    }
+
+    /// Takes the root away and what goes with it, as another person would.
+    pub(crate) fn lose_root(&self) {
+        self.objects().retain(|object| outlives_root(&object.spec));
     }
 
     /// Changes an object, as another person would.
@@ -131,25 +139,34 @@ impl Cloud for Simulation {
         })
     }
 
-    async fn read(&self, owner: Owner, _: &str, _: &[Entry]) -> Result<Option<Vec<Observed>>, Failure> {
+    async fn read(&self, owner: Owner, _: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
         let objects = self.objects();
-        if !objects.iter().any(|object| object.key.slot == owner.root()) {
-            return Ok(None);
-        }
+        let has_root = objects.iter().any(|object| object.key.slot == owner.root());
         let ids = self.ids.lock().unwrap();
-        let seen = objects.iter().map(|object| Observed {
+        // An address is found by its tag. The others are looked for by their names.
+        let is_seen = |object: &&Object| match object.spec {
+            _ if has_root => true,
+            Spec::Eip(_) => true,
+            _ => outlives_root(&object.spec) && known.iter().any(|entry| entry.id == ids[&object.key]),
+        };
+        let seen = objects.iter().filter(is_seen).map(|object| Observed {
             id: ids[&object.key].clone(),
             key: object.key.clone(),
             spec: object.spec.clone(),
             learned: learned(&object.spec, &ids[&object.key]),
         });
-        Ok(Some(seen.collect()))
+        let root_state = self.root_state.lock().unwrap().filter(|_| has_root);
+        let seen = Seen { objects: seen.collect(), root_state };
+        Ok((!seen.objects.is_empty()).then_some(seen))
     }
 
     async fn create(&self, work: &Work<'_>, object: &Object, record: &Record<'_>) -> Result<(), Failure> {
         self.dawdle().await;
         self.begin("create", &object.key)?;
         self.check_needs(work, object);
+        if object.key.slot == work.owner.root() {
+            *self.root_state.lock().unwrap() = Some(RootState::Creating);
+        }
         let id = format!("{}-{}", object.key.slot, self.counter.fetch_add(1, Ordering::Relaxed));
         {
             let mut objects = self.objects();
@@ -219,9 +236,16 @@ impl Cloud for Simulation {
     }
 
     async fn mark_root(&self, _: Owner, _: &str, state: RootState) -> Result<(), Failure> {
+        if *self.refuses_tags.lock().unwrap() {
+            return Err(Failure::new(Cause::Denied, "CreateTags", "only with the creating call"));
+        }
         *self.root_state.lock().unwrap() = Some(state);
         Ok(())
     }
+}
+
+fn outlives_root(spec: &Spec) -> bool {
+    matches!(spec, Spec::Eip(_) | Spec::LogGroup(_) | Spec::LambdaPermission(_))
 }
 
 fn learned(spec: &Spec, id: &str) -> Learned {

@@ -12,7 +12,8 @@ use crate::http_gateway::HttpGateway;
 use crate::objects::Spec;
 use crate::plugin::schema::object_type;
 use crate::plugin::{
-    ApplyRequest, Diagnostics, Input, PlanRequest, PlanResponse, ReadRequest, Resource, SoFar, Type, Value,
+    ApplyRequest, AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, ReadRequest, Resource, SoFar, Type,
+    Value,
 };
 use crate::product::Product;
 
@@ -475,6 +476,90 @@ async fn a_destroy_that_fails_returns_what_remains_and_goes_on_from_there() {
     terraform.refresh().await;
     assert_eq!(terraform.destroy().await, Diagnostics::default());
     assert_eq!(terraform.account.slots(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_destroy_takes_the_address_that_a_lost_network_has_left() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let id = terraform.state.get("id").clone();
+    terraform.account.lose_root();
+    terraform.refresh().await;
+    assert_eq!(*terraform.state.get("id"), id);
+    let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, ["eip.0"]);
+    assert!(terraform.state.get("drift").get("vpc").as_str().unwrap().ends_with("is gone"));
+    assert_eq!(terraform.destroy().await, Diagnostics::default());
+    assert_eq!((terraform.state.clone(), terraform.account.slots()), (Value::Null, Vec::new()));
+}
+
+#[tokio::test]
+async fn a_network_of_which_only_an_address_is_left_is_replaced_with_it() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    let objects = terraform.account.slots().len();
+    terraform.account.failing.lock().unwrap().push("eip.0".into());
+    terraform.account.lose_root();
+    terraform.refresh().await;
+    assert!(terraform.destroy().await.has_errors());
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.refresh().await;
+    let plan = terraform.plan(&config).await;
+    assert_eq!(plan.requires_replace, [AttributePath::new("id")]);
+    assert_eq!(*plan.planned.get("id"), Value::Unknown, "Terraform replaces only for a value that differs");
+    assert!(plan.diagnostics.0.iter().any(|it| it.detail.contains("eip.0 (eip.0-")), "{:?}", plan.diagnostics);
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls()[0], "delete eip.0");
+    assert_eq!(terraform.account.slots().len(), objects);
+}
+
+#[tokio::test]
+async fn what_a_lost_gateway_has_left_goes_with_its_replacement_tainted_or_not() {
+    let mut terraform = Terraform::<HttpGateway>::new(0);
+    let config = gateway(&[("GET /a", route("a", None))], &[], &[]);
+    terraform.assert_applies(&config).await;
+    let objects = terraform.account.slots().len();
+    for tainted in [false, true] {
+        terraform.account.lose_root();
+        assert_eq!(terraform.account.slots().len(), 1, "the permission is left");
+        terraform.refresh().await;
+        terraform.account.take_calls();
+        match tainted {
+            false => terraform.assert_applies(&config).await,
+            true => assert_eq!(terraform.replace(&config, Vec::new()).await, Diagnostics::default()),
+        }
+        assert!(terraform.account.take_calls()[0].starts_with("delete permission"));
+        assert_eq!(terraform.account.slots().len(), objects);
+    }
+}
+
+#[tokio::test]
+async fn a_creation_that_is_not_marked_as_finished_shows_and_is_marked_by_an_apply_without_operations() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    *terraform.account.root_state.lock().unwrap() = Some(RootState::Creating);
+    terraform.refresh().await;
+    let note = terraform.state.get("drift").get("vpc").as_str().unwrap().to_string();
+    assert!(note.ends_with("tag fgw:state is creating"), "{note}");
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_role_that_may_tag_on_creation_only_is_warned_and_gets_an_empty_plan() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    *terraform.account.refuses_tags.lock().unwrap() = true;
+    let diagnostics = terraform.apply(&network(&[])).await;
+    assert!(diagnostics.0[0].summary.contains("fgw:state") && !diagnostics.has_errors(), "{diagnostics:?}");
+    terraform.assert_quiet(&network(&[])).await;
+    *terraform.account.refuses_tags.lock().unwrap() = false;
+    terraform.assert_applies(&network(&[("num_nat_gateways", 2.into())])).await;
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
 }
 
 #[tokio::test]

@@ -9,12 +9,12 @@ use super::{api, authorizer, integration, route, stage};
 use crate::aws::lambda_permission::{self, Place, Statement, statement_id};
 use crate::aws::log_group::{self, Found};
 use crate::aws::{Session, ownership};
-use crate::cloud::{Failure, Observed, Owner, RootState, UnfinishedRoot};
+use crate::cloud::{Failure, Observed, Owner, RootState, Seen, UnfinishedRoot};
 use crate::http_gateway::{FunctionArn, keys};
 use crate::objects::{Entry, Key, Ref, Spec};
 use crate::product::Scope;
 
-/// Looks at a gateway. `None` only where AWS says that the API does not exist.
+/// Looks at a gateway. `None` only where AWS says that neither the API nor anything known that outlives it exists.
 ///
 /// Objects are recognized by their ids in `known`. Where nothing but the API is known (an import, or state that lost
 /// its private part), everything in the API that could be ours is.
@@ -23,7 +23,7 @@ pub(crate) async fn read(
     owner: Owner,
     root_id: &str,
     known: &[Entry],
-) -> Result<Option<Vec<Observed>>, Failure> {
+) -> Result<Option<Seen>, Failure> {
     let known_groups = join_all(names_of_groups(known).into_iter().map(|name| log_group::find(session, name)));
     let known_places = places_of(known);
     let (api, routes, integrations, authorizers, stage, groups, policies) = tokio::join!(
@@ -35,8 +35,16 @@ pub(crate) async fn read(
         known_groups,
         policies(session, known_places),
     );
-    let Some(api) = api? else { return Ok(None) };
-    let groups = groups.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let groups = groups.into_iter().collect::<Result<Vec<_>, _>>();
+    let Some(api) = api? else {
+        // Its routes, integrations, authorizers and stages went with it. A log group and permissions did not: a destroy
+        // that failed half-way may have left them.
+        let groups = groups?.into_iter().flatten().collect::<Vec<_>>();
+        let objects = outliving(&session.scope, root_id, known, &groups, &policies?);
+        return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
+    };
+    let state = api.tags.as_ref().and_then(|tags| tags.get(ownership::STATE));
+    let root_state = state.and_then(|state| ownership::state_in(state));
     let mut view = View {
         scope: &session.scope,
         root_id,
@@ -45,11 +53,11 @@ pub(crate) async fn read(
         integrations: integrations?,
         authorizers: authorizers?,
         stage: stage?,
-        groups: groups.into_iter().flatten().collect(),
+        groups: groups?.into_iter().flatten().collect(),
         policies: policies?,
     };
     if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
-        return Ok(Some(view.known(known)));
+        return Ok(Some(Seen { objects: view.known(known), root_state }));
     }
     let resource = ownership::resource(owner, root_id);
     let destination = view.stage.as_ref().and_then(stage::destination).and_then(log_group::name_in);
@@ -59,7 +67,7 @@ pub(crate) async fn read(
         view.groups.extend(found.filter(|found| log_group::is_ours(found, &resource, &slot)));
     }
     view.policies = policies_of_functions(session, &view).await?;
-    Ok(Some(view.everything(known)))
+    Ok(Some(Seen { objects: view.everything(known), root_state }))
 }
 
 /// The gateways of this name that a create of another process has not finished.
@@ -109,13 +117,8 @@ impl View<'_> {
         for entry in known {
             let (id, key) = (entry.id.as_str(), entry.key.clone());
             let observed = match &entry.applied {
-                Spec::LogGroup(_) => {
-                    let named = |it: &&Found| it.shown.log_group_name.as_deref() == Some(id);
-                    self.groups.iter().find(named).and_then(|found| log_group::read(found, api_key.clone(), key))
-                }
-                Spec::LambdaPermission(applied) => Place::known(applied)
-                    .and_then(|place| self.policies.get(&place))
-                    .and_then(|it| lambda_permission::read(self.scope, it, self.root_id, id, key, applied)),
+                Spec::LogGroup(_) => read_group(&self.groups, entry, &api_key),
+                Spec::LambdaPermission(_) => read_permission(self.scope, &self.policies, self.root_id, entry),
                 Spec::Authorizer(applied) => {
                     self.authorizers.iter().find(|it| it.authorizer_id.as_deref() == Some(id)).and_then(|shown| {
                         let spec = authorizer::read(shown, api_key.clone(), Some(applied))?;
@@ -229,6 +232,26 @@ impl View<'_> {
     fn is_own(&self, function: &FunctionArn) -> bool {
         self.scope.account.as_ref().is_none_or(|account| *account == function.account)
     }
+}
+
+/// What is known and there although the API is gone.
+fn outliving(scope: &Scope, root_id: &str, known: &[Entry], groups: &[Found], policies: &Policies) -> Vec<Observed> {
+    let is_api = |entry: &&Entry| matches!(entry.applied, Spec::Api(_));
+    let api_key = known.iter().find(is_api).map_or_else(keys::api, |entry| entry.key.clone());
+    let read = |entry| read_group(groups, entry, &api_key).or_else(|| read_permission(scope, policies, root_id, entry));
+    known.iter().filter_map(read).collect()
+}
+
+fn read_group(groups: &[Found], entry: &Entry, api_key: &Key) -> Option<Observed> {
+    let Spec::LogGroup(_) = &entry.applied else { return None };
+    let found = groups.iter().find(|it| it.shown.log_group_name.as_deref() == Some(entry.id.as_str()))?;
+    log_group::read(found, api_key.clone(), entry.key.clone())
+}
+
+fn read_permission(scope: &Scope, policies: &Policies, root_id: &str, entry: &Entry) -> Option<Observed> {
+    let Spec::LambdaPermission(applied) = &entry.applied else { return None };
+    let statements = policies.get(&Place::known(applied)?)?;
+    lambda_permission::read(scope, statements, root_id, &entry.id, entry.key.clone(), applied)
 }
 
 fn names_of_groups(known: &[Entry]) -> BTreeSet<&str> {

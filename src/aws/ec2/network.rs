@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, RouteTable, SecurityGroup, Subnet, Vpc, VpcEndpoint};
 
-use super::super::{AwsError, Session};
+use super::super::{AwsError, Session, ownership};
 use super::shown::{Ours, Shown, tier_and_index};
 use super::{
     default_security_group, eip, filter, filter_any, internet_gateway, nat_gateway, route, route_table,
     route_table_association, subnet, tags, vpc, vpc_endpoint,
 };
-use crate::cloud::{Failure, Observed, Owner};
+use crate::cloud::{Failure, Owner, Seen};
 use crate::objects::{Entry, Key, Spec, keys};
 use crate::plugin::Input;
 
-/// The network's objects as AWS shows them. `None` only where AWS says that the VPC does not exist.
+/// The network as AWS shows it. `None` only where AWS says that neither the VPC nor an address of it exists.
 ///
 /// An object is ours when state knows its id or when it carries this root's ownership tag. Associations and routes
 /// carry no tags: they are recognized by what they belong to. Foreign objects are left out.
@@ -23,14 +23,14 @@ pub(crate) async fn read(
     owner: Owner,
     root_id: &str,
     known: &[Entry],
-) -> Result<Option<Vec<Observed>>, Failure> {
+) -> Result<Option<Seen>, Failure> {
     let known: HashMap<&str, &Entry> = known.iter().map(|entry| (entry.id.as_str(), entry)).collect();
     let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls) = tokio::join!(
         vpcs(session, root_id),
         vpc::read_attributes(session, root_id),
         subnets(session, root_id),
         route_tables(session, root_id),
-        internet_gateways(session, root_id, &known),
+        internet_gateways(session, owner, root_id, &known),
         nat_gateways(session, root_id),
         addresses(session, owner, root_id, &known),
         vpc_endpoints(session, root_id),
@@ -39,8 +39,14 @@ pub(crate) async fn read(
     );
     let vpcs = vpcs?;
     let Some(vpc) = vpcs.iter().find(|vpc| vpc.vpc_id() == Some(root_id)) else {
-        // The answer to the filter is authoritative, and every other answer is about nothing.
-        return Ok(None);
+        // The answer to the filter is authoritative, and what is in a VPC goes before it. Addresses stay, and cost
+        // money: a destroy that failed half-way may have left them.
+        let addresses = addresses?;
+        let root = known.get(root_id).map_or_else(|| Key::new(keys::VPC), |entry| entry.key.clone());
+        let mut shown = Shown::new(owner, root_id, root, &known);
+        show_addresses(&mut shown, &addresses);
+        let objects = shown.into_objects();
+        return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
     };
     let (attributes, subnets, tables, gateways) = (attributes?, subnets?, tables?, gateways?);
     let (nats, addresses, endpoints, groups, acls) = (nats?, addresses?, endpoints?, groups?, acls?);
@@ -67,7 +73,8 @@ pub(crate) async fn read(
     show_routes(&mut shown, &tables);
     show_endpoints(&mut shown, &endpoints);
     show_default_group(&mut shown, &groups);
-    Ok(Some(shown.into_objects()))
+    let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
+    Ok(Some(Seen { objects: shown.into_objects(), root_state }))
 }
 
 fn show_internet_gateways(shown: &mut Shown<'_>, gateways: &[InternetGateway]) {
@@ -198,9 +205,12 @@ async fn route_tables(session: &Session, root_id: &str) -> Result<Vec<RouteTable
     found.map_err(|error| error.failure("DescribeRouteTables"))
 }
 
-/// The attached gateway, and those of state that are no longer attached: one more call if there are any.
+/// The attached gateway. Where that is not ours, also those with this root's ownership tag: a create that was killed
+/// between its two calls has left one that is attached to nothing. And those of state that are still missing: one more
+/// call for each, if it can show anything.
 async fn internet_gateways(
     session: &Session,
+    owner: Owner,
     root_id: &str,
     known: &HashMap<&str, &Entry>,
 ) -> Result<Vec<InternetGateway>, Failure> {
@@ -210,6 +220,15 @@ async fn internet_gateways(
         found.map_err(|error| error.failure("DescribeInternetGateways"))
     };
     let mut found = describe(filter("attachment.vpc-id", root_id)).await?;
+    let resource = ownership::resource(owner, root_id);
+    let is_ours = |gateway: &InternetGateway| {
+        gateway.internet_gateway_id().is_some_and(|id| known.contains_key(id))
+            || tags::value(gateway.tags(), ownership::RESOURCE) == Some(resource.as_str())
+    };
+    if !found.iter().any(is_ours) {
+        // None that is attached is ours, so no gateway is in both answers.
+        found.extend(describe(tags::below(owner, root_id)).await?);
+    }
     let missing = missing(
         known,
         |spec| matches!(spec, Spec::InternetGateway(_)),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_sdk_ec2::operation::modify_vpc_attribute::builders::ModifyVpcAttributeFluentBuilder;
-use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttributeName, VpcState};
+use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttributeName, VpcState, VpcTenancy};
 
 use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
@@ -131,10 +131,15 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     Ok(())
 }
 
-/// Changes attributes, tags, and the name in the ownership tag.
+/// Changes attributes, the tenancy, tags, and the name in the ownership tag.
 pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vpc>, to: &Vpc) -> Result<(), Failure> {
     let now = from.map(|from| wanted(operation, from)).transpose()?;
     apply_attributes(operation, id, now, wanted(operation, to)?).await?;
+    let tenancy = operation.known(&to.instance_tenancy)?;
+    // AWS changes it to `default` only; a VPC that is to become `dedicated` is another VPC.
+    if tenancy == Tenancy::Default.as_str() && from.is_none_or(|from| from.instance_tenancy != to.instance_tenancy) {
+        make_tenancy_default(operation, id).await?;
+    }
     let name = operation.known(&to.name)?;
     let mut further = std::collections::BTreeMap::new();
     if from.is_none_or(|from| from.name != to.name) {
@@ -301,6 +306,14 @@ async fn apply_attributes(
     Ok(())
 }
 
+async fn make_tenancy_default(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
+    waits::visible(operation, &[id], || async {
+        let call = operation.session.ec2.modify_vpc_tenancy().vpc_id(id).instance_tenancy(VpcTenancy::Default);
+        call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcTenancy"))
+    })
+    .await
+}
+
 async fn read_attribute(session: &Session, id: &str, which: Change) -> Result<bool, Failure> {
     let call = session.ec2.describe_vpc_attribute().vpc_id(id).attribute(which.name());
     let answer = call.send().await.map_err(|error| error.failure("DescribeVpcAttribute"))?;
@@ -428,6 +441,22 @@ mod tests {
         assert_eq!(learned["default_route_table_id"], "rtb-main");
         assert_eq!(learned["default_network_acl_id"], "acl-1");
         assert_eq!(learned["default_security_group_id"], "sg-1");
+    }
+
+    #[tokio::test]
+    async fn dedicated_tenancy_becomes_default_in_place_and_is_left_alone_otherwise() {
+        let aws = Recorded::default().on("ModifyVpcTenancy", "<return>true</return>");
+        let dedicated = Vpc { instance_tenancy: Input::Known("dedicated".into()), ..spec() };
+        for from in [&dedicated, &spec()] {
+            Notes::default()
+                .run(&aws.session(), &key(), &[], async |operation| {
+                    update(operation, "vpc-1", Some(from), &spec()).await
+                })
+                .await
+                .unwrap();
+        }
+        assert_eq!(aws.actions(), ["ModifyVpcTenancy"]);
+        assert_eq!(aws.calls("ModifyVpcTenancy")[0]["InstanceTenancy"], "default");
     }
 
     #[tokio::test]

@@ -103,7 +103,11 @@ fn aws(region: &str) -> Recorded {
 
 /// Makes sure that reading can run in a spawned task.
 async fn read_in_a_task(session: Session, known: Vec<Entry>) -> Option<Vec<Observed>> {
-    tokio::spawn(async move { read(&session, OWNER, "api1", &known).await }).await.unwrap().unwrap()
+    tokio::spawn(async move { read(&session, OWNER, "api1", &known).await })
+        .await
+        .unwrap()
+        .unwrap()
+        .map(|seen| seen.objects)
 }
 
 fn entries(observed: &[Observed]) -> Vec<Entry> {
@@ -222,6 +226,24 @@ async fn only_awss_word_that_the_api_does_not_exist_makes_it_absent() {
     let denied = answers(Answer::Error(403, "AccessDeniedException", "not you"));
     let failure = read(&denied.session("denied"), OWNER, "api1", &[]).await.unwrap_err();
     assert_eq!(failure.action, "GetApi");
+}
+
+#[tokio::test]
+async fn a_log_group_and_permissions_outlive_the_api_and_are_shown_without_it() {
+    let all = read_in_a_task(aws("left").session("left"), vec![]).await.unwrap();
+    let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
+    let gone = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
+        .iter()
+        .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()));
+    let group = json!({ "logGroupName": "/http/shop", "arn": "arn:aws:logs:left:123456789012:log-group:/http/shop:*" });
+    let gone = gone
+        .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [group] })))
+        .on("ListTagsForResource", Answer::Json(200, json!({ "tags": {} })))
+        .on(&get_policy(FUNCTION), policy("left", &all[4].id, "*/*"))
+        .on(&get_policy(CHECK), Answer::Error(404, "ResourceNotFoundException", "no policy"));
+    let seen = read_in_a_task(gone.session("left"), entries(&all)).await.expect("something is left");
+    let ids: Vec<&str> = seen.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, ["/http/shop", all[4].id.as_str()]);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 use super::*;
 use crate::aws::ec2::recorded::{OWNER, Recorded};
+use crate::cloud::{Observed, RootState};
 use crate::objects::{Eip, RouteTableAssociation, RuleSource, Tier};
 use crate::objects::{Ref, Route};
 
@@ -55,7 +56,7 @@ fn network(answers: &[(&str, &str)]) -> Recorded {
 }
 
 async fn objects(aws: &Recorded, known: &[Entry]) -> Vec<Observed> {
-    read(&aws.session(), OWNER, "vpc-1", known).await.unwrap().expect("the VPC exists")
+    read(&aws.session(), OWNER, "vpc-1", known).await.unwrap().expect("the VPC exists").objects
 }
 
 fn at<'a>(objects: &'a [Observed], slot: &str) -> &'a Observed {
@@ -338,4 +339,56 @@ async fn a_network_is_read_with_a_fixed_number_of_calls() {
     let aws = network(&answers);
     objects(&aws, &[]).await;
     assert_eq!(aws.actions().len(), 12);
+}
+
+#[tokio::test]
+async fn addresses_outlive_the_vpc_and_are_shown_without_it() {
+    let address = format!(
+        "<addressesSet><item><allocationId>eipalloc-1</allocationId><publicIp>203.0.113.7</publicIp>{}</item>\
+         </addressesSet>",
+        below("eip.0")
+    );
+    let mut aws = Recorded::default().fail("DescribeVpcAttribute", 400, "InvalidVpcID.NotFound", "does not exist");
+    aws = aws.on("DescribeAddresses", &address);
+    for (action, inside) in EMPTY.into_iter().filter(|(action, _)| *action != "DescribeAddresses") {
+        aws = aws.on(action, inside);
+    }
+    let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("an address is left");
+    let ids: Vec<&str> = seen.objects.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!((ids, seen.objects[0].key.slot.as_str(), seen.root_state), (vec!["eipalloc-1"], "eip.0", None));
+}
+
+#[tokio::test]
+async fn addresses_that_cannot_be_looked_at_make_no_vpc_absent() {
+    let mut aws = Recorded::default().fail("DescribeVpcAttribute", 400, "InvalidVpcID.NotFound", "does not exist");
+    aws = aws.fail("DescribeAddresses", 403, "UnauthorizedOperation", "not you");
+    for (action, inside) in EMPTY.into_iter().filter(|(action, _)| *action != "DescribeAddresses") {
+        aws = aws.on(action, inside);
+    }
+    let failure = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap_err();
+    assert_eq!(failure.action, "DescribeAddresses");
+}
+
+#[tokio::test]
+async fn an_internet_gateway_that_a_killed_create_did_not_attach_is_found_by_its_tag() {
+    let left = format!(
+        "<internetGatewaySet><item><internetGatewayId>igw-1</internetGatewayId><attachmentSet/>{}</item>\
+         </internetGatewaySet>",
+        below("internet_gateway")
+    );
+    let aws = network(&[("DescribeInternetGateways", "<internetGatewaySet/>"), ("DescribeInternetGateways", &left)]);
+    let objects = objects(&aws, &[]).await;
+    let gateway = at(&objects, "internet_gateway");
+    let Spec::InternetGateway(spec) = &gateway.spec else { panic!("{gateway:?}") };
+    assert_eq!((gateway.id.as_str(), &spec.vpc), ("igw-1", &None), "the next plan attaches it");
+    let search = &aws.calls("DescribeInternetGateways")[1];
+    assert_eq!(search["Filter.1.Name"], "tag:fgw:resource");
+    assert_eq!(search["Filter.1.Value.1"], "four_tier_vpc/vpc-1");
+}
+
+#[tokio::test]
+async fn the_tag_of_the_root_tells_how_far_its_creation_got() {
+    let aws = network(&[]);
+    let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("the VPC exists");
+    assert_eq!(seen.root_state, Some(RootState::Ready));
 }
