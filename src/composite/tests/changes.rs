@@ -1,0 +1,98 @@
+//! Creating, changing and destroying, with known and unknown inputs.
+
+use super::*;
+
+#[tokio::test]
+async fn a_network_is_created_changed_and_destroyed() {
+    let mut terraform = Terraform::<FourTierVpc>::new(3);
+    let small = network(&[]);
+    terraform.assert_applies(&small).await;
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
+    let before = terraform.state.get("public_subnets").clone();
+    let large = network(&[("create_transit_subnets", true.into()), ("num_nat_gateways", 3.into())]);
+    terraform.assert_applies(&large).await;
+    assert_eq!(terraform.account.slots().len(), 49);
+    assert_eq!(*terraform.state.get("public_subnets"), before, "no other subnet moves when transit is switched on");
+    terraform.assert_applies(&small).await;
+    assert_eq!(terraform.destroy().await, Diagnostics::default());
+    assert_eq!((terraform.state.clone(), terraform.account.slots()), (Value::Null, Vec::new()));
+}
+
+#[tokio::test]
+async fn a_replacement_whose_old_network_stays_in_part_goes_on_from_there() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    let objects = terraform.account.slots().len();
+    terraform.account.failing.lock().unwrap().push("internet_gateway".into());
+    assert!(terraform.replace(&config, Vec::new()).await.has_errors());
+    assert!(!terraform.state.is_null());
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.refresh().await;
+    assert_eq!(terraform.replace(&config, Vec::new()).await, Diagnostics::default());
+    assert_eq!(terraform.account.slots().len(), objects);
+}
+
+#[tokio::test]
+async fn a_gateway_is_created_changed_and_destroyed() {
+    let mut terraform = Terraform::<HttpGateway>::new(0);
+    let open = gateway(&[("GET /a", route("a", None)), ("GET /b", route("b", None))], &[], &[]);
+    terraform.assert_applies(&open).await;
+    let guarded = [("GET /a", route("b", None)), ("GET /b", route("a", Some("guard")))];
+    terraform.assert_applies(&gateway(&guarded, &[("guard", authorizer("guard"))], &[])).await;
+    let logged = [("access_log_logservice_group_name", Value::from("logs"))];
+    terraform.assert_applies(&gateway(&guarded, &[("guard", authorizer("other"))], &logged)).await;
+    terraform.assert_applies(&open).await;
+    assert_eq!(terraform.destroy().await, Diagnostics::default());
+    assert_eq!(terraform.account.slots(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_replacement_is_planned_without_regard_to_what_it_replaces() {
+    let mut terraform = Terraform::<FourTierVpc>::new(3);
+    terraform.assert_applies(&network(&[])).await;
+    terraform.assert_applies(&network(&[("cidr_block", "10.0.0.0/20".into())])).await;
+    assert_eq!(*terraform.state.get("cidr_block"), "10.0.0.0/20".into());
+}
+
+#[tokio::test]
+async fn a_role_that_may_tag_on_creation_only_is_warned_and_gets_an_empty_plan() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    *terraform.account.refuses_tags.lock().unwrap() = true;
+    let diagnostics = terraform.apply(&network(&[])).await;
+    assert!(diagnostics.0[0].summary.contains("fgw:state") && !diagnostics.has_errors(), "{diagnostics:?}");
+    terraform.assert_quiet(&network(&[])).await;
+    *terraform.account.refuses_tags.lock().unwrap() = false;
+    terraform.assert_applies(&network(&[("num_nat_gateways", 2.into())])).await;
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
+}
+
+#[tokio::test]
+async fn an_unknown_provider_configuration_plans_without_aws() {
+    let connection = Connection::default();
+    connection.set(Connected::Unknown);
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.resource = Composite::new(connection);
+    let plan = terraform.plan(&network(&[])).await;
+    assert_eq!(plan.diagnostics, Diagnostics::default());
+    assert_eq!(*plan.planned.get("aws_objects"), Value::Unknown);
+    assert_eq!(*plan.planned.get("vpc_id"), Value::Unknown);
+}
+
+#[tokio::test]
+async fn unknown_inputs_leave_unknown_only_what_depends_on_them() {
+    let terraform = Terraform::<FourTierVpc>::new(2);
+    let plan = terraform.plan(&network(&[("cidr_block", Value::Unknown)])).await;
+    assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
+    let names: Vec<&String> = plan.planned.get("public_subnets").as_map().unwrap().keys().collect();
+    assert_eq!(names, ["main-public-0", "main-public-1"]);
+    let subnet = plan.planned.get("public_subnets").get("main-public-0");
+    assert_eq!((subnet.get("cidr_block"), subnet.get("index")), (&Value::Unknown, &Value::from(0)));
+
+    let terraform = Terraform::<HttpGateway>::new(0);
+    let mut unknown = route("a", None);
+    unknown.set("faas_function_arn", Value::Unknown);
+    let plan = terraform.plan(&gateway(&[("GET /a", unknown)], &[], &[])).await;
+    assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
+    assert_eq!(*plan.planned.get("route_ids"), Value::map([("GET /a", Value::Unknown)]));
+}

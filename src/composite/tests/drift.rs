@@ -1,0 +1,167 @@
+//! What others do to the objects, what was lost, and what was never recorded.
+
+use super::*;
+
+#[tokio::test]
+async fn drift_that_the_configuration_takes_over_is_settled_without_a_call() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    for slot in ["subnet.public.0", "subnet.public.1"] {
+        terraform.account.damage(slot, |spec| {
+            let Spec::Subnet(subnet) = spec else { unreachable!() };
+            subnet.map_public_ip_on_launch = Input::Known(true);
+        });
+    }
+    terraform.refresh().await;
+    terraform.account.take_calls();
+    terraform.assert_applies(&network(&[("map_public_ip_on_launch", true.into())])).await;
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+    assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
+}
+
+#[tokio::test]
+async fn foreign_tags_on_what_was_found_without_a_record_are_left_alone() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    terraform.account.damage("subnet.public.0", |spec| {
+        let Some(Input::Known(tags)) = spec.tags_mut() else { unreachable!() };
+        tags.insert("kubernetes.io/role/elb".into(), Input::Known("1".into()));
+    });
+    terraform.private = Vec::new();
+    terraform.refresh().await;
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_destroy_takes_the_address_that_a_lost_network_has_left() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let id = terraform.state.get("id").clone();
+    terraform.account.lose_root();
+    terraform.refresh().await;
+    assert_eq!(*terraform.state.get("id"), id);
+    let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, ["eip.0"]);
+    assert!(terraform.state.get("drift").get("vpc").as_str().unwrap().ends_with("is gone"));
+    assert_eq!(terraform.destroy().await, Diagnostics::default());
+    assert_eq!((terraform.state.clone(), terraform.account.slots()), (Value::Null, Vec::new()));
+}
+
+#[tokio::test]
+async fn a_network_of_which_only_an_address_is_left_is_replaced_with_it() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    let objects = terraform.account.slots().len();
+    terraform.account.failing.lock().unwrap().push("eip.0".into());
+    terraform.account.lose_root();
+    terraform.refresh().await;
+    assert!(terraform.destroy().await.has_errors());
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.refresh().await;
+    let plan = terraform.plan(&config).await;
+    assert_eq!(plan.requires_replace, [AttributePath::new("id")]);
+    assert_eq!(*plan.planned.get("id"), Value::Unknown, "Terraform replaces only for a value that differs");
+    assert!(plan.diagnostics.0.iter().any(|it| it.detail.contains("eip.0 (eip.0-")), "{:?}", plan.diagnostics);
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls()[0], "delete eip.0");
+    assert_eq!(terraform.account.slots().len(), objects);
+}
+
+#[tokio::test]
+async fn what_a_lost_gateway_has_left_goes_with_its_replacement_tainted_or_not() {
+    let mut terraform = Terraform::<HttpGateway>::new(0);
+    let config = gateway(&[("GET /a", route("a", None))], &[], &[]);
+    terraform.assert_applies(&config).await;
+    let objects = terraform.account.slots().len();
+    for tainted in [false, true] {
+        terraform.account.lose_root();
+        assert_eq!(terraform.account.slots().len(), 1, "the permission is left");
+        terraform.refresh().await;
+        terraform.account.take_calls();
+        match tainted {
+            false => terraform.assert_applies(&config).await,
+            true => assert_eq!(terraform.replace(&config, Vec::new()).await, Diagnostics::default()),
+        }
+        assert!(terraform.account.take_calls()[0].starts_with("delete permission"));
+        assert_eq!(terraform.account.slots().len(), objects);
+    }
+}
+
+#[tokio::test]
+async fn an_az_takes_over_an_index_before_the_old_subnets_are_gone() {
+    let mut terraform = Terraform::<FourTierVpc>::new(4);
+    let three = network(&[("num_availability_zones", 3.into())]);
+    terraform.assert_applies(&three).await;
+    terraform.account.in_use.lock().unwrap().push("subnet.private_app.0".into());
+    terraform.account.take_calls();
+    let mut without_first = three.clone();
+    without_first.set("availability_zone_exclude_ids", vec!["use1-az1"].into());
+    let diagnostics = terraform.apply(&without_first).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    let calls = terraform.account.take_calls();
+    let position = |call: &str| calls.iter().position(|it| it == call);
+    let (created, deleted) = (position("create subnet.public.0"), position("delete subnet.public.0"));
+    assert!(created.is_some() && deleted.is_some() && created < deleted, "{calls:?}");
+    let subnets = terraform.state.get("private_app_subnets");
+    assert_eq!(subnets.get("main-private-app-0").get("availability_zone_id"), &"use1-az4".into());
+    terraform.account.in_use.lock().unwrap().clear();
+    terraform.refresh().await;
+    terraform.assert_applies(&without_first).await;
+    assert_eq!(*terraform.state.get("leaving"), Value::map::<&str>([]));
+}
+
+#[tokio::test]
+async fn drift_is_reported_planned_and_mended() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    terraform.account.lose("route.private_app.0.ipv4");
+    terraform.account.damage("subnet.public.0", |spec| {
+        let Spec::Subnet(subnet) = spec else { unreachable!() };
+        subnet.map_public_ip_on_launch = Input::Known(true);
+    });
+    terraform.refresh().await;
+    let drift: Vec<&String> = terraform.state.get("drift").as_map().unwrap().keys().collect();
+    assert_eq!(drift, ["route.private_app.0.ipv4", "subnet.public.0"]);
+    terraform.refresh().await;
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    let mut calls = terraform.account.take_calls();
+    calls.sort();
+    assert_eq!(calls, ["create route.private_app.0.ipv4", "update subnet.public.0"]);
+}
+
+#[tokio::test]
+async fn without_private_state_everything_is_found_again() {
+    let mut terraform = Terraform::<FourTierVpc>::new(3);
+    let config = network(&[("create_transit_subnets", true.into())]);
+    terraform.assert_applies(&config).await;
+    terraform.private = Vec::new();
+    terraform.account.take_calls();
+    terraform.assert_quiet(&config).await;
+    terraform.private = b"from the future".to_vec();
+    let plan = terraform.plan(&config).await;
+    assert_eq!(plan.planned, terraform.state, "also in a plan that does not refresh");
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_imported_network_keeps_its_objects() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    let id = terraform.state.get("id").as_str().unwrap().to_string();
+    terraform.account.take_calls();
+    let imported = terraform.resource.import(&id).await;
+    terraform.state = imported.state.expect("it was found");
+    terraform.private = imported.private;
+    assert_eq!(inventory(&terraform.private).entries.len(), terraform.account.slots().len());
+    terraform.refresh().await;
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new(), "an import and its plan change nothing in AWS");
+}

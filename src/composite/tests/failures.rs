@@ -1,0 +1,235 @@
+//! Operations that fail, stop, panic or cannot be finished yet.
+
+use super::*;
+
+#[tokio::test]
+async fn a_replaced_network_leaves_nothing_behind() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    let objects = terraform.account.slots().len();
+    terraform.assert_applies(&network(&[("cidr_block", "10.9.0.0/16".into())])).await;
+    assert_eq!(terraform.account.slots().len(), objects, "the old network is gone");
+    // A tainted one: no prior and no private state, and the old state for the destroy.
+    assert_eq!(terraform.replace(&config, Vec::new()).await, Diagnostics::default());
+    assert_eq!(terraform.account.slots().len(), objects);
+    terraform.assert_quiet(&config).await;
+}
+
+#[tokio::test]
+async fn the_root_of_a_failed_create_is_kept_and_the_state_says_what_exists() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.account.failing.lock().unwrap().push("nat_gateway.0".into());
+    let diagnostics = terraform.apply(&network(&[])).await;
+    let first = &diagnostics.0[0];
+    assert_eq!(first.summary, "Creating NAT gateway nat_gateway.0 failed");
+    assert!(first.detail.contains("SimulatedFailure") && first.detail.contains("request-1"), "{}", first.detail);
+    assert!(diagnostics.0.iter().any(|it| it.detail.contains("terraform untaint")), "{diagnostics:?}");
+    let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Incomplete));
+
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.account.take_calls();
+    terraform.assert_applies(&network(&[])).await;
+    assert_eq!(terraform.account.take_calls()[0], "create nat_gateway.0");
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
+}
+
+#[tokio::test]
+async fn a_create_that_makes_nothing_leaves_no_state() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.account.failing.lock().unwrap().push("vpc".into());
+    let diagnostics = terraform.apply(&network(&[])).await;
+    assert!(diagnostics.has_errors());
+    assert_eq!(terraform.state, Value::Null);
+}
+
+#[tokio::test]
+async fn a_failed_update_goes_on_without_a_refresh() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let tagged = network(&[("public_subnet_custom_tags", Value::map([("team", Value::from("net"))]))]);
+    terraform.account.failing.lock().unwrap().push("subnet.public.1".into());
+    assert!(terraform.apply(&tagged).await.has_errors());
+    assert_eq!(terraform.state.get("drift").get("subnet.public.1"), &"not yet applied: updating subnet".into());
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.account.take_calls();
+    let plan = terraform.plan(&tagged).await;
+    assert_ne!(plan.planned, terraform.state, "the rest is visible in a plan that does not refresh");
+    terraform.assert_applies(&tagged).await;
+    assert_eq!(terraform.account.take_calls(), ["update subnet.public.1"]);
+}
+
+#[tokio::test]
+async fn what_a_failed_exchange_could_not_replace_keeps_its_place() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let before = network(&[]);
+    terraform.assert_applies(&before).await;
+    let subnets = terraform.state.get("private_app_subnets").clone();
+    terraform.account.failing.lock().unwrap().push("subnet.private_app.1".into());
+    assert!(terraform.apply(&network(&[("private_subnet_bits", 6.into())])).await.has_errors());
+    assert!(terraform.state.get("aws_objects").as_map().unwrap().contains_key("subnet.private_app.1"));
+    assert!(!terraform.state.get("leaving").as_map().unwrap().contains_key("subnet.private_app.1"));
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.assert_applies(&before).await;
+    let name = "main-private-app-1";
+    assert_eq!(terraform.state.get("private_app_subnets").get(name).get("id"), subnets.get(name).get("id"));
+}
+
+#[tokio::test]
+async fn a_tag_that_an_update_dropped_is_removed_also_when_the_update_failed_half_way() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    let tagged = |tag: &str| network(&[("custom_tags", Value::map([(tag, Value::from("x"))]))]);
+    terraform.assert_applies(&tagged("before")).await;
+    terraform.account.failing.lock().unwrap().push("subnet.public.0".into());
+    assert!(terraform.apply(&tagged("after")).await.has_errors());
+    let inventory = inventory(&terraform.private);
+    let entry = inventory.at("subnet.public.0").unwrap();
+    let keys: Vec<&String> = entry.applied.tags().unwrap().known().unwrap().keys().collect();
+    assert_eq!(keys, ["Name", "after", "before"], "both are ours until the update is finished");
+}
+
+#[tokio::test]
+async fn an_operation_that_no_attribute_shows_is_visible_all_the_same() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    let mut private = crate::composite::private::Private::decode(&terraform.private).unwrap();
+    private.inventory.entries.iter_mut().find(|entry| entry.key.slot == "subnet.public.1").unwrap().unfinished = true;
+    terraform.private = private.encode();
+    let plan = terraform.plan(&config).await;
+    assert_eq!(*plan.planned.get("drift"), Value::Unknown, "Terraform would drop a plan that changes nothing");
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), ["update subnet.public.1"]);
+}
+
+#[tokio::test]
+async fn a_move_that_failed_is_made_by_the_next_apply() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let smaller = network(&[("transit_subnet_bits", 6.into()), ("private_subnet_bits", 6.into())]);
+    terraform.account.failing.lock().unwrap().push("subnet.private_app.1".into());
+    assert!(terraform.apply(&smaller).await.has_errors());
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.assert_applies(&smaller).await;
+    let subnets = terraform.state.get("private_app_subnets");
+    let block = |name: &str| subnets.get(name).get("cidr_block").as_str().unwrap().to_string();
+    assert!(block("main-private-app-0").ends_with("/22") && block("main-private-app-1").ends_with("/22"), "{subnets}");
+}
+
+#[tokio::test]
+async fn a_destroy_that_fails_returns_what_remains_and_goes_on_from_there() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    terraform.account.in_use.lock().unwrap().push("subnet.private_app.1".into());
+    let diagnostics = terraform.destroy().await;
+    assert!(diagnostics.0.iter().any(|it| it.summary == "Deleting subnet subnet.private_app.1 failed"));
+    let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
+    terraform.account.in_use.lock().unwrap().clear();
+    terraform.refresh().await;
+    assert_eq!(terraform.destroy().await, Diagnostics::default());
+    assert_eq!(terraform.account.slots(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_creation_that_is_not_marked_as_finished_shows_and_is_marked_by_an_apply_without_operations() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    terraform.assert_applies(&config).await;
+    *terraform.account.root_state.lock().unwrap() = Some(RootState::Creating);
+    terraform.refresh().await;
+    let note = terraform.state.get("drift").get("vpc").as_str().unwrap().to_string();
+    assert!(note.ends_with("tag fgw:state is creating"), "{note}");
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_subnet_in_use_leaves_with_the_next_apply() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let all = network(&[]);
+    let without = network(&[("create_private_persistence_subnets", false.into())]);
+    terraform.assert_applies(&all).await;
+    terraform.account.in_use.lock().unwrap().push("subnet.private_persistence.1".into());
+    let diagnostics = terraform.apply(&without).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    let leaving: Vec<&String> = terraform.state.get("leaving").as_map().unwrap().keys().collect();
+    assert!(leaving.contains(&&"subnet.private_persistence.1".to_string()), "{leaving:?}");
+    terraform.refresh().await;
+    assert_eq!(*terraform.plan(&without).await.planned.get("leaving"), Value::Unknown);
+    terraform.account.in_use.lock().unwrap().clear();
+    terraform.assert_applies(&without).await;
+    assert_eq!(*terraform.state.get("leaving"), Value::map::<&str>([]));
+    assert!(!terraform.account.slots().iter().any(|slot| slot.contains("persistence")));
+}
+
+#[tokio::test]
+async fn subnets_that_are_leaving_are_back_when_their_tier_is_turned_on_again() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let all = network(&[]);
+    let without = network(&[("create_private_persistence_subnets", false.into())]);
+    terraform.assert_applies(&all).await;
+    let before = terraform.state.clone();
+    let in_use = ["subnet.private_persistence.0", "subnet.private_persistence.1"].map(String::from);
+    terraform.account.in_use.lock().unwrap().extend(in_use);
+    let diagnostics = terraform.apply(&without).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    assert_ne!(*terraform.state.get("leaving"), Value::map::<&str>([]));
+    terraform.refresh().await;
+    terraform.account.take_calls();
+    terraform.assert_applies(&all).await;
+    for name in ["private_persistence_subnets", "aws_objects", "leaving"] {
+        assert_eq!(terraform.state.get(name), before.get(name), "{name}");
+    }
+    let calls = terraform.account.take_calls();
+    assert!(calls.iter().all(|call| call.starts_with("update ")), "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_create_stops_for_what_a_killed_create_has_left() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let left = UnfinishedRoot { id: "vpc-dead".into(), created: None };
+    terraform.account.left.lock().unwrap().push(left);
+    let diagnostics = terraform.apply(&network(&[])).await;
+    assert!(diagnostics.0[0].detail.contains("terraform import ADDRESS vpc-dead"), "{diagnostics:?}");
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_panic_in_an_objects_code_leaves_the_state_reached() {
+    let terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.account.panicking.lock().unwrap().push("nat_gateway.0".into());
+    let attributes = network(&[]);
+    let plan = terraform.plan(&attributes).await;
+    let so_far = SoFar::default();
+    let request = ApplyRequest {
+        prior: Value::Null,
+        planned: plan.planned,
+        config: terraform.config(&attributes),
+        planned_private: plan.private,
+        stop: terraform.stop.clone(),
+        so_far: so_far.clone(),
+    };
+    let resource = Arc::new(terraform.resource);
+    let outcome = tokio::spawn(async move { resource.apply(request).await }).await;
+    assert!(outcome.is_err_and(|error| error.is_panic()));
+    let (state, private) = so_far.tell().expect("the apply said how to tell");
+    let named: Vec<&String> = state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
+    assert_eq!(inventory(&private).entries.len(), named.len());
+}
+
+#[tokio::test]
+async fn a_stop_starts_nothing_new() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.stop.cancel();
+    let diagnostics = terraform.apply(&network(&[])).await;
+    assert!(diagnostics.has_errors());
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+    assert_eq!(terraform.state, Value::Null);
+}

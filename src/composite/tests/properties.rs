@@ -1,0 +1,107 @@
+//! Random configurations, one after the other.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn some_network() -> impl Strategy<Value = Value> {
+    let switches = proptest::array::uniform10(any::<bool>());
+    (switches, 0..4_i64, 1..4_i64, 4..7_i64, any::<bool>(), 0..3_i64).prop_map(
+        |(switches, nats, zones, bits, host, tag)| {
+            let [public, app, persistence, transit, igw, endpoints, shared, app_out, group, dns] = switches;
+            let mut config = network(&[
+                ("create_public_subnets", public.into()),
+                ("create_private_app_subnets", app.into()),
+                ("create_private_persistence_subnets", persistence.into()),
+                ("create_transit_subnets", transit.into()),
+                ("create_igw", igw.into()),
+                ("create_vpc_endpoints", endpoints.into()),
+                ("one_route_table_public_subnets", shared.into()),
+                ("allow_private_persistence_internet_access", app_out.into()),
+                ("enable_default_security_group", group.into()),
+                ("enable_dns_hostnames", dns.into()),
+                ("map_public_ip_on_launch", host.into()),
+                ("num_nat_gateways", nats.into()),
+                ("num_availability_zones", zones.into()),
+                ("private_subnet_bits", bits.into()),
+            ]);
+            if tag > 0 {
+                config.set("custom_tags", Value::map([("team", Value::from(format!("team-{tag}")))]));
+            }
+            config
+        },
+    )
+}
+
+fn some_gateway() -> impl Strategy<Value = Value> {
+    let keys = ["GET /a", "POST /a", "ANY /b/{proxy+}", "GET /c/{id}", "$default"];
+    let some_route = (0..3_usize, prop::option::of(0..2_usize), any::<bool>());
+    let routes = proptest::collection::btree_map(prop::sample::select(keys.to_vec()), some_route, 1..5);
+    (routes, any::<bool>(), any::<bool>(), prop::option::of(any::<bool>())).prop_map(|(routes, other, logs, cors)| {
+        let routes: Vec<(&str, Value)> = routes
+            .into_iter()
+            .map(|(key, (number, guard, newer))| {
+                let guard = guard.map(|number| ["first", "second"][number]);
+                let mut route = route(["a", "b", "c"][number], guard);
+                if newer {
+                    route.set("payload_format_version", "2.0".into());
+                }
+                (key, route)
+            })
+            .collect();
+        let second = if other { "guard" } else { "another" };
+        let authorizers = [("first", authorizer("guard")), ("second", authorizer(second))];
+        let mut pairs = Vec::new();
+        if logs {
+            pairs.push(("access_log_logservice_group_name", Value::from("front-logs")));
+        }
+        if let Some(credentials) = cors {
+            let mut cors = Value::map([("allow_credentials", Value::from(credentials))]);
+            for name in ["allow_headers", "allow_methods", "allow_origins", "expose_headers", "max_age"] {
+                cors.set(name, Value::Null);
+            }
+            cors.set("allow_origins", Value::from(vec!["https://example.com"]));
+            pairs.push(("cors_configuration", cors));
+        }
+        gateway(&routes, &authorizers, &pairs)
+    })
+}
+
+/// Applies one configuration after the other, where it is valid, and destroys.
+fn check_sequence<P: Product>(configs: &[Value]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let mut terraform = Terraform::<P>::new(3);
+        for config in configs {
+            let plan = terraform.plan(config).await;
+            let invalid = terraform.resource.validate(&terraform.config(config)).has_errors();
+            if invalid || plan.diagnostics.has_errors() {
+                continue;
+            }
+            terraform.assert_applies(config).await;
+        }
+        if !terraform.state.is_null() {
+            let diagnostics = terraform.destroy().await;
+            assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+        }
+        assert_eq!(terraform.account.slots(), Vec::<String>::new());
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_change_between_two_networks_is_orderable_and_then_quiet(
+        configs in proptest::collection::vec(some_network(), 1..4)
+    ) {
+        check_sequence::<FourTierVpc>(&configs);
+    }
+
+    #[test]
+    fn any_change_between_two_gateways_is_orderable_and_then_quiet(
+        configs in proptest::collection::vec(some_gateway(), 1..4)
+    ) {
+        check_sequence::<HttpGateway>(&configs);
+    }
+}
