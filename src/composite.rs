@@ -113,7 +113,7 @@ impl<P: Product> Resource for Composite<P> {
         let Some(root_id) = request.state.get("id").as_str() else {
             return ReadResponse { state: Value::Null, private: Vec::new(), diagnostics };
         };
-        match refresh::refresh::<P>(cloud.as_ref(), root_id, Private::decode(&request.private)).await {
+        match refresh::within::<P>(cloud.as_ref(), &request.state, root_id, Private::decode(&request.private)).await {
             Ok(Some(private)) => {
                 let state = refresh::state::<P>(&request.state, root_id, &private, cloud.scope());
                 ReadResponse { state, private: private.encode(), diagnostics }

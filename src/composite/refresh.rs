@@ -1,9 +1,11 @@
 //! Looking at AWS, for read, import, and a plan without usable private state.
 
+use std::time::Duration;
+
 use super::observe::{drift, observe};
 use super::private::Private;
 use super::state;
-use crate::cloud::{Cloud, Failure, RootState};
+use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::objects::{Entry, Inventory, Object};
 use crate::plugin::Value;
 use crate::product::{Blueprint, Context, Facts, Product, Scope};
@@ -20,6 +22,23 @@ pub(super) async fn refresh<P: Product>(
     private.root_state = seen.root_state.filter(|state| *state != RootState::Ready);
     private.marking_refused &= private.root_state.is_some();
     Ok(Some(private))
+}
+
+/// The same, for no longer than the `timeouts` block of a state allows a read.
+pub(super) async fn within<P: Product>(
+    cloud: &dyn Cloud,
+    state: &Value,
+    root_id: &str,
+    known: Option<Private>,
+) -> Result<Option<Private>, Failure> {
+    let look = refresh::<P>(cloud, root_id, known);
+    let Some(seconds) = state::decode::<P>(state).ok().and_then(|(_, config)| P::timeouts(&config).read) else {
+        return look.await;
+    };
+    // A look changes nothing, so it may be given up in the middle of a call.
+    let gave_up =
+        || Failure::new(Cause::TimedOut, "Reading", format!("gave up after {seconds} s, as timeouts.read says"));
+    tokio::time::timeout(Duration::from_secs(seconds), look).await.unwrap_or_else(|_| Err(gave_up()))
 }
 
 /// Looks at a topology of which only the state that users see is known. Where the root is gone, that state is what

@@ -19,6 +19,8 @@ pub(crate) struct Simulation {
     counter: AtomicU64,
     /// Slots whose next change fails for good.
     pub(crate) failing: Mutex<Vec<String>>,
+    /// Whether looks never end.
+    pub(crate) hanging: std::sync::atomic::AtomicBool,
     /// Slots that something foreign uses, so that they cannot be deleted.
     pub(crate) in_use: Mutex<Vec<String>>,
     /// Slots whose code panics.
@@ -52,6 +54,7 @@ impl Simulation {
             ids: Mutex::default(),
             counter: AtomicU64::new(1),
             failing: Mutex::default(),
+            hanging: Default::default(),
             in_use: Mutex::default(),
             panicking: Mutex::default(),
             calls: Mutex::default(),
@@ -140,6 +143,9 @@ impl Cloud for Simulation {
     }
 
     async fn read(&self, owner: Owner, _: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
+        if self.hanging.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
         let objects = self.objects();
         let has_root = objects.iter().any(|object| object.key.slot == owner.root());
         let ids = self.ids.lock().unwrap();

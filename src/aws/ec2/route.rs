@@ -1,6 +1,7 @@
 //! Routes of our own, identified by table and destination.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use aws_sdk_ec2::types::{RouteOrigin, RouteState};
 use ipnet::IpNet;
@@ -153,7 +154,9 @@ async fn wait_for(
     destination: &str,
     target_id: &str,
 ) -> Result<(), Failure> {
-    let (session, patience) = (operation.session, operation.patience(waits::PROPAGATION));
+    // A route is an update of its table.
+    let limit = operation.work.timeouts.route_table_update.map_or(waits::PROPAGATION, Duration::from_secs);
+    let (session, patience) = (operation.session, operation.patience(limit));
     session
         .pollers
         .route_tables

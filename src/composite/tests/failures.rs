@@ -233,3 +233,19 @@ async fn a_stop_starts_nothing_new() {
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
     assert_eq!(terraform.state, Value::Null);
 }
+
+#[tokio::test]
+async fn a_read_that_hangs_is_given_up_when_the_user_says() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    let mut timeouts = Value::map([("read", Value::from("1s"))]);
+    for name in ["create", "update", "delete"] {
+        timeouts.set(name, Value::Null);
+    }
+    terraform.assert_applies(&network(&[("timeouts", timeouts)])).await;
+    terraform.account.hanging.store(true, std::sync::atomic::Ordering::Relaxed);
+    let (state, private) = (terraform.state.clone(), terraform.private.clone());
+    let read =
+        terraform.resource.read(ReadRequest { state: state.clone(), private, stop: terraform.stop.clone() }).await;
+    assert!(read.diagnostics.0[0].detail.contains("timeouts.read"), "{:?}", read.diagnostics);
+    assert!(read.state == state, "the state stays as it was");
+}

@@ -31,7 +31,7 @@ fn bad_inputs_are_refused_together_with_attribute_and_values() {
             "Invalid value for public_subnet_cidr_blocks[\"zone0\"]",
             "Invalid value for custom_tags[\"fgw:mine\"]",
             "The policy is no JSON object",
-            "\"soon\" is no duration.",
+            "\"soon\" is not a duration such as",
         ],
     );
 }
