@@ -146,6 +146,14 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     deleted(answer)
 }
 
+/// The tag `fgw:state` of an API, asked for by itself.
+pub(crate) async fn state(session: &Session, id: &str) -> Result<Option<RootState>, Failure> {
+    let arn = api_arn(&session.scope, id);
+    let answer = turn(session).await.get_tags().resource_arn(arn).send().await;
+    let answer = answer.map_err(|error| error.failure("GetTags"))?;
+    Ok(answer.tags().and_then(|tags| tags.get(ownership::STATE)).and_then(|state| ownership::state_in(state)))
+}
+
 /// The APIs of this name that a create of another process has not finished.
 pub(super) async fn unfinished_roots(
     session: &Session,

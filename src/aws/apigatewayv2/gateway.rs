@@ -43,8 +43,11 @@ pub(crate) async fn read(
         let objects = outliving(&session.scope, root_id, known, &groups, &policies?);
         return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
     };
-    let state = api.tags.as_ref().and_then(|tags| tags.get(ownership::STATE));
-    let root_state = state.and_then(|state| ownership::state_in(state));
+    let root_state = match state_in(api.tags.as_ref()) {
+        Some(RootState::Ready) | None => state_in(api.tags.as_ref()),
+        // The answer may be older than the mark, and a user would be told of an unfinished creation: look twice.
+        Some(_) => api::state(session, root_id).await?,
+    };
     let mut view = View {
         scope: &session.scope,
         root_id,
@@ -68,6 +71,10 @@ pub(crate) async fn read(
     }
     view.policies = policies_of_functions(session, &view).await?;
     Ok(Some(Seen { objects: view.everything(known), root_state }))
+}
+
+fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {
+    tags?.get(ownership::STATE).and_then(|state| ownership::state_in(state))
 }
 
 /// The gateways of this name that a create of another process has not finished.

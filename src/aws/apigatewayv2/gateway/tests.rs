@@ -308,3 +308,25 @@ async fn every_change_can_run_in_a_spawned_task() {
     let operation = crate::aws::Operation { session: &session, work: &work, key: &entry.key, record: None };
     is_send(all(&operation, &entry));
 }
+
+#[tokio::test]
+async fn an_unfinished_creation_is_believed_only_after_a_second_look_at_the_tags() {
+    let region = "marked";
+    let tags = format!("GET /v2/tags/arn%3Aaws%3Aapigateway%3A{region}%3A%3A%2Fapis%2Fapi1");
+    let answers = |state: &str| {
+        let api = json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e",
+            "tags": { "fgw:state": "creating" } });
+        let lists = ["routes", "integrations", "authorizers"];
+        let aws = Recorded::default()
+            .on("GET /v2/apis/api1", Answer::Json(200, api))
+            .on("GET /v2/apis/api1/stages/%24default", Answer::Error(404, "NotFoundException", "no stage"))
+            .on(&tags, Answer::Json(200, json!({ "tags": { "fgw:state": state } })));
+        lists.iter().fold(aws, |aws, list| {
+            aws.on(&format!("GET /v2/apis/api1/{list}"), Answer::Json(200, json!({ "items": [] })))
+        })
+    };
+    for (shown, believed) in [("ready", RootState::Ready), ("creating", RootState::Creating)] {
+        let seen = read(&answers(shown).session(region), OWNER, "api1", &[]).await.unwrap().unwrap();
+        assert_eq!(seen.root_state, Some(believed));
+    }
+}
