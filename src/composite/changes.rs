@@ -32,7 +32,9 @@ impl<P: Product> Composite<P> {
             private: if creating { Vec::new() } else { request.planned_private.clone() },
             diagnostics,
         };
-        let (filled, config) = match state::decode::<P>(&request.config) {
+        // Terraform applies `ignore_changes` to what a plan is asked for, and not to the configuration of an apply.
+        let planned = state::configured::<P>(&request.planned).with_unknowns_from(&request.config);
+        let (filled, config) = match state::decode::<P>(&planned) {
             Ok(decoded) => decoded,
             Err(problems) => {
                 diagnostics.problems(problems);

@@ -14,6 +14,8 @@ mod failures;
 mod full;
 #[path = "network/gateways.rs"]
 mod gateways;
+#[path = "network/ignoring.rs"]
+mod ignoring;
 #[path = "network/interruptions.rs"]
 mod interruptions;
 #[path = "network/minimal.rs"]
