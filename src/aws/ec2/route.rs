@@ -42,7 +42,7 @@ pub(super) fn read(
     let target_id = target(route).unwrap_or("nothing");
     let is_blackhole = route.state() == Some(&RouteState::Blackhole);
     let target = match is_blackhole {
-        true => Ref::Id(format!("blackhole {target_id}")),
+        true => Ref::blackhole(target_id),
         false => shown.reference(target_id),
     };
     let key = match shown.known(&id) {
