@@ -114,7 +114,11 @@ mod tests {
     }
 
     fn table(pairs: &[(&str, &str)]) -> Spec {
-        Spec::RouteTable(RouteTable { vpc: Key::new("vpc"), tags: tags(pairs) })
+        Spec::RouteTable(RouteTable {
+            vpc: Key::new("vpc"),
+            propagating_gateways: Input::Known(vec![]),
+            tags: tags(pairs),
+        })
     }
 
     fn seen(id: &str, slot: &str, spec: Spec) -> Observed {
