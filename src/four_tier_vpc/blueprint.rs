@@ -6,7 +6,7 @@ use super::addresses::{self, Site};
 use super::config::Config;
 use super::nat::{self, Nat};
 use super::zones::{self, Place};
-use super::{security_group, tags};
+use super::{foreign_routes, security_group, tags};
 use crate::objects::keys::{self, EndpointService, Family};
 use crate::objects::{
     DefaultSecurityGroup, Eip, InternetGateway, Inventory, Key, NatGateway, Object, Ref, Route, RouteTable,
@@ -68,6 +68,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let Draft { objects, mut problems, .. } = draft;
     let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
     problems.extend(over.take(1));
+    problems.extend(foreign_routes::problems(&objects, context.existing));
     if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings }) } else { Err(problems) }
 }
 

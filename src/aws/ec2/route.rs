@@ -57,6 +57,22 @@ pub(super) fn read(
     Some(Observed { id, key, spec, learned: Learned::new() })
 }
 
+/// Destination and target of a default route that others have put into one of our tables. One that a VPN gateway tells
+/// is none: ours goes before it.
+pub(super) fn foreign_default(
+    shown: &Shown<'_>,
+    table: &Key,
+    table_id: &str,
+    route: &aws_sdk_ec2::types::Route,
+) -> Option<(String, String)> {
+    let destination = destination(route).filter(|it| matches!(it.as_str(), "0.0.0.0/0" | "::/0"))?;
+    let is_propagated = route.origin() == Some(&RouteOrigin::EnableVgwRoutePropagation);
+    if is_propagated || read(shown, table, table_id, route).is_some() {
+        return None;
+    }
+    Some((destination, target(route).unwrap_or("nothing").to_string()))
+}
+
 /// Makes the route.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<(), Failure> {
     let (table_id, target_id) = (operation.id(&spec.route_table)?, operation.resolve(&spec.target)?);
