@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn some_network() -> impl Strategy<Value = Value> {
-    let switches = proptest::array::uniform10(any::<bool>());
+    let switches = proptest::array::uniform10(prop::bool::weighted(0.75));
     let entry = prop::option::weighted(0.4, prop::sample::select(vec!["10.0.240.0/24", "10.0.0.0/24", "10.0.4.0/22"]));
     (switches, 0..4_i64, 1..4_i64, 4..7_i64, (any::<bool>(), entry), 0..3_i64).prop_map(
         |(switches, nats, zones, bits, (host, entry), tag)| {
@@ -119,7 +119,7 @@ proptest! {
 
     #[test]
     fn any_change_between_two_networks_is_orderable_and_then_quiet(
-        configs in proptest::collection::vec((some_network(), prop::option::weighted(0.4, 0..3_u32)), 1..4)
+        configs in proptest::collection::vec((some_network(), prop::option::weighted(0.4, 0..3_u32)), 2..5)
     ) {
         check_sequence::<FourTierVpc>(&configs);
     }
