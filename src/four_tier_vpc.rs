@@ -9,6 +9,7 @@ mod config;
 #[cfg(test)]
 mod fixtures;
 mod nat;
+mod foreign_routes;
 mod outputs;
 #[cfg(test)]
 mod properties;

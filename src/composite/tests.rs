@@ -3,6 +3,7 @@
 mod changes;
 mod failures;
 mod drift;
+mod nat_changes;
 mod properties;
 
 use std::sync::Arc;

@@ -20,6 +20,8 @@ mod ignoring;
 mod interruptions;
 #[path = "network/minimal.rs"]
 mod minimal;
+#[path = "network/nat_changes.rs"]
+mod nat_changes;
 #[path = "network/picture.rs"]
 mod picture;
 #[path = "network/refusals.rs"]

@@ -154,13 +154,24 @@ fn show_nat_gateways(shown: &mut Shown<'_>, gateways: &[NatGateway]) {
     }
 }
 
-/// Routes of our tables that state knows, and default routes to our gateways. All others belong to others.
+/// Routes of our tables that state knows, and default routes to our gateways. All others belong to others; where one of
+/// these is a default route, its table tells.
 fn show_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     for table in tables {
         let Some(table_id) = table.route_table_id() else { continue };
         let Some(key) = shown.key(table_id).cloned() else { continue };
         for it in table.routes() {
             shown.add(route::read(shown, &key, table_id, it));
+        }
+        for destination in ["0.0.0.0/0", "::/0"] {
+            let foreign = table.routes().iter().filter_map(|it| route::foreign_default(shown, &key, table_id, it));
+            let there = foreign.into_iter().find(|(to, _)| to == destination).map(|(_, target)| target);
+            let name = keys::foreign_route(destination);
+            let was_there = shown.known(table_id).is_some_and(|entry| entry.learned.contains_key(&name));
+            // What was told once is forgotten only if something else is told.
+            if let Some(target) = there.or_else(|| was_there.then(String::new)) {
+                shown.learn(table_id, name, target);
+            }
         }
     }
 }
