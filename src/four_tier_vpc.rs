@@ -25,7 +25,7 @@ pub use config::{Config, NaclRule, SecurityGroupRule};
 use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object, Spec, Tags, Tier, keys};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
-use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts, timeouts};
+use crate::product::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts, timeouts};
 
 /// A VPC with up to four tiers of subnets, and all that belongs to it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,6 +100,10 @@ impl Product for FourTierVpc {
         reflect(state, inventory);
     }
 
+    fn ignored_drift(config: &Config) -> IgnoredDrift {
+        IgnoredDrift::of(&config.ignore_drift)
+    }
+
     fn timeouts(config: &Config) -> Timeouts {
         let seconds = |text: &Input<String>| text.known().and_then(|text| timeouts::seconds(text));
         Timeouts {
@@ -124,7 +128,7 @@ fn is_same_range(a: &Input<Option<String>>, b: &Input<Option<String>>) -> bool {
 /// Writes what differs from what was applied into the attributes that express it.
 fn reflect(state: &mut Value, inventory: &Inventory) {
     if let Some(entry) = inventory.at(keys::VPC)
-        && let (Spec::Vpc(applied), Some(Spec::Vpc(observed))) = (&entry.applied, &entry.observed)
+        && let (Spec::Vpc(applied), Some(Spec::Vpc(observed))) = (&entry.applied, entry.drifted())
     {
         let attributes = [
             ("enable_dns_support", &applied.enable_dns_support, &observed.enable_dns_support),

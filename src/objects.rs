@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 pub use inventory::{Entry, Ids, Inventory, Learned, Made};
 pub use route_key::RouteKey;
 pub use spec::{
-    AccessLog, Api, ApiRoute, Authorizer, Cors, DefaultSecurityGroup, Eip, Integration, InternetGateway,
-    LambdaPermission, LogGroup, NatGateway, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule,
-    Spec, Stage, Subnet, Tier, Vpc, VpcEndpoint,
+    AccessLog, Api, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, Eip, Integration,
+    InternetGateway, Ipv6Source, LambdaPermission, LogGroup, NatGateway, NetworkAclRule, Route, RouteTable,
+    RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 
 use crate::plugin::Input;

@@ -1,6 +1,7 @@
 //! The objects of a network: one file per kind, each with the same functions in the same order (`read`, `create`,
 //! `update`, `delete`), and one batched read of them all.
 
+pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;
 pub(crate) mod eip;
 pub(crate) mod internet_gateway;
@@ -18,6 +19,7 @@ pub(crate) mod subnet;
 mod tags;
 pub(crate) mod vpc;
 pub(crate) mod vpc_endpoint;
+pub(crate) mod vpc_ipv6_block;
 mod without_token;
 #[cfg(test)]
 pub(crate) mod recorded;

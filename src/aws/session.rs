@@ -54,6 +54,7 @@ impl Cloud for Session {
         let operation = Operation { session: self, work, key: &object.key, record: Some(record) };
         match &object.spec {
             Spec::Vpc(spec) => ec2::vpc::create(&operation, spec).await,
+            Spec::VpcIpv6Block(spec) => ec2::vpc_ipv6_block::create(&operation, spec).await,
             Spec::InternetGateway(spec) => ec2::internet_gateway::create(&operation, spec).await,
             Spec::Subnet(spec) => ec2::subnet::create(&operation, spec).await,
             Spec::RouteTable(spec) => ec2::route_table::create(&operation, spec).await,
@@ -62,6 +63,7 @@ impl Cloud for Session {
             Spec::NatGateway(spec) => ec2::nat_gateway::create(&operation, spec).await,
             Spec::Route(spec) => ec2::route::create(&operation, spec).await,
             Spec::VpcEndpoint(spec) => ec2::vpc_endpoint::create(&operation, spec).await,
+            Spec::DefaultNetworkAcl(spec) => ec2::default_network_acl::create(&operation, spec).await,
             Spec::DefaultSecurityGroup(spec) => ec2::default_security_group::create(&operation, spec).await,
             Spec::Api(spec) => apigatewayv2::api::create(&operation, spec).await,
             Spec::Authorizer(spec) => apigatewayv2::authorizer::create(&operation, spec).await,
@@ -90,6 +92,7 @@ impl Cloud for Session {
         }
         match &to.spec {
             Spec::Vpc(to) => ec2::vpc::update(&operation, id, from!(Vpc), to).await,
+            Spec::VpcIpv6Block(to) => ec2::vpc_ipv6_block::update(&operation, id, from!(VpcIpv6Block), to).await,
             Spec::InternetGateway(to) => {
                 ec2::internet_gateway::update(&operation, id, from!(InternetGateway), to).await
             }
@@ -102,6 +105,9 @@ impl Cloud for Session {
             Spec::NatGateway(to) => ec2::nat_gateway::update(&operation, id, from!(NatGateway), to).await,
             Spec::Route(to) => ec2::route::update(&operation, id, from!(Route), to).await,
             Spec::VpcEndpoint(to) => ec2::vpc_endpoint::update(&operation, id, from!(VpcEndpoint), to).await,
+            Spec::DefaultNetworkAcl(to) => {
+                ec2::default_network_acl::update(&operation, id, from!(DefaultNetworkAcl), to).await
+            }
             Spec::DefaultSecurityGroup(to) => {
                 ec2::default_security_group::update(&operation, id, from!(DefaultSecurityGroup), to).await
             }
@@ -119,6 +125,7 @@ impl Cloud for Session {
         let operation = Operation { session: self, work, key: &entry.key, record: None };
         match &entry.applied {
             Spec::Vpc(_) => ec2::vpc::delete(&operation, entry).await,
+            Spec::VpcIpv6Block(_) => ec2::vpc_ipv6_block::delete(&operation, entry).await,
             Spec::InternetGateway(_) => ec2::internet_gateway::delete(&operation, entry).await,
             Spec::Subnet(_) => ec2::subnet::delete(&operation, entry).await,
             Spec::RouteTable(_) => ec2::route_table::delete(&operation, entry).await,
@@ -127,6 +134,7 @@ impl Cloud for Session {
             Spec::NatGateway(_) => ec2::nat_gateway::delete(&operation, entry).await,
             Spec::Route(_) => ec2::route::delete(&operation, entry).await,
             Spec::VpcEndpoint(_) => ec2::vpc_endpoint::delete(&operation, entry).await,
+            Spec::DefaultNetworkAcl(_) => ec2::default_network_acl::delete(&operation, entry).await,
             Spec::DefaultSecurityGroup(spec) => ec2::default_security_group::delete(&operation, entry, spec).await,
             Spec::Api(_) => apigatewayv2::api::delete(&operation, entry).await,
             Spec::Authorizer(_) => apigatewayv2::authorizer::delete(&operation, entry).await,

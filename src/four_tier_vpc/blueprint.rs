@@ -108,7 +108,9 @@ impl<'a> Draft<'a> {
         let vpc = vpc_key(context.existing, &cidr_block, &config.tenancy);
         let spec = Vpc {
             name: config.vpc_name.clone(),
-            cidr_block,
+            cidr_block: cidr_block.map(Some),
+            ipv4_ipam_pool_id: config.ipv4_ipam_pool_id.clone(),
+            ipv4_netmask_length: config.ipv4_netmask_length.clone(),
             instance_tenancy: config.tenancy.clone(),
             enable_dns_support: config.enable_dns_support.clone(),
             enable_dns_hostnames: config.enable_dns_hostnames.clone(),
@@ -159,6 +161,9 @@ impl<'a> Draft<'a> {
                     availability_zone_id: place.id.clone(),
                     cidr_block,
                     map_public_ip_on_launch,
+                    ipv6_block: None,
+                    ipv6_cidr_block: Input::Known(None),
+                    assign_ipv6_address_on_creation: Input::Known(false),
                     tags: self.tags(&format!("-{}-{}", tier.name(), place.index), &[config.subnet_tags(*tier)]),
                 };
                 self.add(&key, Spec::Subnet(spec));
@@ -180,7 +185,11 @@ impl<'a> Draft<'a> {
                     false => (keys::route_table(*tier, Some(place.index)), format!("-{}-{}", tier.name(), place.index)),
                 };
                 if !shared || position == 0 {
-                    let spec = RouteTable { vpc: self.vpc.clone(), tags: self.tags(&suffix, &own) };
+                    let spec = RouteTable {
+                        vpc: self.vpc.clone(),
+                        propagating_gateways: Input::Known(Vec::new()),
+                        tags: self.tags(&suffix, &own),
+                    };
                     self.add(&key, Spec::RouteTable(spec));
                 }
                 tables.insert((*tier, place.index), key);
@@ -224,6 +233,7 @@ impl<'a> Draft<'a> {
                 subnet: subnet.clone(),
                 allocation: Some(nat.allocation.clone()),
                 internet_gateway: internet_gateway.cloned(),
+                secondary_private_ip_address_count: Input::Known(0),
                 tags: self.tags(&format!("-nat-gateway-{}", nat.slot), &own),
             };
             self.add(&key, Spec::NatGateway(spec));

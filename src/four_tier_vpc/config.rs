@@ -207,7 +207,8 @@ crate::attributes! {
         /// How long to wait for one route table's update, such as `2m`.
         route_table_update_timeout: Input<String> = default("2m").check(duration()),
 
-        /// Objects whose drift is neither reported nor mended. Not supported yet in this version.
+        /// Patterns of keys in `aws_objects`, where `*` stands for any text: the drift of these objects is neither
+        /// reported nor mended, as long as the configuration wants nothing else of them.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional(),
         /// How long whole operations may take.
         timeouts: Input<Option<OperationTimeouts>> = block(),

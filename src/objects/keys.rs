@@ -1,11 +1,14 @@
 //! The keys of a network's objects, in one place: the blueprint says with them what should be, and what is read
 //! from AWS gets the same ones.
 
-use super::{Key, Ref, Tier};
+use super::{Ipv6Source, Key, Ref, Tier};
 use crate::plugin::Input;
 
 /// The slot of the VPC, the root of a network.
 pub const VPC: &str = "vpc";
+
+/// The slot of the VPC's IPv6 range.
+pub const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
 
 /// The two families of addresses that a route may be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,27 @@ pub enum EndpointService {
 /// `vpc`, fixed by primary CIDR and tenancy.
 pub fn vpc(cidr_block: &Input<String>, tenancy: &Input<String>) -> Key {
     Key::fixed(VPC, join(&[cidr_block.as_ref(), tenancy.as_ref()]))
+}
+
+/// `vpc`, fixed by IPAM pool, prefix length and tenancy, where the pool chooses the range.
+pub fn vpc_of_pool(pool_id: &Input<String>, netmask_length: &Input<Option<i64>>, tenancy: &Input<String>) -> Key {
+    let length = netmask_length.clone().map(|length| length.map_or("default".into(), |length| format!("/{length}")));
+    Key::fixed(VPC, join(&[pool_id.as_ref(), length.as_ref(), tenancy.as_ref()]))
+}
+
+/// `ipv6_cidr_block`, fixed by where the range comes from.
+pub fn ipv6_cidr_block(source: &Ipv6Source) -> Key {
+    let text = |input: &Input<Option<String>>| input.clone().map(|text| text.unwrap_or("any".into()));
+    let fixed = match source {
+        Ipv6Source::Amazon { network_border_group } => {
+            join(&[Input::Known("amazon".to_string()).as_ref(), text(network_border_group).as_ref()])
+        }
+        Ipv6Source::Pool { pool_id, cidr_block, netmask_length } => {
+            let length = text(&netmask_length.clone().map(|length| length.map(|length| format!("/{length}"))));
+            join(&[text(pool_id).as_ref(), text(cidr_block).as_ref(), length.as_ref()])
+        }
+    };
+    Key::fixed(IPV6_CIDR_BLOCK, fixed)
 }
 
 /// `internet_gateway`.
@@ -76,6 +100,12 @@ pub fn nat_gateway(slot: u32, subnet: &Key, allocation: &Input<Ref>) -> Key {
     Key::fixed(format!("nat_gateway.{slot}"), fixed)
 }
 
+/// `private_nat_gateway.<slot>`, fixed by subnet.
+pub fn private_nat_gateway(slot: u32, subnet: &Key) -> Key {
+    let subnet_slot = Input::Known(subnet.slot.clone());
+    Key::fixed(format!("private_nat_gateway.{slot}"), join(&[subnet_slot.as_ref(), subnet.fixed.as_ref()]))
+}
+
 /// `route.<table>.<ipv4|ipv6>`: the default route of a table.
 pub fn default_route(route_table: &Key, family: Family) -> Key {
     let table = route_table.slot.strip_prefix("route_table.").unwrap_or(&route_table.slot);
@@ -89,6 +119,11 @@ pub fn default_route(route_table: &Key, family: Family) -> Key {
 /// `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
 pub fn vpc_endpoint(service: EndpointService, service_name: &Input<String>) -> Key {
     Key::fixed(format!("vpc_endpoint.{}", service.slot()), service_name.clone())
+}
+
+/// `default_network_acl`.
+pub fn default_network_acl() -> Key {
+    Key::new("default_network_acl")
 }
 
 /// `default_security_group`.

@@ -15,8 +15,8 @@ use crate::plugin::Input;
 
 pub use gateway::{AccessLog, Api, ApiRoute, Authorizer, Cors, Integration, LambdaPermission, LogGroup, Stage};
 pub use network::{
-    DefaultSecurityGroup, Eip, InternetGateway, NatGateway, Route, RouteTable, RouteTableAssociation, RuleSource,
-    SecurityGroupRule, Subnet, Tier, Vpc, VpcEndpoint,
+    DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route,
+    RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 
 /// What an AWS object looks like.
@@ -25,6 +25,7 @@ pub use network::{
 #[expect(missing_docs, reason = "each variant is named after the struct that it holds")]
 pub enum Spec {
     Vpc(Vpc),
+    VpcIpv6Block(VpcIpv6Block),
     InternetGateway(InternetGateway),
     Subnet(Subnet),
     RouteTable(RouteTable),
@@ -33,6 +34,7 @@ pub enum Spec {
     NatGateway(NatGateway),
     Route(Route),
     VpcEndpoint(VpcEndpoint),
+    DefaultNetworkAcl(DefaultNetworkAcl),
     DefaultSecurityGroup(DefaultSecurityGroup),
     Api(Api),
     Authorizer(Authorizer),
@@ -54,11 +56,13 @@ macro_rules! tags_of {
             | Spec::Eip(Eip { tags, .. })
             | Spec::NatGateway(NatGateway { tags, .. })
             | Spec::VpcEndpoint(VpcEndpoint { tags, .. })
+            | Spec::DefaultNetworkAcl(DefaultNetworkAcl { tags, .. })
             | Spec::DefaultSecurityGroup(DefaultSecurityGroup { tags, .. })
             | Spec::Api(Api { tags, .. })
             | Spec::LogGroup(LogGroup { tags, .. })
             | Spec::Stage(Stage { tags, .. }) => Some(tags),
-            Spec::RouteTableAssociation(_)
+            Spec::VpcIpv6Block(_)
+            | Spec::RouteTableAssociation(_)
             | Spec::Route(_)
             | Spec::Authorizer(_)
             | Spec::LambdaPermission(_)
@@ -73,6 +77,7 @@ impl Spec {
     pub fn kind(&self) -> &'static str {
         match self {
             Spec::Vpc(_) => "VPC",
+            Spec::VpcIpv6Block(_) => "IPv6 CIDR block",
             Spec::InternetGateway(_) => "internet gateway",
             Spec::Subnet(_) => "subnet",
             Spec::RouteTable(_) => "route table",
@@ -81,6 +86,7 @@ impl Spec {
             Spec::NatGateway(_) => "NAT gateway",
             Spec::Route(_) | Spec::ApiRoute(_) => "route",
             Spec::VpcEndpoint(_) => "VPC endpoint",
+            Spec::DefaultNetworkAcl(_) => "default network ACL",
             Spec::DefaultSecurityGroup(_) => "default security group",
             Spec::Api(_) => "HTTP API",
             Spec::Authorizer(_) => "authorizer",
@@ -97,7 +103,12 @@ impl Spec {
         match self {
             Spec::Vpc(_) | Spec::Api(_) => vec![],
             Spec::InternetGateway(it) => it.vpc.iter().map(|vpc| Need::new(vpc, Holds)).collect(),
-            Spec::Subnet(it) => vec![Need::new(&it.vpc, Holds)],
+            Spec::VpcIpv6Block(it) => vec![Need::new(&it.vpc, Holds)],
+            Spec::Subnet(it) => {
+                let mut needs = vec![Need::new(&it.vpc, Holds)];
+                needs.extend(it.ipv6_block.iter().map(|block| Need::new(block, Holds)));
+                needs
+            }
             Spec::RouteTable(it) => vec![Need::new(&it.vpc, Holds)],
             Spec::RouteTableAssociation(it) => {
                 let mut needs = vec![Need::new(&it.subnet, Holds)];
@@ -122,6 +133,12 @@ impl Spec {
             Spec::VpcEndpoint(it) => {
                 let mut needs = vec![Need::new(&it.vpc, Holds)];
                 needs.extend(it.route_tables.iter().flat_map(|table| Need::of(table, Holds)));
+                needs
+            }
+            // Its list only says which subnets were given it: they come and go by themselves.
+            Spec::DefaultNetworkAcl(it) => {
+                let mut needs = vec![Need::new(&it.vpc, Holds)];
+                needs.extend(it.subnets.iter().map(|subnet| Need::new(subnet, Free)));
                 needs
             }
             Spec::DefaultSecurityGroup(it) => vec![Need::new(&it.vpc, Holds)],
@@ -156,6 +173,8 @@ impl Spec {
         match self {
             Spec::RouteTableAssociation(it) => Some(&it.subnet),
             Spec::Route(it) => Some(&it.route_table),
+            Spec::VpcIpv6Block(it) => Some(&it.vpc),
+            Spec::DefaultNetworkAcl(it) => Some(&it.vpc),
             Spec::DefaultSecurityGroup(it) => Some(&it.vpc),
             Spec::Authorizer(it) => Some(&it.api),
             Spec::Integration(it) => Some(&it.api),

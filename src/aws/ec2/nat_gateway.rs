@@ -36,7 +36,14 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
             // While it is pending AWS may not show the address yet.
             let allocation = allocation.or_else(|| applied.allocation.clone());
             let internet_gateway = applied.internet_gateway.clone();
-            (key.clone(), NatGateway { subnet, allocation, internet_gateway, tags: tags::own(gateway.tags()) })
+            let spec = NatGateway {
+                subnet,
+                allocation,
+                internet_gateway,
+                secondary_private_ip_address_count: Input::Known(0),
+                tags: tags::own(gateway.tags()),
+            };
+            (key.clone(), spec)
         }
         Ours::State(_) => return None,
         Ours::Tag(slot) => {
@@ -44,13 +51,17 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
             let allocation = if is_private { None } else { Some(allocation.unwrap_or(Input::Unknown)) };
             let fixed = match &allocation {
                 Some(address) => keys::nat_gateway(0, &subnet, address).fixed,
-                None => subnet.fixed.as_ref().map(|fixed| format!("{} {fixed}", subnet.slot)),
+                None => keys::private_nat_gateway(0, &subnet).fixed,
             };
             let internet_gateway = allocation.as_ref().map(|_| keys::internet_gateway());
-            (
-                Key::fixed(slot, fixed),
-                NatGateway { subnet, allocation, internet_gateway, tags: tags::own(gateway.tags()) },
-            )
+            let spec = NatGateway {
+                subnet,
+                allocation,
+                internet_gateway,
+                secondary_private_ip_address_count: Input::Known(0),
+                tags: tags::own(gateway.tags()),
+            };
+            (Key::fixed(slot, fixed), spec)
         }
     };
     let key = match gateway.state() {
@@ -185,7 +196,14 @@ mod tests {
         let address = Input::Known(Ref::Key(keys::eip(0)));
         let key = keys::nat_gateway(0, &subnet, &address);
         let tags = Input::Known(Default::default());
-        (key, NatGateway { subnet, allocation: Some(address), internet_gateway: None, tags })
+        let spec = NatGateway {
+            subnet,
+            allocation: Some(address),
+            internet_gateway: None,
+            secondary_private_ip_address_count: Input::Known(0),
+            tags,
+        };
+        (key, spec)
     }
 
     #[tokio::test]

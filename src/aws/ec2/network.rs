@@ -54,6 +54,7 @@ pub(crate) async fn read(
     let main_table = tables.iter().find(|table| table.associations().iter().any(|it| it.main() == Some(true)));
     let learned = [
         ("owner_id", vpc.owner_id()),
+        ("cidr_block", vpc.cidr_block()),
         ("default_route_table_id", main_table.and_then(|table| table.route_table_id())),
         ("default_network_acl_id", acls.first().and_then(|acl| acl.network_acl_id())),
         ("default_security_group_id", groups.first().and_then(|group| group.group_id())),

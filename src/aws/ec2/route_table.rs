@@ -11,6 +11,7 @@ use super::shown::Shown;
 use super::tags;
 use crate::cloud::{Failure, Observed};
 use crate::objects::{Entry, Key, Learned, RouteTable, Spec};
+use crate::plugin::Input;
 
 /// How long the creation or deletion of a table may take unless the user says otherwise.
 const READY: Duration = Duration::from_secs(5 * 60);
@@ -20,7 +21,11 @@ pub(super) fn read(shown: &Shown<'_>, key: Key, table: &aws_sdk_ec2::types::Rout
     Some(Observed {
         id: table.route_table_id()?.to_string(),
         key,
-        spec: Spec::RouteTable(RouteTable { vpc: shown.vpc.clone(), tags: tags::own(table.tags()) }),
+        spec: Spec::RouteTable(RouteTable {
+            vpc: shown.vpc.clone(),
+            propagating_gateways: Input::Known(Vec::new()),
+            tags: tags::own(table.tags()),
+        }),
         learned: Learned::new(),
     })
 }

@@ -34,6 +34,9 @@ pub(super) fn read(
             availability_zone_id: subnet.availability_zone_id()?.to_string(),
             cidr_block: Input::Known(subnet.cidr_block().unwrap_or_default().to_string()),
             map_public_ip_on_launch: Input::Known(subnet.map_public_ip_on_launch().unwrap_or(false)),
+            ipv6_block: None,
+            ipv6_cidr_block: Input::Known(None),
+            assign_ipv6_address_on_creation: Input::Known(false),
             tags: tags::own(subnet.tags()),
         }),
         learned: Learned::new(),
@@ -187,6 +190,9 @@ mod tests {
             availability_zone_id: "use1-az6".into(),
             cidr_block: Input::Known("10.0.0.0/24".into()),
             map_public_ip_on_launch: Input::Known(true),
+            ipv6_block: None,
+            ipv6_cidr_block: Input::Known(None),
+            assign_ipv6_address_on_creation: Input::Known(false),
             tags: Input::Known(Default::default()),
         }
     }

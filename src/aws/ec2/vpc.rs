@@ -56,18 +56,26 @@ pub(super) fn read(
     attributes: Attributes,
     learned: Learned,
 ) -> Observed {
-    let cidr_block = Input::Known(vpc.cidr_block().unwrap_or_default().to_string());
+    let range = Input::Known(vpc.cidr_block().unwrap_or_default().to_string());
     let tenancy = vpc.instance_tenancy().map_or("default", |tenancy| tenancy.as_str());
     let instance_tenancy = Input::Known(tenancy.to_string());
-    let key = known.map_or_else(|| keys::vpc(&cidr_block, &instance_tenancy), |entry| entry.key.clone());
+    let key = known.map_or_else(|| keys::vpc(&range, &instance_tenancy), |entry| entry.key.clone());
     let prefix = ownership::resource(owner, "");
     let name = tags::value(vpc.tags(), ownership::RESOURCE).and_then(|text| text.strip_prefix(prefix.as_str()));
+    let asked = known.and_then(|entry| if let Spec::Vpc(applied) = &entry.applied { Some(applied) } else { None });
+    // Where a pool has chosen the range, none was asked for. AWS does not tell the pool.
+    let cidr_block = match asked {
+        Some(Vpc { cidr_block: Input::Known(None), .. }) => Input::Known(None),
+        _ => range.map(Some),
+    };
     Observed {
         id: id.to_string(),
         key,
         spec: Spec::Vpc(Vpc {
             name: Input::Known(name.unwrap_or_default().to_string()),
             cidr_block,
+            ipv4_ipam_pool_id: asked.map_or(Input::Known(None), |asked| asked.ipv4_ipam_pool_id.clone()),
+            ipv4_netmask_length: asked.map_or(Input::Known(None), |asked| asked.ipv4_netmask_length.clone()),
             instance_tenancy,
             enable_dns_support: Input::Known(attributes.dns_support),
             enable_dns_hostnames: Input::Known(attributes.dns_hostnames),
@@ -83,7 +91,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     let session = operation.session;
     let name = operation.known(&spec.name)?;
     let tags = ownership::tags_on_create_root(operation, &spec.tags, name)?;
-    let cidr_block = operation.known(&spec.cidr_block)?;
+    let cidr_block = operation.known(&spec.cidr_block)?.as_deref();
     let tenancy = operation.known(&spec.instance_tenancy)?;
     let (id, owner_id) = without_token::create(
         operation,
@@ -92,7 +100,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
             session
                 .ec2
                 .create_vpc()
-                .cidr_block(cidr_block)
+                .set_cidr_block(cidr_block.map(str::to_string))
                 .instance_tenancy(Tenancy::from(tenancy.as_str()))
                 .tag_specifications(tags::on_create(ResourceType::Vpc, &tags))
                 .customize()
@@ -105,7 +113,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
         },
         || async {
             let found = creating(session, operation.work.owner, name).await?;
-            let mine = found.iter().filter(|vpc| vpc.cidr_block() == Some(cidr_block.as_str()));
+            let mine =
+                found.iter().filter(|vpc| cidr_block.is_none_or(|cidr_block| vpc.cidr_block() == Some(cidr_block)));
             Ok(mine.filter_map(identify).find(|(id, _)| !session.newborns.contains(id)))
         },
     )
@@ -376,7 +385,9 @@ mod tests {
     fn spec() -> Vpc {
         Vpc {
             name: Input::Known("shop".into()),
-            cidr_block: Input::Known("10.0.0.0/16".into()),
+            cidr_block: Input::Known(Some("10.0.0.0/16".into())),
+            ipv4_ipam_pool_id: Input::Known(None),
+            ipv4_netmask_length: Input::Known(None),
             instance_tenancy: Input::Known("default".into()),
             enable_dns_support: Input::Known(true),
             enable_dns_hostnames: Input::Known(true),

@@ -10,8 +10,13 @@ use crate::plugin::Input;
 pub struct Vpc {
     /// `vpc_name`, kept in the ownership tag.
     pub name: Input<String>,
-    /// Primary IPv4 range in CIDR notation.
-    pub cidr_block: Input<String>,
+    /// Primary IPv4 range in CIDR notation, as asked for; `None` where an IPAM pool chooses it. The range that the
+    /// pool chose is learned as `cidr_block`.
+    pub cidr_block: Input<Option<String>>,
+    /// The IPAM pool that the range comes from. AWS does not tell it afterwards.
+    pub ipv4_ipam_pool_id: Input<Option<String>>,
+    /// Prefix length asked of the pool; `None` where the range is given or the pool has a default.
+    pub ipv4_netmask_length: Input<Option<i64>>,
     /// `default` or `dedicated`.
     pub instance_tenancy: Input<String>,
     /// Whether the Amazon DNS server answers.
@@ -22,6 +27,36 @@ pub struct Vpc {
     pub enable_network_address_usage_metrics: Input<bool>,
     /// Tags.
     pub tags: Tags,
+}
+
+/// The VPC's IPv6 range. Key `ipv6_cidr_block`, fixed by where it comes from. Its id is that of the association, and
+/// the range is learned as `ipv6_cidr_block`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VpcIpv6Block {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Where it comes from.
+    pub source: Ipv6Source,
+}
+
+/// Where an IPv6 range comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ipv6Source {
+    /// A /56 of Amazon's.
+    Amazon {
+        /// Where its addresses are advertised; `None` is the Region.
+        network_border_group: Input<Option<String>>,
+    },
+    /// An IPAM pool.
+    Pool {
+        /// The pool's id; `None` where the range was found in AWS, which does not tell.
+        pool_id: Input<Option<String>>,
+        /// The range asked for.
+        cidr_block: Input<Option<String>>,
+        /// The prefix length asked for.
+        netmask_length: Input<Option<i64>>,
+    },
 }
 
 /// An internet gateway, attached to its VPC. Key `internet_gateway`.
@@ -61,6 +96,12 @@ pub struct Subnet {
     pub cidr_block: Input<String>,
     /// Whether instances get a public address.
     pub map_public_ip_on_launch: Input<bool>,
+    /// The VPC's IPv6 range that the subnet's is part of.
+    pub ipv6_block: Option<Key>,
+    /// IPv6 range in CIDR notation, canonical. Unknown until that of the VPC is.
+    pub ipv6_cidr_block: Input<Option<String>>,
+    /// Whether network interfaces get an IPv6 address. AWS wants an IPv6 range for it.
+    pub assign_ipv6_address_on_creation: Input<bool>,
     /// Tags.
     pub tags: Tags,
 }
@@ -70,6 +111,8 @@ pub struct Subnet {
 pub struct RouteTable {
     /// Its VPC.
     pub vpc: Key,
+    /// Virtual private gateways whose routes we let propagate to it, sorted. Those that others let are not among them.
+    pub propagating_gateways: Input<Vec<Input<String>>>,
     /// Tags.
     pub tags: Tags,
 }
@@ -93,7 +136,8 @@ pub struct Eip {
     pub tags: Tags,
 }
 
-/// A NAT gateway. Key `nat_gateway.<index>` or `private_nat_gateway.<index>`, fixed by subnet and address.
+/// A NAT gateway. Key `nat_gateway.<index>`, fixed by subnet and address, or `private_nat_gateway.<index>`, fixed by
+/// subnet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NatGateway {
     /// The subnet that it stands in.
@@ -102,6 +146,8 @@ pub struct NatGateway {
     pub allocation: Option<Input<Ref>>,
     /// The internet gateway that a public NAT gateway needs attached.
     pub internet_gateway: Option<Key>,
+    /// Number of private addresses beside the first one; 0 for a public one.
+    pub secondary_private_ip_address_count: Input<i64>,
     /// Tags.
     pub tags: Tags,
 }
@@ -130,6 +176,39 @@ pub struct VpcEndpoint {
     pub policy: Input<Option<String>>,
     /// Tags.
     pub tags: Tags,
+}
+
+/// The VPC's default network ACL, adopted. Key `default_network_acl`, id of the ACL.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DefaultNetworkAcl {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Inbound rules by number, without AWS's last one that denies the rest.
+    pub ingress: Input<Vec<NetworkAclRule>>,
+    /// Outbound rules by number, without AWS's last one that denies the rest.
+    pub egress: Input<Vec<NetworkAclRule>>,
+    /// Subnets that are given this ACL when they come into this list, sorted. A subnet that gets another ACL later is
+    /// not fought over.
+    pub subnets: Vec<Key>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// One rule of a network ACL.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NetworkAclRule {
+    /// Place in the order of evaluation, 1 to 32766; unique within a direction.
+    pub rule_no: i64,
+    /// Whether it allows; otherwise it denies.
+    pub allow: bool,
+    /// Number of the protocol; `-1` for all.
+    pub protocol: String,
+    /// IPv4 or IPv6 range, canonical.
+    pub cidr_block: String,
+    /// First and last port; `None` where the protocol has none.
+    pub ports: Option<(i64, i64)>,
+    /// ICMP type and code, where -1 means all; `None` for other protocols.
+    pub icmp: Option<(i64, i64)>,
 }
 
 /// The VPC's default security group, adopted. Key `default_security_group`, id of the group.

@@ -278,6 +278,7 @@ async fn a_failed_nat_gateway_is_another_object_than_the_wanted_one() {
         allocation: Some(address.clone()),
         internet_gateway: None,
         tags: none(),
+        secondary_private_ip_address_count: Input::Known(0),
     };
     let wanted = keys::nat_gateway(0, &subnet, &address);
     let entry = Entry::new(wanted.clone(), "nat-1", Spec::NatGateway(spec));
