@@ -39,7 +39,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let config = context.config;
     let Some(structure) = Structure::of(config) else { return Ok(Blueprint::Undecided) };
     let Some(available) = &context.facts.availability_zones else { return Ok(Blueprint::Undecided) };
-    let mut warnings = warnings(config);
+    let mut warnings = warnings(config, context.prior);
     let Some(places) = zones::places(config, context.existing, available, &mut warnings)? else {
         return Ok(Blueprint::Undecided);
     };
@@ -350,8 +350,22 @@ fn canonical_json(text: &str) -> String {
 }
 
 /// What is legal and yet probably not meant.
-fn warnings(config: &Config) -> Vec<Problem> {
+fn warnings(config: &Config, prior: Option<&Config>) -> Vec<Problem> {
     let mut warnings = Vec::new();
+    if let Some(prior) = prior.filter(|prior| prior.vpc_name != config.vpc_name) {
+        let name =
+            |config: &Config| config.vpc_name.known().map_or("(known after apply)".into(), |it| format!("{it:?}"));
+        warnings.push(Problem::new(
+            AttributePath::new("vpc_name"),
+            format!(
+                "The name changes from {} to {}, and with it the keys of public_subnets, private_app_subnets, \
+                 private_persistence_subnets and transit_subnets. What is made by for_each over these maps is replaced.",
+                name(prior),
+                name(config)
+            ),
+            "Use the lists <tier>_subnet_ids, or keep the name and set the tag Name in custom_tags.",
+        ));
+    }
     if config.tenancy.known().is_some_and(|tenancy| tenancy == "host") {
         warnings.push(Problem::new(
             AttributePath::new("tenancy"),
