@@ -6,7 +6,7 @@ pub(crate) mod eip;
 pub(crate) mod internet_gateway;
 pub(crate) mod nat_gateway;
 mod network;
-mod network_interfaces;
+mod obstacles;
 mod policy;
 mod pollers;
 pub(crate) mod route;
@@ -25,6 +25,7 @@ pub(crate) mod recorded;
 use aws_sdk_ec2::types::Filter;
 
 pub(crate) use network::read;
+pub(crate) use obstacles::in_the_way;
 pub(crate) use pollers::Pollers;
 pub(crate) use vpc::{mark_root, unfinished_roots};
 
