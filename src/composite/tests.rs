@@ -3,6 +3,7 @@
 mod changes;
 mod failures;
 mod drift;
+mod obstacles;
 mod properties;
 
 use std::sync::Arc;

@@ -10,12 +10,16 @@ mod endpoints;
 mod examples;
 #[path = "network/failures.rs"]
 mod failures;
+#[path = "network/foreigners.rs"]
+mod foreigners;
 #[path = "network/full.rs"]
 mod full;
 #[path = "network/gateways.rs"]
 mod gateways;
 #[path = "network/interruptions.rs"]
 mod interruptions;
+#[path = "network/leaving.rs"]
+mod leaving;
 #[path = "network/minimal.rs"]
 mod minimal;
 #[path = "network/picture.rs"]

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use aws_sdk_ec2::types::{
-    AttachmentStatus, Filter, NetworkInterface, NetworkInterfaceType, Tag, VpcPeeringConnection,
+    AttachmentStatus, Filter, NetworkInterface, Tag, VpcPeeringConnection,
     VpcPeeringConnectionStateReasonCode as Peering,
 };
 
@@ -84,9 +84,10 @@ impl Look<'_> {
         Ok(foreign.filter_map(|interface| self.interface(interface)).collect())
     }
 
-    /// AWS writes the id of a NAT gateway into the description of its interface.
+    /// AWS writes the id of a NAT gateway into the description of its interface. Its API model and its answers spell the
+    /// type differently.
     fn is_of_our_nat(&self, interface: &NetworkInterface) -> bool {
-        if interface.interface_type() != Some(&NetworkInterfaceType::NatGateway) {
+        if !interface.interface_type().is_some_and(|kind| matches!(kind.as_str(), "nat_gateway" | "natGateway")) {
             return false;
         }
         let description = interface.description().unwrap_or_default();
@@ -311,4 +312,169 @@ fn tell_tables(
         }
     }
     Ok(subnets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Recorded, VPC};
+    use crate::cloud::Cause;
+    use crate::objects::{InternetGateway, Key, NatGateway, RouteTable};
+    use crate::plugin::Input;
+
+    /// The internet gateway, a NAT gateway and a route table of ours.
+    fn known() -> Vec<Entry> {
+        let (vpc, tags) = (Key::new("vpc"), Input::Known(Default::default()));
+        let nat = NatGateway {
+            subnet: Key::new("subnet.public.0"),
+            allocation: None,
+            internet_gateway: None,
+            tags: tags.clone(),
+        };
+        let gateway = InternetGateway { vpc: Some(vpc.clone()), tags: tags.clone() };
+        vec![
+            Entry::new(Key::new("internet_gateway"), "igw-1", Spec::InternetGateway(gateway)),
+            Entry::new(Key::new("nat_gateway.0"), "nat-1", Spec::NatGateway(nat)),
+            Entry::new(Key::new("route_table.public"), "rtb-1", Spec::RouteTable(RouteTable { vpc, tags })),
+        ]
+    }
+
+    const INTERFACES: &str = "<networkInterfaceSet>\
+        <item><networkInterfaceId>eni-1</networkInterfaceId><subnetId>subnet-1</subnetId>\
+        <interfaceType>nat_gateway</interfaceType><description>Interface for NAT Gateway nat-1</description></item>\
+        <item><networkInterfaceId>eni-2</networkInterfaceId><subnetId>subnet-1</subnetId>\
+        <interfaceType>natGateway</interfaceType><description>Interface for NAT Gateway nat-2</description></item>\
+        <item><networkInterfaceId>eni-3</networkInterfaceId><subnetId>subnet-2</subnetId>\
+        <interfaceType>lambda</interfaceType><description>AWS Lambda VPC ENI-shop</description>\
+        <ownerId>123456789012</ownerId><requesterId>AROA1:shop</requesterId></item>\
+        <item><networkInterfaceId>eni-4</networkInterfaceId><subnetId>subnet-2</subnetId>\
+        <interfaceType>interface</interfaceType><attachment><instanceId>i-1</instanceId></attachment>\
+        <association><publicIp>192.0.2.1</publicIp></association></item></networkInterfaceSet>";
+
+    #[tokio::test]
+    async fn one_call_tells_what_others_have_in_subnets_and_leaves_out_our_nat_gateways() {
+        let aws = Recorded::default().on("DescribeNetworkInterfaces", INTERFACES);
+        let ids = ["subnet-1", "subnet-2"];
+        let found = in_the_way(&aws.session(), VPC, Within::Subnets(&ids), &known()).await;
+        assert_eq!(aws.actions(), ["DescribeNetworkInterfaces"]);
+        let call = &aws.calls("DescribeNetworkInterfaces")[0];
+        let filter = ["Filter.1.Name", "Filter.1.Value.1", "Filter.1.Value.2"].map(|name| call[name].as_str());
+        assert_eq!(filter, ["subnet-id", "subnet-1", "subnet-2"]);
+        let told: Vec<(&str, &str)> = found.obstacles.iter().map(|it| (it.id.as_str(), it.further.as_str())).collect();
+        assert_eq!(
+            told,
+            [("eni-2", "type natGateway"), ("eni-3", "type lambda, made by AROA1:shop"), ("eni-4", "of instance i-1"),]
+        );
+        let lambda = &found.obstacles[1];
+        assert_eq!(
+            (lambda.description.as_str(), lambda.owner.as_deref()),
+            ("AWS Lambda VPC ENI-shop", Some("123456789012"))
+        );
+        let of_gateway: Vec<String> = found.holding("igw-1").into_iter().map(|it| it.id).collect();
+        assert_eq!(of_gateway, ["eni-4"], "a mapped address keeps the internet gateway");
+    }
+
+    /// A VPC with something of ours and something of others of each kind.
+    fn vpc() -> Recorded {
+        let attached = "<state>attached</state>";
+        Recorded::default()
+            .on("DescribeNetworkInterfaces", "<networkInterfaceSet/>")
+            .on(
+                "DescribeSecurityGroups",
+                "<securityGroupInfo><item><groupId>sg-1</groupId><groupName>default</groupName></item><item><groupId>sg-2\
+                 </groupId><groupName>web</groupName><groupDescription>of the shop</groupDescription></item></securityGroupInfo>",
+            )
+            .on(
+                "DescribeVpcEndpoints",
+                "<vpcEndpointSet><item><vpcEndpointId>vpce-2</vpcEndpointId><vpcEndpointType>Interface</vpcEndpointType>\
+                 <serviceName>guardduty</serviceName><state>available</state></item><item><vpcEndpointId>vpce-3</vpcEndpointId>\
+                 <state>deleted</state></item></vpcEndpointSet>",
+            )
+            .on(
+                "DescribeVpcPeeringConnections",
+                "<vpcPeeringConnectionSet><item><vpcPeeringConnectionId>pcx-1</vpcPeeringConnectionId><requesterVpcInfo>\
+                 <vpcId>vpc-1</vpcId></requesterVpcInfo><accepterVpcInfo><vpcId>vpc-9</vpcId><ownerId>999999999999</ownerId>\
+                 </accepterVpcInfo><status><code>active</code></status></item><item><vpcPeeringConnectionId>pcx-2\
+                 </vpcPeeringConnectionId><status><code>deleted</code></status></item></vpcPeeringConnectionSet>",
+            )
+            .on("DescribeVpcPeeringConnections", "<vpcPeeringConnectionSet/>")
+            .on(
+                "DescribeVpnGateways",
+                &format!(
+                    "<vpnGatewaySet><item><vpnGatewayId>vgw-1</vpnGatewayId><attachments><item><vpcId>vpc-1</vpcId>{attached}\
+                     </item></attachments></item><item><vpnGatewayId>vgw-2</vpnGatewayId><attachments><item><vpcId>vpc-1\
+                     </vpcId><state>detached</state></item></attachments></item></vpnGatewaySet>"
+                ),
+            )
+            .on(
+                "DescribeEgressOnlyInternetGateways",
+                "<egressOnlyInternetGatewaySet><item><egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId>\
+                 <attachmentSet><item><vpcId>vpc-1</vpcId></item></attachmentSet></item><item><egressOnlyInternetGatewayId>eigw-9\
+                 </egressOnlyInternetGatewayId><attachmentSet><item><vpcId>vpc-9</vpcId></item></attachmentSet></item>\
+                 </egressOnlyInternetGatewaySet>",
+            )
+            .on(
+                "DescribeNatGateways",
+                "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId></item><item><natGatewayId>nat-2</natGatewayId>\
+                 <subnetId>subnet-9</subnetId></item><item><natGatewayId>nat-3</natGatewayId><state>deleted</state></item>\
+                 </natGatewaySet>",
+            )
+            .on(
+                "DescribeSubnets",
+                "<subnetSet><item><subnetId>subnet-9</subnetId><cidrBlock>10.0.9.0/24</cidrBlock><tagSet><item><key>Name</key>\
+                 <value>theirs</value></item></tagSet></item></subnetSet>",
+            )
+            .on(
+                "DescribeRouteTables",
+                "<routeTableSet><item><routeTableId>rtb-0</routeTableId><associationSet><item><main>true</main></item>\
+                 </associationSet></item><item><routeTableId>rtb-1</routeTableId><associationSet><item><routeTableId>rtb-1\
+                 </routeTableId><subnetId>subnet-9</subnetId></item></associationSet></item><item><routeTableId>rtb-9\
+                 </routeTableId></item></routeTableSet>",
+            )
+            .on("DescribeNetworkAcls", "<networkAclSet><item><networkAclId>acl-9</networkAclId></item></networkAclSet>")
+            .on(
+                "DescribeInternetGateways",
+                "<internetGatewaySet><item><internetGatewayId>igw-1</internetGatewayId></item></internetGatewaySet>",
+            )
+    }
+
+    #[tokio::test]
+    async fn in_a_vpc_every_kind_is_found_that_is_not_ours_and_does_not_go_with_it() {
+        let aws = vpc();
+        let found = in_the_way(&aws.session(), VPC, Within::Root, &known()).await;
+        assert_eq!(found.unseen, []);
+        let told: Vec<String> = found
+            .obstacles
+            .iter()
+            .map(|it| [it.kind, &it.id, &it.description, &it.further].join(" ").trim_end().to_string())
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "security group sg-2 web of the shop",
+                "VPC endpoint vpce-2 guardduty type Interface",
+                "peering connection pcx-1  with vpc-9 of account 999999999999",
+                "VPN gateway vgw-1",
+                "egress-only internet gateway eigw-1",
+                "NAT gateway nat-2  in subnet-9",
+                "subnet subnet-9 theirs 10.0.9.0/24",
+                "route table rtb-9",
+                "network ACL acl-9",
+            ]
+        );
+        assert_eq!(found.holding("rtb-1")[0].id, "subnet-9", "it uses our table");
+        assert_eq!(aws.actions().len(), 12);
+    }
+
+    #[tokio::test]
+    async fn a_look_that_is_not_allowed_hides_only_what_it_would_have_shown() {
+        let aws = vpc().fail("DescribeSubnets", 403, "UnauthorizedOperation", "You are not authorized");
+        let session = aws.session();
+        // The first answer to DescribeSubnets is the good one.
+        in_the_way(&session, VPC, Within::Root, &known()).await;
+        let found = in_the_way(&session, VPC, Within::Root, &known()).await;
+        let unseen: Vec<(&str, Cause)> = found.unseen.iter().map(|it| (it.action.as_str(), it.cause)).collect();
+        assert_eq!(unseen, [("DescribeSubnets", Cause::Denied)]);
+        assert!(found.obstacles.iter().any(|it| it.id == "rtb-9") && found.holding("rtb-1").is_empty());
+    }
 }
