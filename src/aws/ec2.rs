@@ -9,7 +9,7 @@ pub(crate) mod nat_gateway;
 mod nat_gateway_addresses;
 mod network;
 mod network_acl_rules;
-mod network_interfaces;
+mod obstacles;
 mod policy;
 mod pollers;
 pub(crate) mod route;
@@ -29,6 +29,7 @@ pub(crate) mod recorded;
 use aws_sdk_ec2::types::Filter;
 
 pub(crate) use network::read;
+pub(crate) use obstacles::in_the_way;
 pub(crate) use pollers::Pollers;
 pub(crate) use vpc::{mark_root, unfinished_roots};
 

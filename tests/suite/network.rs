@@ -14,6 +14,8 @@ mod endpoints;
 mod examples;
 #[path = "network/failures.rs"]
 mod failures;
+#[path = "network/foreigners.rs"]
+mod foreigners;
 #[path = "network/full.rs"]
 mod full;
 #[path = "network/gateways.rs"]
@@ -24,6 +26,8 @@ mod ignoring;
 mod inputs;
 #[path = "network/interruptions.rs"]
 mod interruptions;
+#[path = "network/leaving.rs"]
+mod leaving;
 #[path = "network/minimal.rs"]
 mod minimal;
 #[path = "network/nat_changes.rs"]

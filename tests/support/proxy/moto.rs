@@ -86,6 +86,8 @@ impl Repairs {
             "CreateNatGateway" => self.nats.created(emulator, message, reply).await?,
             "DescribeNatGateways" => self.nats.described(call, reply)?,
             "DeleteNatGateway" => self.nats.deleted(emulator, call, message, reply).await?,
+            "DescribeNetworkInterfaces" => self.nats.interfaces(emulator, message, reply).await?,
+            "DescribeVpcPeeringConnections" => peerings_of_vpc(call, reply)?,
             "DescribeRouteTables" => blackholes(&self.nats, emulator, message, reply).await?,
             _ => reply,
         };
@@ -251,6 +253,23 @@ async fn blackholes(nats: &Nats, emulator: &Upstream, message: &Message, reply: 
             if targets.iter().filter(is_gateway).any(|id| !there.contains(id)) {
                 route.set("state", "blackhole");
             }
+        }
+    }
+    Ok(reply.with_body(root.to_string()))
+}
+
+/// AWS filters peering connections by the VPC on either side; moto knows no filter for them.
+fn peerings_of_vpc(call: &Call, reply: Reply) -> Result<Reply, String> {
+    let mut root = Element::parse(&reply.text())?;
+    if let Some(set) = root.child_mut("vpcPeeringConnectionSet") {
+        for (name, values) in call.filters() {
+            let side = match name {
+                "requester-vpc-info.vpc-id" => "requesterVpcInfo",
+                "accepter-vpc-info.vpc-id" => "accepterVpcInfo",
+                other => return Err(format!("the proxy does not know the filter {other} of peering connections")),
+            };
+            let vpc = |peering: &Element| peering.child(side).map_or("", |side| side.text_of("vpcId")).to_owned();
+            set.children.retain(|peering| values.contains(&vpc(peering).as_str()));
         }
     }
     Ok(reply.with_body(root.to_string()))
