@@ -44,6 +44,7 @@ impl Repairs {
                 let refused = dependencies::of_subnet(&self.nats, emulator, call, &message).await?;
                 if refused.is_none() {
                     disassociate_tables(emulator, call, &message).await?;
+                    leave_acl(emulator, call, &message).await?;
                 }
                 refused
             }
@@ -215,6 +216,32 @@ async fn disassociate_tables(emulator: &Upstream, call: &Call, message: &Message
             let id = association.text_of("routeTableAssociationId");
             // An error is a race with the product's own disassociation.
             let _lost_race = emulator.ec2(message, "DisassociateRouteTable", &[("AssociationId", id)]).await?;
+        }
+    }
+    Ok(())
+}
+
+/// On AWS the association with an ACL goes with the subnet; in moto it stays and keeps an ACL undeletable.
+async fn leave_acl(emulator: &Upstream, call: &Call, message: &Message) -> Result<(), String> {
+    let subnet = call.param("SubnetId");
+    let of_subnet = [("Filter.1.Name", "association.subnet-id"), ("Filter.1.Value.1", subnet)];
+    let acls = emulator.describe(message, "DescribeNetworkAcls", &of_subnet).await?;
+    for acl in acls.items("networkAclSet").iter().filter(|acl| acl.text_of("default") != "true") {
+        let vpc = acl.text_of("vpcId");
+        let default = [
+            ("Filter.1.Name", "vpc-id"),
+            ("Filter.1.Value.1", vpc),
+            ("Filter.2.Name", "default"),
+            ("Filter.2.Value.1", "true"),
+        ];
+        let default = emulator.describe(message, "DescribeNetworkAcls", &default).await?;
+        let default = default.items("networkAclSet").first().map(|acl| acl.text_of("networkAclId").to_owned());
+        for association in acl.items("associationSet").iter().filter(|it| it.text_of("subnetId") == subnet) {
+            let id = association.text_of("networkAclAssociationId");
+            let to_default =
+                [("AssociationId", id), ("NetworkAclId", default.as_deref().ok_or("a VPC has a default ACL")?)];
+            // An error is a race with another change of the association.
+            let _lost_race = emulator.ec2(message, "ReplaceNetworkAclAssociation", &to_default).await?;
         }
     }
     Ok(())
