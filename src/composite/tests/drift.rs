@@ -33,7 +33,9 @@ async fn drift_of_an_ignored_object_is_left_alone_until_the_object_is_wanted_oth
     };
     terraform.assert_applies(&ignoring(&[])).await;
     let damage = |terraform: &Terraform<FourTierVpc>| {
-        terraform.account.damage("subnet.public.0", |spec| *spec.tags_mut().unwrap() = Input::Known(Default::default()));
+        terraform
+            .account
+            .damage("subnet.public.0", |spec| *spec.tags_mut().unwrap() = Input::Known(Default::default()));
         terraform.account.lose("vpc_endpoint.keyvalue");
     };
     damage(&terraform);
