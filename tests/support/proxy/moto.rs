@@ -1,14 +1,18 @@
 //! Where moto differs from AWS in EC2, and what the proxy makes of it. Each repair says what AWS does.
 
+mod acls;
 mod dependencies;
 mod endpoints;
 pub(super) mod nats;
+mod propagation;
 mod vpcs;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
+use self::acls::Icmp;
 use self::nats::Nats;
+use self::propagation::Propagation;
 use super::call::{Call, encode};
 use super::message::{Message, Reply};
 use super::upstream::Upstream;
@@ -19,6 +23,8 @@ use super::{Before, lock};
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     pub(super) nats: Nats,
+    icmp: Icmp,
+    propagation: Propagation,
     tokens: Mutex<Tokens>,
 }
 
@@ -47,6 +53,8 @@ impl Repairs {
             "DetachInternetGateway" => dependencies::of_attachment(&self.nats, emulator, call, &message).await?,
             "ReleaseAddress" => dependencies::of_address(&self.nats, emulator, call, &message).await?,
             "DeleteVpc" => dependencies::of_vpc(&self.nats, emulator, call, &message).await?,
+            "EnableVgwRoutePropagation" => Some(self.propagation.enable(emulator, call, &message).await?),
+            "DisableVgwRoutePropagation" => Some(self.propagation.disable(call)),
             "DeleteVpcEndpoints" => Some(endpoints::delete(emulator, call, &message).await?),
             _ => None,
         };
@@ -83,7 +91,14 @@ impl Repairs {
             "CreateNatGateway" => self.nats.created(emulator, message, reply).await?,
             "DescribeNatGateways" => self.nats.described(call, reply)?,
             "DeleteNatGateway" => self.nats.deleted(emulator, call, message, reply).await?,
-            "DescribeRouteTables" => blackholes(&self.nats, emulator, message, reply).await?,
+            "DescribeRouteTables" => {
+                self.propagation.described(blackholes(&self.nats, emulator, message, reply).await?)?
+            }
+            "DescribeNetworkAcls" => self.icmp.described(reply)?,
+            "CreateNetworkAclEntry" | "ReplaceNetworkAclEntry" => {
+                self.icmp.set(call);
+                reply
+            }
             _ => reply,
         };
         self.remember_token(call, &reply);
