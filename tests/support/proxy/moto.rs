@@ -1,15 +1,19 @@
 //! Where moto differs from AWS in EC2, and what the proxy makes of it. Each repair says what AWS does.
 
+mod acls;
 mod dependencies;
 mod endpoints;
 pub(super) mod nats;
+mod propagation;
 mod vpcs;
 pub(super) mod zones;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
+use self::acls::Icmp;
 use self::nats::Nats;
+use self::propagation::Propagation;
 use self::zones::Zones;
 use super::call::{Call, encode};
 use super::message::{Message, Reply};
@@ -22,6 +26,8 @@ use super::{Before, lock};
 pub(super) struct Repairs {
     pub(super) nats: Nats,
     pub(super) zones: Zones,
+    icmp: Icmp,
+    propagation: Propagation,
     tokens: Mutex<Tokens>,
 }
 
@@ -51,6 +57,8 @@ impl Repairs {
             "DetachInternetGateway" => dependencies::of_attachment(&self.nats, emulator, call, &message).await?,
             "ReleaseAddress" => dependencies::of_address(&self.nats, emulator, call, &message).await?,
             "DeleteVpc" => dependencies::of_vpc(&self.nats, emulator, call, &message).await?,
+            "EnableVgwRoutePropagation" => Some(self.propagation.enable(emulator, call, &message).await?),
+            "DisableVgwRoutePropagation" => Some(self.propagation.disable(call)),
             "DeleteVpcEndpoints" => Some(endpoints::delete(emulator, call, &message).await?),
             _ => None,
         };
@@ -89,7 +97,14 @@ impl Repairs {
             "DeleteNatGateway" => self.nats.deleted(emulator, call, message, reply).await?,
             "DescribeNetworkInterfaces" => self.nats.interfaces(emulator, message, reply).await?,
             "DescribeVpcPeeringConnections" => peerings_of_vpc(call, reply)?,
-            "DescribeRouteTables" => blackholes(&self.nats, emulator, message, reply).await?,
+            "DescribeRouteTables" => {
+                self.propagation.described(blackholes(&self.nats, emulator, message, reply).await?)?
+            }
+            "DescribeNetworkAcls" => self.icmp.described(reply)?,
+            "CreateNetworkAclEntry" | "ReplaceNetworkAclEntry" => {
+                self.icmp.set(call);
+                reply
+            }
             _ => reply,
         };
         self.remember_token(call, &reply);
