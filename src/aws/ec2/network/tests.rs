@@ -36,9 +36,14 @@ const EMPTY: [(&str, &str); 9] = [
 
 /// The VPC with these answers; calls that are not named answer with nothing.
 fn network(answers: &[(&str, &str)]) -> Recorded {
+    network_with("", answers)
+}
+
+/// The same with further elements of the VPC.
+fn network_with(inside: &str, answers: &[(&str, &str)]) -> Recorded {
     let vpc = format!(
         "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><instanceTenancy>default\
-         </instanceTenancy><ownerId>123456789012</ownerId><state>available</state>{}</item></vpcSet>",
+         </instanceTenancy><ownerId>123456789012</ownerId><state>available</state>{inside}{}</item></vpcSet>",
         tags(&[("Name", "shop"), ("fgw:resource", "four_tier_vpc/shop"), ("fgw:state", "ready")])
     );
     let attribute = "<enableDnsSupport><value>true</value></enableDnsSupport><enableDnsHostnames><value>true</value>\
@@ -393,3 +398,5 @@ async fn the_tag_of_the_root_tells_how_far_its_creation_got() {
     let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("the VPC exists");
     assert_eq!(seen.root_state, Some(RootState::Ready));
 }
+
+mod ipv6;
