@@ -1,5 +1,6 @@
 //! What the executor and the resources want from AWS, so that both can be tested without it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, RwLock};
 
 use async_trait::async_trait;
@@ -100,6 +101,8 @@ pub struct Work<'a> {
     /// What was last set on the object, where it exists: of this, what is no longer wanted is removed, even where it is
     /// not sure that all of it was set.
     pub before: Option<&'a Spec>,
+    /// The ids of all objects that state knows: what has no tags and is not among them may be left by a killed run.
+    pub known: BTreeSet<String>,
     /// How long things may take.
     pub timeouts: &'a Timeouts,
     /// How long its waits go on.

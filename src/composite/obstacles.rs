@@ -112,6 +112,10 @@ pub(super) async fn of_failures<P: Product>(
     let kept: Vec<(usize, &Entry)> = in_use
         .filter_map(|(position, _)| match &plan.ops[*position].action {
             Action::Delete { entry, .. } => Some((*position, entry)),
+            // A subnet's IPv6 range stays as long as interfaces have addresses of it.
+            Action::Update { id, to, .. } if matches!(to.spec, Spec::Subnet(_)) => {
+                inventory.present().find(|entry| entry.id == *id).map(|entry| (*position, entry))
+            }
             _ => None,
         })
         .collect();

@@ -2,6 +2,8 @@
 
 #[path = "testbed/acls_and_propagation.rs"]
 mod acls_and_propagation;
+#[path = "testbed/ipv6.rs"]
+mod ipv6;
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;

@@ -3,6 +3,7 @@
 mod acls;
 mod dependencies;
 mod endpoints;
+mod ipv6;
 pub(super) mod nats;
 mod propagation;
 mod vpcs;
@@ -44,6 +45,10 @@ impl Repairs {
             return Ok(Before::Answer(reply));
         }
         let refused = match call.action.as_str() {
+            "AssociateSubnetCidrBlock" => ipv6::second_range(emulator, call, &message).await?,
+            "DisassociateSubnetCidrBlock" => ipv6::of_addressing(emulator, call, &message).await?,
+            "DisassociateVpcCidrBlock" => ipv6::of_subnets(emulator, call, &message).await?,
+            "ModifySubnetAttribute" => ipv6::addressing_without_range(emulator, call, &message).await?,
             "AssociateRouteTable" => associated_with_another_table(emulator, call, &message).await?,
             "CreateRoute" => route_exists(emulator, call, &message).await?,
             "DeleteSubnet" => {

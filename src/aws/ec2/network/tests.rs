@@ -36,9 +36,14 @@ const EMPTY: [(&str, &str); 9] = [
 
 /// The VPC with these answers; calls that are not named answer with nothing.
 fn network(answers: &[(&str, &str)]) -> Recorded {
+    network_with("", answers)
+}
+
+/// The same with further elements of the VPC.
+fn network_with(inside: &str, answers: &[(&str, &str)]) -> Recorded {
     let vpc = format!(
         "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><instanceTenancy>default\
-         </instanceTenancy><ownerId>123456789012</ownerId><state>available</state>{}</item></vpcSet>",
+         </instanceTenancy><ownerId>123456789012</ownerId><state>available</state>{inside}{}</item></vpcSet>",
         tags(&[("Name", "shop"), ("fgw:resource", "four_tier_vpc/shop"), ("fgw:state", "ready")])
     );
     let attribute = "<enableDnsSupport><value>true</value></enableDnsSupport><enableDnsHostnames><value>true</value>\
@@ -524,3 +529,5 @@ async fn a_default_route_of_somebody_else_in_our_table_is_told_by_the_table_unti
     let seen = objects(&network(&[("DescribeRouteTables", &table(""))]), &[known]).await;
     assert_eq!(at(&seen, "route_table.private_app.0").learned["foreign_route_0.0.0.0/0"], "");
 }
+
+mod ipv6;
