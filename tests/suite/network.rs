@@ -18,6 +18,8 @@ mod failures;
 mod full;
 #[path = "network/gateways.rs"]
 mod gateways;
+#[path = "network/ignored_changes.rs"]
+mod ignored_changes;
 #[path = "network/inputs.rs"]
 mod inputs;
 #[path = "network/interruptions.rs"]
