@@ -22,6 +22,8 @@ mod full;
 mod gateways;
 #[path = "network/ignoring.rs"]
 mod ignoring;
+#[path = "network/ignored_changes.rs"]
+mod ignored_changes;
 #[path = "network/inputs.rs"]
 mod inputs;
 #[path = "network/interruptions.rs"]
