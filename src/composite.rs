@@ -9,6 +9,7 @@ mod messages;
 mod observe;
 mod private;
 mod refresh;
+mod stages;
 mod state;
 
 #[cfg(test)]
@@ -27,7 +28,7 @@ use crate::plugin::{
     ApplyRequest, ApplyResponse, Diagnostics, ImportResponse, Nested, PlanRequest, PlanResponse, ReadRequest,
     ReadResponse, Resource, Schema, Value,
 };
-use crate::product::Product;
+use crate::product::{IgnoredDrift, Product};
 use crate::reconcile::Progress;
 use private::Private;
 
@@ -154,7 +155,7 @@ impl<P: Product> Resource for Composite<P> {
         let Some(cloud) = self.cloud(&mut diagnostics) else {
             return ImportResponse { state: None, private: Vec::new(), diagnostics };
         };
-        match refresh::refresh::<P>(cloud.as_ref(), id, None).await {
+        match refresh::refresh::<P>(cloud.as_ref(), id, None, &IgnoredDrift::default()).await {
             Ok(Some(private)) => {
                 let state = refresh::state::<P>(&state::empty::<P>(), id, &private, cloud.scope());
                 ImportResponse { state: Some(state), private: private.encode(), diagnostics }

@@ -25,7 +25,7 @@ use crate::cloud::Owner;
 pub use crate::objects::RouteKey;
 use crate::objects::{Ids, Inventory, Object, Tags};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
-use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts};
+use crate::product::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts};
 
 /// The product `fgw_http_gateway`.
 pub struct HttpGateway;
@@ -59,7 +59,7 @@ impl Product for HttpGateway {
     }
 
     /// Nothing: AWS changes every input of an HTTP API in place.
-    fn replaced_by(_prior: &GatewayConfig, _config: &GatewayConfig) -> Vec<AttributePath> {
+    fn replaced_by(_: &GatewayConfig, _: &GatewayConfig, _: &Inventory) -> Vec<AttributePath> {
         Vec::new()
     }
 
@@ -82,6 +82,10 @@ impl Product for HttpGateway {
 
     fn reflect(state: &mut Value, inventory: &Inventory) {
         reflect::reflect(state, inventory);
+    }
+
+    fn ignored_drift(config: &GatewayConfig) -> IgnoredDrift {
+        IgnoredDrift::of(&config.ignore_drift)
     }
 
     fn timeouts(config: &GatewayConfig) -> Timeouts {

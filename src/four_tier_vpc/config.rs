@@ -141,8 +141,8 @@ crate::attributes! {
         assign_ipv6_address_on_creation: Input<bool> = default(false),
         /// IPv6 range to ask of the IPAM pool, from /44 to /60; null leaves it to the pool. It needs `ipv6_ipam_pool_id`,
         /// and cannot go with `ipv6_netmask_length`. Another one is taken beside the old one, which goes when the
-        /// subnets have moved.
-        ipv6_cidr_block: Input<Option<String>> = optional(),
+        /// subnets have moved. Where it is not set, it tells the range that the VPC has been given, if any.
+        ipv6_cidr_block: Input<Option<String>> = optional_computed(),
         /// Network border group, such as that of a local zone, to which the advertisement of the range is restricted;
         /// null means the Region. It needs `assign_generated_ipv6_cidr_block`. A change exchanges the range.
         ipv6_cidr_block_network_border_group: Input<Option<String>> = optional(),
@@ -230,7 +230,8 @@ crate::attributes! {
         /// How long to wait for one route table's update, such as `2m`.
         route_table_update_timeout: Input<String> = default("2m").check(duration()),
 
-        /// Objects whose drift is neither reported nor mended. Not supported yet in this version.
+        /// Patterns of keys in `aws_objects`, where `*` stands for any text: the drift of these objects is neither
+        /// reported nor mended, as long as the configuration wants nothing else of them.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional(),
         /// How long whole operations may take.
         timeouts: Input<Option<OperationTimeouts>> = block(),
