@@ -7,6 +7,7 @@ mod planning;
 mod changes;
 mod messages;
 mod observe;
+mod obstacles;
 mod private;
 mod refresh;
 mod stages;
@@ -129,15 +130,8 @@ impl<P: Product> Resource for Composite<P> {
     }
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
-        let mut diagnostics = Diagnostics::default();
         if request.proposed.is_null() {
-            messages::warn_of_destroy::<P>(&request, &mut diagnostics);
-            return PlanResponse {
-                planned: Value::Null,
-                requires_replace: Vec::new(),
-                private: request.prior_private,
-                diagnostics,
-            };
+            return obstacles::plan_of_destroy::<P>(&self.connection, request).await;
         }
         planning::plan::<P>(&self.connection, request).await
     }

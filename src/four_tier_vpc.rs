@@ -9,6 +9,7 @@ mod blueprint;
 mod config;
 #[cfg(test)]
 mod fixtures;
+mod foreign_routes;
 mod ipv6;
 mod nat;
 mod network_acl;

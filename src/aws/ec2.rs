@@ -6,8 +6,10 @@ pub(crate) mod default_security_group;
 pub(crate) mod eip;
 pub(crate) mod internet_gateway;
 pub(crate) mod nat_gateway;
+mod nat_gateway_addresses;
 mod network;
-mod network_interfaces;
+mod network_acl_rules;
+mod obstacles;
 mod policy;
 mod pollers;
 pub(crate) mod route;
@@ -27,6 +29,7 @@ pub(crate) mod recorded;
 use aws_sdk_ec2::types::Filter;
 
 pub(crate) use network::read;
+pub(crate) use obstacles::in_the_way;
 pub(crate) use pollers::Pollers;
 pub(crate) use vpc::{mark_root, unfinished_roots};
 

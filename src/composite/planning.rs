@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::observe::{ignore_drift, is_looks_alone, leave_to_others};
 use super::private::Private;
-use super::{messages, refresh, state};
+use super::{messages, obstacles, refresh, state};
 use crate::cloud::{Cloud, Connected, Connection, Failure};
 use crate::objects::{Ids, Inventory, Object, Spec};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
@@ -124,7 +124,11 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         Ok(None) => undecided::<P>(&request.prior, &filled, &config, Some(scope), &private.inventory.ids()),
         Ok(Some(decision)) => {
             if updating && !replacing {
-                messages::warn_of_deletions::<P>(&name::<P>(&config), &decision.plan, &mut diagnostics);
+                let (name, plan, inventory) = (name::<P>(&config), &decision.plan, &private.inventory);
+                let in_the_way = obstacles::in_deleted_subnets::<P>(cloud.as_ref(), inventory, plan).await;
+                messages::warn_of_deletions::<P>(&name, plan, &in_the_way, &mut diagnostics);
+                obstacles::refuse_overlaps::<P>(&name, plan, &in_the_way, &mut diagnostics);
+                messages::warn_of_gaps::<P>(&name, plan, &mut diagnostics);
                 refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
             }
             decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision)

@@ -3,6 +3,8 @@
 mod changes;
 mod failures;
 mod drift;
+mod nat_changes;
+mod obstacles;
 mod properties;
 
 use std::sync::Arc;

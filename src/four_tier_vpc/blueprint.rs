@@ -7,7 +7,7 @@ use super::config::Config;
 use super::nat::{self, Nat};
 use super::private_nat::{self, PrivateNat};
 use super::zones::{self, Place};
-use super::{canonical_json, ipv6, network_acl, propagation, security_group, tags, vpc, warnings};
+use super::{canonical_json, foreign_routes, ipv6, network_acl, propagation, security_group, tags, vpc, warnings};
 use crate::objects::keys::{self, EndpointService, Family};
 use crate::objects::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Key, NatGateway, Object, Ref, Route, RouteTable,
@@ -90,6 +90,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let Draft { objects, mut problems, .. } = draft;
     let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
     problems.extend(over.take(1));
+    problems.extend(foreign_routes::problems(&objects, context.existing));
     if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings }) } else { Err(problems) }
 }
 
@@ -300,7 +301,7 @@ impl<'a> Draft<'a> {
         // One table may serve several subnets.
         tables.dedup();
         for table in tables {
-            self.default_route(table, internet_gateway);
+            self.default_route(table, internet_gateway, &[]);
             if let Some(range) = ipv6_range {
                 let (destination, target) = ("::/0".to_string(), Ref::Key(internet_gateway.clone()));
                 let spec = Route { route_table: table.clone(), destination, target };
@@ -315,15 +316,20 @@ impl<'a> Draft<'a> {
     fn nat_routes(&mut self, tiers: &[Tier], tables: &BTreeMap<Site, Key>, gateways: &[(u32, Key)]) {
         for ((tier, index), table) in tables {
             if let Some(gateway) = nat::gateway_for(*index, gateways).filter(|_| tiers.contains(tier)) {
-                self.default_route(table, gateway);
+                self.default_route(table, gateway, gateways);
             }
         }
     }
 
-    fn default_route(&mut self, table: &Key, target: &Key) {
-        let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
-        let spec = Route { route_table: table.clone(), destination, target };
-        self.add(&keys::default_route(table, Family::Ipv4), Spec::Route(spec));
+    /// `others` may take the table's traffic while the target is being made.
+    fn default_route(&mut self, table: &Key, target: &Key, others: &[(u32, Key)]) {
+        let to = |target: &Key| {
+            let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
+            Spec::Route(Route { route_table: table.clone(), destination, target })
+        };
+        let mut route = Object::new(keys::default_route(table, Family::Ipv4), to(target));
+        route.meanwhile = others.iter().map(|(_, other)| other).filter(|other| *other != target).map(to).collect();
+        self.objects.push(route);
     }
 
     fn endpoints(&mut self, tables: &BTreeMap<Site, Key>) {

@@ -1,5 +1,7 @@
 //! Tests of the product as a whole: its waves, its worked examples, and what holds for every network.
 
+mod leaving_addresses;
+
 use std::collections::BTreeMap;
 
 use super::config::tests::config;
@@ -105,6 +107,21 @@ fn the_waves_of_a_minimal_network() {
         ("enable_default_security_group", false.into()),
     ]);
     check("minimal.txt", &waves::waves(&objects(&config, "abc")));
+}
+
+#[test]
+fn the_waves_of_a_network_with_ipv6_private_nat_and_acl() {
+    let config = config(&[
+        ("num_availability_zones", 2_i64.into()),
+        ("create_transit_subnets", true.into()),
+        ("create_private_persistence_subnets", false.into()),
+        ("create_vpc_endpoints", false.into()),
+        ("enable_ipv6", true.into()),
+        ("assign_generated_ipv6_cidr_block", true.into()),
+        ("enable_private_nat", true.into()),
+        ("apply_default_nacl_rules", true.into()),
+    ]);
+    check("ipv6_private_nat_acl.txt", &waves::waves(&objects(&config, "abc")));
 }
 
 #[test]

@@ -55,15 +55,17 @@ pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
 
 /// That users of the subnets find them under other keys.
 fn renamed(context: &Context<'_, Config>) -> Option<Problem> {
-    let (before, now) = (context.prior?.vpc_name.known()?, &context.config.vpc_name);
-    if now.known() == Some(before) {
-        return None;
-    }
-    let now = now.known().map_or("a name not known yet", String::as_str);
+    let prior = context.prior.filter(|prior| prior.vpc_name != context.config.vpc_name)?;
+    let name = |config: &Config| config.vpc_name.known().map_or("(known after apply)".into(), |it| format!("{it:?}"));
     Some(Problem::new(
         AttributePath::new("vpc_name"),
-        format!("The keys of the outputs <tier>_subnets change: they begin with {now} instead of {before}."),
-        "What uses these keys, such as for_each, makes its objects anew. The network itself stays.",
+        format!(
+            "The name changes from {} to {}, and with it the keys of public_subnets, private_app_subnets, \
+             private_persistence_subnets and transit_subnets. What is made by for_each over these maps is replaced.",
+            name(prior),
+            name(context.config)
+        ),
+        "Use the lists <tier>_subnet_ids, or keep the name and set the tag Name in custom_tags.",
     ))
 }
 
@@ -148,7 +150,7 @@ mod tests {
         assert_eq!(warnings_of(&after, None, &Inventory::default()), []);
         let warnings = warnings_of(&after, Some(&before), &existing);
         assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "vpc_name"));
-        assert!(warnings[0].1.contains("other instead of main"), "{warnings:?}");
+        assert!(warnings[0].1.contains("from \"main\" to \"other\""), "{warnings:?}");
     }
 
     #[test]

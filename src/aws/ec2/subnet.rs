@@ -8,7 +8,7 @@ use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
-use super::{filter, network_interfaces, tags, without_token};
+use super::{filter, tags, without_token};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{Entry, Key, Learned, Spec, Subnet, Tier};
 use crate::plugin::Input;
@@ -123,14 +123,11 @@ pub(crate) async fn update(
 /// Deletes the subnet, and with it its route table association.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let deleted = waits::released(&operation.work.patience, || async {
+    waits::released(&operation.work.patience, || async {
         let call = session.ec2.delete_subnet().subnet_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
     })
-    .await;
-    if let Err(failure) = deleted {
-        return Err(network_interfaces::name(session, failure, "subnet-id", id).await);
-    }
+    .await?;
     let patience = operation.patience(waits::PROPAGATION);
     session
         .pollers

@@ -8,7 +8,7 @@ use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttrib
 use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, Session, ownership};
-use super::{filter, network_interfaces, tags, without_token};
+use super::{filter, tags, without_token};
 use crate::cloud::{Failure, Observed, Owner, RootState, UnfinishedRoot};
 use crate::objects::{Entry, Learned, Spec, Vpc, keys};
 use crate::plugin::Input;
@@ -160,14 +160,11 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vp
 /// Deletes the VPC, and with it its main route table, default group and default ACL.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let deleted = waits::released(&operation.work.patience, || async {
+    waits::released(&operation.work.patience, || async {
         let call = session.ec2.delete_vpc().vpc_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteVpc"))
     })
-    .await;
-    if let Err(failure) = deleted {
-        return Err(network_interfaces::name(session, failure, "vpc-id", id).await);
-    }
+    .await?;
     waits::until("DescribeVpcs", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
@@ -480,26 +477,5 @@ mod tests {
         assert_eq!((failure.cause, failure.code.as_deref()), (Cause::Other, Some("VpcLimitExceeded")));
         assert_eq!(failure.request_id.as_deref(), Some("req-1"));
         assert_eq!(aws.actions(), ["CreateVpc"]);
-    }
-
-    #[tokio::test]
-    async fn a_vpc_that_stays_in_use_names_the_interfaces_in_it() {
-        let aws = Recorded::default()
-            .fail("DeleteVpc", 400, "DependencyViolation", "The vpc 'vpc-1' has dependencies and cannot be deleted.")
-            .on(
-                "DescribeNetworkInterfaces",
-                "<networkInterfaceSet><item><networkInterfaceId>eni-7</networkInterfaceId>\
-                 <description>AWS Lambda VPC ENI-shop</description><ownerId>123456789012</ownerId>\
-                 </item></networkInterfaceSet>",
-            );
-        let entry = Entry::new(key(), "vpc-1", Spec::Vpc(spec()));
-        let failure = Notes::default()
-            .run_for(&aws.session(), &key(), &[], Duration::from_millis(60), async |operation| {
-                delete(operation, &entry).await
-            })
-            .await
-            .unwrap_err();
-        assert_eq!(failure.cause, Cause::InUse);
-        assert!(failure.message.contains("eni-7") && failure.message.contains("Lambda"), "{}", failure.message);
     }
 }

@@ -1,14 +1,20 @@
 //! Where moto differs from AWS in EC2, and what the proxy makes of it. Each repair says what AWS does.
 
+mod acls;
 mod dependencies;
 mod endpoints;
 pub(super) mod nats;
+mod propagation;
 mod vpcs;
+pub(super) mod zones;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
+use self::acls::Icmp;
 use self::nats::Nats;
+use self::propagation::Propagation;
+use self::zones::Zones;
 use super::call::{Call, encode};
 use super::message::{Message, Reply};
 use super::upstream::Upstream;
@@ -19,6 +25,9 @@ use super::{Before, lock};
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     pub(super) nats: Nats,
+    pub(super) zones: Zones,
+    icmp: Icmp,
+    propagation: Propagation,
     tokens: Mutex<Tokens>,
 }
 
@@ -41,12 +50,15 @@ impl Repairs {
                 let refused = dependencies::of_subnet(&self.nats, emulator, call, &message).await?;
                 if refused.is_none() {
                     disassociate_tables(emulator, call, &message).await?;
+                    leave_acl(emulator, call, &message).await?;
                 }
                 refused
             }
             "DetachInternetGateway" => dependencies::of_attachment(&self.nats, emulator, call, &message).await?,
             "ReleaseAddress" => dependencies::of_address(&self.nats, emulator, call, &message).await?,
             "DeleteVpc" => dependencies::of_vpc(&self.nats, emulator, call, &message).await?,
+            "EnableVgwRoutePropagation" => Some(self.propagation.enable(emulator, call, &message).await?),
+            "DisableVgwRoutePropagation" => Some(self.propagation.disable(call)),
             "DeleteVpcEndpoints" => Some(endpoints::delete(emulator, call, &message).await?),
             _ => None,
         };
@@ -79,11 +91,20 @@ impl Repairs {
             "CreateSubnet" | "DescribeSubnets" => association_state(reply),
             "CreateVpc" => vpcs::complete(emulator, message, reply).await?,
             "AssociateVpcCidrBlock" => vpcs::complete_ipv6(emulator, call, message, reply).await?,
-            "DescribeAvailabilityZones" => zone_groups(call, reply)?,
+            "DescribeAvailabilityZones" => self.zones.described(call, reply)?,
             "CreateNatGateway" => self.nats.created(emulator, message, reply).await?,
             "DescribeNatGateways" => self.nats.described(call, reply)?,
             "DeleteNatGateway" => self.nats.deleted(emulator, call, message, reply).await?,
-            "DescribeRouteTables" => blackholes(&self.nats, emulator, message, reply).await?,
+            "DescribeNetworkInterfaces" => self.nats.interfaces(emulator, message, reply).await?,
+            "DescribeVpcPeeringConnections" => peerings_of_vpc(call, reply)?,
+            "DescribeRouteTables" => {
+                self.propagation.described(blackholes(&self.nats, emulator, message, reply).await?)?
+            }
+            "DescribeNetworkAcls" => self.icmp.described(reply)?,
+            "CreateNetworkAclEntry" | "ReplaceNetworkAclEntry" => {
+                self.icmp.set(call);
+                reply
+            }
             _ => reply,
         };
         self.remember_token(call, &reply);
@@ -215,23 +236,63 @@ async fn disassociate_tables(emulator: &Upstream, call: &Call, message: &Message
     Ok(())
 }
 
-/// On AWS a route whose NAT gateway or egress-only gateway has gone is a `blackhole`; in moto it stays `active`.
+/// On AWS the association with an ACL goes with the subnet; in moto it stays and keeps an ACL undeletable.
+async fn leave_acl(emulator: &Upstream, call: &Call, message: &Message) -> Result<(), String> {
+    let subnet = call.param("SubnetId");
+    let of_subnet = [("Filter.1.Name", "association.subnet-id"), ("Filter.1.Value.1", subnet)];
+    let acls = emulator.describe(message, "DescribeNetworkAcls", &of_subnet).await?;
+    for acl in acls.items("networkAclSet").iter().filter(|acl| acl.text_of("default") != "true") {
+        let vpc = acl.text_of("vpcId");
+        let default = [
+            ("Filter.1.Name", "vpc-id"),
+            ("Filter.1.Value.1", vpc),
+            ("Filter.2.Name", "default"),
+            ("Filter.2.Value.1", "true"),
+        ];
+        let default = emulator.describe(message, "DescribeNetworkAcls", &default).await?;
+        let default = default.items("networkAclSet").first().map(|acl| acl.text_of("networkAclId").to_owned());
+        for association in acl.items("associationSet").iter().filter(|it| it.text_of("subnetId") == subnet) {
+            let id = association.text_of("networkAclAssociationId");
+            let to_default =
+                [("AssociationId", id), ("NetworkAclId", default.as_deref().ok_or("a VPC has a default ACL")?)];
+            // An error is a race with another change of the association.
+            let _lost_race = emulator.ec2(message, "ReplaceNetworkAclAssociation", &to_default).await?;
+        }
+    }
+    Ok(())
+}
+
+/// On AWS a route whose NAT gateway, egress-only gateway or internet gateway has gone is a `blackhole`, and one to an
+/// internet gateway also while that is detached; in moto it stays `active`.
 async fn blackholes(nats: &Nats, emulator: &Upstream, message: &Message, reply: Reply) -> Result<Reply, String> {
     let text = reply.text();
-    if !text.contains("<natGatewayId>nat-") && !text.contains("<egressOnlyInternetGatewayId>eigw-") {
+    let leads_to = |target: &str| text.contains(target);
+    let (nat, egress, internet) = ("<natGatewayId>nat-", "<egressOnlyInternetGatewayId>eigw-", "<gatewayId>igw-");
+    if ![nat, egress, internet].into_iter().any(leads_to) {
         return Ok(reply);
     }
+    let alive = if leads_to(nat) { nats.alive(emulator, message, &[]).await? } else { Vec::new() };
+    let egress_gateways = match leads_to(egress) {
+        true => emulator.describe(message, "DescribeEgressOnlyInternetGateways", &[]).await?,
+        false => Element::default(),
+    };
+    let internet_gateways = match leads_to(internet) {
+        true => emulator.describe(message, "DescribeInternetGateways", &[]).await?,
+        false => Element::default(),
+    };
+    let mut there: Vec<&str> = alive.iter().map(|nat| nat.text_of("natGatewayId")).collect();
+    let egress_gateways = egress_gateways.items("egressOnlyInternetGatewaySet").iter();
+    there.extend(egress_gateways.map(|gateway| gateway.text_of("egressOnlyInternetGatewayId")));
+    let internet_gateways = internet_gateways.items("internetGatewaySet").iter();
+    let attached = internet_gateways.filter(|gateway| !gateway.items("attachmentSet").is_empty());
+    there.extend(attached.map(|gateway| gateway.text_of("internetGatewayId")));
+
     let mut root = Element::parse(&text)?;
-    let alive = nats.alive(emulator, message, &[]).await?;
-    let alive: Vec<&str> = alive.iter().map(|nat| nat.text_of("natGatewayId")).collect();
-    let gateways = emulator.describe(message, "DescribeEgressOnlyInternetGateways", &[]).await?;
-    let gateways = gateways.items("egressOnlyInternetGatewaySet");
     for table in root.items_mut("routeTableSet") {
         for route in table.items_mut("routeSet") {
-            let (nat, gateway) = (route.text_of("natGatewayId"), route.text_of("egressOnlyInternetGatewayId"));
-            let nat_gone = !nat.is_empty() && !alive.contains(&nat);
-            let exists = || gateways.iter().any(|found| found.text_of("egressOnlyInternetGatewayId") == gateway);
-            if nat_gone || (!gateway.is_empty() && !exists()) {
+            let targets = ["natGatewayId", "egressOnlyInternetGatewayId", "gatewayId"].map(|it| route.text_of(it));
+            let is_gateway = |id: &&&str| ["nat-", "eigw-", "igw-"].iter().any(|prefix| id.starts_with(prefix));
+            if targets.iter().filter(is_gateway).any(|id| !there.contains(id)) {
                 route.set("state", "blackhole");
             }
         }
@@ -239,16 +300,18 @@ async fn blackholes(nats: &Nats, emulator: &Upstream, message: &Message, reply: 
     Ok(reply.with_body(root.to_string()))
 }
 
-/// AWS says of each zone whether it was opted into, and to which group it belongs; moto leaves that out.
-fn zone_groups(call: &Call, reply: Reply) -> Result<Reply, String> {
+/// AWS filters peering connections by the VPC on either side; moto knows no filter for them.
+fn peerings_of_vpc(call: &Call, reply: Reply) -> Result<Reply, String> {
     let mut root = Element::parse(&reply.text())?;
-    for zone in root.items_mut("availabilityZoneInfo") {
-        for (name, value) in [
-            ("optInStatus", "opt-in-not-required"),
-            ("groupName", &format!("{}-zg-1", call.region)),
-            ("networkBorderGroup", &call.region),
-        ] {
-            zone.set(name, value);
+    if let Some(set) = root.child_mut("vpcPeeringConnectionSet") {
+        for (name, values) in call.filters() {
+            let side = match name {
+                "requester-vpc-info.vpc-id" => "requesterVpcInfo",
+                "accepter-vpc-info.vpc-id" => "accepterVpcInfo",
+                other => return Err(format!("the proxy does not know the filter {other} of peering connections")),
+            };
+            let vpc = |peering: &Element| peering.child(side).map_or("", |side| side.text_of("vpcId")).to_owned();
+            set.children.retain(|peering| values.contains(&vpc(peering).as_str()));
         }
     }
     Ok(reply.with_body(root.to_string()))
