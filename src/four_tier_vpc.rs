@@ -1,22 +1,28 @@
 //! The product `fgw_four_tier_vpc`: from its configuration to the objects of a network. Nothing here does I/O.
 //!
-//! Reading order: `config` is what the user writes, `validate` what he may write; `zones`, `addresses` and `nat` make
-//! the choices that are frozen once made; `blueprint` puts the objects together; `outputs` tells of them.
+//! Reading order: `config` is what the user writes, `validate` what he may write; `vpc`, `zones`, `addresses`, `ipv6`,
+//! `nat` and `private_nat` make the choices that are frozen once made; `blueprint` puts the objects together; `outputs`
+//! tells of them.
 
 mod addresses;
 mod blueprint;
 mod config;
 #[cfg(test)]
 mod fixtures;
-mod nat;
 mod foreign_routes;
+mod ipv6;
+mod nat;
+mod network_acl;
 mod outputs;
+mod private_nat;
+mod propagation;
 #[cfg(test)]
 mod properties;
 mod security_group;
 mod tags;
-mod unsupported;
 mod validate;
+mod vpc;
+mod warnings;
 mod zones;
 
 use std::collections::BTreeMap;
@@ -24,7 +30,7 @@ use std::collections::BTreeMap;
 pub use config::{Config, NaclRule, SecurityGroupRule};
 
 use crate::cloud::Owner;
-use crate::objects::{Ids, Inventory, Object, Spec, Tags, Tier, keys};
+use crate::objects::{Ids, Inventory, Object, Spec, Subnet, Tags, Tier, keys};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::product::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts, timeouts};
 
@@ -58,22 +64,14 @@ impl Product for FourTierVpc {
     }
 
     fn validate(config: &Config) -> Vec<Problem> {
-        let mut problems = validate::validate(config);
-        problems.extend(unsupported::unsupported(config));
-        problems
+        validate::validate(config)
     }
 
-    fn replaced_by(prior: &Config, config: &Config) -> Vec<AttributePath> {
-        let mut paths = Vec::new();
-        if !is_same_range(&prior.cidr_block, &config.cidr_block) {
-            paths.push(AttributePath::new("cidr_block"));
+    fn replaced_by(prior: &Config, config: &Config, existing: &Inventory) -> Vec<AttributePath> {
+        match existing.at(keys::VPC) {
+            Some(entry) => vpc::replaced_by(entry, config),
+            None => vpc::replaced_since(prior, config),
         }
-        // AWS takes a VPC from `dedicated` to `default`, but not back.
-        let default = Input::Known("default".to_string());
-        if prior.tenancy != config.tenancy && config.tenancy != default {
-            paths.push(AttributePath::new("tenancy"));
-        }
-        paths
     }
 
     fn lookups(config: &Config) -> Vec<Lookup> {
@@ -116,14 +114,14 @@ impl Product for FourTierVpc {
     }
 }
 
-/// Whether two ranges are the same. An unknown one may be another, and Terraform must be told of the replacement
-/// before it happens.
-fn is_same_range(a: &Input<Option<String>>, b: &Input<Option<String>>) -> bool {
-    let net = |it: &Input<Option<String>>| it.known()?.as_ref()?.parse::<ipnet::IpNet>().ok().map(|net| net.trunc());
-    match (net(a), net(b)) {
-        (Some(a), Some(b)) => a == b,
-        _ => a == b && a.is_known(),
-    }
+/// A CIDR block as AWS writes it.
+fn canonical(cidr: &str) -> String {
+    cidr.parse::<ipnet::IpNet>().map_or_else(|_| cidr.to_string(), |net| net.trunc().to_string())
+}
+
+/// JSON without what has no meaning: spaces and the order of keys. Text that is no JSON is reported by the validation.
+fn canonical_json(text: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(text).map_or_else(|_| text.to_string(), |json| json.to_string())
 }
 
 /// Writes what differs from what was applied into the attributes that express it.
@@ -146,13 +144,18 @@ fn reflect(state: &mut Value, inventory: &Inventory) {
             }
         }
     }
-    // One attribute stands for all public subnets, so it can only say what they all agree on.
+    reflect_subnets(state, inventory, "map_public_ip_on_launch", |it| &it.map_public_ip_on_launch);
+    reflect_subnets(state, inventory, "assign_ipv6_address_on_creation", |it| &it.assign_ipv6_address_on_creation);
+}
+
+/// One attribute stands for all public subnets, so it can only say what they all agree on.
+fn reflect_subnets(state: &mut Value, inventory: &Inventory, name: &str, switch: fn(&Subnet) -> &Input<bool>) {
     let public: Vec<(bool, bool)> = inventory
         .present()
         .filter(|entry| !entry.leaving && entry.key.slot.starts_with("subnet."))
         .filter_map(|entry| match (&entry.applied, entry.spec()) {
             (Spec::Subnet(applied), Spec::Subnet(found)) if applied.tier == Tier::Public => {
-                Some((*applied.map_public_ip_on_launch.known()?, *found.map_public_ip_on_launch.known()?))
+                Some((*switch(applied).known()?, *switch(found).known()?))
             }
             _ => None,
         })
@@ -161,7 +164,7 @@ fn reflect(state: &mut Value, inventory: &Inventory) {
         && applied != found
         && public.iter().all(|it| it == &(*applied, *found))
     {
-        state.set("map_public_ip_on_launch", (*found).into());
+        state.set(name, (*found).into());
     }
 }
 

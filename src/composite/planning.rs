@@ -77,11 +77,13 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
     };
     let updating = !request.prior.is_null();
     let prior = prior_config::<P>(&request.prior, Private::decode(&request.prior_private).as_ref());
-    let mut requires_replace = prior.as_ref().map(|prior| P::replaced_by(prior, &config)).unwrap_or_default();
+    let replaced_by =
+        |existing: &Inventory| prior.as_ref().map(|prior| P::replaced_by(prior, &config, existing)).unwrap_or_default();
 
     let cloud = match connection.get() {
         Connected::Ready(cloud) => cloud,
         Connected::Unknown => {
+            let requires_replace = replaced_by(&Inventory::default());
             let planned = undecided::<P>(&request.prior, &filled, &config, None, &Ids::default());
             return PlanResponse { planned, requires_replace, private: request.prior_private, diagnostics };
         }
@@ -106,6 +108,7 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         }
     };
     let scope = cloud.scope();
+    let mut requires_replace = replaced_by(&private.inventory);
     let has_lost_root = updating && private.inventory.at(P::OWNER.root()).is_none();
     if has_lost_root {
         // Everything has to be made anew under another id, which is what Terraform calls a replacement.

@@ -82,6 +82,8 @@ fn conforms(value: &Value, kind: &Type) -> bool {
 pub(super) fn assert_outputs_conform(config: &Config, objects: Option<&[Object]>, ids: &Ids) {
     let outputs = FourTierVpc::outputs(config, objects, ids, Some(&scope()));
     let Type::Object(types) = schema::object_type(&FourTierVpc::outputs_schema()) else { unreachable!() };
+    let mut types = types;
+    types.insert(super::outputs::IPV6_CIDR_BLOCK.into(), Type::String);
     assert_eq!(outputs.keys().collect::<Vec<_>>(), types.keys().collect::<Vec<_>>());
     for (name, value) in &outputs {
         assert!(conforms(value, &types[name]), "{name} = {value}");
@@ -105,6 +107,21 @@ fn the_waves_of_a_minimal_network() {
         ("enable_default_security_group", false.into()),
     ]);
     check("minimal.txt", &waves::waves(&objects(&config, "abc")));
+}
+
+#[test]
+fn the_waves_of_a_network_with_ipv6_private_nat_and_acl() {
+    let config = config(&[
+        ("num_availability_zones", 2_i64.into()),
+        ("create_transit_subnets", true.into()),
+        ("create_private_persistence_subnets", false.into()),
+        ("create_vpc_endpoints", false.into()),
+        ("enable_ipv6", true.into()),
+        ("assign_generated_ipv6_cidr_block", true.into()),
+        ("enable_private_nat", true.into()),
+        ("apply_default_nacl_rules", true.into()),
+    ]);
+    check("ipv6_private_nat_acl.txt", &waves::waves(&objects(&config, "abc")));
 }
 
 #[test]
@@ -400,12 +417,19 @@ fn outputs_fit_their_types_in_every_state() {
     }
 }
 
+/// What replaces a network of that configuration, with and without a look at what exists.
+fn replaced(prior: &Config, config: &Config) -> Vec<AttributePath> {
+    let by_prior = FourTierVpc::replaced_by(prior, config, &Inventory::default());
+    assert_eq!(FourTierVpc::replaced_by(prior, config, &applied(&objects(prior, "a"))), by_prior);
+    by_prior
+}
+
 #[test]
 fn a_dedicated_vpc_becomes_default_in_place_and_not_the_other_way() {
     let dedicated = config(&[("tenancy", "dedicated".into())]);
     let default = config(&[]);
-    assert_eq!(FourTierVpc::replaced_by(&dedicated, &default), []);
-    assert_eq!(FourTierVpc::replaced_by(&default, &dedicated), [AttributePath::new("tenancy")]);
+    assert_eq!(replaced(&dedicated, &default), []);
+    assert_eq!(replaced(&default, &dedicated), [AttributePath::new("tenancy")]);
     let before = objects(&dedicated, "a");
     let after = next_objects(&default, Some(&dedicated), &applied(&before), "a");
     assert_eq!(after[0].key, before[0].key);
@@ -416,7 +440,7 @@ fn a_dedicated_vpc_becomes_default_in_place_and_not_the_other_way() {
 #[test]
 fn another_range_replaces_the_network_and_moves_every_subnet() {
     let other = config(&[("cidr_block", "10.1.0.0/16".into())]);
-    assert_eq!(FourTierVpc::replaced_by(&config(&[]), &other), [AttributePath::new("cidr_block")]);
+    assert_eq!(replaced(&config(&[]), &other), [AttributePath::new("cidr_block")]);
     let existing = applied(&objects(&config(&[]), "a"));
     let after = blocks(&next_objects(&other, Some(&config(&[])), &existing, "a"));
     assert_eq!(after["subnet.public.0"], "10.1.0.0/21");

@@ -85,6 +85,8 @@ pub enum Mode {
     Optional,
     /// The provider.
     Computed,
+    /// The user, if wanted, else the provider.
+    OptionalComputed,
     /// The user if wanted, written as a block `name { ... }` instead of an attribute.
     Block,
 }
@@ -172,6 +174,13 @@ impl Attribute {
     #[must_use]
     pub fn optional(mut self) -> Attribute {
         self.mode = Mode::Optional;
+        self
+    }
+
+    /// The user may set it; where he does not, the provider does.
+    #[must_use]
+    pub fn optional_computed(mut self) -> Attribute {
+        self.mode = Mode::OptionalComputed;
         self
     }
 
