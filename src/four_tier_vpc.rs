@@ -1,17 +1,20 @@
 //! The product `fgw_four_tier_vpc`: from its configuration to the objects of a network. Nothing here does I/O.
 //!
 //! Reading order: `config` is what the user writes, `validate` what he may write; `zones`, `addresses` and `nat` make
-//! the choices that are frozen once made; `blueprint` puts the objects together; `outputs` tells of them.
+//! the choices that are frozen once made; `blueprint` puts the objects together; `outputs` tells of them; `import` and `reflect`
+//! go the other way, from objects to what the user would have written.
 
 mod addresses;
 mod blueprint;
 mod config;
 #[cfg(test)]
 mod fixtures;
+mod import;
 mod nat;
 mod outputs;
 #[cfg(test)]
 mod properties;
+mod reflect;
 mod security_group;
 mod tags;
 mod unsupported;
@@ -23,7 +26,7 @@ use std::collections::BTreeMap;
 pub use config::{Config, NaclRule, SecurityGroupRule};
 
 use crate::cloud::Owner;
-use crate::objects::{Ids, Inventory, Object, Spec, Tags, Tier, keys};
+use crate::objects::{Ids, Inventory, Object, Tags};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts, timeouts};
 
@@ -96,8 +99,16 @@ impl Product for FourTierVpc {
         outputs::outputs(config, objects, ids, scope)
     }
 
+    fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
+        import::imported(inventory, scope)
+    }
+
+    fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory) {
+        import::take_as_applied(attributes, configuration, inventory);
+    }
+
     fn reflect(state: &mut Value, inventory: &Inventory) {
-        reflect(state, inventory);
+        reflect::reflect(state, inventory);
     }
 
     fn timeouts(config: &Config) -> Timeouts {
@@ -118,45 +129,6 @@ fn is_same_range(a: &Input<Option<String>>, b: &Input<Option<String>>) -> bool {
     match (net(a), net(b)) {
         (Some(a), Some(b)) => a == b,
         _ => a == b && a.is_known(),
-    }
-}
-
-/// Writes what differs from what was applied into the attributes that express it.
-fn reflect(state: &mut Value, inventory: &Inventory) {
-    if let Some(entry) = inventory.at(keys::VPC)
-        && let (Spec::Vpc(applied), Some(Spec::Vpc(observed))) = (&entry.applied, &entry.observed)
-    {
-        let attributes = [
-            ("enable_dns_support", &applied.enable_dns_support, &observed.enable_dns_support),
-            ("enable_dns_hostnames", &applied.enable_dns_hostnames, &observed.enable_dns_hostnames),
-            (
-                "enable_network_address_usage_metrics",
-                &applied.enable_network_address_usage_metrics,
-                &observed.enable_network_address_usage_metrics,
-            ),
-        ];
-        for (name, applied, observed) in attributes {
-            if applied != observed {
-                state.set(name, observed.clone().into());
-            }
-        }
-    }
-    // One attribute stands for all public subnets, so it can only say what they all agree on.
-    let public: Vec<(bool, bool)> = inventory
-        .present()
-        .filter(|entry| !entry.leaving && entry.key.slot.starts_with("subnet."))
-        .filter_map(|entry| match (&entry.applied, entry.spec()) {
-            (Spec::Subnet(applied), Spec::Subnet(found)) if applied.tier == Tier::Public => {
-                Some((*applied.map_public_ip_on_launch.known()?, *found.map_public_ip_on_launch.known()?))
-            }
-            _ => None,
-        })
-        .collect();
-    if let Some((applied, found)) = public.first()
-        && applied != found
-        && public.iter().all(|it| it == &(*applied, *found))
-    {
-        state.set("map_public_ip_on_launch", (*found).into());
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::observe::drift;
-use super::planning::{Decision, decide, name, prior_config};
+use super::planning::{Decision, decide, name};
 use super::private::Private;
-use super::{Composite, messages, refresh, state};
+use super::{Composite, import, messages, refresh, state};
 use crate::cloud::{Cause, Cloud, RootState, SharedCloud};
 use crate::objects::{Inventory, Object, Spec};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
@@ -54,7 +54,9 @@ impl<P: Product> Composite<P> {
             );
             return unchanged(diagnostics, &request);
         }
-        let prior = prior_config::<P>(&request.prior, Some(&private));
+        let settled = import::settled::<P>(&request.prior, Some(&private), &filled);
+        let prior = state::decode::<P>(&settled).ok().map(|(_, config)| config);
+        private.imported = false;
         let facts = private.facts.take().unwrap_or_default();
         let decided = decide::<P>(
             &config,
@@ -83,7 +85,8 @@ impl<P: Product> Composite<P> {
         let inventory = Arc::new(Mutex::new(std::mem::take(&mut private.inventory)));
         let scope = cloud.scope().clone();
         // What an update leaves to do if it is cut short: all that the prior configuration does not say already.
-        let settled = (!creating).then(|| private.settled.take().unwrap_or(state::configured::<P>(&request.prior)));
+        let settled = (!creating).then_some(settled);
+        private.settled = None;
         let snapshot = {
             let (inventory, filled, config) = (Arc::clone(&inventory), filled.clone(), config.clone());
             let mut private = private.clone();

@@ -29,9 +29,9 @@ crate::attributes! {
 
         /// How many AZs to use; null means all. A number above that of the AZs there are means all. A smaller number
         /// removes the AZs of the highest index, with their subnets.
-        num_availability_zones: Input<Option<i64>> = optional().check(Check::between(1, 100)),
+        num_availability_zones: Input<Option<i64>> = optional().may_be_found().check(Check::between(1, 100)),
         /// The ids of the AZs to use, such as `use1-az1`; null means all. An AZ left out is removed, with its subnets.
-        availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional(),
+        availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional().may_be_found(),
         /// Ids of AZs not to use. An AZ named here is removed, with its subnets.
         availability_zone_exclude_ids: Strings = default(empty_list()),
         /// Names of AZs not to use, such as `us-east-1e`. An AZ named here is removed, with its subnets.
@@ -100,13 +100,13 @@ crate::attributes! {
         global_subnet_spacing: Input<i64> = default(6_i64).check(Check::between(0, 4095)),
         /// Number of the first private app block; null means the spacing between tiers. A change exchanges the tier's
         /// subnets.
-        private_subnet_spacing: Input<Option<i64>> = optional().check(Check::between(0, 4095)),
+        private_subnet_spacing: Input<Option<i64>> = optional().may_be_found().check(Check::between(0, 4095)),
         /// Number of the first private persistence block; null means twice the spacing between tiers. A change
         /// exchanges the tier's subnets.
-        persistence_subnet_spacing: Input<Option<i64>> = optional().check(Check::between(0, 4095)),
+        persistence_subnet_spacing: Input<Option<i64>> = optional().may_be_found().check(Check::between(0, 4095)),
         /// Number of the first transit block; null means three times the spacing between tiers. A change exchanges
         /// the tier's subnets.
-        transit_subnet_spacing: Input<Option<i64>> = optional().check(Check::between(0, 4095)),
+        transit_subnet_spacing: Input<Option<i64>> = optional().may_be_found().check(Check::between(0, 4095)),
         /// CIDR blocks of public subnets, from /16 to /28, by `AZ-0`, `AZ-1`, ... A missing one is computed. Setting
         /// one to another block exchanges that subnet; removing one moves nothing.
         public_subnet_cidr_blocks: CidrBlocks = default(empty_map()),
@@ -124,7 +124,7 @@ crate::attributes! {
         /// IPv6 in the network. Not supported yet in this version.
         enable_ipv6: Input<bool> = default(false),
         /// Request a /56 IPv6 block from Amazon. Not supported yet in this version.
-        assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional(),
+        assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional().may_be_found(),
         /// Whether network interfaces get an IPv6 address. Not supported yet in this version.
         assign_ipv6_address_on_creation: Input<bool> = default(false),
         /// IPv6 block from an IPAM pool. Not supported yet in this version.

@@ -104,7 +104,7 @@ fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::
         required: !computed && attribute.mode == Mode::Required,
         optional: !computed && attribute.mode == Mode::Optional,
         // Terraform lets a provider fill in a value that the user left out only where it is computed, too.
-        computed: computed || (attribute.default.is_some() && owner != Owner::Provider),
+        computed: computed || ((attribute.default.is_some() || attribute.may_be_found) && owner != Owner::Provider),
         sensitive: attribute.sensitive,
         deprecated: attribute.deprecation.is_some(),
         deprecation_message: attribute.deprecation.clone().unwrap_or_default(),

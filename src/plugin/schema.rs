@@ -27,6 +27,9 @@ pub struct Attribute {
     pub mode: Mode,
     /// What null in the configuration means. An attribute with a default is shown as optional and computed.
     pub default: Option<Value>,
+    /// Whether the provider may keep a value that it found where the configuration has null, as after an import. Shown
+    /// as optional and computed.
+    pub may_be_found: bool,
     /// What it is for, in Markdown.
     pub description: String,
     /// Hidden in Terraform's output.
@@ -147,6 +150,7 @@ impl Attribute {
             kind,
             mode: Mode::Optional,
             default: None,
+            may_be_found: false,
             description: description.trim().to_string(),
             sensitive: false,
             deprecation: None,
@@ -179,6 +183,13 @@ impl Attribute {
     #[must_use]
     pub fn default(mut self, value: impl Into<Value>) -> Attribute {
         self.default = Some(value.into());
+        self
+    }
+
+    /// Where the configuration has null, the provider may keep a value that it found.
+    #[must_use]
+    pub fn may_be_found(mut self) -> Attribute {
+        self.may_be_found = true;
         self
     }
 
