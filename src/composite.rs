@@ -10,6 +10,7 @@ mod messages;
 mod observe;
 mod private;
 mod refresh;
+mod stages;
 mod state;
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub use config::{Config, NaclRule, SecurityGroupRule};
 use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object, Tags};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
-use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts, timeouts};
+use crate::product::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts, timeouts};
 
 /// A VPC with up to four tiers of subnets, and all that belongs to it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,6 +109,10 @@ impl Product for FourTierVpc {
 
     fn reflect(state: &mut Value, inventory: &Inventory) {
         reflect::reflect(state, inventory);
+    }
+
+    fn ignored_drift(config: &Config) -> IgnoredDrift {
+        IgnoredDrift::of(&config.ignore_drift)
     }
 
     fn timeouts(config: &Config) -> Timeouts {

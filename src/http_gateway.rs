@@ -26,7 +26,7 @@ use crate::cloud::Owner;
 pub use crate::objects::RouteKey;
 use crate::objects::{Ids, Inventory, Object, Tags};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
-use crate::product::{Blueprint, Context, Lookup, Product, Scope, Timeouts};
+use crate::product::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts};
 
 /// The product `fgw_http_gateway`.
 pub struct HttpGateway;
@@ -91,6 +91,10 @@ impl Product for HttpGateway {
 
     fn reflect(state: &mut Value, inventory: &Inventory) {
         reflect::reflect(state, inventory);
+    }
+
+    fn ignored_drift(config: &GatewayConfig) -> IgnoredDrift {
+        IgnoredDrift::of(&config.ignore_drift)
     }
 
     fn timeouts(config: &GatewayConfig) -> Timeouts {

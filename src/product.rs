@@ -1,5 +1,6 @@
 //! What a product is: a pure description of one resource type in terms of [`objects`](crate::objects).
 
+mod ignored;
 mod tags;
 pub mod timeouts;
 
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use ignored::IgnoredDrift;
 pub use tags::MOST_TAGS;
 pub use timeouts::{OperationTimeouts, Timeouts};
 
@@ -69,6 +71,9 @@ pub trait Product: Send + Sync + 'static {
     /// Writes what differs in AWS from what was applied into the attributes of `state` that express it, so that
     /// Terraform shows it there.
     fn reflect(state: &mut Value, inventory: &Inventory);
+
+    /// The objects whose drift is neither reported nor mended.
+    fn ignored_drift(config: &Self::Config) -> IgnoredDrift;
 
     /// The timeouts that the user set.
     fn timeouts(config: &Self::Config) -> Timeouts;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::observe::drift;
 use super::planning::{Decision, decide, name};
 use super::private::Private;
+use super::stages::carry_out;
 use super::{Composite, import, messages, refresh, state};
 use crate::cloud::{Cause, Cloud, RootState, SharedCloud};
 use crate::objects::{Inventory, Object, Spec};
@@ -56,17 +57,11 @@ impl<P: Product> Composite<P> {
         }
         let settled = import::settled::<P>(&request.prior, Some(&private), &filled);
         let prior = state::decode::<P>(&settled).ok().map(|(_, config)| config);
-        private.imported = false;
         let facts = private.facts.take().unwrap_or_default();
-        let decided = decide::<P>(
-            &config,
-            prior.as_ref(),
-            &private.inventory,
-            cloud.scope(),
-            &facts,
-            &mut Diagnostics::default(),
-        );
-        let Ok(Some(Decision { objects, plan })) = decided else {
+        let decide_from = |inventory: &mut Inventory, diagnostics: &mut Diagnostics| {
+            decide::<P>(&config, prior.as_ref(), inventory, cloud.scope(), &facts, diagnostics)
+        };
+        let Ok(Some(decision)) = decide_from(&mut private.inventory, &mut Diagnostics::default()) else {
             diagnostics.error(
                 format!("{} {} can no longer be applied as planned", P::TYPE_NAME, name::<P>(&config)),
                 "What it would do was known at plan and is not now. Plan again; if that does not help, this is a bug in \
@@ -78,10 +73,15 @@ impl<P: Product> Composite<P> {
             return unchanged(diagnostics, &request);
         }
 
+        private.imported = import::is_as_imported(&private, &decision.plan);
+        let (filled, config) = match private.imported {
+            true => import::as_planned::<P>(&request.planned, &filled, &config),
+            false => (filled, config.clone()),
+        };
         let timeouts = P::timeouts(&config);
         let timeout = if creating { timeouts.create } else { timeouts.update };
         let deadline = Instant::now() + timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs);
-        reclaim(&mut private.inventory, &objects);
+        reclaim(&mut private.inventory, &decision.objects);
         let inventory = Arc::new(Mutex::new(std::mem::take(&mut private.inventory)));
         let scope = cloud.scope().clone();
         // What an update leaves to do if it is cut short: all that the prior configuration does not say already.
@@ -113,8 +113,10 @@ impl<P: Product> Composite<P> {
             in_use: (!creating).then_some(UPDATE_DELETE_TIMEOUT),
             stop: request.stop.clone(),
             progress: &self.progress,
+            done: Default::default(),
         };
-        let mut outcome = reconcile::execute(&plan, &execution).await;
+        let (Decision { objects, plan }, mut outcome) =
+            carry_out::<P>(&name::<P>(&config), decision, &execution, decide_from, &mut diagnostics).await;
         private.inventory = lock(&inventory).clone();
         arrange(&mut private.inventory, &objects);
         if !creating {
@@ -197,6 +199,7 @@ impl<P: Product> Composite<P> {
             in_use: None,
             stop: request.stop.clone(),
             progress: &self.progress,
+            done: Default::default(),
         };
         let outcome = reconcile::execute(&plan, &execution).await;
         if lock(&inventory).present().next().is_none() {
@@ -318,10 +321,11 @@ fn pending(plan: &Plan, outcome: &Outcome) -> BTreeMap<String, String> {
 }
 
 /// An object that was leaving and is wanted again stays.
-fn reclaim(inventory: &mut Inventory, objects: &[Object]) {
+pub(super) fn reclaim(inventory: &mut Inventory, objects: &[Object]) {
     for object in objects {
         let stays = inventory.present().any(|entry| entry.key == object.key && !entry.leaving);
-        if let Some(entry) = inventory.entries.iter_mut().find(|entry| !stays && !entry.gone && entry.key == object.key)
+        if let Some(entry) =
+            inventory.entries.iter_mut().find(|entry| !stays && entry.is_present() && entry.key == object.key)
         {
             entry.leaving = false;
         }
@@ -331,7 +335,8 @@ fn reclaim(inventory: &mut Inventory, objects: &[Object]) {
 /// Puts the inventory in the order of the blueprint, drops what is gone and not wanted any more, and settles what looks
 /// as wanted without an operation: drift that the configuration has taken over is drift no longer.
 fn arrange(inventory: &mut Inventory, objects: &[Object]) {
-    for entry in inventory.entries.iter_mut().filter(|entry| !entry.gone && !entry.unfinished) {
+    for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && !entry.ignored && !entry.unfinished)
+    {
         let Some(object) = objects.iter().find(|object| object.key == entry.key) else { continue };
         if entry.spec_against(&object.spec) == object.spec {
             entry.applied = object.spec.clone();
@@ -340,7 +345,7 @@ fn arrange(inventory: &mut Inventory, objects: &[Object]) {
         }
     }
     let position = |entry: &crate::objects::Entry| objects.iter().position(|object| object.key == entry.key);
-    inventory.entries.retain(|entry| !entry.gone || position(entry).is_some());
+    inventory.entries.retain(|entry| entry.is_present() || position(entry).is_some());
     inventory.entries.sort_by_key(|entry| position(entry).unwrap_or(usize::MAX));
 }
 
@@ -348,6 +353,6 @@ fn root_id<P: Product>(inventory: &Inventory) -> Option<String> {
     inventory.at(P::OWNER.root()).map(|entry| entry.id.clone())
 }
 
-fn lock(inventory: &Mutex<Inventory>) -> std::sync::MutexGuard<'_, Inventory> {
+pub(super) fn lock(inventory: &Mutex<Inventory>) -> std::sync::MutexGuard<'_, Inventory> {
     inventory.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

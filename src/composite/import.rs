@@ -1,17 +1,18 @@
 //! Import: from the id of a root to a whole state, and plans from there until something is applied.
 
+use super::observe::is_looks_alone;
 use super::private::Private;
 use super::{messages, refresh, state};
 use crate::cloud::{Cloud, Owner};
 use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, Value};
-use crate::product::Product;
+use crate::product::{IgnoredDrift, Product};
 use crate::reconcile::Plan;
 
 /// Looks at a root and all that belongs to it, and makes the state that a configuration of it would have.
 pub(super) async fn import<P: Product>(cloud: &dyn Cloud, id: &str) -> ImportResponse {
     let mut diagnostics = Diagnostics::default();
     let nothing = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
-    let found = match refresh::refresh::<P>(cloud, id, None).await {
+    let found = match refresh::refresh::<P>(cloud, id, None, &IgnoredDrift::default()).await {
         Ok(found) => found.filter(|private| private.inventory.at(P::OWNER.root()).is_some()),
         Err(failure) => {
             diagnostics.error(format!("Importing {} {id} failed", P::TYPE_NAME), messages::detail(&failure));
@@ -64,19 +65,38 @@ pub(super) fn settled<P: Product>(prior: &Value, private: Option<&Private>, conf
     attributes
 }
 
-/// Whether a plan has nothing to show: what was imported is what the configuration asks for, though it may say so in
-/// other words. Terraform lets a provider keep a value that it finds equal to the configured one, but it cannot keep
-/// null for a configured value or, where the provider never sets the attribute by itself, the other way round.
-pub(super) fn is_as_imported<P: Product>(private: &Private, plan: &Plan, prior: &Value, config: &Value) -> bool {
-    let can_stay = P::Config::attributes().iter().all(|attribute| {
+/// Whether what was imported is what the configuration asks for, though it may say so in other words.
+pub(super) fn is_as_imported(private: &Private, plan: &Plan) -> bool {
+    private.imported && plan.is_empty() && is_looks_alone(private)
+}
+
+/// The state that is planned then. Terraform lets a provider keep a value that it finds equal to the configured one, but
+/// it cannot keep null for a configured value nor, where the provider never sets the attribute by itself, a value for
+/// null. Those are planned as configured, and show once.
+pub(super) fn kept<P: Product>(prior: &Value, config: &Value, filled: &Value) -> Value {
+    let mut planned = prior.clone();
+    for attribute in P::Config::attributes() {
         let (was, given) = (prior.get(&attribute.name), config.get(&attribute.name));
-        // Terraform compares a block attribute by attribute.
-        if attribute.mode == Mode::Block {
-            return was == given;
+        let may_be_kept = match attribute.mode {
+            // Terraform compares a block attribute by attribute.
+            Mode::Block => false,
+            _ if given.is_null() => was.is_null() || attribute.default.is_some() || attribute.may_be_found,
+            _ => !was.is_null(),
+        };
+        if !may_be_kept {
+            planned.set(&attribute.name, filled.get(&attribute.name).clone());
         }
-        let may_be_kept = attribute.default.is_some() || attribute.may_be_found;
-        was.is_null() == given.is_null() || given.is_null() && may_be_kept
-    });
-    let in_sync = prior.get("drift").as_map().is_some_and(|drift| drift.is_empty());
-    private.imported && plan.is_empty() && in_sync && can_stay
+    }
+    planned
+}
+
+/// The attributes of a plan that kept some, for its apply: what it left unknown is as configured.
+pub(super) fn as_planned<P: Product>(planned: &Value, filled: &Value, config: &P::Config) -> (Value, P::Config) {
+    let mut attributes = state::configured::<P>(planned);
+    for (name, given) in filled.as_map().into_iter().flatten() {
+        if !attributes.get(name).is_wholly_known() {
+            attributes.set(name, given.clone());
+        }
+    }
+    state::decode::<P>(&attributes).unwrap_or_else(|_| (filled.clone(), config.clone()))
 }

@@ -1,9 +1,9 @@
 //! The only place that makes messages about AWS objects for people.
 
 use crate::cloud::{Cause, Failure, UnfinishedRoot};
-use crate::objects::{Entry, Inventory, Spec};
-use crate::plugin::{Diagnostics, PlanRequest, Value};
-use crate::product::Product;
+use crate::objects::{Entry, Inventory, Object, Spec};
+use crate::plugin::{AttributePath, Diagnostics, PlanRequest, Value};
+use crate::product::{IgnoredDrift, Product};
 use crate::reconcile::{Action, Outcome, Plan};
 
 use super::private::Private;
@@ -41,6 +41,24 @@ pub(super) fn failures(plan: &Plan, outcome: &Outcome, diagnostics: &mut Diagnos
     }
 }
 
+/// Patterns of `ignore_drift` that stand for no object: a slip of the pen would leave drift to be mended.
+pub(super) fn warn_of_idle_patterns<P: Product>(
+    name: &str,
+    ignored: &IgnoredDrift,
+    objects: &[Object],
+    diagnostics: &mut Diagnostics,
+) {
+    let slots: Vec<&str> = objects.iter().map(|object| object.key.slot.as_str()).collect();
+    for (index, pattern) in ignored.idle(&slots) {
+        diagnostics.attribute_warning(
+            AttributePath::new("ignore_drift").index(index),
+            format!("{} {name:?} has no object {pattern:?}", P::TYPE_NAME),
+            "The pattern stands for no key in aws_objects, so it ignores nothing. Keys look like route_table.public; * \
+             stands for any text.",
+        );
+    }
+}
+
 /// What stands, what does not, and the ways on, after an apply that did not finish.
 pub(super) fn unfinished<P: Product>(
     name: &str,
@@ -73,6 +91,17 @@ pub(super) fn unfinished<P: Product>(
         ),
     }
     diagnostics.error(format!("{} {name:?} is incomplete", P::TYPE_NAME), text);
+}
+
+/// What could not be made because something that it is made from never became known.
+pub(super) fn still_unknown<P: Product>(name: &str, keys: Vec<String>, diagnostics: &mut Diagnostics) {
+    diagnostics.error(
+        format!("{} {name:?} cannot be finished", P::TYPE_NAME),
+        format!(
+            "What these are made from is still unknown after all else was made: {}. This is a bug in the provider.",
+            shortened(&keys)
+        ),
+    );
 }
 
 /// What a plan that deletes should not keep to itself.

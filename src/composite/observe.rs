@@ -4,20 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::private::Private;
 use crate::cloud::Observed;
-use crate::objects::{Entry, Inventory, Key, Spec};
+use crate::objects::{Entry, Inventory, Key, Object, Spec};
 use crate::plugin::Input;
-use crate::product::IgnoreTags;
+use crate::product::{IgnoreTags, IgnoredDrift};
 
 /// Brings an inventory in line with what AWS shows.
 ///
 /// With `known`, an object that state lacks was left by a run that was cut off: it is taken in and named in
 /// `pending`. Without, everything found is as applied: the inventory is rebuilt.
-pub(super) fn observe(known: Option<Private>, seen: Vec<Observed>, ignore: &IgnoreTags) -> Private {
+pub(super) fn observe(
+    known: Option<Private>,
+    seen: Vec<Observed>,
+    ignore: &IgnoreTags,
+    ignored: &IgnoredDrift,
+) -> Private {
     let rebuilding = known.is_none();
     let mut private = known.unwrap_or_else(|| Private::of(Inventory::default()));
     leave_to_others(&mut private.inventory, ignore);
     let mut unseen: Vec<Observed> = seen;
     for entry in &mut private.inventory.entries {
+        entry.ignored = ignored.covers(&entry.key.slot);
         let position = unseen
             .iter()
             .position(|object| object.id == entry.id)
@@ -60,7 +66,7 @@ pub(super) fn observe(known: Option<Private>, seen: Vec<Observed>, ignore: &Igno
 pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
     let mut drift = private.pending.clone();
     for entry in private.inventory.entries.iter().filter(|entry| !entry.leaving) {
-        let what = match (&entry.observed, entry.gone) {
+        let what = match (entry.drifted(), !entry.is_present()) {
             (_, true) => format!("{} is gone", entry.id),
             (Some(observed), false) => entry.applied.differences(observed).join("; "),
             (None, false) => continue,
@@ -76,6 +82,22 @@ pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
         *all = if all.is_empty() { note } else { format!("{all}; {note}") };
     }
     drift
+}
+
+/// Whether all that differs from what was applied are looks of objects. That is no difference where the configuration
+/// agrees with them, as it does when it ignores changes of the attributes that express them.
+pub(super) fn is_looks_alone(private: &Private) -> bool {
+    let marked = private.root_state.is_none() || private.marking_refused;
+    private.pending.is_empty() && marked && private.inventory.entries.iter().all(Entry::is_present)
+}
+
+/// Takes the drift of these objects for none, as long as they are wanted as they were applied. One that is wanted
+/// otherwise is changed from what it looks like.
+pub(super) fn ignore_drift(inventory: &mut Inventory, ignored: &IgnoredDrift, wanted: &[Object]) {
+    for entry in &mut inventory.entries {
+        let is_wanted_so = || wanted.iter().any(|it| it.key == entry.key && it.spec == entry.applied);
+        entry.ignored = ignored.covers(&entry.key.slot) && is_wanted_so();
+    }
 }
 
 /// Gives up tags that we set and that others manage from now on. As if we had never set them, they are not removed.
@@ -130,10 +152,14 @@ mod tests {
         Private::of(Inventory { entries: vec![entry] })
     }
 
+    fn look_at(known: Option<Private>, seen: Vec<Observed>, ignore: &IgnoreTags) -> Private {
+        observe(known, seen, ignore, &IgnoredDrift::default())
+    }
+
     #[test]
     fn a_foreign_tag_is_no_drift() {
         let look = table(&[("Name", "a"), ("team", "x"), ("kubernetes.io/role/elb", "1")]);
-        let private = observe(Some(known()), vec![seen("rtb-1", "route_table.public", look)], &IgnoreTags::default());
+        let private = look_at(Some(known()), vec![seen("rtb-1", "route_table.public", look)], &IgnoreTags::default());
         assert_eq!(drift(&private), BTreeMap::new());
         assert_eq!(private, known());
     }
@@ -141,22 +167,22 @@ mod tests {
     #[test]
     fn a_changed_tag_and_a_lost_tag_are_drift_that_names_keys_and_no_values() {
         let look = table(&[("Name", "secret")]);
-        let private = observe(Some(known()), vec![seen("rtb-1", "route_table.public", look)], &IgnoreTags::default());
+        let private = look_at(Some(known()), vec![seen("rtb-1", "route_table.public", look)], &IgnoreTags::default());
         assert_eq!(drift(&private)["route_table.public"], "tag Name has another value; tag team is missing");
     }
 
     #[test]
     fn drift_stays_visible_when_it_is_looked_at_twice() {
         let look = || vec![seen("rtb-1", "route_table.public", table(&[("Name", "b"), ("team", "x")]))];
-        let once = observe(Some(known()), look(), &IgnoreTags::default());
-        let twice = observe(Some(once.clone()), look(), &IgnoreTags::default());
+        let once = look_at(Some(known()), look(), &IgnoreTags::default());
+        let twice = look_at(Some(once.clone()), look(), &IgnoreTags::default());
         assert_eq!(once, twice);
         assert_eq!(drift(&twice).len(), 1);
     }
 
     #[test]
     fn an_object_that_is_gone_is_drift_until_it_is_made_again() {
-        let private = observe(Some(known()), vec![], &IgnoreTags::default());
+        let private = look_at(Some(known()), vec![], &IgnoreTags::default());
         assert_eq!(drift(&private)["route_table.public"], "rtb-1 is gone");
         assert_eq!(private.inventory.present().count(), 0);
     }
@@ -165,7 +191,7 @@ mod tests {
     fn what_a_killed_run_has_left_is_taken_in_and_named() {
         let left = seen("rtb-2", "route_table.public", table(&[]));
         let both = vec![seen("rtb-1", "route_table.public", table(&[("Name", "a"), ("team", "x")])), left];
-        let private = observe(Some(known()), both, &IgnoreTags::default());
+        let private = look_at(Some(known()), both, &IgnoreTags::default());
         let keys: Vec<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
         assert_eq!(keys, ["route_table.public", "stray.rtb-2"]);
         assert!(drift(&private)["stray.rtb-2"].contains("rtb-2"));
@@ -175,21 +201,35 @@ mod tests {
     fn a_tag_of_ours_that_is_left_to_others_is_ours_no_more() {
         let ignore = IgnoreTags { keys: vec!["team".into()], key_prefixes: vec![] };
         let look = table(&[("Name", "a"), ("team", "y")]);
-        let changed = observe(Some(known()), vec![seen("rtb-1", "route_table.public", look)], &IgnoreTags::default());
+        let changed = look_at(Some(known()), vec![seen("rtb-1", "route_table.public", look)], &IgnoreTags::default());
         assert_eq!(drift(&changed).len(), 1);
         let mut inventory = changed.inventory;
         leave_to_others(&mut inventory, &ignore);
         assert_eq!(drift(&Private::of(inventory.clone())), BTreeMap::new());
         assert_eq!(inventory.entries[0].applied, table(&[("Name", "a")]));
         let removed = vec![seen("rtb-1", "route_table.public", table(&[("Name", "a")]))];
-        assert_eq!(observe(Some(known()), removed, &ignore).inventory, inventory);
+        assert_eq!(look_at(Some(known()), removed, &ignore).inventory, inventory);
+    }
+
+    #[test]
+    fn drift_that_is_ignored_is_not_told_and_counts_again_once_the_object_is_wanted_otherwise() {
+        let ignored = IgnoredDrift::of(&Input::Known(Some(vec![Input::Known("route_table.*".to_string())])));
+        let gone = observe(Some(known()), vec![], &IgnoreTags::default(), &ignored);
+        assert_eq!(drift(&gone), BTreeMap::new());
+        assert_eq!(gone.inventory.present().count(), 1);
+        let mut inventory = gone.inventory;
+        let wanted = |spec| [Object::new(Key::new("route_table.public"), spec)];
+        ignore_drift(&mut inventory, &ignored, &wanted(known().inventory.entries[0].applied.clone()));
+        assert_eq!(inventory.present().count(), 1);
+        ignore_drift(&mut inventory, &ignored, &wanted(table(&[("Name", "b")])));
+        assert_eq!(inventory.present().count(), 0, "it has to be made as it is wanted now");
     }
 
     #[test]
     fn a_rebuilt_inventory_is_in_sync_with_what_was_found() {
         let ignore = IgnoreTags { keys: vec!["theirs".into()], key_prefixes: vec![] };
         let look = table(&[("Name", "a"), ("theirs", "1")]);
-        let private = observe(None, vec![seen("rtb-1", "route_table.public", look)], &ignore);
+        let private = look_at(None, vec![seen("rtb-1", "route_table.public", look)], &ignore);
         assert_eq!(drift(&private), BTreeMap::new());
         assert_eq!(private.inventory.entries[0].applied, table(&[("Name", "a")]));
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::observe::leave_to_others;
+use super::observe::{ignore_drift, is_looks_alone, leave_to_others};
 use super::private::Private;
 use super::{import, messages, refresh, state};
 use crate::cloud::{Cloud, Connected, Connection, Failure};
@@ -21,11 +21,11 @@ pub(super) struct Decision {
 }
 
 /// The one way from what there is and what is wanted to operations, for plan and apply alike. `None` while an
-/// unknown input decides which objects there are.
+/// unknown input decides which objects there are. In the inventory it notes whose drift is ignored.
 pub(super) fn decide<P: Product>(
     config: &P::Config,
     prior: Option<&P::Config>,
-    inventory: &Inventory,
+    inventory: &mut Inventory,
     scope: &Scope,
     facts: &Facts,
     diagnostics: &mut Diagnostics,
@@ -45,6 +45,9 @@ pub(super) fn decide<P: Product>(
             return Err(());
         }
     };
+    let ignored = P::ignored_drift(config);
+    messages::warn_of_idle_patterns::<P>(&name::<P>(config), &ignored, &objects, diagnostics);
+    ignore_drift(inventory, &ignored, &objects);
     match reconcile::plan(inventory, &objects) {
         Ok(plan) => Ok(Some(Decision { objects, plan })),
         Err(circle) => {
@@ -112,8 +115,8 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
     }
     // What replaces the topology is planned as if there were none, as Terraform will ask again.
     let replacing = !requires_replace.is_empty();
-    let (prior, private) = if replacing { (None, Private::of(Inventory::default())) } else { (prior, private) };
-    let decided = decide::<P>(&config, prior.as_ref(), &private.inventory, scope, &facts, &mut diagnostics);
+    let (prior, mut private) = if replacing { (None, Private::of(Inventory::default())) } else { (prior, private) };
+    let decided = decide::<P>(&config, prior.as_ref(), &mut private.inventory, scope, &facts, &mut diagnostics);
     let mut planned = match decided {
         Err(()) => return failed(diagnostics, &request),
         Ok(None) => undecided::<P>(&request.prior, &filled, &config, Some(scope), &private.inventory.ids()),
@@ -122,8 +125,8 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
                 messages::warn_of_deletions::<P>(&name::<P>(&config), &decision.plan, &mut diagnostics);
                 refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
             }
-            match import::is_as_imported::<P>(&private, &decision.plan, &request.prior, &request.config) {
-                true => request.prior.clone(),
+            match import::is_as_imported(&private, &decision.plan) {
+                true => import::kept::<P>(&request.prior, &request.config, &filled),
                 false => decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision),
             }
         }
@@ -132,7 +135,6 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         // Terraform replaces only for an attribute whose planned value differs.
         planned.set("id", Value::Unknown);
     }
-    let mut private = private;
     private.facts = Some(facts);
     PlanResponse { planned, requires_replace, private: private.encode(), diagnostics }
 }
@@ -147,7 +149,8 @@ async fn existing<P: Product>(cloud: &dyn Cloud, request: &PlanRequest) -> Resul
         return Ok(private);
     }
     let Some(root_id) = request.prior.get("id").as_str() else { return Ok(Private::of(Inventory::default())) };
-    let found = refresh::refresh::<P>(cloud, root_id, None).await?;
+    let ignored = refresh::ignored_in::<P>(&request.prior);
+    let found = refresh::refresh::<P>(cloud, root_id, None, &ignored).await?;
     Ok(found.unwrap_or_else(|| Private::of(Inventory::default())))
 }
 
@@ -208,6 +211,14 @@ fn decided_state<P: Product>(
     let may_leave = private.inventory.present().any(|entry| entry.leaving)
         || (!prior.is_null() && decision.plan.deleted().any(|entry| matches!(entry.spec(), Spec::Subnet(_))));
     planned.set("leaving", if may_leave { Value::Unknown } else { Value::Map(BTreeMap::new()) });
+    if decision.plan.is_empty() && is_looks_alone(private) {
+        // What is drift compared with the last apply is as the configuration wants it, so there is nothing to do.
+        let mut quiet = planned.clone();
+        quiet.set("drift", prior.get("drift").clone());
+        if quiet == *prior {
+            return quiet;
+        }
+    }
     // Terraform drops a plan that changes nothing it can see, and never applies it.
     if !decision.plan.is_empty() && planned == *prior {
         planned.set("drift", Value::Unknown);

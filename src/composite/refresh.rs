@@ -8,17 +8,18 @@ use super::state;
 use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::objects::{Entry, Inventory, Object};
 use crate::plugin::Value;
-use crate::product::{Blueprint, Context, Facts, Product, Scope};
+use crate::product::{Blueprint, Context, Facts, IgnoredDrift, Product, Scope};
 
 /// Looks at the whole topology. `None` where AWS says that neither the root nor anything that outlives it exists.
 pub(super) async fn refresh<P: Product>(
     cloud: &dyn Cloud,
     root_id: &str,
     known: Option<Private>,
+    ignored: &IgnoredDrift,
 ) -> Result<Option<Private>, Failure> {
     let entries = known.as_ref().map(|private| private.inventory.entries.as_slice()).unwrap_or_default();
     let Some(seen) = cloud.read(P::OWNER, root_id, entries).await? else { return Ok(None) };
-    let mut private = observe(known, seen.objects, &cloud.scope().ignore_tags);
+    let mut private = observe(known, seen.objects, &cloud.scope().ignore_tags, ignored);
     private.root_state = seen.root_state.filter(|state| *state != RootState::Ready);
     private.marking_refused &= private.root_state.is_some();
     Ok(Some(private))
@@ -31,8 +32,10 @@ pub(super) async fn within<P: Product>(
     root_id: &str,
     known: Option<Private>,
 ) -> Result<Option<Private>, Failure> {
-    let look = refresh::<P>(cloud, root_id, known);
-    let Some(seconds) = state::decode::<P>(state).ok().and_then(|(_, config)| P::timeouts(&config).read) else {
+    let config = state::decode::<P>(state).ok().map(|(_, config)| config);
+    let ignored = ignored_in::<P>(state);
+    let look = refresh::<P>(cloud, root_id, known, &ignored);
+    let Some(seconds) = config.and_then(|config| P::timeouts(&config).read) else {
         return look.await;
     };
     // A look changes nothing, so it may be given up in the middle of a call.
@@ -48,14 +51,20 @@ pub(super) async fn rebuild<P: Product>(
     root_id: &str,
     state: &Value,
 ) -> Result<Option<Private>, Failure> {
-    let found = refresh::<P>(cloud, root_id, None).await?;
+    let ignored = ignored_in::<P>(state);
+    let found = refresh::<P>(cloud, root_id, None, &ignored).await?;
     if found.as_ref().is_some_and(|private| private.inventory.at(P::OWNER.root()).is_some()) {
         return Ok(found);
     }
     match remembered::<P>(state, cloud.scope()) {
-        Some(inventory) => refresh::<P>(cloud, root_id, Some(Private::of(inventory))).await,
+        Some(inventory) => refresh::<P>(cloud, root_id, Some(Private::of(inventory)), &ignored).await,
         None => Ok(found),
     }
+}
+
+/// The objects whose drift a state says to ignore.
+pub(super) fn ignored_in<P: Product>(state: &Value) -> IgnoredDrift {
+    state::decode::<P>(state).map_or_else(|_| IgnoredDrift::default(), |(_, config)| P::ignored_drift(&config))
 }
 
 /// The objects of a state, as its configuration wants them. `None` where that takes more than the state.

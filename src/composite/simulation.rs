@@ -258,10 +258,12 @@ fn learned(spec: &Spec, id: &str) -> Learned {
     let pairs: &[(&str, &str)] = match spec {
         Spec::Vpc(_) => &[
             ("owner_id", "123456789012"),
+            ("cidr_block", "10.0.0.0/16"),
             ("default_route_table_id", "rtb-main"),
             ("default_network_acl_id", "acl-default"),
             ("default_security_group_id", "sg-default"),
         ],
+        Spec::VpcIpv6Block(_) => &[("ipv6_cidr_block", "2001:db8:1234::/56")],
         Spec::Api(_) => &[("api_endpoint", "https://api.example.com")],
         _ => &[],
     };

@@ -3,6 +3,7 @@
 mod changes;
 mod failures;
 mod drift;
+mod import;
 mod properties;
 
 use std::sync::Arc;

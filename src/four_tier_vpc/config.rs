@@ -124,7 +124,7 @@ crate::attributes! {
         /// IPv6 in the network. Not supported yet in this version.
         enable_ipv6: Input<bool> = default(false),
         /// Request a /56 IPv6 block from Amazon. Not supported yet in this version.
-        assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional().may_be_found(),
+        assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional(),
         /// Whether network interfaces get an IPv6 address. Not supported yet in this version.
         assign_ipv6_address_on_creation: Input<bool> = default(false),
         /// IPv6 block from an IPAM pool. Not supported yet in this version.
@@ -207,7 +207,8 @@ crate::attributes! {
         /// How long to wait for one route table's update, such as `2m`.
         route_table_update_timeout: Input<String> = default("2m").check(duration()),
 
-        /// Objects whose drift is neither reported nor mended. Not supported yet in this version.
+        /// Patterns of keys in `aws_objects`, where `*` stands for any text: the drift of these objects is neither
+        /// reported nor mended, as long as the configuration wants nothing else of them.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional(),
         /// How long whole operations may take.
         timeouts: Input<Option<OperationTimeouts>> = block(),

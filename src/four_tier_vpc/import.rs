@@ -94,8 +94,7 @@ impl<'a> Found<'a> {
         attributes.set("tenancy", vpc.instance_tenancy.clone().into());
         attributes.set("enable_dns_support", vpc.enable_dns_support.clone().into());
         attributes.set("enable_dns_hostnames", vpc.enable_dns_hostnames.clone().into());
-        attributes
-            .set("enable_network_address_usage_metrics", vpc.enable_network_address_usage_metrics.clone().into());
+        attributes.set("enable_network_address_usage_metrics", vpc.enable_network_address_usage_metrics.clone().into());
     }
 
     fn zones_and_tiers(&self, attributes: &mut Value) {
@@ -119,7 +118,6 @@ impl<'a> Found<'a> {
             Spec::VpcIpv6Block(block) => Some(&block.source),
             _ => None,
         });
-        attributes.set("assign_generated_ipv6_cidr_block", false.into());
         let Some(source) = source else { return };
         attributes.set("enable_ipv6", true.into());
         let range = self.0.at(keys::IPV6_CIDR_BLOCK).and_then(|entry| entry.learned.get("ipv6_cidr_block"));

@@ -44,7 +44,7 @@ pub(super) fn reflect(state: &mut Value, inventory: &Inventory) {
 
 fn the_vpc(state: &mut Value, inventory: &Inventory) {
     let Some(entry) = inventory.at(keys::VPC) else { return };
-    let (Spec::Vpc(applied), Some(Spec::Vpc(observed))) = (&entry.applied, &entry.observed) else { return };
+    let (Spec::Vpc(applied), Some(Spec::Vpc(observed))) = (&entry.applied, entry.drifted()) else { return };
     let attributes = [
         ("enable_dns_support", &applied.enable_dns_support, &observed.enable_dns_support),
         ("enable_dns_hostnames", &applied.enable_dns_hostnames, &observed.enable_dns_hostnames),

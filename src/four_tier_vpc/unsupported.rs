@@ -31,10 +31,6 @@ pub(super) fn unsupported(config: &Config) -> Vec<Problem> {
         ("private_propagating_vgws", is_filled(&config.private_propagating_vgws)),
         ("persistence_propagating_vgws", is_filled(&config.persistence_propagating_vgws)),
         ("transit_propagating_vgws", is_filled(&config.transit_propagating_vgws)),
-        (
-            "ignore_drift",
-            config.ignore_drift.known().and_then(Option::as_ref).is_some_and(|patterns| !patterns.is_empty()),
-        ),
     ];
     let problem = |name: &str| {
         let message = format!("{name} is not supported yet in this version.");

@@ -72,8 +72,8 @@ crate::attributes! {
         create_dns_entry: Input<bool> = default(false),
         /// Hosted zone of the DNS record. Not supported yet in this version.
         hosted_zone_id: Input<Option<String>> = optional(),
-        /// Patterns of keys in `aws_objects` whose drift is neither reported nor mended. Not supported yet in this
-        /// version.
+        /// Patterns of keys in `aws_objects`, where `*` stands for any text: the drift of these objects is neither
+        /// reported nor mended, as long as the configuration wants nothing else of them.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional(),
         /// How long operations may take.
         timeouts: Input<Option<OperationTimeouts>> = optional().block(),

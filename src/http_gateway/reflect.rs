@@ -8,7 +8,7 @@ use crate::plugin::{Input, Value};
 /// user wrote it.
 pub(super) fn reflect(state: &mut Value, inventory: &Inventory) {
     let Some(entry) = inventory.at(keys::API) else { return };
-    let (Spec::Api(applied), Some(Spec::Api(found))) = (&entry.applied, &entry.observed) else { return };
+    let (Spec::Api(applied), Some(Spec::Api(found))) = (&entry.applied, entry.drifted()) else { return };
     if applied.name != found.name {
         state.set("name", found.name.clone().into());
     }

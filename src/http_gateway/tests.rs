@@ -194,7 +194,6 @@ fn each_rule_refuses_what_breaks_it_and_takes_what_keeps_it() {
         ("timeouts.create", json!({ "timeouts": { "create": "10" } }), json!({ "timeouts": { "create": "10m" } })),
         ("domain_name", json!({ "domain_name": "example.com" }), json!({ "domain_name": null })),
         ("create_dns_entry", json!({ "create_dns_entry": true }), json!({ "create_dns_entry": false })),
-        ("ignore_drift", json!({ "ignore_drift": ["stage"] }), json!({ "ignore_drift": [] })),
     ];
     for (place, bad, good) in cases {
         let found = problems(bad.clone());

@@ -145,7 +145,6 @@ fn check_not_supported(config: &GatewayConfig, problems: &mut Vec<Problem>) {
         ("domain_name", is_set(&config.domain_name)),
         ("hosted_zone_id", is_set(&config.hosted_zone_id)),
         ("create_dns_entry", config.create_dns_entry == Input::Known(true)),
-        ("ignore_drift", matches!(&config.ignore_drift, Input::Known(Some(patterns)) if !patterns.is_empty())),
     ];
     for (name, _) in set.into_iter().filter(|(_, set)| *set) {
         let message = format!("{name} is not supported yet in this version.");

@@ -25,6 +25,9 @@ pub struct Entry {
     /// Gone behind our back. Kept so that the drift stays visible until it is mended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
+    /// Whether what the two fields above say is ignored, because the user leaves it to others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignored: bool,
     /// Made, but not finished: its create failed after AWS had answered with an id.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
@@ -68,6 +71,7 @@ impl Entry {
             applied,
             observed: None,
             gone: false,
+            ignored: false,
             unfinished: false,
             leaving: false,
             adopted: false,
@@ -75,9 +79,19 @@ impl Entry {
         }
     }
 
-    /// What it looks like now, as far as we know.
+    /// What it looks like now, as far as we know and may mind.
     pub fn spec(&self) -> &Spec {
-        self.observed.as_ref().unwrap_or(&self.applied)
+        self.drifted().unwrap_or(&self.applied)
+    }
+
+    /// What it looks like, where that is not as applied and not ignored.
+    pub fn drifted(&self) -> Option<&Spec> {
+        self.observed.as_ref().filter(|_| !self.ignored)
+    }
+
+    /// Whether it is there, or counts as there because its absence is ignored.
+    pub fn is_present(&self) -> bool {
+        !self.gone || self.ignored
     }
 
     /// What it looks like now, as far as it is ours to compare with what is wanted. Of an object that was found without
@@ -134,7 +148,7 @@ fn leave_what_is_not_ours(found: &mut Spec, wanted: &Spec) {
 impl Inventory {
     /// The objects that exist, those that are leaving included.
     pub fn present(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| !entry.gone)
+        self.entries.iter().filter(|entry| entry.is_present())
     }
 
     /// The ids of the objects that exist and stay.

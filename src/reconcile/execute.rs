@@ -1,6 +1,7 @@
 //! Carries out a plan.
 //!
-//! 1. An operation starts when everything that it waits for has succeeded. Nothing else starts operations.
+//! 1. An operation starts when everything that it waits for has succeeded and all its inputs are known. Nothing else
+//!    starts operations.
 //! 2. After a failure nothing that depends on it starts, and independent work goes on. After a stop nothing starts.
 //!    What is in flight always finishes.
 //! 3. An id is recorded the moment AWS answers, before waiting for readiness.
@@ -8,6 +9,7 @@
 //! 5. The executor knows no AWS, no Terraform and no kinds.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -42,6 +44,8 @@ pub struct Execution<'a> {
     pub stop: CancellationToken,
     /// Where finished operations are told.
     pub progress: &'a Progress,
+    /// How many operations of this and earlier plans have been done with it.
+    pub done: AtomicUsize,
 }
 
 /// What came of an execution.
@@ -61,11 +65,13 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
     let mut started: BTreeSet<usize> = BTreeSet::new();
     let mut succeeded: BTreeSet<usize> = BTreeSet::new();
     let mut running = FuturesUnordered::new();
+    let held = plan.held_back();
+    let all = execution.done.load(Ordering::Relaxed) + plan.ops.len();
     loop {
         let may_start = !execution.stop.is_cancelled();
         for (position, op) in plan.ops.iter().enumerate() {
-            if may_start && running.len() < IN_FLIGHT && !started.contains(&position) && op.waits.is_subset(&succeeded)
-            {
+            let is_ready = !started.contains(&position) && !held.contains(&position) && op.waits.is_subset(&succeeded);
+            if may_start && running.len() < IN_FLIGHT && is_ready {
                 started.insert(position);
                 running.push(async move {
                     let begun = Instant::now();
@@ -79,7 +85,7 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
             Ok(id) => {
                 succeeded.insert(position);
                 let action = &plan.ops[position].action;
-                let (done, all) = (succeeded.len(), plan.ops.len());
+                let done = execution.done.fetch_add(1, Ordering::Relaxed) + 1;
                 execution.progress.finished(action.done(), &action.key().slot, &id, begun.elapsed(), done, all);
             }
             Err(failure) => {
@@ -223,7 +229,7 @@ impl Execution<'_> {
     fn change(&self, key: &Key, mut change: impl FnMut(&mut Entry)) {
         let mut inventory = self.lock();
         let mut holders: Vec<&mut Entry> =
-            inventory.entries.iter_mut().filter(|entry| entry.key == *key && !entry.gone).collect();
+            inventory.entries.iter_mut().filter(|entry| entry.key == *key && entry.is_present()).collect();
         holders.sort_by_key(|entry| entry.leaving);
         if let Some(entry) = holders.into_iter().next() {
             change(entry);

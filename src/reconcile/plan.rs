@@ -70,6 +70,28 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The operations that cannot start before something else is known that only this plan brings about: those with an
+    /// unknown input, and those that wait for them.
+    pub fn held_back(&self) -> BTreeSet<usize> {
+        let is_unknown = |op: &Op| match &op.action {
+            Action::Create(object) | Action::Update { to: object, .. } => {
+                !object.key.fixed.is_known() || !object.spec.is_known()
+            }
+            Action::Delete { .. } => false,
+        };
+        let mut held: BTreeSet<usize> = (0..self.ops.len()).filter(|at| is_unknown(&self.ops[*at])).collect();
+        loop {
+            let waits = |at: &usize| !held.contains(at) && !self.ops[*at].waits.is_disjoint(&held);
+            let more: Vec<usize> = (0..self.ops.len()).filter(waits).collect();
+            if more.is_empty() {
+                return held;
+            }
+            held.extend(more);
+        }
+    }
+}
+
 impl Action {
     /// The object's identity.
     pub fn key(&self) -> &Key {

@@ -14,6 +14,8 @@ mod failures;
 mod full;
 #[path = "network/gateways.rs"]
 mod gateways;
+#[path = "network/import.rs"]
+mod import;
 #[path = "network/interruptions.rs"]
 mod interruptions;
 #[path = "network/minimal.rs"]

@@ -2,8 +2,9 @@
 
 use super::*;
 
+/// Also what `ignore_changes` amounts to: Terraform then configures what refresh has written into the attribute.
 #[tokio::test]
-async fn drift_that_the_configuration_takes_over_is_settled_without_a_call() {
+async fn drift_that_the_configuration_takes_over_is_nothing_to_do_and_is_settled_by_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     for slot in ["subnet.public.0", "subnet.public.1"] {
@@ -13,10 +14,51 @@ async fn drift_that_the_configuration_takes_over_is_settled_without_a_call() {
         });
     }
     terraform.refresh().await;
+    assert_eq!(terraform.state.get("drift").as_map().unwrap().len(), 2);
     terraform.account.take_calls();
-    terraform.assert_applies(&network(&[("map_public_ip_on_launch", true.into())])).await;
-    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+    let taken_over = ("map_public_ip_on_launch", Value::from(true));
+    terraform.assert_quiet(&network(std::slice::from_ref(&taken_over))).await;
+    assert!(terraform.plan(&network(&[])).await.planned != terraform.state, "else it is mended");
+    terraform.assert_applies(&network(&[taken_over, ("enable_dns_hostnames", false.into())])).await;
+    assert_eq!(terraform.account.take_calls(), ["update vpc"]);
     assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
+}
+
+#[tokio::test]
+async fn drift_of_an_ignored_object_is_left_alone_until_the_object_is_wanted_otherwise() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    let ignoring = |further: &[(&str, Value)]| {
+        let patterns = ("ignore_drift", vec!["subnet.public.*", "vpc_endpoint.*"].into());
+        network(&[&[patterns], further].concat())
+    };
+    terraform.assert_applies(&ignoring(&[])).await;
+    let damage = |terraform: &Terraform<FourTierVpc>| {
+        terraform
+            .account
+            .damage("subnet.public.0", |spec| *spec.tags_mut().unwrap() = Input::Known(Default::default()));
+        terraform.account.lose("vpc_endpoint.keyvalue");
+    };
+    damage(&terraform);
+    terraform.account.take_calls();
+    terraform.assert_quiet(&ignoring(&[])).await;
+    assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+
+    let tagged = [("custom_tags", Value::map([("team", "net".into())]))];
+    terraform.assert_applies(&ignoring(&tagged)).await;
+    let calls = terraform.account.take_calls();
+    assert!(calls.contains(&"create vpc_endpoint.keyvalue".to_string()), "{calls:?}");
+    assert!(calls.contains(&"update subnet.public.0".to_string()), "{calls:?}");
+
+    // Ignoring ends, or begins, with the configuration.
+    damage(&terraform);
+    let mending = [("custom_tags", Value::map([("team", "net".into())])), ("ignore_drift", Value::Null)];
+    terraform.refresh().await;
+    terraform.assert_applies(&network(&mending)).await;
+    let calls = terraform.account.take_calls();
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    assert!(!terraform.destroy().await.has_errors());
+    assert_eq!(terraform.account.slots(), Vec::<String>::new());
 }
 
 #[tokio::test]

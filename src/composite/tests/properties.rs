@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn some_network() -> impl Strategy<Value = Value> {
+pub(super) fn some_network() -> impl Strategy<Value = Value> {
     let switches = proptest::array::uniform10(any::<bool>());
     (switches, 0..4_i64, 1..4_i64, 4..7_i64, any::<bool>(), 0..3_i64).prop_map(
         |(switches, nats, zones, bits, host, tag)| {

@@ -79,7 +79,6 @@ fn what_is_not_carried_out_yet_is_refused_and_not_ignored() {
         ("private_propagating_vgws", "[\"vgw-1\"]"),
         ("persistence_propagating_vgws", "[\"vgw-1\"]"),
         ("transit_propagating_vgws", "[\"vgw-1\"]"),
-        ("ignore_drift", "[\"default_security_group\"]"),
     ];
     let lines: Vec<String> = inputs.iter().map(|(name, value)| format!("  {name} = {value}")).collect();
     let says: Vec<String> =
