@@ -11,6 +11,7 @@ mod config;
 mod fixtures;
 mod import;
 mod nat;
+mod foreign_routes;
 mod outputs;
 #[cfg(test)]
 mod properties;

@@ -46,6 +46,9 @@ pub struct Object {
     /// Objects that must stand before this one is created or changed, beside those that the spec names. They are
     /// no property of the object, so a change of them is no change of it.
     pub after: Vec<Key>,
+    /// How it may look while what it leads to is being made, best first. It takes such a look only if it would lead
+    /// nowhere otherwise.
+    pub meanwhile: Vec<Spec>,
 }
 
 /// A reference from one object to another.
@@ -119,7 +122,7 @@ impl std::fmt::Display for Key {
 impl Object {
     /// An object that waits for nothing but what its spec names.
     pub fn new(key: Key, spec: Spec) -> Object {
-        Object { key, spec, after: Vec::new() }
+        Object { key, spec, after: Vec::new(), meanwhile: Vec::new() }
     }
 }
 
@@ -137,6 +140,21 @@ impl Need {
         }
     }
 }
+
+impl Ref {
+    /// A target that has gone and that AWS still names.
+    pub fn blackhole(id: &str) -> Ref {
+        Ref::Id(format!("{BLACKHOLE}{id}"))
+    }
+
+    /// Whether it is a target that has gone.
+    pub fn is_blackhole(&self) -> bool {
+        matches!(self, Ref::Id(id) if id.starts_with(BLACKHOLE))
+    }
+}
+
+/// How a target that has gone is told from others; no id has a space.
+const BLACKHOLE: &str = "blackhole ";
 
 impl From<Key> for Ref {
     fn from(key: Key) -> Ref {

@@ -8,5 +8,5 @@ mod plan;
 mod progress;
 
 pub use execute::{Execution, Outcome, execute};
-pub use plan::{Action, Op, Plan, Unorderable, plan};
+pub use plan::{Action, Gap, Op, Plan, Unorderable, plan};
 pub use progress::Progress;

@@ -32,7 +32,9 @@ impl<P: Product> Composite<P> {
             private: if creating { Vec::new() } else { request.planned_private.clone() },
             diagnostics,
         };
-        let (filled, config) = match state::decode::<P>(&request.config) {
+        // Terraform applies `ignore_changes` to what a plan is asked for, and not to the configuration of an apply.
+        let planned = state::configured::<P>(&request.planned).with_unknowns_from(&request.config);
+        let (filled, config) = match state::decode::<P>(&planned) {
             Ok(decoded) => decoded,
             Err(problems) => {
                 diagnostics.problems(problems);
@@ -74,10 +76,6 @@ impl<P: Product> Composite<P> {
         }
 
         private.imported = import::is_as_imported(&private, &decision.plan);
-        let (filled, config) = match private.imported {
-            true => import::as_planned::<P>(&request.planned, &filled, &config),
-            false => (filled, config.clone()),
-        };
         let timeouts = P::timeouts(&config);
         let timeout = if creating { timeouts.create } else { timeouts.update };
         let deadline = Instant::now() + timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs);

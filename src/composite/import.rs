@@ -80,7 +80,9 @@ pub(super) fn kept<P: Product>(prior: &Value, config: &Value, filled: &Value) ->
         let may_be_kept = match attribute.mode {
             // Terraform compares a block attribute by attribute.
             Mode::Block => false,
-            _ if given.is_null() => was.is_null() || attribute.default.is_some() || attribute.may_be_found,
+            _ if given.is_null() => {
+                was.is_null() || attribute.default.is_some() || attribute.mode == Mode::OptionalComputed
+            }
             _ => !was.is_null(),
         };
         if !may_be_kept {
@@ -88,15 +90,4 @@ pub(super) fn kept<P: Product>(prior: &Value, config: &Value, filled: &Value) ->
         }
     }
     planned
-}
-
-/// The attributes of a plan that kept some, for its apply: what it left unknown is as configured.
-pub(super) fn as_planned<P: Product>(planned: &Value, filled: &Value, config: &P::Config) -> (Value, P::Config) {
-    let mut attributes = state::configured::<P>(planned);
-    for (name, given) in filled.as_map().into_iter().flatten() {
-        if !attributes.get(name).is_wholly_known() {
-            attributes.set(name, given.clone());
-        }
-    }
-    state::decode::<P>(&attributes).unwrap_or_else(|_| (filled.clone(), config.clone()))
 }

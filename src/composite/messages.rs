@@ -4,7 +4,7 @@ use crate::cloud::{Cause, Failure, UnfinishedRoot};
 use crate::objects::{Entry, Inventory, Object, Spec};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, Value};
 use crate::product::{IgnoredDrift, Product};
-use crate::reconcile::{Action, Outcome, Plan};
+use crate::reconcile::{Action, Gap, Outcome, Plan};
 
 use super::private::Private;
 
@@ -128,6 +128,29 @@ pub(super) fn warn_of_deletions<P: Product>(name: &str, plan: &Plan, diagnostics
     diagnostics.warning(
         format!("The update of {} {name:?} deletes {} AWS objects", P::TYPE_NAME, deleted.len()),
         lines.join("\n"),
+    );
+}
+
+/// Routes that lead nowhere for a time, because AWS leaves no other way.
+pub(super) fn warn_of_gaps<P: Product>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) {
+    if plan.gaps.is_empty() {
+        return;
+    }
+    let line = |gap: &Gap| {
+        let since = match &gap.until {
+            Some(old) => format!("from the deletion of {} ({})", old.key, old.id),
+            None => "already, as what it led to is gone, and".to_string(),
+        };
+        format!("  {} ({}): {since} until the new {} works", gap.entry.key, gap.entry.id, gap.target)
+    };
+    let lines: Vec<String> = plan.gaps.iter().map(line).collect();
+    diagnostics.warning(
+        format!("The update of {} {name:?} leaves {} route tables without a way out", P::TYPE_NAME, lines.len()),
+        format!(
+            "What was deleted, or must be deleted before it can be made anew, has no other of its kind in the network \
+             that could stand in for it. These routes lead nowhere meanwhile:\n{}",
+            lines.join("\n")
+        ),
     );
 }
 

@@ -123,6 +123,7 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         Ok(Some(decision)) => {
             if updating && !replacing {
                 messages::warn_of_deletions::<P>(&name::<P>(&config), &decision.plan, &mut diagnostics);
+                messages::warn_of_gaps::<P>(&name::<P>(&config), &decision.plan, &mut diagnostics);
                 refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
             }
             match import::is_as_imported(&private, &decision.plan) {

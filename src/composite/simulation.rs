@@ -1,6 +1,6 @@
 //! A simulated account for tests: it refuses what AWS would refuse, in whatever order it is asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,12 +10,19 @@ use crate::cloud::{Cause, Cloud, Failure, Observed, Owner, Record, RootState, Se
 use crate::objects::{Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::product::{AvailabilityZone, Facts, Lookup, Scope};
 
+/// How often a NAT gateway lets others run before it works.
+const LONG: usize = 500;
+
 /// The simulated account.
 pub(crate) struct Simulation {
     scope: Scope,
     zones: Mutex<Vec<AvailabilityZone>>,
     objects: Mutex<Vec<Object>>,
     ids: Mutex<BTreeMap<Key, String>>,
+    /// The id that each object with a target leads to. AWS keeps it when that has gone.
+    leads: Mutex<BTreeMap<Key, String>>,
+    /// Slots that led nowhere after a deletion, or when a NAT gateway was finished.
+    led_nowhere: Mutex<BTreeSet<String>>,
     counter: AtomicU64,
     /// Slots whose next change fails for good.
     pub(crate) failing: Mutex<Vec<String>>,
@@ -52,6 +59,8 @@ impl Simulation {
             zones: Mutex::new(zones.collect()),
             objects: Mutex::default(),
             ids: Mutex::default(),
+            leads: Mutex::default(),
+            led_nowhere: Mutex::default(),
             counter: AtomicU64::new(1),
             failing: Mutex::default(),
             hanging: Default::default(),
@@ -88,6 +97,37 @@ impl Simulation {
 
     pub(crate) fn take_calls(&self) -> Vec<String> {
         std::mem::take(&mut self.calls.lock().unwrap())
+    }
+
+    /// The slots that have led nowhere since this was last asked.
+    pub(crate) fn take_led_nowhere(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.led_nowhere.lock().unwrap())
+    }
+
+    /// The ids of what exists in slots that begin like this.
+    pub(crate) fn ids_of(&self, prefix: &str) -> BTreeSet<String> {
+        let ids = self.ids.lock().unwrap();
+        let keys = |object: &Object| object.key.slot.starts_with(prefix).then(|| ids[&object.key].clone());
+        self.objects().iter().filter_map(keys).collect()
+    }
+
+    /// What an object leads to that exists no more.
+    fn lost_target(&self, object: &Object, objects: &[Object]) -> Option<String> {
+        let id = self.leads.lock().unwrap().get(&object.key)?.clone();
+        let ids = self.ids.lock().unwrap();
+        (!objects.iter().any(|it| ids[&it.key] == id)).then_some(id)
+    }
+
+    fn note_what_leads_nowhere(&self) {
+        let objects = self.objects();
+        let lost = objects.iter().filter(|object| self.lost_target(object, &objects).is_some());
+        self.led_nowhere.lock().unwrap().extend(lost.map(|object| object.key.slot.clone()));
+    }
+
+    fn lead(&self, work: &Work<'_>, object: &Object) {
+        if let Some(id) = object.spec.target().and_then(|target| work.ids.resolve(target)) {
+            self.leads.lock().unwrap().insert(object.key.clone(), id.to_string());
+        }
     }
 
     fn objects(&self) -> std::sync::MutexGuard<'_, Vec<Object>> {
@@ -146,7 +186,13 @@ impl Cloud for Simulation {
         if self.hanging.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        let objects = self.objects();
+        let mut objects = self.objects().clone();
+        for position in 0..objects.len() {
+            let lost = self.lost_target(&objects[position], &objects);
+            if let (Some(id), Spec::Route(route)) = (lost, &mut objects[position].spec) {
+                route.target = Ref::blackhole(&id);
+            }
+        }
         let has_root = objects.iter().any(|object| object.key.slot == owner.root());
         let ids = self.ids.lock().unwrap();
         // An address is found by its tag. The others are looked for by their names.
@@ -187,6 +233,14 @@ impl Cloud for Simulation {
         }
         (record.id)(&id);
         (record.learned)(learned(&object.spec, &id));
+        self.lead(work, object);
+        if matches!(object.spec, Spec::NatGateway(_)) {
+            // It takes minutes, in which all else is done that can be done.
+            for _ in 0..LONG {
+                tokio::task::yield_now().await;
+            }
+            self.note_what_leads_nowhere();
+        }
         self.dawdle().await;
         Ok(())
     }
@@ -202,6 +256,7 @@ impl Cloud for Simulation {
         self.dawdle().await;
         self.begin("update", &to.key)?;
         self.check_needs(work, to);
+        self.lead(work, to);
         let mut objects = self.objects();
         let object = objects.iter_mut().find(|object| object.key == to.key).expect("what is updated exists");
         object.spec = to.spec.clone();
@@ -219,17 +274,20 @@ impl Cloud for Simulation {
         if self.in_use.lock().unwrap().contains(&entry.key.slot) {
             return Err(Failure::new(Cause::InUse, "Simulate", "a network interface still uses it"));
         }
-        let mut objects = self.objects();
+        let objects = self.objects();
         for other in objects.iter().filter(|other| other.spec.parent() != Some(&entry.key)) {
             let held = other.spec.needs().iter().any(|need| need.key == entry.key && need.on_delete == OnDelete::Holds);
             // What goes along with something that is still there holds as firmly as anything else.
             assert!(!held, "{} is deleted while {} uses it", entry.key, other.key);
         }
+        drop(objects);
         let mut gone = vec![entry.key.clone()];
         while let Some(key) = gone.pop() {
+            let mut objects = self.objects();
             objects.retain(|object| object.key != key);
             gone.extend(objects.iter().filter(|it| it.spec.parent() == Some(&key)).map(|it| it.key.clone()));
         }
+        self.note_what_leads_nowhere();
         Ok(())
     }
 

@@ -4,6 +4,7 @@ mod changes;
 mod failures;
 mod drift;
 mod import;
+mod nat_changes;
 mod properties;
 
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use ipnet::Ipv4Net;
 
 use super::config::Config;
 use super::zones::Place;
-use crate::objects::{Inventory, Spec, Subnet, Tier};
+use crate::objects::{Inventory, Spec, Subnet, Tier, keys};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// A subnet's place in the network: its tier and the index of its AZ.
@@ -43,7 +43,7 @@ pub(super) fn blocks(
         return Ok(as_text(blocks));
     };
 
-    let frozen = frozen(vpc, existing, places);
+    let frozen = frozen(config, vpc, existing, places);
     for site in &sites {
         if blocks.contains_key(site) {
             continue;
@@ -67,7 +67,7 @@ pub(super) fn blocks(
         blocks.extend(new.into_iter().map(|site| (site, Input::Unknown)));
         return Ok(as_text(blocks));
     }
-    place(config, vpc, &new, &leaving(existing, places), &mut blocks)?;
+    place(config, vpc, &new, &leaving(existing, &sites, places), &mut blocks)?;
     Ok(as_text(blocks))
 }
 
@@ -213,8 +213,9 @@ fn explicit(config: &Config, (tier, index): Site) -> Option<Input<Ipv4Net>> {
 }
 
 /// The blocks that the subnets in these places have. Those of a VPC with another range mean nothing: the network is
-/// replaced. Where no subnet stays, one that is leaving does, because its tier or AZ is wanted again.
-fn frozen(vpc: Ipv4Net, existing: &Inventory, places: &[Place]) -> BTreeMap<Site, Ipv4Net> {
+/// replaced. Where no subnet stays, one that is leaving does, because its tier or AZ is wanted again, unless the size of
+/// the tier's blocks has changed since.
+fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[Place]) -> BTreeMap<Site, Ipv4Net> {
     let staying = existing.entries.iter().filter(|entry| !entry.leaving);
     let leaving = existing.present().filter(|entry| entry.leaving);
     let mut frozen = BTreeMap::new();
@@ -222,6 +223,7 @@ fn frozen(vpc: Ipv4Net, existing: &Inventory, places: &[Place]) -> BTreeMap<Site
         let Spec::Subnet(subnet) = &entry.applied else { continue };
         // The AZ that has taken over an index has not taken over the blocks.
         let block = block(subnet).filter(|block| vpc.contains(block) && is_in(subnet, places));
+        let block = block.filter(|block| !entry.leaving || has_size(config, vpc, subnet.tier, block));
         if let Some(block) = block {
             frozen.entry((subnet.tier, subnet.index)).or_insert(block);
         }
@@ -229,11 +231,22 @@ fn frozen(vpc: Ipv4Net, existing: &Inventory, places: &[Place]) -> BTreeMap<Site
     frozen
 }
 
-/// The blocks of subnets that could not be deleted yet, because something still uses them, and of those whose AZ
-/// leaves now. One that stays after all is in its place already, where nobody looks for room.
-fn leaving(existing: &Inventory, places: &[Place]) -> Vec<Ipv4Net> {
+/// Whether the block is as large as the tier's bits say. Unknown bits leave the answer to others.
+fn has_size(config: &Config, vpc: Ipv4Net, tier: Tier, block: &Ipv4Net) -> bool {
+    config.bits(tier).1.known().is_none_or(|bits| i64::from(vpc.prefix_len()) + bits == i64::from(block.prefix_len()))
+}
+
+/// The blocks of subnets that could not be deleted yet, because something still uses them, of those whose tier or AZ
+/// leaves now, and of those that a run which was cut off has left twice in one place. One that stays after all is in
+/// its place already, where nobody looks for room.
+fn leaving(existing: &Inventory, sites: &[Site], places: &[Place]) -> Vec<Ipv4Net> {
     let subnets = existing.present().filter_map(|entry| match &entry.applied {
-        Spec::Subnet(subnet) if entry.leaving || !is_in(subnet, places) => Some(subnet),
+        Spec::Subnet(subnet) => {
+            let has_a_place = entry.key.slot == keys::subnet_slot(subnet.tier, subnet.index)
+                && sites.contains(&(subnet.tier, subnet.index))
+                && is_in(subnet, places);
+            (entry.leaving || !has_a_place).then_some(subnet)
+        }
         _ => None,
     });
     subnets.filter_map(block).collect()

@@ -6,7 +6,7 @@ use super::addresses::{self, Site};
 use super::config::Config;
 use super::nat::{self, Nat};
 use super::zones::{self, Place};
-use super::{security_group, tags};
+use super::{foreign_routes, security_group, tags};
 use crate::objects::keys::{self, EndpointService, Family};
 use crate::objects::{
     DefaultSecurityGroup, Eip, InternetGateway, Inventory, Key, NatGateway, Object, Ref, Route, RouteTable,
@@ -39,7 +39,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let config = context.config;
     let Some(structure) = Structure::of(config) else { return Ok(Blueprint::Undecided) };
     let Some(available) = &context.facts.availability_zones else { return Ok(Blueprint::Undecided) };
-    let mut warnings = warnings(config);
+    let mut warnings = warnings(config, context.prior);
     let Some(places) = zones::places(config, context.existing, available, &mut warnings)? else {
         return Ok(Blueprint::Undecided);
     };
@@ -68,6 +68,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let Draft { objects, mut problems, .. } = draft;
     let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
     problems.extend(over.take(1));
+    problems.extend(foreign_routes::problems(&objects, context.existing));
     if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings }) } else { Err(problems) }
 }
 
@@ -248,22 +249,27 @@ impl<'a> Draft<'a> {
         // One table may serve several subnets.
         tables.dedup();
         for table in tables {
-            self.default_route(table, internet_gateway);
+            self.default_route(table, internet_gateway, &[]);
         }
     }
 
     fn nat_routes(&mut self, tiers: &[Tier], tables: &BTreeMap<Site, Key>, gateways: &[(u32, Key)]) {
         for ((tier, index), table) in tables {
             if let Some(gateway) = nat::gateway_for(*index, gateways).filter(|_| tiers.contains(tier)) {
-                self.default_route(table, gateway);
+                self.default_route(table, gateway, gateways);
             }
         }
     }
 
-    fn default_route(&mut self, table: &Key, target: &Key) {
-        let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
-        let spec = Route { route_table: table.clone(), destination, target };
-        self.add(&keys::default_route(table, Family::Ipv4), Spec::Route(spec));
+    /// `others` may take the table's traffic while the target is being made.
+    fn default_route(&mut self, table: &Key, target: &Key, others: &[(u32, Key)]) {
+        let to = |target: &Key| {
+            let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
+            Spec::Route(Route { route_table: table.clone(), destination, target })
+        };
+        let mut route = Object::new(keys::default_route(table, Family::Ipv4), to(target));
+        route.meanwhile = others.iter().map(|(_, other)| other).filter(|other| *other != target).map(to).collect();
+        self.objects.push(route);
     }
 
     fn endpoints(&mut self, tables: &BTreeMap<Site, Key>) {
@@ -344,8 +350,22 @@ fn canonical_json(text: &str) -> String {
 }
 
 /// What is legal and yet probably not meant.
-fn warnings(config: &Config) -> Vec<Problem> {
+fn warnings(config: &Config, prior: Option<&Config>) -> Vec<Problem> {
     let mut warnings = Vec::new();
+    if let Some(prior) = prior.filter(|prior| prior.vpc_name != config.vpc_name) {
+        let name =
+            |config: &Config| config.vpc_name.known().map_or("(known after apply)".into(), |it| format!("{it:?}"));
+        warnings.push(Problem::new(
+            AttributePath::new("vpc_name"),
+            format!(
+                "The name changes from {} to {}, and with it the keys of public_subnets, private_app_subnets, \
+                 private_persistence_subnets and transit_subnets. What is made by for_each over these maps is replaced.",
+                name(prior),
+                name(config)
+            ),
+            "Use the lists <tier>_subnet_ids, or keep the name and set the tag Name in custom_tags.",
+        ));
+    }
     if config.tenancy.known().is_some_and(|tenancy| tenancy == "host") {
         warnings.push(Problem::new(
             AttributePath::new("tenancy"),

@@ -128,3 +128,82 @@ fn agreed<T: PartialEq>(inventory: &Inventory, property: impl Fn(&str, &Spec) ->
     let first = changes.next()?;
     (changes.all(|change| change == first) && first.0 != first.1).then_some(first.1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::tests::config;
+    use super::super::fixtures::{applied, objects};
+    use super::*;
+
+    fn team(value: &str) -> Value {
+        Value::map([("team", Value::from(value))])
+    }
+
+    /// A network of team blue, whose VPC is of team red, and its state.
+    fn tagged() -> (Inventory, Value) {
+        let maps = [("custom_tags", team("blue")), ("vpc_custom_tags", team("red"))];
+        (applied(&objects(&config(&maps), "ab")), Value::map(maps))
+    }
+
+    fn damage(inventory: &mut Inventory, is_hit: impl Fn(&Entry) -> bool, damage: impl Fn(&mut Spec)) {
+        for entry in inventory.entries.iter_mut().filter(|entry| is_hit(entry)) {
+            let mut spec = entry.applied.clone();
+            damage(&mut spec);
+            entry.observed = Some(spec);
+        }
+    }
+
+    fn retag(spec: &mut Spec) {
+        if let Some(Input::Known(tags)) = spec.tags_mut() {
+            tags.insert("team".into(), Input::Known("green".into()));
+        }
+    }
+
+    #[test]
+    fn a_tag_shows_in_the_map_that_it_is_from_where_all_its_objects_agree() {
+        let (mut inventory, mut state) = tagged();
+        damage(&mut inventory, |entry| entry.key.slot != keys::VPC, retag);
+        reflect(&mut state, &inventory);
+        assert_eq!((state.get("custom_tags"), state.get("vpc_custom_tags")), (&team("green"), &team("red")));
+        damage(
+            &mut inventory,
+            |entry| entry.key.slot == keys::VPC,
+            |spec| {
+                if let Some(Input::Known(tags)) = spec.tags_mut() {
+                    tags.remove("team");
+                }
+            },
+        );
+        reflect(&mut state, &inventory);
+        assert_eq!(state.get("vpc_custom_tags"), &Value::map::<&str>([]));
+    }
+
+    #[test]
+    fn a_tag_that_one_object_lost_shows_in_no_map() {
+        let (mut inventory, mut state) = tagged();
+        let before = state.clone();
+        damage(&mut inventory, |entry| entry.key.slot == "subnet.public.0", retag);
+        reflect(&mut state, &inventory);
+        assert_eq!(state, before);
+    }
+
+    #[test]
+    fn a_policy_shows_and_so_does_its_absence() {
+        let policy = r#"{"Statement":[]}"#;
+        let mut inventory = applied(&objects(&config(&[("objectstore_endpoint_policy", policy.into())]), "ab"));
+        damage(
+            &mut inventory,
+            |_| true,
+            |spec| {
+                if let Spec::VpcEndpoint(endpoint) = spec {
+                    let other = endpoint.policy == Input::Known(None);
+                    endpoint.policy = Input::Known(other.then(|| "{}".to_string()));
+                }
+            },
+        );
+        let mut state = Value::map([("objectstore_endpoint_policy", Value::from(policy))]);
+        reflect(&mut state, &inventory);
+        assert_eq!(state.get("objectstore_endpoint_policy"), &Value::Null);
+        assert_eq!(state.get("keyvalue_endpoint_policy"), &"{}".into());
+    }
+}

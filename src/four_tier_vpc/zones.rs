@@ -82,7 +82,7 @@ pub(super) fn places(
             "Exclude fewer AZs, or allow another availability_zone_state.",
         )]);
     }
-    warnings.extend(places.iter().filter_map(|place| warning(place, available)));
+    warnings.extend(warning(&places, available));
     Ok(Some(places))
 }
 
@@ -109,16 +109,20 @@ fn holders(existing: &Inventory, leaving: bool) -> impl Iterator<Item = Place> {
     })
 }
 
-fn warning(place: &Place, available: &[AvailabilityZone]) -> Option<Problem> {
-    let message = match available.iter().find(|zone| zone.id == place.id) {
-        None => format!("AWS no longer lists the AZ {} ({}). Its subnets stay.", place.name, place.id),
+/// Says which AZs in use are not as they should be: all in one warning, since Terraform shows only the first of several
+/// that begin alike.
+fn warning(places: &[Place], available: &[AvailabilityZone]) -> Option<Problem> {
+    let of = |place: &Place| match available.iter().find(|zone| zone.id == place.id) {
+        None => Some(format!("AWS no longer lists the AZ {} ({}). Its subnets stay.", place.name, place.id)),
         Some(zone) if zone.state != "available" => {
-            format!("The AZ {} ({}) is {}. It has subnets of this network.", place.name, place.id, zone.state)
+            Some(format!("The AZ {} ({}) is {}. It has subnets of this network.", place.name, place.id, zone.state))
         }
-        Some(_) => return None,
+        Some(_) => None,
     };
-    let hint = "To leave it, add its id to availability_zone_exclude_ids.";
-    Some(Problem::new(AttributePath::new("availability_zone_exclude_ids"), message, hint))
+    let messages: Vec<String> = places.iter().filter_map(of).collect();
+    let hint = "To leave an AZ, add its id to availability_zone_exclude_ids.";
+    let path = AttributePath::new("availability_zone_exclude_ids");
+    (!messages.is_empty()).then(|| Problem::new(path, messages.join(" "), hint))
 }
 
 impl Choice<'_> {
@@ -181,7 +185,10 @@ mod tests {
         available[0].state = "impaired".into();
         let places = places(&config(&[]), &existing_in("abc"), &available, &mut warnings).unwrap().unwrap();
         assert_eq!(places.len(), 3);
-        assert_eq!(warnings.len(), 2);
+        assert_eq!(warnings.len(), 1, "Terraform would fold a second one into the first");
+        for text in ["The AZ a (az-a) is impaired.", "AWS no longer lists the AZ c (az-c)."] {
+            assert!(warnings[0].message.contains(text), "{warnings:?}");
+        }
         let only_available = [("availability_zone_state", "available".into())];
         assert_eq!(chosen(&only_available, &existing_in("abc"), &available), ["0 a", "1 b", "2 c"]);
     }

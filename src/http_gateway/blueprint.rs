@@ -246,7 +246,7 @@ impl<'a> Draft<'a> {
     }
 
     fn add(&mut self, key: Key, spec: Spec, after: Vec<Key>) {
-        self.objects.push(Object { key, spec, after });
+        self.objects.push(Object { after, ..Object::new(key, spec) });
     }
 
     fn permission(&self, function: &FunctionArn, authorizer: Option<Key>) -> LambdaPermission {

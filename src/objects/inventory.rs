@@ -111,10 +111,12 @@ impl Entry {
 /// Takes from a look what others may have set, or AWS does not tell, as it is wanted.
 fn leave_what_is_not_ours(found: &mut Spec, wanted: &Spec) {
     match (found, wanted) {
-        (Spec::Vpc(found), Spec::Vpc(wanted)) if wanted.cidr_block == Input::Known(None) => {
-            found.cidr_block = Input::Known(None);
+        (Spec::Vpc(found), Spec::Vpc(wanted)) if found.ipv4_ipam_pool_id == Input::Known(None) => {
             found.ipv4_ipam_pool_id = wanted.ipv4_ipam_pool_id.clone();
             found.ipv4_netmask_length = wanted.ipv4_netmask_length.clone();
+            if wanted.cidr_block == Input::Known(None) {
+                found.cidr_block = Input::Known(None);
+            }
         }
         (Spec::VpcIpv6Block(found), Spec::VpcIpv6Block(wanted)) => {
             if let (Ipv6Source::Pool { pool_id: Input::Known(None), .. }, Ipv6Source::Pool { .. }) =

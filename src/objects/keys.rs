@@ -116,6 +116,12 @@ pub fn default_route(route_table: &Key, family: Family) -> Key {
     Key::new(format!("route.{table}.{family}"))
 }
 
+/// The name under which a route table tells, among what AWS told about it, what somebody else's default route in it
+/// leads to. An empty text says that there is none any more.
+pub fn foreign_route(destination: &str) -> String {
+    format!("foreign_route_{destination}")
+}
+
 /// `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
 pub fn vpc_endpoint(service: EndpointService, service_name: &Input<String>) -> Key {
     Key::fixed(format!("vpc_endpoint.{}", service.slot()), service_name.clone())

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Key, Need, OnDelete, RouteKey, Tags};
+use super::{Claim, Key, Need, OnDelete, Ref, RouteKey, Tags};
 use crate::plugin::Input;
 
 pub use gateway::{AccessLog, Api, ApiRoute, Authorizer, Cors, Integration, LambdaPermission, LogGroup, Stage};
@@ -180,6 +180,14 @@ impl Spec {
             Spec::Integration(it) => Some(&it.api),
             Spec::ApiRoute(it) => Some(&it.api),
             Spec::Stage(it) => Some(&it.api),
+            _ => None,
+        }
+    }
+
+    /// What it leads to. AWS keeps the object when that has gone, and it leads nowhere.
+    pub fn target(&self) -> Option<&Ref> {
+        match self {
+            Spec::Route(it) => Some(&it.target),
             _ => None,
         }
     }

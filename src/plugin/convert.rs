@@ -97,14 +97,15 @@ fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::
     if computed && owner == Owner::Provider {
         return Err(format!("{}: nothing in a provider block is computed", attribute.name));
     }
+    let is_filled_in = attribute.default.is_some() || attribute.mode == Mode::OptionalComputed;
     let mut converted = pb::schema::Attribute {
         name: attribute.name.clone(),
         description: attribute.description.clone(),
         description_kind: pb::StringKind::Markdown.into(),
         required: !computed && attribute.mode == Mode::Required,
-        optional: !computed && attribute.mode == Mode::Optional,
+        optional: !computed && matches!(attribute.mode, Mode::Optional | Mode::OptionalComputed),
         // Terraform lets a provider fill in a value that the user left out only where it is computed, too.
-        computed: computed || ((attribute.default.is_some() || attribute.may_be_found) && owner != Owner::Provider),
+        computed: computed || (is_filled_in && owner != Owner::Provider),
         sensitive: attribute.sensitive,
         deprecated: attribute.deprecation.is_some(),
         deprecation_message: attribute.deprecation.clone().unwrap_or_default(),

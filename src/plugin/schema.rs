@@ -27,9 +27,6 @@ pub struct Attribute {
     pub mode: Mode,
     /// What null in the configuration means. An attribute with a default is shown as optional and computed.
     pub default: Option<Value>,
-    /// Whether the provider may keep a value that it found where the configuration has null, as after an import. Shown
-    /// as optional and computed.
-    pub may_be_found: bool,
     /// What it is for, in Markdown.
     pub description: String,
     /// Hidden in Terraform's output.
@@ -88,6 +85,8 @@ pub enum Mode {
     Optional,
     /// The provider.
     Computed,
+    /// The user, if wanted, else the provider.
+    OptionalComputed,
     /// The user if wanted, written as a block `name { ... }` instead of an attribute.
     Block,
 }
@@ -150,7 +149,6 @@ impl Attribute {
             kind,
             mode: Mode::Optional,
             default: None,
-            may_be_found: false,
             description: description.trim().to_string(),
             sensitive: false,
             deprecation: None,
@@ -179,17 +177,17 @@ impl Attribute {
         self
     }
 
+    /// The user may set it; where he does not, the provider does.
+    #[must_use]
+    pub fn optional_computed(mut self) -> Attribute {
+        self.mode = Mode::OptionalComputed;
+        self
+    }
+
     /// The user may set it; null means this value.
     #[must_use]
     pub fn default(mut self, value: impl Into<Value>) -> Attribute {
         self.default = Some(value.into());
-        self
-    }
-
-    /// Where the configuration has null, the provider may keep a value that it found.
-    #[must_use]
-    pub fn may_be_found(mut self) -> Attribute {
-        self.may_be_found = true;
         self
     }
 

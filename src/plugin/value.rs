@@ -74,6 +74,26 @@ impl Value {
         }
     }
 
+    /// This value with every unknown part taken from another value of the same shape.
+    #[must_use]
+    pub fn with_unknowns_from(self, other: &Value) -> Value {
+        match (self, other) {
+            (Value::Unknown, other) => other.clone(),
+            (Value::List(items), Value::List(others)) if items.len() == others.len() => {
+                let pairs = items.into_iter().zip(others);
+                Value::List(pairs.map(|(item, other)| item.with_unknowns_from(other)).collect())
+            }
+            (Value::Map(entries), other) => {
+                let filled = |(key, value): (String, Value)| {
+                    let value = value.with_unknowns_from(other.get(&key));
+                    (key, value)
+                };
+                Value::Map(entries.into_iter().map(filled).collect())
+            }
+            (known, _) => known,
+        }
+    }
+
     /// The attribute or map element of that name; null where this is not a map or has no such element.
     pub fn get(&self, name: &str) -> &Value {
         match self {
@@ -196,5 +216,30 @@ impl<T: Into<Value>> From<BTreeMap<String, T>> for Value {
 impl<T: Into<Value>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Value {
         value.map_or(Value::Null, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_parts_are_filled_from_another_value() {
+        let planned = Value::map([
+            ("kept", true.into()),
+            ("unknown", Value::Unknown),
+            ("map", Value::map([("a", Value::Unknown), ("b", "planned".into())])),
+            ("list", Value::List(vec![Value::Unknown, 1_i64.into()])),
+        ]);
+        let config = Value::map([
+            ("kept", false.into()),
+            ("unknown", "now known".into()),
+            ("map", Value::map([("a", Value::from("now known")), ("b", "configured".into())])),
+            ("list", Value::List(vec![0_i64.into(), 2_i64.into()])),
+        ]);
+        let filled = planned.with_unknowns_from(&config);
+        assert_eq!((filled.get("kept"), filled.get("unknown")), (&true.into(), &"now known".into()));
+        assert_eq!(*filled.get("map"), Value::map([("a", Value::from("now known")), ("b", "planned".into())]));
+        assert_eq!(*filled.get("list"), Value::List(vec![0_i64.into(), 1_i64.into()]));
     }
 }

@@ -3,17 +3,32 @@
 //! There is no replace. What AWS cannot change in place is part of an object's key, so such a change is one
 //! object that leaves and another that arrives. Creates and updates wait only for creates and updates, deletes for
 //! anything: new first, leaving last. The exception are claims, things that only one object can have: their new
-//! holder waits for the old one to leave.
+//! holder waits for the old one to leave. What leads to such an old one is led elsewhere first, so that it never leads
+//! nowhere, or the plan says that it will.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::objects::{Entry, Inventory, Key, Object, OnDelete, Spec};
+use crate::objects::{Entry, Inventory, Key, Object, OnDelete, Ref, Spec};
 
 /// Operations in a stable order, each with those that it waits for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// The operations. Creates and updates stand in the order of the blueprint, deletes in reverse order of creation.
+    /// The operations. Detours stand first, then creates and updates in the order of the blueprint, then deletes in
+    /// reverse order of creation.
     pub ops: Vec<Op>,
+    /// The objects that lead nowhere for a time.
+    pub gaps: Vec<Gap>,
+}
+
+/// An existing object that leads nowhere until its target is made, because nothing can stand in for that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gap {
+    /// The object.
+    pub entry: Entry,
+    /// What it will lead to.
+    pub target: Key,
+    /// What it leads to until that is deleted; `None` where it leads nowhere already.
+    pub until: Option<Entry>,
 }
 
 /// One operation.
@@ -114,8 +129,9 @@ impl Action {
 pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable> {
     let mut ops: Vec<Op> =
         actions(existing, wanted).into_iter().map(|action| Op { action, waits: BTreeSet::new() }).collect();
-    order(&mut ops, existing);
-    let plan = Plan { ops };
+    let claimed = order(&mut ops, existing);
+    let gaps = detour(&mut ops, &claimed, existing);
+    let plan = Plan { ops, gaps };
     plan.check_order()?;
     Ok(plan)
 }
@@ -152,7 +168,9 @@ fn holder<'a>(existing: &'a Inventory, key: &Key) -> Option<&'a Entry> {
     holders.into_iter().next()
 }
 
-fn order(ops: &mut [Op], existing: &Inventory) {
+/// Lets each operation wait for what it has to, and returns the deletions that come before anything new that claims
+/// what they free.
+fn order(ops: &mut [Op], existing: &Inventory) -> BTreeSet<usize> {
     let mut makes: BTreeMap<Key, usize> = BTreeMap::new();
     let mut deletes: BTreeMap<String, usize> = BTreeMap::new();
     for (position, op) in ops.iter().enumerate() {
@@ -197,6 +215,7 @@ fn order(ops: &mut [Op], existing: &Inventory) {
     for (op, waits) in ops.iter_mut().zip(waits) {
         op.waits = waits;
     }
+    claimed
 }
 
 /// Orders the deletion of an object against what becomes of an object that needs it.
@@ -266,6 +285,97 @@ fn claims(ops: &[Op], waits: &mut [BTreeSet<usize>]) -> BTreeSet<usize> {
         }
     }
     claimed
+}
+
+/// What becomes of something that an object leads to until all new objects are made.
+enum Footing {
+    Stays,
+    /// It is deleted before, by this operation.
+    Leaves(usize),
+    Gone,
+}
+
+/// Leads each object whose target is made in this plan to another target first, where the present one does not last
+/// until then. Returns the objects for which there is no other.
+fn detour(ops: &mut Vec<Op>, claimed: &BTreeSet<usize>, existing: &Inventory) -> Vec<Gap> {
+    let (mut detours, mut gaps) = (Vec::new(), Vec::new());
+    for position in 0..ops.len() {
+        let Action::Update { id, before, certain, to } = &ops[position].action else { continue };
+        let (Some(Ref::Key(target)), Some(present)) = (to.spec.target(), before.target()) else { continue };
+        if !is_awaited(target, ops) {
+            continue;
+        }
+        let leaving = match footing(present, ops, claimed, existing) {
+            Footing::Stays => continue,
+            Footing::Leaves(deletion) => Some(deletion),
+            Footing::Gone => None,
+        };
+        let Some(spec) = to.meanwhile.iter().find(|spec| stands(spec, ops, claimed, existing)).cloned() else {
+            let until = leaving.and_then(|deletion| match &ops[deletion].action {
+                Action::Delete { entry, .. } => Some(entry.clone()),
+                _ => None,
+            });
+            gaps.extend(holder(existing, &to.key).map(|entry| Gap {
+                entry: entry.clone(),
+                target: target.clone(),
+                until,
+            }));
+            continue;
+        };
+        let (id, before, certain) = (id.clone(), before.clone(), *certain);
+        let aside = Action::Update { id, before, certain, to: Object::new(to.key.clone(), spec.clone()) };
+        detours.push((aside, position, leaving));
+        if let Action::Update { before, certain, .. } = &mut ops[position].action {
+            (*before, *certain) = (spec, true);
+        }
+    }
+    let shift = detours.len();
+    for op in ops.iter_mut() {
+        op.waits = op.waits.iter().map(|position| position + shift).collect();
+    }
+    for (number, (_, back, leaving)) in detours.iter().enumerate() {
+        for position in [Some(*back), *leaving].into_iter().flatten() {
+            ops[position].waits.insert(number);
+        }
+    }
+    // All that a detour needs is there already.
+    ops.splice(0..0, detours.into_iter().map(|(action, ..)| Op { action, waits: BTreeSet::new() }));
+    gaps
+}
+
+/// Whether an object cannot be used yet: it is made, or its creation was cut short.
+fn is_awaited(key: &Key, ops: &[Op]) -> bool {
+    ops.iter().any(|op| match &op.action {
+        Action::Create(object) => object.key == *key,
+        Action::Update { to, certain, .. } => to.key == *key && !certain,
+        Action::Delete { .. } => false,
+    })
+}
+
+fn footing(target: &Ref, ops: &[Op], claimed: &BTreeSet<usize>, existing: &Inventory) -> Footing {
+    let entry = match target {
+        Ref::Id(id) => {
+            let is_gone = existing.entries.iter().any(|entry| entry.gone && entry.id == *id);
+            return if is_gone || target.is_blackhole() { Footing::Gone } else { Footing::Stays };
+        }
+        Ref::Key(key) => match holder(existing, key) {
+            Some(entry) => entry,
+            None => return Footing::Gone,
+        },
+    };
+    let deletion = claimed.iter().find(|position| match &ops[**position].action {
+        Action::Delete { entry: deleted, .. } => deleted.id == entry.id,
+        _ => false,
+    });
+    deletion.map_or(Footing::Stays, |position| Footing::Leaves(*position))
+}
+
+/// Whether all that a look needs is there, and stays until all new objects are made.
+fn stands(spec: &Spec, ops: &[Op], claimed: &BTreeSet<usize>, existing: &Inventory) -> bool {
+    spec.needs().into_iter().all(|need| {
+        let stays = matches!(footing(&Ref::Key(need.key.clone()), ops, claimed, existing), Footing::Stays);
+        stays && !is_awaited(&need.key, ops)
+    })
 }
 
 impl Plan {

@@ -2,8 +2,12 @@
 
 #[path = "network/addressing.rs"]
 mod addressing;
+#[path = "network/blocks.rs"]
+mod blocks;
 #[path = "network/drift.rs"]
 mod drift;
+#[path = "network/drift_matrix.rs"]
+mod drift_matrix;
 #[path = "network/endpoints.rs"]
 mod endpoints;
 #[path = "network/examples.rs"]
@@ -14,24 +18,34 @@ mod failures;
 mod full;
 #[path = "network/gateways.rs"]
 mod gateways;
+#[path = "network/ignoring.rs"]
+mod ignoring;
 #[path = "network/import.rs"]
 mod import;
+#[path = "network/inputs.rs"]
+mod inputs;
 #[path = "network/interruptions.rs"]
 mod interruptions;
 #[path = "network/minimal.rs"]
 mod minimal;
+#[path = "network/nat_changes.rs"]
+mod nat_changes;
 #[path = "network/picture.rs"]
 mod picture;
 #[path = "network/refusals.rs"]
 mod refusals;
 #[path = "network/security_group.rs"]
 mod security_group;
+#[path = "network/tag_reach.rs"]
+mod tag_reach;
 #[path = "network/tags.rs"]
 mod tags;
 #[path = "network/tiers.rs"]
 mod tiers;
 #[path = "network/unknowns.rs"]
 mod unknowns;
+#[path = "network/zones.rs"]
+mod zones;
 
 use std::collections::BTreeMap;
 
@@ -152,6 +166,18 @@ impl Bed {
             assert!(listing.contains(id.as_str()), "{id} is in state and does not exist");
         }
     }
+}
+
+/// Asserts that an object which both lists of ids name has the same id in both.
+fn assert_others_stay(before: &Value, after: &Value) {
+    for (key, id) in before.as_object().expect("a map") {
+        assert!(after[key].is_null() || after[key] == *id, "{key} was {id} and is {}", after[key]);
+    }
+}
+
+/// The lines but the ACL's, whose number of subnets follows from the others.
+fn without_acl(lines: &[String]) -> Vec<&str> {
+    lines.iter().map(String::as_str).filter(|line| !line.starts_with("acl")).collect()
 }
 
 /// The configuration of the network `main` in 10.0.0.0/16.

@@ -27,6 +27,7 @@ use self::call::Call;
 use self::fault::{Effect, Fault};
 use self::log::{Log, Record};
 use self::message::{Message, Reply};
+pub(crate) use self::moto::zones::Zone;
 use self::upstream::Upstream;
 use super::emulator::{Account, Emulator, Kind};
 use super::listing::BotoError;
@@ -120,6 +121,11 @@ impl Proxy {
     /// The nth NAT gateway made from now on (counted from 1) ends in state `failed` with this code and message.
     pub(crate) fn nat_fails(&self, nth: usize, code: &str, message: &str) {
         self.shared.moto.nats.fail(nth, code, message);
+    }
+
+    /// The zones that the Region has from now on, in the place of moto's.
+    pub(crate) fn zones(&self, zones: &[Zone]) {
+        self.shared.moto.zones.set(zones);
     }
 
     /// All calls since the start or the last [`Proxy::clear_calls`], in the order of their beginning.

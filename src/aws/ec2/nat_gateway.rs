@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{ConnectivityType, NatGatewayAddress, NatGatewayState, ResourceType};
+use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType};
 
 use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, ownership};
 use super::shown::{Ours, Shown};
-use super::tags;
+use super::{nat_gateway_addresses as addresses, tags};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{Entry, Key, Learned, NatGateway, Spec, keys};
 use crate::plugin::Input;
@@ -27,20 +27,26 @@ pub(super) fn exists(gateway: &aws_sdk_ec2::types::NatGateway) -> bool {
 /// The NAT gateway as AWS shows it. One that failed never recovers, so it shows as another object than the one that
 /// was wanted, and the plan exchanges it.
 pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::types::NatGateway) -> Option<Observed> {
-    let address = primary_address(gateway).and_then(|address| address.allocation_id());
+    let address = addresses::primary(gateway).and_then(|address| address.allocation_id());
     let is_private = gateway.connectivity_type() == Some(&ConnectivityType::Private);
     let allocation = address.map(|id| Input::Known(shown.reference(id))).filter(|_| !is_private);
+    // Secondary addresses of a public one are others' doing.
+    let secondary = Input::Known(if is_private { addresses::count(gateway) } else { 0 });
     let (key, spec) = match ours {
         Ours::State(Entry { key, applied: Spec::NatGateway(applied), .. }) => {
             let subnet = gateway.subnet_id().and_then(|id| shown.key(id)).unwrap_or(&applied.subnet).clone();
             // While it is pending AWS may not show the address yet.
             let allocation = allocation.or_else(|| applied.allocation.clone());
             let internet_gateway = applied.internet_gateway.clone();
+            let secondary = match gateway.state() {
+                Some(NatGatewayState::Pending) => applied.secondary_private_ip_address_count.clone(),
+                _ => secondary,
+            };
             let spec = NatGateway {
                 subnet,
                 allocation,
                 internet_gateway,
-                secondary_private_ip_address_count: Input::Known(0),
+                secondary_private_ip_address_count: secondary,
                 tags: tags::own(gateway.tags()),
             };
             (key.clone(), spec)
@@ -58,7 +64,7 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
                 subnet,
                 allocation,
                 internet_gateway,
-                secondary_private_ip_address_count: Input::Known(0),
+                secondary_private_ip_address_count: secondary,
                 tags: tags::own(gateway.tags()),
             };
             (Key::fixed(slot, fixed), spec)
@@ -79,17 +85,9 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
     })
 }
 
-/// The main address. Where there is only one, AWS may not mark it.
-fn primary_address(gateway: &aws_sdk_ec2::types::NatGateway) -> Option<&NatGatewayAddress> {
-    match gateway.nat_gateway_addresses() {
-        [only] => Some(only),
-        several => several.iter().find(|address| address.is_primary() == Some(true)).or_else(|| several.first()),
-    }
-}
-
 /// What AWS tells about a NAT gateway beside its id.
 fn learned(gateway: &aws_sdk_ec2::types::NatGateway) -> Learned {
-    let public_ip = primary_address(gateway).and_then(|address| address.public_ip());
+    let public_ip = addresses::primary(gateway).and_then(|address| address.public_ip());
     public_ip.map(|public_ip| ("public_ip".to_string(), public_ip.to_string())).into_iter().collect()
 }
 
@@ -101,6 +99,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
         None => None,
     };
     let kind = if allocation_id.is_some() { ConnectivityType::Public } else { ConnectivityType::Private };
+    let secondary = addresses::wanted(operation, spec)?;
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
     let used: Vec<&str> = [subnet_id].into_iter().chain(allocation_id).collect();
     let made = waits::visible(operation, &used, || async {
@@ -110,6 +109,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
             .subnet_id(subnet_id)
             .connectivity_type(kind.clone())
             .set_allocation_id(allocation_id.map(str::to_string))
+            .set_secondary_private_ip_address_count((secondary > 0).then_some(secondary))
             .tag_specifications(tags::on_create(ResourceType::Natgateway, &tags));
         let answer = call.send().await.map_err(|error| error.failure("CreateNatGateway"))?;
         answer.nat_gateway.ok_or_else(|| incomplete_answer("CreateNatGateway", "the NAT gateway"))
@@ -118,10 +118,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     let id = made.nat_gateway_id().ok_or_else(|| incomplete_answer("CreateNatGateway", "an id"))?;
     operation.record_id(id);
     operation.record_learned(learned(&made));
-    ready(operation, id).await
+    ready(operation, id).await?;
+    if secondary > 0 { addresses::wait(operation, id, secondary).await } else { Ok(()) }
 }
 
-/// Changes tags. One whose creation was cut short may still be pending: nothing may be led to it before it works.
+/// Changes secondary addresses and tags. One whose creation was cut short may still be pending: nothing may be led to it before it works.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -130,6 +131,10 @@ pub(crate) async fn update(
 ) -> Result<(), Failure> {
     if from.is_none() {
         ready(operation, id).await?;
+    }
+    let count = |spec: &NatGateway| spec.secondary_private_ip_address_count.clone();
+    if to.allocation.is_none() && from.is_none_or(|from| count(from) != count(to)) {
+        addresses::change(operation, id, addresses::wanted(operation, to)?).await?;
     }
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }

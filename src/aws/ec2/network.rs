@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, RouteTable, SecurityGroup, Subnet, Vpc, VpcEndpoint};
+use aws_sdk_ec2::types::{
+    Address, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet, Vpc, VpcEndpoint,
+};
 
 use super::super::{AwsError, Session, ownership};
 use super::shown::{Ours, Shown, tier_and_index};
 use super::{
-    default_security_group, eip, filter, filter_any, internet_gateway, nat_gateway, route, route_table,
-    route_table_association, subnet, tags, vpc, vpc_endpoint,
+    default_network_acl, default_security_group, eip, filter, filter_any, internet_gateway, nat_gateway, route,
+    route_table, route_table_association, subnet, tags, vpc, vpc_endpoint,
 };
 use crate::cloud::{Failure, Owner, Seen};
 use crate::objects::{Entry, Key, Spec, keys};
@@ -73,6 +75,7 @@ pub(crate) async fn read(
     show_nat_gateways(&mut shown, &nats);
     show_routes(&mut shown, &tables);
     show_endpoints(&mut shown, &endpoints);
+    show_default_acl(&mut shown, &acls);
     show_default_group(&mut shown, &groups);
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
     Ok(Some(Seen { objects: shown.into_objects(), root_state }))
@@ -110,12 +113,12 @@ fn show_subnets(shown: &mut Shown<'_>, subnets: &[Subnet]) {
 
 fn show_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     for table in tables {
-        let key = match shown.ours(table.route_table_id(), table.tags()) {
-            Some(Ours::State(entry)) => entry.key.clone(),
-            Some(Ours::Tag(slot)) => Key::new(slot),
-            None => continue,
+        let (key, applied) = match shown.ours(table.route_table_id(), table.tags()) {
+            Some(Ours::State(Entry { key, applied: Spec::RouteTable(applied), .. })) => (key.clone(), Some(applied)),
+            Some(Ours::Tag(slot)) => (Key::new(slot), None),
+            _ => continue,
         };
-        shown.add(route_table::read(shown, key, table));
+        shown.add(route_table::read(shown, key, applied, table));
     }
 }
 
@@ -151,13 +154,24 @@ fn show_nat_gateways(shown: &mut Shown<'_>, gateways: &[NatGateway]) {
     }
 }
 
-/// Routes of our tables that state knows, and default routes to our gateways. All others belong to others.
+/// Routes of our tables that state knows, and default routes to our gateways. All others belong to others; where one of
+/// these is a default route, its table tells.
 fn show_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     for table in tables {
         let Some(table_id) = table.route_table_id() else { continue };
         let Some(key) = shown.key(table_id).cloned() else { continue };
         for it in table.routes() {
             shown.add(route::read(shown, &key, table_id, it));
+        }
+        for destination in ["0.0.0.0/0", "::/0"] {
+            let foreign = table.routes().iter().filter_map(|it| route::foreign_default(shown, &key, table_id, it));
+            let there = foreign.into_iter().find(|(to, _)| to == destination).map(|(_, target)| target);
+            let name = keys::foreign_route(destination);
+            let was_there = shown.known(table_id).is_some_and(|entry| entry.learned.contains_key(&name));
+            // What was told once is forgotten only if something else is told.
+            if let Some(target) = there.or_else(|| was_there.then(String::new)) {
+                shown.learn(table_id, name, target);
+            }
         }
     }
 }
@@ -172,6 +186,19 @@ fn show_endpoints(shown: &mut Shown<'_>, endpoints: &[VpcEndpoint]) {
             _ => continue,
         };
         shown.add(vpc_endpoint::read(shown, key, applied, endpoint));
+    }
+}
+
+fn show_default_acl(shown: &mut Shown<'_>, acls: &[NetworkAcl]) {
+    for acl in acls {
+        let (key, applied) = match shown.ours(acl.network_acl_id(), acl.tags()) {
+            Some(Ours::State(Entry { key, applied: Spec::DefaultNetworkAcl(applied), .. })) => {
+                (key.clone(), Some(applied))
+            }
+            Some(Ours::Tag(_)) => (keys::default_network_acl(), None),
+            _ => continue,
+        };
+        shown.add(default_network_acl::read(shown, key, applied, acl));
     }
 }
 
@@ -282,7 +309,7 @@ async fn default_groups(session: &Session, root_id: &str) -> Result<Vec<Security
     found.map_err(|error| error.failure("DescribeSecurityGroups"))
 }
 
-async fn default_acls(session: &Session, root_id: &str) -> Result<Vec<aws_sdk_ec2::types::NetworkAcl>, Failure> {
+async fn default_acls(session: &Session, root_id: &str) -> Result<Vec<NetworkAcl>, Failure> {
     let call = session.ec2.describe_network_acls();
     let call = call.filters(filter("vpc-id", root_id)).filters(filter("default", "true"));
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;

@@ -42,7 +42,7 @@ pub(super) fn read(
     let target_id = target(route).unwrap_or("nothing");
     let is_blackhole = route.state() == Some(&RouteState::Blackhole);
     let target = match is_blackhole {
-        true => Ref::Id(format!("blackhole {target_id}")),
+        true => Ref::blackhole(target_id),
         false => shown.reference(target_id),
     };
     let key = match shown.known(&id) {
@@ -55,6 +55,22 @@ pub(super) fn read(
     };
     let spec = Spec::Route(Route { route_table: table.clone(), destination, target });
     Some(Observed { id, key, spec, learned: Learned::new() })
+}
+
+/// Destination and target of a default route that others have put into one of our tables. One that a VPN gateway tells
+/// is none: ours goes before it.
+pub(super) fn foreign_default(
+    shown: &Shown<'_>,
+    table: &Key,
+    table_id: &str,
+    route: &aws_sdk_ec2::types::Route,
+) -> Option<(String, String)> {
+    let destination = destination(route).filter(|it| matches!(it.as_str(), "0.0.0.0/0" | "::/0"))?;
+    let is_propagated = route.origin() == Some(&RouteOrigin::EnableVgwRoutePropagation);
+    if is_propagated || read(shown, table, table_id, route).is_some() {
+        return None;
+    }
+    Some((destination, target(route).unwrap_or("nothing").to_string()))
 }
 
 /// Makes the route.

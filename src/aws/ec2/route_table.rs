@@ -5,32 +5,52 @@ use std::time::Duration;
 use aws_sdk_ec2::types::ResourceType;
 
 use super::super::errors::incomplete_answer;
-use super::super::waits::{self, Look};
+use super::super::waits::{self, Look, Over, Pauses};
 use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
 use super::tags;
-use crate::cloud::{Failure, Observed};
+use crate::cloud::{Failure, Observed, Patience};
 use crate::objects::{Entry, Key, Learned, RouteTable, Spec};
 use crate::plugin::Input;
 
 /// How long the creation or deletion of a table may take unless the user says otherwise.
 const READY: Duration = Duration::from_secs(5 * 60);
 
-/// The table as AWS shows it, without its routes and associations, which are objects of their own.
-pub(super) fn read(shown: &Shown<'_>, key: Key, table: &aws_sdk_ec2::types::RouteTable) -> Option<Observed> {
+/// How long a change of the table may take unless the user says otherwise.
+const CHANGED: Duration = Duration::from_secs(2 * 60);
+
+/// The table as AWS shows it, without its routes and associations, which are objects of their own. Of the gateways
+/// that propagate to it those that others have let do so are left out, where it is known what was applied.
+pub(super) fn read(
+    shown: &Shown<'_>,
+    key: Key,
+    applied: Option<&RouteTable>,
+    table: &aws_sdk_ec2::types::RouteTable,
+) -> Option<Observed> {
+    let mut gateways: Vec<Input<String>> = table
+        .propagating_vgws()
+        .iter()
+        .filter_map(|it| it.gateway_id())
+        .map(|id| Input::Known(id.to_string()))
+        .collect();
+    gateways.sort();
+    if let Some(applied) = applied {
+        let ours = applied.propagating_gateways.known();
+        gateways.retain(|gateway| ours.is_some_and(|ours| ours.contains(gateway)));
+    }
     Some(Observed {
         id: table.route_table_id()?.to_string(),
         key,
         spec: Spec::RouteTable(RouteTable {
             vpc: shown.vpc.clone(),
-            propagating_gateways: Input::Known(Vec::new()),
+            propagating_gateways: Input::Known(gateways),
             tags: tags::own(table.tags()),
         }),
         learned: Learned::new(),
     })
 }
 
-/// Makes the table. The SDK sends an idempotency token.
+/// Makes the table and lets gateways propagate to it. The SDK sends an idempotency token.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
@@ -46,26 +66,45 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Resu
     })
     .await?;
     operation.record_id(&id);
-    let limit = seconds_or(operation.work.timeouts.route_table_create, READY);
+    let patience = operation.patience(seconds_or(operation.work.timeouts.route_table_create, READY));
     session
         .pollers
         .route_tables
-        .until(session, "DescribeRouteTables", &id, &operation.patience(limit), |table| {
+        .until(session, "DescribeRouteTables", &id, &patience, |table| {
             Ok(match table {
                 Some(_) => Look::Done(()),
                 None => Look::Pending("the route table is not visible yet".to_string()),
             })
         })
-        .await
+        .await?;
+    for gateway in gateways(operation, spec)? {
+        enable(operation, &id, gateway, &patience).await?;
+    }
+    Ok(())
 }
 
-/// Changes tags.
+/// Changes which gateways propagate, and tags. Gateways that others let propagate stay.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
     from: Option<&RouteTable>,
     to: &RouteTable,
 ) -> Result<(), Failure> {
+    let patience = operation.patience(seconds_or(operation.work.timeouts.route_table_update, CHANGED));
+    let wanted = gateways(operation, to)?;
+    let before = match (from, operation.work.before) {
+        (Some(from), _) | (None, Some(Spec::RouteTable(from))) => gateways(operation, from)?,
+        _ => Vec::new(),
+    };
+    for gateway in &wanted {
+        // Enabling what is enabled changes nothing.
+        if from.is_none() || !before.contains(gateway) {
+            enable(operation, id, gateway, &patience).await?;
+        }
+    }
+    for gateway in before.iter().filter(|gateway| !wanted.contains(gateway)) {
+        disable(operation, id, gateway).await?;
+    }
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
@@ -90,6 +129,129 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         .await
 }
 
+fn gateways<'a>(operation: &Operation<'_>, spec: &'a RouteTable) -> Result<Vec<&'a str>, Failure> {
+    let gateways = spec.propagating_gateways.known().map(Vec::as_slice).unwrap_or_default();
+    gateways.iter().map(|gateway| operation.known(gateway).map(String::as_str)).collect()
+}
+
+/// Lets a gateway's routes propagate to the table, as soon as the gateway is attached: that takes a while, and may be
+/// at work in another run.
+async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, patience: &Patience) -> Result<(), Failure> {
+    let mut pauses = Pauses::new(waits::SECONDS);
+    loop {
+        let enabled = waits::visible(operation, &[id], || async {
+            let call = operation.session.ec2.enable_vgw_route_propagation();
+            let call = call.route_table_id(id).gateway_id(gateway).send().await;
+            call.map(|_| ()).map_err(|error| error.failure("EnableVgwRoutePropagation"))
+        })
+        .await;
+        let failure = match enabled {
+            Err(failure) if is_not_attached(&failure) => failure,
+            enabled => return enabled,
+        };
+        match pauses.pause(patience).await {
+            Ok(()) => {}
+            Err(Over::Deadline) => {
+                let message = format!(
+                    "{}; {gateway} is not attached to this VPC, {}, and must be before its routes can propagate. An \
+                     attachment that uses this network's vpc_id is made after the network: leave the gateway out of \
+                     the propagating gateways, apply, so that it is attached, then name it again and apply once more",
+                    failure.message,
+                    operation.root_id()?
+                );
+                return Err(Failure { message, ..failure });
+            }
+            Err(over) => return Err(over.failure(&failure.action, &pauses, &failure.message)),
+        }
+    }
+}
+
+/// Ends the propagation. That of a gateway which has gone or is detached has ended.
+async fn disable(operation: &Operation<'_>, id: &str, gateway: &str) -> Result<(), Failure> {
+    let call = operation.session.ec2.disable_vgw_route_propagation();
+    let call = call.route_table_id(id).gateway_id(gateway).send().await;
+    match call.map_err(|error| error.failure("DisableVgwRoutePropagation")) {
+        Err(failure) if is_not_attached(&failure) => Ok(()),
+        Err(failure) if failure.code.as_deref() == Some("InvalidVpnGatewayID.NotFound") => Ok(()),
+        disabled => disabled.map(|_| ()),
+    }
+}
+
+fn is_not_attached(failure: &Failure) -> bool {
+    failure.code.as_deref() == Some("Gateway.NotAttached")
+}
+
 fn seconds_or(seconds: Option<u64>, otherwise: Duration) -> Duration {
     seconds.map_or(otherwise, Duration::from_secs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::objects::{Tier, keys};
+
+    const DONE: &str = "<return>true</return>";
+
+    fn spec(gateways: &[&str]) -> RouteTable {
+        RouteTable {
+            vpc: Key::new("vpc"),
+            propagating_gateways: Input::Known(gateways.iter().map(|id| Input::Known(id.to_string())).collect()),
+            tags: Input::Known(Default::default()),
+        }
+    }
+
+    async fn run(
+        aws: &Recorded,
+        limit: Duration,
+        body: impl AsyncFnOnce(&Operation<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (vpc, key) = (Key::new("vpc"), keys::route_table(Tier::PrivateApp, Some(0)));
+        Notes::default().run_for(&aws.session(), &key, &[(&vpc, "vpc-1")], limit, body).await
+    }
+
+    #[tokio::test]
+    async fn a_gateway_that_is_being_attached_propagates_to_a_new_table_when_it_is() {
+        let table = "<routeTable><routeTableId>rtb-1</routeTableId></routeTable>";
+        let tables = "<routeTableSet><item><routeTableId>rtb-1</routeTableId></item></routeTableSet>";
+        let aws = Recorded::default()
+            .on("CreateRouteTable", table)
+            .on("DescribeRouteTables", tables)
+            .fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "vgw-1 is not attached")
+            .on("EnableVgwRoutePropagation", DONE);
+        let limit = Duration::from_secs(20);
+        run(&aws, limit, async |operation| create(operation, &spec(&["vgw-1", "vgw-2"])).await).await.unwrap();
+        let calls = aws.calls("EnableVgwRoutePropagation");
+        let gateways: Vec<_> = calls.iter().map(|it| (it["RouteTableId"].as_str(), it["GatewayId"].as_str())).collect();
+        assert_eq!(gateways, [("rtb-1", "vgw-1"), ("rtb-1", "vgw-1"), ("rtb-1", "vgw-2")]);
+    }
+
+    #[tokio::test]
+    async fn a_gateway_that_is_never_attached_fails_with_the_way_out() {
+        let aws = Recorded::default().fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
+        let (from, to) = (spec(&[]), spec(&["vgw-1"]));
+        let limit = Duration::from_millis(50);
+        let failure = run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
+        let failure = failure.unwrap_err();
+        assert_eq!(failure.code.as_deref(), Some("Gateway.NotAttached"));
+        assert!(failure.message.contains("vgw-1 is not attached to this VPC, vpc-1"), "{}", failure.message);
+        assert!(failure.message.contains("apply once more"), "{}", failure.message);
+        assert!(aws.actions().len() > 1, "it tries again: {:?}", aws.actions());
+    }
+
+    #[tokio::test]
+    async fn propagation_changes_by_difference_and_a_gateway_that_has_gone_has_ended_it() {
+        let aws = Recorded::default().on("EnableVgwRoutePropagation", DONE).fail(
+            "DisableVgwRoutePropagation",
+            400,
+            "InvalidVpnGatewayID.NotFound",
+            "does not exist",
+        );
+        let (from, to) = (spec(&["vgw-1", "vgw-2"]), spec(&["vgw-2", "vgw-3"]));
+        let limit = Duration::from_secs(20);
+        run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await.unwrap();
+        assert_eq!(aws.actions(), ["EnableVgwRoutePropagation", "DisableVgwRoutePropagation"]);
+        assert_eq!(aws.calls("EnableVgwRoutePropagation")[0]["GatewayId"], "vgw-3");
+        assert_eq!(aws.calls("DisableVgwRoutePropagation")[0]["GatewayId"], "vgw-1");
+    }
 }

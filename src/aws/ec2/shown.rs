@@ -65,6 +65,13 @@ impl<'a> Shown<'a> {
         }
     }
 
+    /// Adds something that AWS tells about an object that was added.
+    pub(super) fn learn(&mut self, id: &str, name: String, value: String) {
+        if let Some(object) = self.objects.iter_mut().find(|object| object.id == id) {
+            object.learned.insert(name, value);
+        }
+    }
+
     /// The key of an object that is ours and was added.
     pub(super) fn key(&self, id: &str) -> Option<&Key> {
         self.keys.get(id)

@@ -7,7 +7,7 @@ use super::{Bed, THIS, text};
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1";
 
 /// The drift that a plan starts from.
-fn drift(plan: &Value) -> Value {
+pub(super) fn drift(plan: &Value) -> Value {
     let changes = plan["resource_changes"].as_array().expect("changes");
     let change = changes.iter().find(|change| change["address"] == THIS).expect("the network");
     change["change"]["before"]["drift"].clone()

@@ -1,6 +1,6 @@
 //! Tier switches: each adds or takes away its own objects and moves no other subnet.
 
-use super::Bed;
+use super::{Bed, without_acl};
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1";
 
@@ -121,9 +121,4 @@ fn switches_of_the_vpc_and_of_public_subnets_change_in_place() {
         .collect();
     assert_eq!(order, ["EnableDnsSupport.Value", "EnableDnsHostnames.Value"]);
     bed.destroy();
-}
-
-/// The number of subnets in the ACL's line follows from the other lines.
-fn without_acl(lines: &[String]) -> Vec<&str> {
-    lines.iter().map(String::as_str).filter(|line| !line.starts_with("acl")).collect()
 }

@@ -4,11 +4,13 @@ mod dependencies;
 mod endpoints;
 pub(super) mod nats;
 mod vpcs;
+pub(super) mod zones;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use self::nats::Nats;
+use self::zones::Zones;
 use super::call::{Call, encode};
 use super::message::{Message, Reply};
 use super::upstream::Upstream;
@@ -19,6 +21,7 @@ use super::{Before, lock};
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     pub(super) nats: Nats,
+    pub(super) zones: Zones,
     tokens: Mutex<Tokens>,
 }
 
@@ -79,7 +82,7 @@ impl Repairs {
             "CreateSubnet" | "DescribeSubnets" => association_state(reply),
             "CreateVpc" => vpcs::complete(emulator, message, reply).await?,
             "AssociateVpcCidrBlock" => vpcs::complete_ipv6(emulator, call, message, reply).await?,
-            "DescribeAvailabilityZones" => zone_groups(call, reply)?,
+            "DescribeAvailabilityZones" => self.zones.described(call, reply)?,
             "CreateNatGateway" => self.nats.created(emulator, message, reply).await?,
             "DescribeNatGateways" => self.nats.described(call, reply)?,
             "DeleteNatGateway" => self.nats.deleted(emulator, call, message, reply).await?,
@@ -215,40 +218,39 @@ async fn disassociate_tables(emulator: &Upstream, call: &Call, message: &Message
     Ok(())
 }
 
-/// On AWS a route whose NAT gateway or egress-only gateway has gone is a `blackhole`; in moto it stays `active`.
+/// On AWS a route whose NAT gateway, egress-only gateway or internet gateway has gone is a `blackhole`, and one to an
+/// internet gateway also while that is detached; in moto it stays `active`.
 async fn blackholes(nats: &Nats, emulator: &Upstream, message: &Message, reply: Reply) -> Result<Reply, String> {
     let text = reply.text();
-    if !text.contains("<natGatewayId>nat-") && !text.contains("<egressOnlyInternetGatewayId>eigw-") {
+    let leads_to = |target: &str| text.contains(target);
+    let (nat, egress, internet) = ("<natGatewayId>nat-", "<egressOnlyInternetGatewayId>eigw-", "<gatewayId>igw-");
+    if ![nat, egress, internet].into_iter().any(leads_to) {
         return Ok(reply);
     }
+    let alive = if leads_to(nat) { nats.alive(emulator, message, &[]).await? } else { Vec::new() };
+    let egress_gateways = match leads_to(egress) {
+        true => emulator.describe(message, "DescribeEgressOnlyInternetGateways", &[]).await?,
+        false => Element::default(),
+    };
+    let internet_gateways = match leads_to(internet) {
+        true => emulator.describe(message, "DescribeInternetGateways", &[]).await?,
+        false => Element::default(),
+    };
+    let mut there: Vec<&str> = alive.iter().map(|nat| nat.text_of("natGatewayId")).collect();
+    let egress_gateways = egress_gateways.items("egressOnlyInternetGatewaySet").iter();
+    there.extend(egress_gateways.map(|gateway| gateway.text_of("egressOnlyInternetGatewayId")));
+    let internet_gateways = internet_gateways.items("internetGatewaySet").iter();
+    let attached = internet_gateways.filter(|gateway| !gateway.items("attachmentSet").is_empty());
+    there.extend(attached.map(|gateway| gateway.text_of("internetGatewayId")));
+
     let mut root = Element::parse(&text)?;
-    let alive = nats.alive(emulator, message, &[]).await?;
-    let alive: Vec<&str> = alive.iter().map(|nat| nat.text_of("natGatewayId")).collect();
-    let gateways = emulator.describe(message, "DescribeEgressOnlyInternetGateways", &[]).await?;
-    let gateways = gateways.items("egressOnlyInternetGatewaySet");
     for table in root.items_mut("routeTableSet") {
         for route in table.items_mut("routeSet") {
-            let (nat, gateway) = (route.text_of("natGatewayId"), route.text_of("egressOnlyInternetGatewayId"));
-            let nat_gone = !nat.is_empty() && !alive.contains(&nat);
-            let exists = || gateways.iter().any(|found| found.text_of("egressOnlyInternetGatewayId") == gateway);
-            if nat_gone || (!gateway.is_empty() && !exists()) {
+            let targets = ["natGatewayId", "egressOnlyInternetGatewayId", "gatewayId"].map(|it| route.text_of(it));
+            let is_gateway = |id: &&&str| ["nat-", "eigw-", "igw-"].iter().any(|prefix| id.starts_with(prefix));
+            if targets.iter().filter(is_gateway).any(|id| !there.contains(id)) {
                 route.set("state", "blackhole");
             }
-        }
-    }
-    Ok(reply.with_body(root.to_string()))
-}
-
-/// AWS says of each zone whether it was opted into, and to which group it belongs; moto leaves that out.
-fn zone_groups(call: &Call, reply: Reply) -> Result<Reply, String> {
-    let mut root = Element::parse(&reply.text())?;
-    for zone in root.items_mut("availabilityZoneInfo") {
-        for (name, value) in [
-            ("optInStatus", "opt-in-not-required"),
-            ("groupName", &format!("{}-zg-1", call.region)),
-            ("networkBorderGroup", &call.region),
-        ] {
-            zone.set(name, value);
         }
     }
     Ok(reply.with_body(root.to_string()))

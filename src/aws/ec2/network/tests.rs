@@ -393,3 +393,33 @@ async fn the_tag_of_the_root_tells_how_far_its_creation_got() {
     let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("the VPC exists");
     assert_eq!(seen.root_state, Some(RootState::Ready));
 }
+
+#[tokio::test]
+async fn a_default_route_of_somebody_else_in_our_table_is_told_by_the_table_until_it_goes() {
+    let table = |routes: &str| {
+        format!(
+            "<routeTableSet><item><routeTableId>rtb-1</routeTableId><routeSet><item><destinationCidrBlock>10.0.0.0/16\
+             </destinationCidrBlock><gatewayId>local</gatewayId></item>{routes}</routeSet>{}</item></routeTableSet>",
+            below("route_table.private_app.0")
+        )
+    };
+    let route = |to: &str, target: &str, origin: &str| {
+        format!("<item>{to}{target}<state>active</state><origin>{origin}</origin></item>")
+    };
+    let ipv4 = "<destinationCidrBlock>0.0.0.0/0</destinationCidrBlock>";
+    let ipv6 = "<destinationIpv6CidrBlock>::/0</destinationIpv6CidrBlock>";
+    let there = table(
+        &(route(ipv4, "<transitGatewayId>tgw-9</transitGatewayId>", "CreateRoute")
+            + &route(ipv6, "<gatewayId>vgw-9</gatewayId>", "EnableVgwRoutePropagation")),
+    );
+    let seen = objects(&network(&[("DescribeRouteTables", &there)]), &[]).await;
+    let found = at(&seen, "route_table.private_app.0");
+    let told: Vec<(&str, &str)> = found.learned.iter().map(|(name, to)| (name.as_str(), to.as_str())).collect();
+    assert_eq!(told, [("foreign_route_0.0.0.0/0", "tgw-9")]);
+    assert!(!seen.iter().any(|it| matches!(it.spec, Spec::Route(_))), "{seen:#?}");
+
+    let mut known = Entry::new(found.key.clone(), "rtb-1", found.spec.clone());
+    known.learned = found.learned.clone();
+    let seen = objects(&network(&[("DescribeRouteTables", &table(""))]), &[known]).await;
+    assert_eq!(at(&seen, "route_table.private_app.0").learned["foreign_route_0.0.0.0/0"], "");
+}

@@ -1,0 +1,373 @@
+//! Rules of a network ACL: how AWS shows and takes them, and the way from some rules to others on which nothing is
+//! denied that both allow.
+
+use aws_sdk_ec2::types::{IcmpTypeCode, NetworkAclEntry, PortRange, RuleAction};
+use ipnet::IpNet;
+
+use super::super::{AwsError, Operation, waits};
+use crate::cloud::{Cause, Failure};
+use crate::objects::NetworkAclRule;
+
+/// The highest number that a rule of ours can have. Those above are AWS's own: 32767 denies the rest of IPv4 and
+/// 32768 the rest of IPv6, and nobody can change them.
+const LAST: i64 = 32766;
+
+/// What leads from the rules of one direction to those that are wanted, in the order in which it is done. A number is
+/// the identity of a rule: it is replaced in place.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Difference {
+    /// Rules with numbers that are free.
+    pub(super) create: Vec<NetworkAclRule>,
+    /// Rules with numbers that are taken.
+    pub(super) replace: Vec<NetworkAclRule>,
+    /// Numbers of rules to remove.
+    pub(super) delete: Vec<i64>,
+}
+
+impl Difference {
+    /// What allows comes before what denies, and goes after it.
+    pub(super) fn between(existing: &[NetworkAclRule], wanted: &[NetworkAclRule]) -> Difference {
+        let of = |number: i64| existing.iter().find(|rule| rule.rule_no == number);
+        let mut create: Vec<_> = wanted.iter().filter(|rule| of(rule.rule_no).is_none()).cloned().collect();
+        let mut replace: Vec<_> =
+            wanted.iter().filter(|rule| of(rule.rule_no).is_some_and(|there| there != *rule)).cloned().collect();
+        let is_wanted = |number: i64| wanted.iter().any(|rule| rule.rule_no == number);
+        let mut delete: Vec<&NetworkAclRule> = existing.iter().filter(|rule| !is_wanted(rule.rule_no)).collect();
+        create.sort_by_key(|rule| !rule.allow);
+        replace.sort_by_key(|rule| !rule.allow);
+        delete.sort_by_key(|rule| rule.allow);
+        Difference { create, replace, delete: delete.into_iter().map(|rule| rule.rule_no).collect() }
+    }
+}
+
+/// The rules of one direction that people can change, by number.
+pub(super) fn of_entries(entries: &[NetworkAclEntry], egress: bool) -> Vec<NetworkAclRule> {
+    let of_direction = entries.iter().filter(|entry| entry.egress() == Some(egress));
+    let mut rules: Vec<NetworkAclRule> = of_direction.filter_map(rule).filter(|rule| rule.rule_no <= LAST).collect();
+    rules.sort();
+    rules
+}
+
+/// Whether a protocol is TCP or UDP. With any other AWS ignores ports.
+fn has_ports(protocol: &str) -> bool {
+    matches!(protocol, "6" | "17")
+}
+
+/// Whether a protocol is that of ICMP or of ICMPv6.
+fn has_icmp_type(protocol: &str) -> bool {
+    matches!(protocol, "1" | "58")
+}
+
+fn rule(entry: &NetworkAclEntry) -> Option<NetworkAclRule> {
+    let protocol = entry.protocol()?.to_string();
+    let cidr_block = entry.cidr_block().or(entry.ipv6_cidr_block())?;
+    let ports = entry.port_range().and_then(|range| Some((range.from()?.into(), range.to()?.into())));
+    let icmp = entry.icmp_type_code().and_then(|icmp| Some((icmp.r#type()?.into(), icmp.code()?.into())));
+    Some(NetworkAclRule {
+        rule_no: entry.rule_number()?.into(),
+        allow: entry.rule_action()?.as_str().eq_ignore_ascii_case("allow"),
+        cidr_block: cidr_block.parse::<IpNet>().map_or(cidr_block.to_string(), |net| net.trunc().to_string()),
+        ports: ports.filter(|_| has_ports(&protocol)),
+        icmp: has_icmp_type(&protocol).then(|| icmp.unwrap_or((-1, -1))),
+        protocol,
+    })
+}
+
+/// Gives one direction the wanted rules. What is allowed before and after is allowed all the time: new rules come
+/// first, old ones go last.
+pub(super) async fn apply(
+    operation: &Operation<'_>,
+    acl_id: &str,
+    egress: bool,
+    existing: &[NetworkAclRule],
+    wanted: &[NetworkAclRule],
+) -> Result<(), Failure> {
+    let Difference { create, replace, delete } = Difference::between(existing, wanted);
+    let mut delete = delete.into_iter();
+    let acl = Acl { operation, id: acl_id, egress };
+    for rule in &create {
+        loop {
+            match acl.create(rule).await {
+                // No room for old and new rules at once. One makes place for one, so that as many as possible stand.
+                Err(failure) if failure.code.as_deref() == Some("NetworkAclEntryLimitExceeded") => {
+                    acl.delete(delete.next().ok_or(failure)?).await?;
+                }
+                created => break created?,
+            }
+        }
+    }
+    for rule in &replace {
+        acl.replace(rule).await?;
+    }
+    for number in delete {
+        acl.delete(number).await?;
+    }
+    Ok(())
+}
+
+/// One direction of an ACL.
+struct Acl<'a> {
+    operation: &'a Operation<'a>,
+    id: &'a str,
+    egress: bool,
+}
+
+/// What became of a call about one rule.
+enum Sent {
+    Done,
+    /// There is a rule of this number already.
+    Taken,
+    /// There is no rule of this number.
+    Missing,
+}
+
+impl Acl<'_> {
+    /// A rule that stands there, because the answer to its creation was lost or because someone else made it, is
+    /// replaced.
+    async fn create(&self, rule: &NetworkAclRule) -> Result<(), Failure> {
+        match self.send_create(rule).await? {
+            Sent::Taken => self.send_replace(rule).await.and_then(|sent| self.succeeded(sent, rule)),
+            sent => self.succeeded(sent, rule),
+        }
+    }
+
+    /// A rule that someone has deleted meanwhile is made.
+    async fn replace(&self, rule: &NetworkAclRule) -> Result<(), Failure> {
+        match self.send_replace(rule).await? {
+            Sent::Missing => self.send_create(rule).await.and_then(|sent| self.succeeded(sent, rule)),
+            sent => self.succeeded(sent, rule),
+        }
+    }
+
+    async fn delete(&self, number: i64) -> Result<(), Failure> {
+        let ec2 = &self.operation.session.ec2;
+        self.send(|| async {
+            let call = ec2.delete_network_acl_entry().network_acl_id(self.id);
+            let call = call.egress(self.egress).rule_number(int(number)).send().await;
+            call.map(|_| ()).map_err(|error| error.failure("DeleteNetworkAclEntry"))
+        })
+        .await
+        .map(|_| ())
+    }
+
+    async fn send_create(&self, rule: &NetworkAclRule) -> Result<Sent, Failure> {
+        let ec2 = &self.operation.session.ec2;
+        let (ipv4, ipv6) = ranges(rule);
+        self.send(|| async {
+            let call = ec2
+                .create_network_acl_entry()
+                .network_acl_id(self.id)
+                .egress(self.egress)
+                .rule_number(int(rule.rule_no))
+                .rule_action(action(rule))
+                .protocol(&rule.protocol)
+                .set_cidr_block(ipv4.clone())
+                .set_ipv6_cidr_block(ipv6.clone())
+                .set_port_range(ports(rule))
+                .set_icmp_type_code(icmp(rule));
+            call.send().await.map(|_| ()).map_err(|error| error.failure("CreateNetworkAclEntry"))
+        })
+        .await
+    }
+
+    async fn send_replace(&self, rule: &NetworkAclRule) -> Result<Sent, Failure> {
+        let ec2 = &self.operation.session.ec2;
+        let (ipv4, ipv6) = ranges(rule);
+        self.send(|| async {
+            let call = ec2
+                .replace_network_acl_entry()
+                .network_acl_id(self.id)
+                .egress(self.egress)
+                .rule_number(int(rule.rule_no))
+                .rule_action(action(rule))
+                .protocol(&rule.protocol)
+                .set_cidr_block(ipv4.clone())
+                .set_ipv6_cidr_block(ipv6.clone())
+                .set_port_range(ports(rule))
+                .set_icmp_type_code(icmp(rule));
+            call.send().await.map(|_| ()).map_err(|error| error.failure("ReplaceNetworkAclEntry"))
+        })
+        .await
+    }
+
+    /// An ACL that has only just been made with its VPC may not be visible yet; a rule that is missing is missing.
+    async fn send<F>(&self, mut call: impl FnMut() -> F) -> Result<Sent, Failure>
+    where
+        F: Future<Output = Result<(), Failure>>,
+    {
+        waits::visible(self.operation, &[self.id], || {
+            let sent = call();
+            async {
+                match sent.await {
+                    Ok(()) => Ok(Sent::Done),
+                    Err(failure) => match failure.code.as_deref() {
+                        Some("NetworkAclEntryAlreadyExists") => Ok(Sent::Taken),
+                        Some("InvalidNetworkAclEntry.NotFound") => Ok(Sent::Missing),
+                        _ => Err(failure),
+                    },
+                }
+            }
+        })
+        .await
+    }
+
+    /// For the second call about a rule: AWS said two things that exclude each other.
+    fn succeeded(&self, sent: Sent, rule: &NetworkAclRule) -> Result<(), Failure> {
+        let (action, cause, says) = match sent {
+            Sent::Done => return Ok(()),
+            Sent::Taken => ("CreateNetworkAclEntry", Cause::Exists, "exists, after it said that it does not"),
+            Sent::Missing => ("ReplaceNetworkAclEntry", Cause::Other, "does not exist, after it said that it does"),
+        };
+        let direction = if self.egress { "egress" } else { "ingress" };
+        let message = format!("AWS says that {direction} rule {} of {} {says}", rule.rule_no, self.id);
+        Err(Failure::new(cause, action, message))
+    }
+}
+
+/// Numbers of rules, ports and ICMP types are far below the limit of the type; what is not is refused by AWS.
+fn int(number: i64) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+fn action(rule: &NetworkAclRule) -> RuleAction {
+    if rule.allow { RuleAction::Allow } else { RuleAction::Deny }
+}
+
+/// The IPv4 and the IPv6 range, of which a rule has one.
+fn ranges(rule: &NetworkAclRule) -> (Option<String>, Option<String>) {
+    let cidr = rule.cidr_block.clone();
+    if cidr.contains(':') { (None, Some(cidr)) } else { (Some(cidr), None) }
+}
+
+fn ports(rule: &NetworkAclRule) -> Option<PortRange> {
+    let (from, to) = rule.ports.filter(|_| has_ports(&rule.protocol))?;
+    Some(PortRange::builder().from(int(from)).to(int(to)).build())
+}
+
+fn icmp(rule: &NetworkAclRule) -> Option<IcmpTypeCode> {
+    let (kind, code) = rule.icmp.filter(|_| has_icmp_type(&rule.protocol))?;
+    Some(IcmpTypeCode::builder().r#type(int(kind)).code(int(code)).build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::objects::keys;
+
+    fn rule(rule_no: i64, allow: bool, cidr: &str) -> NetworkAclRule {
+        let (protocol, cidr_block) = ("-1".to_string(), cidr.to_string());
+        NetworkAclRule { rule_no, allow, protocol, cidr_block, ports: None, icmp: None }
+    }
+
+    async fn change(aws: &Recorded, existing: &[NetworkAclRule], wanted: &[NetworkAclRule]) -> Result<(), Failure> {
+        let key = keys::default_network_acl();
+        Notes::default()
+            .run(&aws.session(), &key, &[], async |operation| apply(operation, "acl-1", false, existing, wanted).await)
+            .await
+    }
+
+    const DONE: &str = "<return>true</return>";
+
+    #[test]
+    fn what_allows_comes_first_and_goes_last() {
+        let existing = [rule(10, true, "10.0.0.0/8"), rule(20, true, "0.0.0.0/0"), rule(30, false, "0.0.0.0/0")];
+        let wanted = [rule(5, false, "10.1.0.0/16"), rule(6, true, "10.0.0.0/8"), rule(20, false, "0.0.0.0/0")];
+        let difference = Difference::between(&existing, &wanted);
+        let numbers = |rules: &[NetworkAclRule]| rules.iter().map(|rule| rule.rule_no).collect::<Vec<_>>();
+        assert_eq!((numbers(&difference.create), numbers(&difference.replace)), (vec![6, 5], vec![20]));
+        assert_eq!(difference.delete, [30, 10]);
+        assert_eq!(Difference::between(&wanted, &wanted), Difference::default());
+    }
+
+    #[test]
+    fn awss_own_last_rules_are_hidden_and_others_are_canonical() {
+        let entry = |number: i32, protocol: &str| {
+            let entry = NetworkAclEntry::builder().rule_number(number).protocol(protocol).egress(true);
+            entry.rule_action(RuleAction::from("ALLOW"))
+        };
+        let entries = [
+            entry(32768, "-1").ipv6_cidr_block("::/0").build(),
+            entry(32767, "-1").cidr_block("0.0.0.0/0").build(),
+            entry(300, "58").ipv6_cidr_block("2001:DB8:0::/32").build(),
+            entry(200, "1")
+                .cidr_block("10.0.0.0/8")
+                .icmp_type_code(IcmpTypeCode::builder().r#type(8).code(-1).build())
+                .build(),
+            entry(100, "-1").cidr_block("10.9.0.0/8").port_range(PortRange::builder().from(0).to(0).build()).build(),
+            NetworkAclEntry::builder().rule_number(1).egress(false).build(),
+        ];
+        let rules = of_entries(&entries, true);
+        let shown: Vec<_> = rules.iter().map(|it| (it.rule_no, it.cidr_block.as_str(), it.ports, it.icmp)).collect();
+        assert_eq!(
+            shown,
+            [
+                (100, "10.0.0.0/8", None, None),
+                (200, "10.0.0.0/8", None, Some((8, -1))),
+                (300, "2001:db8::/32", None, Some((-1, -1))),
+            ]
+        );
+        assert!(rules.iter().all(|rule| rule.allow));
+    }
+
+    #[tokio::test]
+    async fn icmp_has_type_and_code_and_only_tcp_and_udp_have_ports() {
+        let aws = Recorded::default().on("CreateNetworkAclEntry", DONE);
+        let icmp = NetworkAclRule {
+            protocol: "58".into(),
+            icmp: Some((128, -1)),
+            ports: Some((0, 0)),
+            ..rule(10, true, "2001:db8::/32")
+        };
+        let tcp = NetworkAclRule { protocol: "6".into(), ports: Some((443, 444)), ..rule(20, true, "10.0.0.0/8") };
+        change(&aws, &[], &[icmp, tcp]).await.unwrap();
+        let [icmp, tcp] = &aws.calls("CreateNetworkAclEntry")[..] else { panic!("{:?}", aws.actions()) };
+        assert_eq!((icmp["Icmp.Type"].as_str(), icmp["Icmp.Code"].as_str()), ("128", "-1"));
+        assert_eq!((icmp["Ipv6CidrBlock"].as_str(), icmp.get("CidrBlock")), ("2001:db8::/32", None));
+        assert_eq!((icmp["Protocol"].as_str(), icmp.get("PortRange.From")), ("58", None));
+        assert_eq!((tcp["PortRange.From"].as_str(), tcp["PortRange.To"].as_str()), ("443", "444"));
+        assert_eq!((tcp.get("Icmp.Type"), tcp["Egress"].as_str()), (None, "false"));
+    }
+
+    #[tokio::test]
+    async fn a_rule_that_stands_where_a_new_one_goes_is_replaced() {
+        let aws = Recorded::default()
+            .fail("CreateNetworkAclEntry", 400, "NetworkAclEntryAlreadyExists", "The entry already exists")
+            .on("ReplaceNetworkAclEntry", DONE);
+        change(&aws, &[], &[rule(7, true, "10.0.0.0/8")]).await.unwrap();
+        assert_eq!(aws.actions(), ["CreateNetworkAclEntry", "ReplaceNetworkAclEntry"]);
+        assert_eq!(aws.calls("ReplaceNetworkAclEntry")[0]["CidrBlock"], "10.0.0.0/8");
+    }
+
+    #[tokio::test]
+    async fn a_rule_that_went_meanwhile_is_made_again_or_counts_as_deleted() {
+        let aws = Recorded::default()
+            .fail("ReplaceNetworkAclEntry", 400, "InvalidNetworkAclEntry.NotFound", "does not exist")
+            .on("CreateNetworkAclEntry", DONE)
+            .fail("DeleteNetworkAclEntry", 400, "InvalidNetworkAclEntry.NotFound", "does not exist");
+        let existing = [rule(7, true, "10.0.0.0/8"), rule(9, true, "10.0.0.0/8")];
+        change(&aws, &existing, &[rule(7, false, "10.0.0.0/8")]).await.unwrap();
+        assert_eq!(aws.actions(), ["ReplaceNetworkAclEntry", "CreateNetworkAclEntry", "DeleteNetworkAclEntry"]);
+    }
+
+    #[tokio::test]
+    async fn without_room_for_old_and_new_rules_one_makes_place_for_one() {
+        let full = |aws: Recorded| {
+            aws.fail("CreateNetworkAclEntry", 400, "NetworkAclEntryLimitExceeded", "The maximum number is 20")
+        };
+        let aws = full(full(Recorded::default()).on("CreateNetworkAclEntry", DONE))
+            .on("CreateNetworkAclEntry", DONE)
+            .on("DeleteNetworkAclEntry", DONE);
+        let existing = [rule(1, true, "10.0.0.0/8"), rule(2, true, "10.0.0.0/8"), rule(3, false, "0.0.0.0/0")];
+        change(&aws, &existing, &[rule(4, true, "10.0.0.0/8"), rule(5, true, "10.1.0.0/16")]).await.unwrap();
+        let deleted = aws.calls("DeleteNetworkAclEntry");
+        let deleted: Vec<&str> = deleted.iter().map(|call| call["RuleNumber"].as_str()).collect();
+        assert_eq!(deleted, ["3", "1", "2"]);
+        let actions = aws.actions();
+        assert_eq!(actions[..3], ["CreateNetworkAclEntry", "DeleteNetworkAclEntry", "CreateNetworkAclEntry"]);
+
+        let aws = full(Recorded::default());
+        let failure = change(&aws, &[], &[rule(4, true, "10.0.0.0/8")]).await.unwrap_err();
+        assert_eq!(failure.code.as_deref(), Some("NetworkAclEntryLimitExceeded"));
+    }
+}

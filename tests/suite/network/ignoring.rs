@@ -1,0 +1,59 @@
+//! Drift that users leave to others: `ignore_changes` for what an attribute expresses, `ignore_drift` for objects.
+
+use serde_json::json;
+
+use super::Bed;
+
+const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_vpc_endpoints = false";
+
+#[test]
+fn ignored_changes_of_a_drifted_attribute_leave_the_plan_empty() {
+    let bed = Bed::new();
+    let ignoring = |further: &str| {
+        format!(
+            "{ONE_AZ}\n{further}  lifecycle {{\n    ignore_changes = [enable_dns_hostnames, map_public_ip_on_launch]\n  }}"
+        )
+    };
+    bed.change(&ignoring(""));
+    bed.ec2("modify_vpc_attribute", json!({"VpcId": bed.id("vpc"), "EnableDnsHostnames": {"Value": false}}));
+    let subnet = bed.id("subnet.public.0");
+    bed.ec2("modify_subnet_attribute", json!({"SubnetId": subnet, "MapPublicIpOnLaunch": {"Value": true}}));
+    bed.workspace.assert_nothing_to_do();
+
+    // An apply for another reason leaves both as they are, and has nothing to report afterwards.
+    let tagged = bed.change(&ignoring("  vpc_custom_tags = { team = \"net\" }\n"));
+    assert_eq!(tagged.calls, "CreateTags 1");
+    assert_eq!(bed.attribute("enable_dns_hostnames"), false);
+    assert_eq!(bed.attribute("map_public_ip_on_launch"), true);
+
+    let mended = bed.change(&format!("{ONE_AZ}\n  vpc_custom_tags = {{ team = \"net\" }}"));
+    assert_eq!(mended.calls, "ModifySubnetAttribute 1, ModifyVpcAttribute 1");
+    bed.destroy();
+}
+
+#[test]
+fn ignored_drift_of_an_object_is_neither_reported_nor_mended() {
+    let bed = Bed::new();
+    let ignoring = format!("{ONE_AZ}\n  ignore_drift = [\"default_security_group\", \"route.public.*\"]");
+    bed.change(&ignoring);
+    let rule = json!([{"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}]);
+    let group = bed.id("default_security_group");
+    bed.ec2("authorize_security_group_ingress", json!({"GroupId": group, "IpPermissions": rule}));
+    let table = bed.id("route_table.public");
+    bed.ec2("delete_route", json!({"RouteTableId": table, "DestinationCidrBlock": "0.0.0.0/0"}));
+    bed.workspace.assert_nothing_to_do();
+    assert_eq!(bed.attribute("drift"), json!({}));
+
+    // What is ignored is not touched by an apply for another reason either.
+    let other = bed.change(&format!("{ignoring}\n  enable_dns_hostnames = false"));
+    assert_eq!(other.calls, "ModifyVpcAttribute 1");
+
+    // It is mended once it is ignored no longer.
+    let mended = bed.change(&format!("{ONE_AZ}\n  enable_dns_hostnames = false"));
+    assert_eq!(mended.calls, "CreateRoute 1, RevokeSecurityGroupIngress 1");
+
+    bed.config(&format!("{ONE_AZ}\n  ignore_drift = [\"default_sg\"]"));
+    let plan = bed.workspace.plan(&[]);
+    assert!(plan.says("has no object \"default_sg\""), "a slip of the pen is told");
+    bed.destroy();
+}
