@@ -116,7 +116,10 @@ impl<P: Product> Composite<P> {
         let (Decision { objects, plan }, mut outcome) =
             carry_out::<P>(&name::<P>(&config), decision, &execution, decide_from, &mut diagnostics).await;
         private.inventory = lock(&inventory).clone();
-        arrange(&mut private.inventory, &objects);
+        // What was imported keeps counting as found: the plan has left it in other words than the configuration.
+        if !private.imported {
+            arrange(&mut private.inventory, &objects);
+        }
         if !creating {
             let_leave(&plan, &mut outcome, &mut private.inventory, &mut diagnostics);
         }

@@ -114,7 +114,7 @@ fn number(vpc: Ipv4Net, block: Ipv4Net) -> i64 {
 }
 
 /// Of several that are as common, the one that comes first.
-fn most_common<T: Ord + Copy>(items: impl Iterator<Item = T>) -> Option<T> {
+pub(super) fn most_common<T: Ord + Copy>(items: impl Iterator<Item = T>) -> Option<T> {
     let mut counts: BTreeMap<T, (usize, std::cmp::Reverse<usize>)> = BTreeMap::new();
     for (position, item) in items.enumerate() {
         counts.entry(item).or_insert((0, std::cmp::Reverse(position))).0 += 1;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::addresses::most_common;
 use super::tier_of;
 use crate::objects::{Entry, Inventory};
 use crate::plugin::Value;
 use crate::product::Scope;
 
-/// An object's own tags: what neither `default_tags` nor the computed name explains.
-type Own = BTreeMap<String, String>;
+/// Tags by key.
+type ByKey = BTreeMap<String, String>;
 
 /// The maps for subnets, in the order of [`Tier::ALL`](crate::objects::Tier::ALL).
 const SUBNET_MAPS: [&str; 4] = [
@@ -26,42 +27,69 @@ const ROUTE_TABLE_MAPS: [&str; 4] = [
     "transit_route_table_custom_tags",
 ];
 
-/// Tags on every object go to `custom_tags`; of the others, those on every object of a kind go to the map of that kind.
-/// What is left on single objects is not ours.
+/// The tags of one object.
+struct Tagged<'a> {
+    slot: &'a str,
+    /// All of them.
+    all: ByKey,
+    /// Those that neither `default_tags` nor the computed name explains.
+    own: ByKey,
+}
+
+/// Keys on every object go to `custom_tags`, with the value that the objects without a map of their own have; what all
+/// objects of a kind have beside that goes to the map of the kind. What is left on single objects is not ours.
 pub(super) fn tags(inventory: &Inventory, scope: &Scope, vpc_name: &str, attributes: &mut Value) {
     let staying = inventory.present().filter(|entry| !entry.leaving);
-    let mut objects: Vec<(&str, Own)> =
-        staying.filter_map(|entry| Some((entry.key.slot.as_str(), own(entry, scope, vpc_name)?))).collect();
-    let everywhere = common(objects.iter().map(|(_, own)| own));
-    for (_, own) in &mut objects {
-        own.retain(|key, _| !everywhere.contains_key(key));
-    }
-    attributes.set("custom_tags", everywhere.into());
-    let mut kinds: BTreeMap<&str, Vec<&Own>> = BTreeMap::new();
-    for (slot, own) in &objects {
-        if let Some(map) = map_of(slot) {
-            kinds.entry(map).or_default().push(own);
-        }
+    let objects: Vec<Tagged> = staying.filter_map(|entry| tagged(entry, scope, vpc_name)).collect();
+    let everywhere = everywhere(&objects);
+    let mut kinds: BTreeMap<&str, Vec<ByKey>> = BTreeMap::new();
+    for Tagged { slot, all, own } in &objects {
+        let Some(map) = map_of(slot) else { continue };
+        let is_of_kind = |key: &str, value: &String| match everywhere.get(key) {
+            Some(general) => value != general,
+            None => own.contains_key(key),
+        };
+        let mut tags = all.clone();
+        tags.retain(|key, value| is_of_kind(key, value));
+        kinds.entry(map).or_default().push(tags);
     }
     for (map, tags) in kinds {
-        attributes.set(map, common(tags.into_iter()).into());
+        attributes.set(map, common(tags.iter()).into());
     }
+    attributes.set("custom_tags", everywhere.into());
+}
+
+/// The keys that every object has.
+fn everywhere(objects: &[Tagged]) -> ByKey {
+    let mapless: Vec<&Tagged> = objects.iter().filter(|it| map_of(it.slot).is_none()).collect();
+    let Some(first) = objects.first() else { return ByKey::new() };
+    let keys = first.all.keys().filter(|key| objects.iter().all(|it| it.all.contains_key(*key)));
+    let value = |key: &String| match mapless.first() {
+        Some(first) => {
+            let agree = mapless.iter().all(|it| it.all.get(key) == first.all.get(key));
+            let is_ours = mapless.iter().any(|it| it.own.contains_key(key));
+            first.all.get(key).filter(|_| agree && is_ours).cloned()
+        }
+        None => most_common(objects.iter().filter_map(|it| it.own.get(key))).cloned(),
+    };
+    keys.filter_map(|key| Some((key.clone(), value(key)?))).collect()
 }
 
 /// `None` for an object that takes no tags, or none of ours.
-fn own(entry: &Entry, scope: &Scope, vpc_name: &str) -> Option<Own> {
+fn tagged<'a>(entry: &'a Entry, scope: &Scope, vpc_name: &str) -> Option<Tagged<'a>> {
     let name = format!("{vpc_name}{}", suffix(&entry.key.slot)?);
     let tags = entry.spec().tags()?.known()?;
-    let tags = tags.iter().filter_map(|(key, value)| Some((key.clone(), value.known()?.clone())));
-    let explained = |key: &String, value: &String| match key.as_str() {
-        "Name" => *value == name,
-        _ => scope.default_tags.get(key) == Some(value),
-    };
-    Some(tags.filter(|(key, value)| !explained(key, value)).collect())
+    let all: ByKey = tags.iter().filter_map(|(key, value)| Some((key.clone(), value.known()?.clone()))).collect();
+    let mut own = all.clone();
+    own.retain(|key, value| match key.as_str() {
+        "Name" => *value != name,
+        _ => scope.default_tags.get(key) != Some(value),
+    });
+    Some(Tagged { slot: &entry.key.slot, all, own })
 }
 
 /// What all of them have.
-fn common<'a>(mut all: impl Iterator<Item = &'a Own>) -> Own {
+fn common<'a>(mut all: impl Iterator<Item = &'a ByKey>) -> ByKey {
     let mut common = all.next().cloned().unwrap_or_default();
     for own in all {
         common.retain(|key, value| own.get(key) == Some(value));
