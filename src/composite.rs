@@ -5,6 +5,7 @@
 
 mod planning;
 mod changes;
+mod import;
 mod messages;
 mod observe;
 mod obstacles;
@@ -29,7 +30,7 @@ use crate::plugin::{
     ApplyRequest, ApplyResponse, Diagnostics, ImportResponse, Nested, PlanRequest, PlanResponse, ReadRequest,
     ReadResponse, Resource, Schema, Value,
 };
-use crate::product::{IgnoredDrift, Product};
+use crate::product::Product;
 use crate::reconcile::Progress;
 use private::Private;
 
@@ -149,26 +150,6 @@ impl<P: Product> Resource for Composite<P> {
         let Some(cloud) = self.cloud(&mut diagnostics) else {
             return ImportResponse { state: None, private: Vec::new(), diagnostics };
         };
-        match refresh::refresh::<P>(cloud.as_ref(), id, None, &IgnoredDrift::default()).await {
-            Ok(Some(private)) => {
-                let state = refresh::state::<P>(&state::empty::<P>(), id, &private, cloud.scope());
-                ImportResponse { state: Some(state), private: private.encode(), diagnostics }
-            }
-            Ok(None) => {
-                diagnostics.error(
-                    format!("{} {id} does not exist", P::TYPE_NAME),
-                    format!(
-                        "AWS knows no such id in Region {}. Check the id, and the region and account of the provider \
-                         block.",
-                        cloud.scope().region
-                    ),
-                );
-                ImportResponse { state: None, private: Vec::new(), diagnostics }
-            }
-            Err(failure) => {
-                diagnostics.error(format!("Importing {} {id} failed", P::TYPE_NAME), messages::detail(&failure));
-                ImportResponse { state: None, private: Vec::new(), diagnostics }
-            }
-        }
+        import::import::<P>(cloud.as_ref(), id).await
     }
 }

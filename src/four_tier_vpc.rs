@@ -2,7 +2,7 @@
 //!
 //! Reading order: `config` is what the user writes, `validate` what he may write; `vpc`, `zones`, `addresses`, `ipv6`,
 //! `nat` and `private_nat` make the choices that are frozen once made; `blueprint` puts the objects together; `outputs`
-//! tells of them.
+//! tells of them; `import` and `reflect` go the other way, from objects to what the user would have written.
 
 mod addresses;
 mod blueprint;
@@ -10,6 +10,7 @@ mod config;
 #[cfg(test)]
 mod fixtures;
 mod foreign_routes;
+mod import;
 mod ipv6;
 mod nat;
 mod network_acl;
@@ -18,6 +19,7 @@ mod private_nat;
 mod propagation;
 #[cfg(test)]
 mod properties;
+mod reflect;
 mod security_group;
 mod tags;
 mod validate;
@@ -30,7 +32,7 @@ use std::collections::BTreeMap;
 pub use config::{Config, NaclRule, SecurityGroupRule};
 
 use crate::cloud::Owner;
-use crate::objects::{Ids, Inventory, Object, Spec, Subnet, Tags, Tier, keys};
+use crate::objects::{Ids, Inventory, Object, Tags, keys};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::product::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts, timeouts};
 
@@ -95,8 +97,16 @@ impl Product for FourTierVpc {
         outputs::outputs(config, objects, ids, scope)
     }
 
+    fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
+        import::imported(inventory, scope)
+    }
+
+    fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory) {
+        import::take_as_applied(attributes, configuration, inventory);
+    }
+
     fn reflect(state: &mut Value, inventory: &Inventory) {
-        reflect(state, inventory);
+        reflect::reflect(state, inventory);
     }
 
     fn ignored_drift(config: &Config) -> IgnoredDrift {
@@ -122,50 +132,6 @@ fn canonical(cidr: &str) -> String {
 /// JSON without what has no meaning: spaces and the order of keys. Text that is no JSON is reported by the validation.
 fn canonical_json(text: &str) -> String {
     serde_json::from_str::<serde_json::Value>(text).map_or_else(|_| text.to_string(), |json| json.to_string())
-}
-
-/// Writes what differs from what was applied into the attributes that express it.
-fn reflect(state: &mut Value, inventory: &Inventory) {
-    if let Some(entry) = inventory.at(keys::VPC)
-        && let (Spec::Vpc(applied), Some(Spec::Vpc(observed))) = (&entry.applied, entry.drifted())
-    {
-        let attributes = [
-            ("enable_dns_support", &applied.enable_dns_support, &observed.enable_dns_support),
-            ("enable_dns_hostnames", &applied.enable_dns_hostnames, &observed.enable_dns_hostnames),
-            (
-                "enable_network_address_usage_metrics",
-                &applied.enable_network_address_usage_metrics,
-                &observed.enable_network_address_usage_metrics,
-            ),
-        ];
-        for (name, applied, observed) in attributes {
-            if applied != observed {
-                state.set(name, observed.clone().into());
-            }
-        }
-    }
-    reflect_subnets(state, inventory, "map_public_ip_on_launch", |it| &it.map_public_ip_on_launch);
-    reflect_subnets(state, inventory, "assign_ipv6_address_on_creation", |it| &it.assign_ipv6_address_on_creation);
-}
-
-/// One attribute stands for all public subnets, so it can only say what they all agree on.
-fn reflect_subnets(state: &mut Value, inventory: &Inventory, name: &str, switch: fn(&Subnet) -> &Input<bool>) {
-    let public: Vec<(bool, bool)> = inventory
-        .present()
-        .filter(|entry| !entry.leaving && entry.key.slot.starts_with("subnet."))
-        .filter_map(|entry| match (&entry.applied, entry.spec()) {
-            (Spec::Subnet(applied), Spec::Subnet(found)) if applied.tier == Tier::Public => {
-                Some((*switch(applied).known()?, *switch(found).known()?))
-            }
-            _ => None,
-        })
-        .collect();
-    if let Some((applied, found)) = public.first()
-        && applied != found
-        && public.iter().all(|it| it == &(*applied, *found))
-    {
-        state.set(name, (*found).into());
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod authorizer;
 mod blueprint;
 mod cors;
 mod function_arn;
+mod import;
 pub mod keys;
 mod outputs;
 mod reflect;
@@ -78,6 +79,14 @@ impl Product for HttpGateway {
         scope: Option<&Scope>,
     ) -> BTreeMap<String, Value> {
         outputs::outputs(config, objects, ids, scope)
+    }
+
+    fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
+        import::imported(inventory, scope)
+    }
+
+    fn take_as_applied(attributes: &mut Value, configuration: &Value, _inventory: &Inventory) {
+        import::take_as_applied(attributes, configuration);
     }
 
     fn reflect(state: &mut Value, inventory: &Inventory) {

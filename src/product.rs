@@ -61,6 +61,14 @@ pub trait Product: Send + Sync + 'static {
         scope: Option<&Scope>,
     ) -> BTreeMap<String, Value>;
 
+    /// The configured attributes that reproduce what exists, for an import: what AWS shows, and for what it does not show
+    /// the default or a value that leads to the same objects. `None` where nothing shows that this provider made it.
+    fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value>;
+
+    /// Makes `attributes`, as [`imported`](Product::imported) gave them, what a later configuration is compared with:
+    /// what AWS does not show is taken from that configuration. Both have their defaults filled in.
+    fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory);
+
     /// Writes what differs in AWS from what was applied into the attributes of `state` that express it, so that
     /// Terraform shows it there.
     fn reflect(state: &mut Value, inventory: &Inventory);
@@ -76,7 +84,7 @@ pub trait Product: Send + Sync + 'static {
 pub struct Context<'a, C> {
     /// The configuration, with defaults.
     pub config: &'a C,
-    /// The configuration applied last; `None` before the first apply and after an import.
+    /// The configuration applied last, or what an import amounts to; `None` before the first apply.
     pub prior: Option<&'a C>,
     /// What exists. Choices that are frozen once made (AZs, CIDRs, places) are read from it.
     pub existing: &'a Inventory,

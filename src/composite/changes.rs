@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::observe::drift;
 use super::obstacles::{self, Culprits};
-use super::planning::{Decision, decide, name, prior_config};
+use super::planning::{Decision, decide, name};
 use super::private::Private;
 use super::stages::carry_out;
-use super::{Composite, messages, refresh, state};
+use super::{Composite, import, messages, refresh, state};
 use crate::cloud::{Cause, Cloud, RootState, SharedCloud};
 use crate::objects::{Inventory, Object, Spec};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
@@ -58,7 +58,8 @@ impl<P: Product> Composite<P> {
             );
             return unchanged(diagnostics, &request);
         }
-        let prior = prior_config::<P>(&request.prior, Some(&private));
+        let settled = import::settled::<P>(&request.prior, Some(&private), &filled);
+        let prior = state::decode::<P>(&settled).ok().map(|(_, config)| config);
         let facts = private.facts.take().unwrap_or_default();
         let decide_from = |inventory: &mut Inventory, diagnostics: &mut Diagnostics| {
             decide::<P>(&config, prior.as_ref(), inventory, cloud.scope(), &facts, diagnostics)
@@ -75,6 +76,7 @@ impl<P: Product> Composite<P> {
             return unchanged(diagnostics, &request);
         }
 
+        private.imported = import::is_as_imported(&private, &decision.plan);
         let timeouts = P::timeouts(&config);
         let timeout = if creating { timeouts.create } else { timeouts.update };
         let deadline = Instant::now() + timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs);
@@ -82,7 +84,8 @@ impl<P: Product> Composite<P> {
         let inventory = Arc::new(Mutex::new(std::mem::take(&mut private.inventory)));
         let scope = cloud.scope().clone();
         // What an update leaves to do if it is cut short: all that the prior configuration does not say already.
-        let settled = (!creating).then(|| private.settled.take().unwrap_or(state::configured::<P>(&request.prior)));
+        let settled = (!creating).then_some(settled);
+        private.settled = None;
         let snapshot = {
             let (inventory, filled, config) = (Arc::clone(&inventory), filled.clone(), config.clone());
             let mut private = private.clone();
@@ -115,7 +118,10 @@ impl<P: Product> Composite<P> {
             carry_out::<P>(&name::<P>(&config), decision, &execution, decide_from, &mut diagnostics).await;
         private.inventory = lock(&inventory).clone();
         let culprits = obstacles::of_failures::<P>(cloud.as_ref(), &private.inventory, &plan, &outcome).await;
-        arrange(&mut private.inventory, &objects);
+        // What was imported keeps counting as found: the plan has left it in other words than the configuration.
+        if !private.imported {
+            arrange(&mut private.inventory, &objects);
+        }
         if !creating {
             let_leave(&plan, &mut outcome, &culprits, &mut private.inventory, &mut diagnostics);
         }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::planning::{name, prior_config};
+use super::planning::name;
 use super::private::Private;
-use super::{messages, refresh};
+use super::{messages, refresh, state};
 use crate::cloud::{Cause, Cloud, Connected, Connection, InTheWay, Within};
 use crate::objects::{Claim, Entry, Inventory, Object, Spec};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
@@ -24,8 +24,7 @@ pub(super) async fn plan_of_destroy<P: Product>(connection: &Connection, request
         Connected::Ready(cloud) => Some(of_root::<P>(cloud.as_ref(), id, &mut inventory).await),
         Connected::Unknown | Connected::Missing => None,
     };
-    let config = prior_config::<P>(&request.prior, None);
-    let name = config.map(|config| name::<P>(&config)).unwrap_or_default();
+    let name = state::decode::<P>(&request.prior).map(|(_, config)| name::<P>(&config)).unwrap_or_default();
     let inventory = inventory.unwrap_or_default();
     messages::warn_of_destroy::<P>((&name, id), &inventory, in_the_way.as_ref(), &mut diagnostics);
     let private = request.prior_private;

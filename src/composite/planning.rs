@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::observe::{ignore_drift, is_looks_alone, leave_to_others};
 use super::private::Private;
-use super::{messages, obstacles, refresh, state};
+use super::{import, messages, obstacles, refresh, state};
 use crate::cloud::{Cloud, Connected, Connection, Failure};
 use crate::objects::{Ids, Inventory, Object, Spec};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
@@ -76,7 +76,8 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         }
     };
     let updating = !request.prior.is_null();
-    let prior = prior_config::<P>(&request.prior, Private::decode(&request.prior_private).as_ref());
+    let settled = import::settled::<P>(&request.prior, Private::decode(&request.prior_private).as_ref(), &filled);
+    let prior = state::decode::<P>(&settled).ok().map(|(_, config)| config);
     let replaced_by =
         |existing: &Inventory| prior.as_ref().map(|prior| P::replaced_by(prior, &config, existing)).unwrap_or_default();
 
@@ -131,7 +132,10 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
                 messages::warn_of_gaps::<P>(&name, plan, &mut diagnostics);
                 refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
             }
-            decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision)
+            match import::is_as_imported(&private, &decision.plan) {
+                true => import::kept::<P>(&request.prior, &request.config, &filled),
+                false => decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision),
+            }
         }
     };
     if has_lost_root {
@@ -140,12 +144,6 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
     }
     private.facts = Some(facts);
     PlanResponse { planned, requires_replace, private: private.encode(), diagnostics }
-}
-
-/// The configuration that was last applied in full.
-pub(super) fn prior_config<P: Product>(prior: &Value, private: Option<&Private>) -> Option<P::Config> {
-    let settled = private.and_then(|private| private.settled.as_ref());
-    state::decode::<P>(settled.unwrap_or(prior)).ok().map(|(_, config)| config)
 }
 
 /// What exists according to private state; without a usable one, according to AWS.

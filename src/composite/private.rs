@@ -34,6 +34,10 @@ pub(super) struct Private {
     /// by it stays frozen, and what the later one moves still moves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) settled: Option<Value>,
+    /// Whether the state comes from an import and nothing has been applied since: its attributes are then what the
+    /// inventory shows, and not what a user wrote.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) imported: bool,
     /// Made by the plan of a create. Where that create replaces an object, Terraform hands this to the destroy of the
     /// old one too, and what the old one consists of is not in here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

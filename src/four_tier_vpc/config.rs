@@ -30,9 +30,9 @@ crate::attributes! {
 
         /// How many AZs to use; null means all. A number above that of the AZs there are means all. A smaller number
         /// removes the AZs of the highest index, with their subnets.
-        num_availability_zones: Input<Option<i64>> = optional().check(Check::between(1, 100)),
+        num_availability_zones: Input<Option<i64>> = optional_computed().check(Check::between(1, 100)),
         /// The ids of the AZs to use, such as `use1-az1`; null means all. An AZ left out is removed, with its subnets.
-        availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional(),
+        availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional_computed(),
         /// Ids of AZs not to use. An AZ named here is removed, with its subnets.
         availability_zone_exclude_ids: Strings = default(empty_list()),
         /// Names of AZs not to use, such as `us-east-1e`. An AZ named here is removed, with its subnets.
@@ -106,13 +106,13 @@ crate::attributes! {
         global_subnet_spacing: Input<i64> = default(6_i64).check(Check::between(0, 4095)),
         /// Number of the first private app block; null means the spacing between tiers. A change exchanges the tier's
         /// subnets.
-        private_subnet_spacing: Input<Option<i64>> = optional().check(Check::between(0, 4095)),
+        private_subnet_spacing: Input<Option<i64>> = optional_computed().check(Check::between(0, 4095)),
         /// Number of the first private persistence block; null means twice the spacing between tiers. A change
         /// exchanges the tier's subnets.
-        persistence_subnet_spacing: Input<Option<i64>> = optional().check(Check::between(0, 4095)),
+        persistence_subnet_spacing: Input<Option<i64>> = optional_computed().check(Check::between(0, 4095)),
         /// Number of the first transit block; null means three times the spacing between tiers. A change exchanges
         /// the tier's subnets.
-        transit_subnet_spacing: Input<Option<i64>> = optional().check(Check::between(0, 4095)),
+        transit_subnet_spacing: Input<Option<i64>> = optional_computed().check(Check::between(0, 4095)),
         /// CIDR blocks of public subnets, from /16 to /28, by `AZ-0`, `AZ-1`, ... A missing one is computed. Setting
         /// one to another block exchanges that subnet; removing one moves nothing.
         public_subnet_cidr_blocks: CidrBlocks = default(empty_map()),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::config::tests::config;
 use super::fixtures::{applied, blueprint, next_objects, objects, scope};
 use super::*;
-use crate::objects::{Key, Made, Ref, waves};
+use crate::objects::{Key, Made, Ref, Spec, waves};
 use crate::plugin::{Type, schema};
 
 /// Three AZs, transit, three NAT gateways.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Key, Ref, Spec};
+use super::{Ipv6Source, Key, Ref, Spec};
 use crate::plugin::{Input, Value};
 
 /// What AWS told about an object beside its id, by name: `public_ip`, `owner_id`.
@@ -95,16 +95,55 @@ impl Entry {
     }
 
     /// What it looks like now, as far as it is ours to compare with what is wanted. Of an object that was found without
-    /// a record of what we set, only the tags that are wanted count as ours.
+    /// a record of what we set, only what is wanted counts as ours: of its tags and its propagating gateways.
     pub fn spec_against(&self, wanted: &Spec) -> Spec {
         let mut spec = self.spec().clone();
-        if self.adopted
-            && let Some(Input::Known(wanted)) = wanted.tags()
-            && let Some(Input::Known(tags)) = spec.tags_mut()
-        {
-            tags.retain(|key, _| wanted.contains_key(key));
+        if self.adopted {
+            if let (Some(Input::Known(wanted)), Some(Input::Known(tags))) = (wanted.tags(), spec.tags_mut()) {
+                tags.retain(|key, _| wanted.contains_key(key));
+            }
+            leave_what_is_not_ours(&mut spec, wanted);
         }
         spec
+    }
+}
+
+/// Takes from a look what others may have set, or AWS does not tell, as it is wanted.
+fn leave_what_is_not_ours(found: &mut Spec, wanted: &Spec) {
+    match (found, wanted) {
+        (Spec::Vpc(found), Spec::Vpc(wanted)) if found.ipv4_ipam_pool_id == Input::Known(None) => {
+            found.ipv4_ipam_pool_id = wanted.ipv4_ipam_pool_id.clone();
+            found.ipv4_netmask_length = wanted.ipv4_netmask_length.clone();
+            if wanted.cidr_block == Input::Known(None) {
+                found.cidr_block = Input::Known(None);
+            }
+        }
+        (Spec::VpcIpv6Block(found), Spec::VpcIpv6Block(wanted)) => {
+            if let (Ipv6Source::Pool { pool_id: Input::Known(None), .. }, Ipv6Source::Pool { .. }) =
+                (&found.source, &wanted.source)
+            {
+                found.source = wanted.source.clone();
+            }
+        }
+        (Spec::RouteTable(found), Spec::RouteTable(wanted)) => {
+            if let (Input::Known(found), Input::Known(wanted)) =
+                (&mut found.propagating_gateways, &wanted.propagating_gateways)
+            {
+                found.retain(|gateway| wanted.contains(gateway));
+            }
+        }
+        // AWS gives new subnets this ACL by itself: one that has another was given it by somebody.
+        (Spec::DefaultNetworkAcl(found), Spec::DefaultNetworkAcl(wanted)) => found.subnets = wanted.subnets.clone(),
+        // An empty map of rules leaves those that are there.
+        (Spec::DefaultSecurityGroup(found), Spec::DefaultSecurityGroup(wanted)) => {
+            if wanted.ingress == Input::Known(None) {
+                found.ingress = Input::Known(None);
+            }
+            if wanted.egress == Input::Known(None) {
+                found.egress = Input::Known(None);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -24,6 +24,8 @@ mod gateways;
 mod ignoring;
 #[path = "network/ignored_changes.rs"]
 mod ignored_changes;
+#[path = "network/import.rs"]
+mod import;
 #[path = "network/inputs.rs"]
 mod inputs;
 #[path = "network/interruptions.rs"]

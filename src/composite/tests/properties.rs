@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn some_network() -> impl Strategy<Value = Value> {
+pub(super) fn some_network() -> impl Strategy<Value = Value> {
     let extras = proptest::array::uniform6(prop::bool::weighted(0.4));
     (some_plain_network(), extras, 0..3_i64).prop_map(|(mut config, extras, secondary)| {
         let [ipv6, addresses, private, acl, pool, propagates] = extras;

@@ -1,6 +1,6 @@
 //! The examples that users copy.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -8,6 +8,18 @@ use super::{Bed, text};
 
 #[test]
 fn the_examples_apply_and_destroy() {
+    for example in all() {
+        let bed = Bed::new();
+        bed.workspace.config(&prepared(&bed, &example));
+        bed.workspace.apply(&[]).succeeded();
+        bed.workspace.assert_nothing_to_do();
+        bed.workspace.destroy().succeeded();
+        bed.proxy.account().assert_nothing_of_ours_is_left();
+    }
+}
+
+/// Every file of examples.
+pub(super) fn all() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_four_tier_vpc");
     let mut files: Vec<_> = std::fs::read_dir(&directory)
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
@@ -16,15 +28,13 @@ fn the_examples_apply_and_destroy() {
         .collect();
     files.sort();
     assert!(!files.is_empty(), "there are examples in {}", directory.display());
-    for file in files {
-        let example = std::fs::read_to_string(&file).expect("an example can be read");
-        let bed = Bed::new();
-        bed.workspace.config(&with_real_addresses(&bed, without_terraform_block(&example)));
-        bed.workspace.apply(&[]).succeeded();
-        bed.workspace.assert_nothing_to_do();
-        bed.workspace.destroy().succeeded();
-        bed.proxy.account().assert_nothing_of_ours_is_left();
-    }
+    files
+}
+
+/// An example as it can be applied in the account of a test.
+pub(super) fn prepared(bed: &Bed, example: &Path) -> String {
+    let example = std::fs::read_to_string(example).expect("an example can be read");
+    with_real_addresses(bed, without_terraform_block(&example))
 }
 
 /// The workspace requires the provider already.
