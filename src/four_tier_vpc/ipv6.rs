@@ -26,6 +26,17 @@ pub(super) fn range(context: &Context<'_, Config>, vpc: &Key) -> Result<Object, 
         Some((entry, it)) => (entry.key.clone(), told(&it.source, &wanted)),
         None => (keys::ipv6_cidr_block(&wanted), wanted),
     };
+    if let (Ipv6Source::Amazon { .. }, Input::Known(Some(asked))) = (&source, &context.config.ipv6_cidr_block) {
+        let there = existing.and_then(|(entry, _)| actual(entry));
+        if there.is_none_or(|there| asked.parse() != Ok(there)) {
+            let has = there.map_or("has none yet".to_string(), |there| format!("has {there}"));
+            return Err(Problem::new(
+                AttributePath::new("ipv6_cidr_block"),
+                format!("{asked} cannot be had: Amazon chooses the range that it gives, and the network {has}."),
+                "Leave it out, or take a range from a pool with ipv6_ipam_pool_id.",
+            ));
+        }
+    }
     Ok(Object::new(key, Spec::VpcIpv6Block(VpcIpv6Block { vpc: vpc.clone(), source })))
 }
 

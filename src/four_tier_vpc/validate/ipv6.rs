@@ -42,7 +42,9 @@ impl Problems {
         let (asked, length) = (config.ipv6_cidr_block.known(), config.ipv6_netmask_length.known());
         let (asked, length) = (asked.and_then(Option::as_ref), length.copied().flatten());
         let hint = "Set ipv6_ipam_pool_id, or leave this out.";
-        if let Some(asked) = asked.filter(|_| has_no_pool) {
+        // With a range of Amazon's it may say again what that is, as a generated configuration does.
+        let is_not_generated = matches!(config.assign_generated_ipv6_cidr_block, Input::Known(None | Some(false)));
+        if let Some(asked) = asked.filter(|_| has_no_pool && is_not_generated) {
             let message = format!("{asked} is asked of a pool, and ipv6_ipam_pool_id names none.");
             self.add(path("ipv6_cidr_block"), message, hint);
         }

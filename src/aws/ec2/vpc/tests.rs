@@ -115,27 +115,6 @@ async fn a_refused_vpc_is_not_looked_for() {
     assert_eq!(aws.actions(), ["CreateVpc"]);
 }
 
-#[tokio::test]
-async fn a_vpc_that_stays_in_use_names_the_interfaces_in_it() {
-    let aws = Recorded::default()
-        .fail("DeleteVpc", 400, "DependencyViolation", "The vpc 'vpc-1' has dependencies and cannot be deleted.")
-        .on(
-            "DescribeNetworkInterfaces",
-            "<networkInterfaceSet><item><networkInterfaceId>eni-7</networkInterfaceId>\
-             <description>AWS Lambda VPC ENI-shop</description><ownerId>123456789012</ownerId>\
-             </item></networkInterfaceSet>",
-        );
-    let entry = Entry::new(key(), "vpc-1", Spec::Vpc(spec()));
-    let failure = Notes::default()
-        .run_for(&aws.session(), &key(), &[], Duration::from_millis(60), async |operation| {
-            delete(operation, &entry).await
-        })
-        .await
-        .unwrap_err();
-    assert_eq!(failure.cause, Cause::InUse);
-    assert!(failure.message.contains("eni-7") && failure.message.contains("Lambda"), "{}", failure.message);
-}
-
 fn of_pool() -> Vpc {
     Vpc {
         cidr_block: Input::Known(None),
