@@ -1,5 +1,6 @@
 //! What the executor and the resources want from AWS, so that both can be tested without it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, RwLock};
 
 use async_trait::async_trait;
@@ -40,6 +41,10 @@ pub trait Cloud: Send + Sync + 'static {
     /// Deletes an object and waits until it has gone. Absence is success.
     async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure>;
 
+    /// Looks for what others keep in a topology, since AWS deletes nothing that holds it. `known` are our own objects,
+    /// which are no obstacles, and neither is what goes with them. A fixed number of calls: one within subnets.
+    async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay;
+
     /// The roots with this name that a create which never returned has left.
     async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
 
@@ -75,6 +80,14 @@ impl Owner {
             Owner::HttpGateway => "api",
         }
     }
+
+    /// Whether others put objects of their own below the root, by which AWS then refuses to delete it.
+    pub fn holds_foreign_objects(self) -> bool {
+        match self {
+            Owner::FourTierVpc => true,
+            Owner::HttpGateway => false,
+        }
+    }
 }
 
 /// What one operation may use.
@@ -88,6 +101,8 @@ pub struct Work<'a> {
     /// What was last set on the object, where it exists: of this, what is no longer wanted is removed, even where it is
     /// not sure that all of it was set.
     pub before: Option<&'a Spec>,
+    /// The ids of all objects that state knows: what has no tags and is not among them may be left by a killed run.
+    pub known: BTreeSet<String>,
     /// How long things may take.
     pub timeouts: &'a Timeouts,
     /// How long its waits go on.
@@ -150,6 +165,48 @@ pub struct Observed {
     pub spec: Spec,
     /// What else AWS tells.
     pub learned: Learned,
+}
+
+/// Where to look for what is in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within<'a> {
+    /// In all that is below the root.
+    Root,
+    /// In these subnets, by their AWS ids.
+    Subnets(&'a [&'a str]),
+}
+
+/// What others keep in a topology, as far as AWS told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InTheWay {
+    /// What was found, in an order that depends on nothing but itself.
+    pub obstacles: Vec<Obstacle>,
+    /// The looks that failed, such as for want of a permission. What they would have shown is not among the obstacles.
+    pub unseen: Vec<Failure>,
+}
+
+impl InTheWay {
+    /// The obstacles that keep one of our objects.
+    pub fn holding(&self, id: &str) -> Vec<Obstacle> {
+        self.obstacles.iter().filter(|obstacle| obstacle.holds.iter().any(|held| held == id)).cloned().collect()
+    }
+}
+
+/// An object that is not ours, and that keeps AWS from deleting one of ours.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Obstacle {
+    /// What it is, for messages: `network interface`.
+    pub kind: &'static str,
+    /// Its id in AWS.
+    pub id: String,
+    /// What tells people which one it is: its description, name or range; empty where AWS shows none.
+    pub description: String,
+    /// What else helps to find who made it, such as the type of a network interface; empty where there is nothing.
+    pub further: String,
+    /// The account that it belongs to, where AWS tells.
+    pub owner: Option<String>,
+    /// The AWS ids of our objects that it keeps, beside the root, which it always keeps.
+    pub holds: Vec<String>,
 }
 
 /// A root that a create which never returned has left.

@@ -8,6 +8,7 @@ mod changes;
 mod import;
 mod messages;
 mod observe;
+mod obstacles;
 mod private;
 mod refresh;
 mod stages;
@@ -130,15 +131,8 @@ impl<P: Product> Resource for Composite<P> {
     }
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
-        let mut diagnostics = Diagnostics::default();
         if request.proposed.is_null() {
-            messages::warn_of_destroy::<P>(&request, &mut diagnostics);
-            return PlanResponse {
-                planned: Value::Null,
-                requires_replace: Vec::new(),
-                private: request.prior_private,
-                diagnostics,
-            };
+            return obstacles::plan_of_destroy::<P>(&self.connection, request).await;
         }
         planning::plan::<P>(&self.connection, request).await
     }

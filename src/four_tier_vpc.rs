@@ -1,8 +1,8 @@
 //! The product `fgw_four_tier_vpc`: from its configuration to the objects of a network. Nothing here does I/O.
 //!
-//! Reading order: `config` is what the user writes, `validate` what he may write; `zones`, `addresses` and `nat` make
-//! the choices that are frozen once made; `blueprint` puts the objects together; `outputs` tells of them; `import` and `reflect`
-//! go the other way, from objects to what the user would have written.
+//! Reading order: `config` is what the user writes, `validate` what he may write; `vpc`, `zones`, `addresses`, `ipv6`,
+//! `nat` and `private_nat` make the choices that are frozen once made; `blueprint` puts the objects together; `outputs`
+//! tells of them; `import` and `reflect` go the other way, from objects to what the user would have written.
 
 mod addresses;
 mod blueprint;
@@ -10,16 +10,21 @@ mod config;
 #[cfg(test)]
 mod fixtures;
 mod import;
-mod nat;
 mod foreign_routes;
+mod ipv6;
+mod nat;
+mod network_acl;
 mod outputs;
+mod private_nat;
+mod propagation;
 #[cfg(test)]
 mod properties;
 mod reflect;
 mod security_group;
 mod tags;
-mod unsupported;
 mod validate;
+mod vpc;
+mod warnings;
 mod zones;
 
 use std::collections::BTreeMap;
@@ -27,7 +32,7 @@ use std::collections::BTreeMap;
 pub use config::{Config, NaclRule, SecurityGroupRule};
 
 use crate::cloud::Owner;
-use crate::objects::{Ids, Inventory, Object, Tags};
+use crate::objects::{Ids, Inventory, Object, Tags, keys};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::product::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts, timeouts};
 
@@ -61,22 +66,14 @@ impl Product for FourTierVpc {
     }
 
     fn validate(config: &Config) -> Vec<Problem> {
-        let mut problems = validate::validate(config);
-        problems.extend(unsupported::unsupported(config));
-        problems
+        validate::validate(config)
     }
 
-    fn replaced_by(prior: &Config, config: &Config) -> Vec<AttributePath> {
-        let mut paths = Vec::new();
-        if !is_same_range(&prior.cidr_block, &config.cidr_block) {
-            paths.push(AttributePath::new("cidr_block"));
+    fn replaced_by(prior: &Config, config: &Config, existing: &Inventory) -> Vec<AttributePath> {
+        match existing.at(keys::VPC) {
+            Some(entry) => vpc::replaced_by(entry, config),
+            None => vpc::replaced_since(prior, config),
         }
-        // AWS takes a VPC from `dedicated` to `default`, but not back.
-        let default = Input::Known("default".to_string());
-        if prior.tenancy != config.tenancy && config.tenancy != default {
-            paths.push(AttributePath::new("tenancy"));
-        }
-        paths
     }
 
     fn lookups(config: &Config) -> Vec<Lookup> {
@@ -127,14 +124,14 @@ impl Product for FourTierVpc {
     }
 }
 
-/// Whether two ranges are the same. An unknown one may be another, and Terraform must be told of the replacement
-/// before it happens.
-fn is_same_range(a: &Input<Option<String>>, b: &Input<Option<String>>) -> bool {
-    let net = |it: &Input<Option<String>>| it.known()?.as_ref()?.parse::<ipnet::IpNet>().ok().map(|net| net.trunc());
-    match (net(a), net(b)) {
-        (Some(a), Some(b)) => a == b,
-        _ => a == b && a.is_known(),
-    }
+/// A CIDR block as AWS writes it.
+fn canonical(cidr: &str) -> String {
+    cidr.parse::<ipnet::IpNet>().map_or_else(|_| cidr.to_string(), |net| net.trunc().to_string())
+}
+
+/// JSON without what has no meaning: spaces and the order of keys. Text that is no JSON is reported by the validation.
+fn canonical_json(text: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(text).map_or_else(|_| text.to_string(), |json| json.to_string())
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl Product for HttpGateway {
     }
 
     /// Nothing: AWS changes every input of an HTTP API in place.
-    fn replaced_by(_prior: &GatewayConfig, _config: &GatewayConfig) -> Vec<AttributePath> {
+    fn replaced_by(_: &GatewayConfig, _: &GatewayConfig, _: &Inventory) -> Vec<AttributePath> {
         Vec::new()
     }
 

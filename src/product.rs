@@ -42,8 +42,9 @@ pub trait Product: Send + Sync + 'static {
     /// Checks what can be checked without AWS, all at once. Unknown inputs are no problem.
     fn validate(config: &Self::Config) -> Vec<Problem>;
 
-    /// The attributes whose change needs a new root. `prior` is the configuration applied last.
-    fn replaced_by(prior: &Self::Config, config: &Self::Config) -> Vec<AttributePath>;
+    /// The attributes whose change needs a new root. `prior` is the configuration applied last, `existing` what exists,
+    /// which is empty while the provider does not know where it works.
+    fn replaced_by(prior: &Self::Config, config: &Self::Config, existing: &Inventory) -> Vec<AttributePath>;
 
     /// What must be looked up in AWS for a blueprint.
     fn lookups(config: &Self::Config) -> Vec<Lookup>;

@@ -5,11 +5,12 @@ pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;
 pub(crate) mod eip;
 pub(crate) mod internet_gateway;
+mod ipam;
 pub(crate) mod nat_gateway;
 mod nat_gateway_addresses;
 mod network;
 mod network_acl_rules;
-mod network_interfaces;
+mod obstacles;
 mod policy;
 mod pollers;
 pub(crate) mod route;
@@ -27,8 +28,10 @@ mod without_token;
 pub(crate) mod recorded;
 
 use aws_sdk_ec2::types::Filter;
+use ipnet::Ipv6Net;
 
 pub(crate) use network::read;
+pub(crate) use obstacles::in_the_way;
 pub(crate) use pollers::Pollers;
 pub(crate) use vpc::{mark_root, unfinished_roots};
 
@@ -40,4 +43,9 @@ fn filter(name: impl Into<String>, value: impl Into<String>) -> Filter {
 /// The same for any of several values, of which AWS takes at most 200.
 fn filter_any<'a>(name: &str, values: impl IntoIterator<Item = &'a str>) -> Filter {
     Filter::builder().name(name).set_values(Some(values.into_iter().map(str::to_string).collect())).build()
+}
+
+/// An IPv6 range without host bits, as AWS writes it in more than one way; `None` for what is none.
+fn ipv6_range(text: &str) -> Option<Ipv6Net> {
+    Some(text.parse::<Ipv6Net>().ok()?.trunc())
 }

@@ -144,6 +144,7 @@ where
         root_id: Some("api1"),
         ids: &all,
         before: None,
+        known: Default::default(),
         timeouts: &timeouts,
         patience: Patience {
             deadline: Instant::now() + Duration::from_secs(10),

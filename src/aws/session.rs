@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::waits::Newborns;
 use super::{Operation, apigatewayv2, ec2, lambda_permission, log_group};
-use crate::cloud::{Cloud, Failure, Owner, Record, RootState, Seen, UnfinishedRoot, Work};
+use crate::cloud::{Cloud, Failure, InTheWay, Owner, Record, RootState, Seen, UnfinishedRoot, Within, Work};
 use crate::objects::{Entry, Object, Spec};
 use crate::product::{Facts, Lookup, Scope};
 
@@ -150,6 +150,13 @@ impl Cloud for Session {
         match owner {
             Owner::FourTierVpc => Ok(()),
             Owner::HttpGateway => apigatewayv2::stage::check_deployment(self, root_id).await,
+        }
+    }
+
+    async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
+        match owner {
+            Owner::FourTierVpc => ec2::in_the_way(self, root_id, within, known).await,
+            Owner::HttpGateway => InTheWay::default(),
         }
     }
 

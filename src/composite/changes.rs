@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::observe::drift;
+use super::obstacles::{self, Culprits};
 use super::planning::{Decision, decide, name};
 use super::private::Private;
 use super::stages::carry_out;
@@ -116,12 +117,13 @@ impl<P: Product> Composite<P> {
         let (Decision { objects, plan }, mut outcome) =
             carry_out::<P>(&name::<P>(&config), decision, &execution, decide_from, &mut diagnostics).await;
         private.inventory = lock(&inventory).clone();
+        let culprits = obstacles::of_failures::<P>(cloud.as_ref(), &private.inventory, &plan, &outcome).await;
         // What was imported keeps counting as found: the plan has left it in other words than the configuration.
         if !private.imported {
             arrange(&mut private.inventory, &objects);
         }
         if !creating {
-            let_leave(&plan, &mut outcome, &mut private.inventory, &mut diagnostics);
+            let_leave(&plan, &mut outcome, &culprits, &mut private.inventory, &mut diagnostics);
         }
         let root_id = root_id::<P>(&private.inventory);
         if creating {
@@ -134,7 +136,7 @@ impl<P: Product> Composite<P> {
             diagnostics
                 .error(format!("{} {} does not work as applied", P::TYPE_NAME, root_id), messages::detail(&failure));
         }
-        messages::failures(&plan, &outcome, &mut diagnostics);
+        messages::failures(&plan, &outcome, &culprits, &mut diagnostics);
         let complete = outcome.failed.is_empty() && outcome.not_started.is_empty();
         if !complete {
             let name = name::<P>(&config);
@@ -206,7 +208,9 @@ impl<P: Product> Composite<P> {
         if lock(&inventory).present().next().is_none() {
             return nothing(diagnostics);
         }
-        messages::failures(&plan, &outcome, &mut diagnostics);
+        let remaining = lock(&inventory).clone();
+        let culprits = obstacles::of_failures::<P>(cloud.as_ref(), &remaining, &plan, &outcome).await;
+        messages::failures(&plan, &outcome, &culprits, &mut diagnostics);
         let name = config.as_ref().map(|config| name::<P>(config)).unwrap_or_default();
         messages::unfinished::<P>(&name, None, false, &plan, &outcome, &mut diagnostics);
         let (state, private) = what_remains();
@@ -266,7 +270,13 @@ impl<P: Product> Composite<P> {
 /// In an update that deletes subnets it is no error that others still use what is deleted: Terraform changes those
 /// others only after our update. Of deletions that an error has kept from starting, those are moved whose place a new
 /// object has taken; the others keep their place, as what they are replaced by does not stand.
-fn let_leave(plan: &Plan, outcome: &mut Outcome, inventory: &mut Inventory, diagnostics: &mut Diagnostics) {
+fn let_leave(
+    plan: &Plan,
+    outcome: &mut Outcome,
+    culprits: &Culprits,
+    inventory: &mut Inventory,
+    diagnostics: &mut Diagnostics,
+) {
     let is_deletion = |position: &usize| matches!(plan.ops[*position].action, Action::Delete { .. });
     let deletes_subnets = plan.deleted().any(|entry| matches!(entry.spec(), Spec::Subnet(_)));
     let has_left_its_place = |position: &usize| {
@@ -285,7 +295,11 @@ fn let_leave(plan: &Plan, outcome: &mut Outcome, inventory: &mut Inventory, diag
         let key = plan.ops[*position].action.key();
         diagnostics.warning(
             format!("{key} is still in use and is deleted by the next apply"),
-            format!("{}\n\nIt is listed in the attribute leaving until then.", messages::detail(failure)),
+            format!(
+                "{}{}\n\nIt is listed in the attribute leaving until then.",
+                messages::detail(failure),
+                messages::culprits(culprits.get(position))
+            ),
         );
     }
     let undone = outcome.failed.iter().map(|(position, _)| *position).chain(outcome.not_started.iter().copied());

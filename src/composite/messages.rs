@@ -1,12 +1,12 @@
 //! The only place that makes messages about AWS objects for people.
 
-use crate::cloud::{Cause, Failure, UnfinishedRoot};
+use crate::cloud::{Cause, Failure, InTheWay, Obstacle, UnfinishedRoot};
 use crate::objects::{Entry, Inventory, Object, Spec};
-use crate::plugin::{AttributePath, Diagnostics, PlanRequest, Value};
+use crate::plugin::{AttributePath, Diagnostics, Value};
 use crate::product::{IgnoredDrift, Product};
 use crate::reconcile::{Action, Gap, Outcome, Plan};
 
-use super::private::Private;
+use super::obstacles::Culprits;
 
 /// What AWS said, and what that means.
 pub(super) fn detail(failure: &Failure) -> String {
@@ -33,11 +33,11 @@ pub(super) fn detail(failure: &Failure) -> String {
 }
 
 /// One error for each operation that failed.
-pub(super) fn failures(plan: &Plan, outcome: &Outcome, diagnostics: &mut Diagnostics) {
+pub(super) fn failures(plan: &Plan, outcome: &Outcome, found: &Culprits, diagnostics: &mut Diagnostics) {
     for (position, failure) in &outcome.failed {
         let action = &plan.ops[*position].action;
         let summary = format!("{} {} {} failed", action.doing(), action.spec().kind(), action.key());
-        diagnostics.error(summary, detail(failure));
+        diagnostics.error(summary, format!("{}{}", detail(failure), culprits(found.get(position))));
     }
 }
 
@@ -57,6 +57,20 @@ pub(super) fn warn_of_idle_patterns<P: Product>(
              stands for any text.",
         );
     }
+}
+
+/// What keeps AWS from deleting an object, as a paragraph of its own after what AWS said.
+pub(super) fn culprits(found: Option<&InTheWay>) -> String {
+    let Some(found) = found else { return String::new() };
+    let mut text = match found.obstacles.is_empty() {
+        true if found.unseen.is_empty() => "\n\nNothing of others is found in its way any more.".to_string(),
+        true => String::new(),
+        false => format!("\n\nIn its way:\n{}", listed(&found.obstacles, "  ")),
+    };
+    for failure in &found.unseen {
+        text.push_str(&format!("\n\nWhat is in its way could not be looked up in full: {}", detail(failure)));
+    }
+    text
 }
 
 /// What stands, what does not, and the ways on, after an apply that did not finish.
@@ -104,8 +118,13 @@ pub(super) fn still_unknown<P: Product>(name: &str, keys: Vec<String>, diagnosti
     );
 }
 
-/// What a plan that deletes should not keep to itself.
-pub(super) fn warn_of_deletions<P: Product>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) {
+/// What a plan that deletes should not keep to itself, with what others have in the subnets that it deletes.
+pub(super) fn warn_of_deletions<P: Product>(
+    name: &str,
+    plan: &Plan,
+    in_the_way: &InTheWay,
+    diagnostics: &mut Diagnostics,
+) {
     let deleted: Vec<&Entry> = plan.deleted().collect();
     if deleted.is_empty() {
         return;
@@ -122,12 +141,54 @@ pub(super) fn warn_of_deletions<P: Product>(name: &str, plan: &Plan, diagnostics
         .iter()
         .map(|entry| {
             let what = if arriving.contains(entry.key.slot.as_str()) { "replaced" } else { "deleted" };
-            format!("  {what}: {} ({}){}", entry.key, entry.id, address(entry))
+            let line = format!("  {what}: {} ({}){}", entry.key, entry.id, address(entry));
+            let inside = in_the_way.holding(&entry.id);
+            match inside.len() {
+                0 => line,
+                count => format!(
+                    "{line}, with {} in it:\n{}",
+                    counted(count, "network interface"),
+                    listed(&inside, "      ")
+                ),
+            }
         })
         .collect();
-    diagnostics.warning(
-        format!("The update of {} {name:?} deletes {} AWS objects", P::TYPE_NAME, deleted.len()),
-        lines.join("\n"),
+    let mut text = lines.join("\n");
+    if !in_the_way.obstacles.is_empty() {
+        text.push_str(
+            "\n\nAWS keeps a subnet while a network interface is in it, and Terraform changes what the interfaces belong to \
+             only after this update. So the update waits up to two minutes for them. A subnet that still holds one is then \
+             listed in the attribute leaving, and the next apply deletes it.",
+        );
+    }
+    for failure in &in_the_way.unseen {
+        text.push_str(&format!(
+            "\n\nWhether network interfaces of others are in these subnets could not be looked up: {}",
+            detail(failure)
+        ));
+    }
+    let summary = format!("The update of {} {name:?} deletes {}", P::TYPE_NAME, counted(deleted.len(), "AWS object"));
+    diagnostics.warning(summary, text);
+}
+
+/// A subnet that can be made only after one that others still use has gone.
+pub(super) fn overlap<P: Product>(
+    name: &str,
+    (new, new_block): (&Object, &str),
+    (old, old_block): (&Entry, &str),
+    inside: &[Obstacle],
+    diagnostics: &mut Diagnostics,
+) {
+    diagnostics.error(
+        format!("{} {name:?}: {} would have to wait for {} of {}", P::TYPE_NAME, new.key, old.key, old.id),
+        format!(
+            "Its block {new_block} overlaps {old_block}, the block of subnet {}, which this plan deletes. AWS makes the \
+             new subnet only when the old one has gone, and keeps that while others have network interfaces in it:\n{}\n\n\
+             Either choose a block that overlaps no subnet in use: then the new subnet is made first, what stands in the \
+             old one can move, and the next apply deletes that. Or empty the old subnet first, and then apply.",
+            old.id,
+            listed(inside, "  "),
+        ),
     );
 }
 
@@ -179,25 +240,61 @@ pub(super) fn root_is_gone<P: Product>(
 }
 
 /// What a destroy takes that cannot be had again.
-pub(super) fn warn_of_destroy<P: Product>(request: &PlanRequest, diagnostics: &mut Diagnostics) {
-    let Some(private) = Private::decode(&request.prior_private) else { return };
-    let lines: Vec<String> = private
-        .inventory
-        .present()
-        .filter(|entry| matches!(entry.spec(), Spec::Eip(_) | Spec::LogGroup(_)))
-        .map(|entry| match entry.spec() {
-            Spec::LogGroup(_) => format!("  log group {} with its events", entry.id),
-            _ => format!("  {} ({}){}", entry.key, entry.id, address(entry)),
-        })
-        .collect();
-    if lines.is_empty() {
-        return;
+///
+/// `in_the_way` is `None` where nobody could look, as the provider block still holds unknowns.
+pub(super) fn warn_of_destroy<P: Product>(
+    (name, id): (&str, &str),
+    inventory: &Inventory,
+    in_the_way: Option<&InTheWay>,
+    diagnostics: &mut Diagnostics,
+) {
+    let lost =
+        inventory.present().filter(|entry| matches!(entry.spec(), Spec::Eip(_) | Spec::LogGroup(_))).map(|entry| {
+            match entry.spec() {
+                Spec::LogGroup(_) => format!("  log group {} with its events", entry.id),
+                _ => format!("  {} ({}){}", entry.key, entry.id, address(entry)),
+            }
+        });
+    let lost: Vec<String> = lost.collect();
+    if !lost.is_empty() {
+        let mut text = format!("These go with {id}:\n{}", lost.join("\n"));
+        if in_the_way.is_none() && P::OWNER.holds_foreign_objects() {
+            text.push_str(&format!(
+                "\n\nWhat others keep in {id} could not be looked up, as the provider configuration is not known yet."
+            ));
+        }
+        diagnostics.warning(format!("Destroying {} {name:?} gives up what cannot be had again", P::TYPE_NAME), text);
     }
-    let id = request.prior.get("id").as_str().unwrap_or_default();
-    diagnostics.warning(
-        format!("Destroying {} {id} gives up what cannot be had again", P::TYPE_NAME),
-        format!("These go with it:\n{}", lines.join("\n")),
-    );
+    if let Some(in_the_way) = in_the_way {
+        warn_of_foreigners::<P>((name, id), in_the_way, diagnostics);
+    }
+}
+
+/// What others keep in a root that is to be destroyed.
+fn warn_of_foreigners<P: Product>((name, id): (&str, &str), found: &InTheWay, diagnostics: &mut Diagnostics) {
+    let unseen: Vec<String> = found.unseen.iter().map(detail).collect();
+    if !found.obstacles.is_empty() {
+        let mut text = format!(
+            "AWS refuses to delete {id} while these are there:\n{}\n\nWhat Terraform destroys before this resource goes in \
+             time. Remove what is left of the others: a destroy that finds them waits for as long as timeouts.delete says, \
+             and then fails.",
+            listed(&found.obstacles, "  ")
+        );
+        if !unseen.is_empty() {
+            text.push_str(&format!("\n\nThere may be more, as not all could be looked up: {}", unseen.join("\n")));
+        }
+        let count = counted(found.obstacles.len(), "object");
+        diagnostics
+            .warning(format!("Others keep {count} in {} {name:?}, which is to be destroyed", P::TYPE_NAME), text);
+    } else if !unseen.is_empty() {
+        diagnostics.warning(
+            format!("What others keep in {} {name:?} could not be looked up", P::TYPE_NAME),
+            format!(
+                "If they keep anything in {id}, AWS refuses to delete it, and the destroy fails.\n\n{}",
+                unseen.join("\n")
+            ),
+        );
+    }
 }
 
 /// A create that finds what a killed create has left.
@@ -221,6 +318,36 @@ fn address(entry: &Entry) -> String {
         (Spec::Eip(_), Some(address)) => format!(", the public address {address} is lost"),
         _ => String::new(),
     }
+}
+
+/// One line for each.
+fn listed(obstacles: &[Obstacle], indent: &str) -> String {
+    const SHOWN: usize = 20;
+    let mut lines: Vec<String> =
+        obstacles.iter().take(SHOWN).map(|obstacle| format!("{indent}{}", described(obstacle))).collect();
+    if obstacles.len() > SHOWN {
+        lines.push(format!("{indent}and {} more", obstacles.len() - SHOWN));
+    }
+    lines.join("\n")
+}
+
+/// `network interface eni-1 "AWS Lambda VPC ENI-shop" (type lambda, account 123456789012)`
+fn described(obstacle: &Obstacle) -> String {
+    let mut text = format!("{} {}", obstacle.kind, obstacle.id);
+    if !obstacle.description.is_empty() {
+        text.push_str(&format!(" {:?}", obstacle.description));
+    }
+    let account = obstacle.owner.as_ref().map(|owner| format!("account {owner}"));
+    let further = Some(obstacle.further.clone()).filter(|further| !further.is_empty());
+    let further: Vec<String> = further.into_iter().chain(account).collect();
+    if !further.is_empty() {
+        text.push_str(&format!(" ({})", further.join(", ")));
+    }
+    text
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn shortened(keys: &[String]) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::observe::{ignore_drift, is_looks_alone, leave_to_others};
 use super::private::Private;
-use super::{import, messages, refresh, state};
+use super::{import, messages, obstacles, refresh, state};
 use crate::cloud::{Cloud, Connected, Connection, Failure};
 use crate::objects::{Ids, Inventory, Object, Spec};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
@@ -78,11 +78,13 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
     let updating = !request.prior.is_null();
     let settled = import::settled::<P>(&request.prior, Private::decode(&request.prior_private).as_ref(), &filled);
     let prior = state::decode::<P>(&settled).ok().map(|(_, config)| config);
-    let mut requires_replace = prior.as_ref().map(|prior| P::replaced_by(prior, &config)).unwrap_or_default();
+    let replaced_by =
+        |existing: &Inventory| prior.as_ref().map(|prior| P::replaced_by(prior, &config, existing)).unwrap_or_default();
 
     let cloud = match connection.get() {
         Connected::Ready(cloud) => cloud,
         Connected::Unknown => {
+            let requires_replace = replaced_by(&Inventory::default());
             let planned = undecided::<P>(&request.prior, &filled, &config, None, &Ids::default());
             return PlanResponse { planned, requires_replace, private: request.prior_private, diagnostics };
         }
@@ -107,6 +109,7 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         }
     };
     let scope = cloud.scope();
+    let mut requires_replace = replaced_by(&private.inventory);
     let has_lost_root = updating && private.inventory.at(P::OWNER.root()).is_none();
     if has_lost_root {
         // Everything has to be made anew under another id, which is what Terraform calls a replacement.
@@ -122,8 +125,11 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         Ok(None) => undecided::<P>(&request.prior, &filled, &config, Some(scope), &private.inventory.ids()),
         Ok(Some(decision)) => {
             if updating && !replacing {
-                messages::warn_of_deletions::<P>(&name::<P>(&config), &decision.plan, &mut diagnostics);
-                messages::warn_of_gaps::<P>(&name::<P>(&config), &decision.plan, &mut diagnostics);
+                let (name, plan, inventory) = (name::<P>(&config), &decision.plan, &private.inventory);
+                let in_the_way = obstacles::in_deleted_subnets::<P>(cloud.as_ref(), inventory, plan).await;
+                messages::warn_of_deletions::<P>(&name, plan, &in_the_way, &mut diagnostics);
+                obstacles::refuse_overlaps::<P>(&name, plan, &in_the_way, &mut diagnostics);
+                messages::warn_of_gaps::<P>(&name, plan, &mut diagnostics);
                 refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
             }
             match import::is_as_imported(&private, &decision.plan) {

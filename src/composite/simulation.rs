@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 
-use crate::cloud::{Cause, Cloud, Failure, Observed, Owner, Record, RootState, Seen, UnfinishedRoot, Work};
+use crate::cloud::{
+    Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Owner, Record, RootState, Seen, UnfinishedRoot, Within, Work,
+};
 use crate::objects::{Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::product::{AvailabilityZone, Facts, Lookup, Scope};
 
@@ -30,6 +32,8 @@ pub(crate) struct Simulation {
     pub(crate) hanging: std::sync::atomic::AtomicBool,
     /// Slots that something foreign uses, so that they cannot be deleted.
     pub(crate) in_use: Mutex<Vec<String>>,
+    /// Whether the role may not look for what is in the way.
+    pub(crate) hides_obstacles: Mutex<bool>,
     /// Slots whose code panics.
     pub(crate) panicking: Mutex<Vec<String>>,
     /// What was done, as `create subnet.public.0`.
@@ -65,6 +69,7 @@ impl Simulation {
             failing: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
+            hides_obstacles: Mutex::default(),
             panicking: Mutex::default(),
             calls: Mutex::default(),
             root_state: Mutex::default(),
@@ -293,6 +298,33 @@ impl Cloud for Simulation {
 
     async fn settle(&self, _: Owner, _: &str) -> Result<(), Failure> {
         Ok(())
+    }
+
+    /// A network interface for each slot in use.
+    async fn in_the_way(&self, owner: Owner, _: &str, within: Within<'_>, _: &[Entry]) -> InTheWay {
+        if !owner.holds_foreign_objects() {
+            return InTheWay::default();
+        }
+        if *self.hides_obstacles.lock().unwrap() {
+            let denied = Failure::new(Cause::Denied, "DescribeNetworkInterfaces", "not authorized");
+            return InTheWay { obstacles: Vec::new(), unseen: vec![denied] };
+        }
+        let objects = self.objects();
+        let ids = self.ids.lock().unwrap();
+        let in_use = self.in_use.lock().unwrap();
+        let used = objects.iter().filter(|object| in_use.contains(&object.key.slot)).map(|object| Obstacle {
+            kind: "network interface",
+            id: format!("eni-{}", object.key.slot),
+            description: "AWS Lambda VPC ENI-shop".into(),
+            further: "type lambda".into(),
+            owner: Some("123456789012".into()),
+            holds: vec![ids[&object.key].clone()],
+        });
+        let is_within = |obstacle: &Obstacle| match within {
+            Within::Root => true,
+            Within::Subnets(subnets) => obstacle.holds.iter().any(|id| subnets.contains(&id.as_str())),
+        };
+        InTheWay { obstacles: used.filter(is_within).collect(), unseen: Vec::new() }
     }
 
     async fn unfinished_roots(&self, _: Owner, _: &str) -> Result<Vec<UnfinishedRoot>, Failure> {

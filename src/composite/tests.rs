@@ -5,6 +5,7 @@ mod failures;
 mod drift;
 mod import;
 mod nat_changes;
+mod obstacles;
 mod properties;
 
 use std::sync::Arc;

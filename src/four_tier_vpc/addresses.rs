@@ -18,11 +18,13 @@ pub(super) type Site = (Tier, u32);
 
 /// The block of each subnet, or what is wrong. An input that is unknown leaves unknown what depends on it.
 ///
-/// `prior` is the configuration applied last. `tiers` are those that are created.
+/// `prior` is the configuration applied last, `vpc` the VPC's range, which is unknown until a pool has chosen it.
+/// `tiers` are those that are created.
 pub(super) fn blocks(
     config: &Config,
     prior: Option<&Config>,
     existing: &Inventory,
+    vpc: Option<Ipv4Net>,
     tiers: &[Tier],
     places: &[Place],
 ) -> Result<BTreeMap<Site, Input<String>>, Vec<Problem>> {
@@ -34,9 +36,9 @@ pub(super) fn blocks(
         }
     }
 
-    let vpc: Option<Ipv4Net> = config.cidr_block.known().and_then(Option::as_deref).and_then(|it| it.parse().ok());
-    let Some(vpc) = vpc.as_ref().map(Ipv4Net::trunc) else {
+    let Some(vpc) = vpc else {
         // The VPC's range is unknown, and with it all that is computed from it.
+        check_numbers(config, sites.iter().filter(|site| !blocks.contains_key(site)))?;
         for site in &sites {
             blocks.entry(*site).or_insert(Input::Unknown);
         }
@@ -166,6 +168,19 @@ fn formula(config: &Config, vpc: Ipv4Net, (tier, index): Site) -> Input<Result<I
     let address = u32::try_from(first).expect("a block of a number below the count lies inside the VPC's range");
     let block = Ipv4Net::new(address.into(), length as u8).expect("28 is a valid prefix length");
     Input::Known(Ok(block))
+}
+
+/// Checks what can be checked of a range whose length alone is known.
+fn check_numbers<'a>(config: &Config, sites: impl Iterator<Item = &'a Site>) -> Result<(), Vec<Problem>> {
+    let length = config.ipv4_netmask_length.known().copied().flatten().and_then(|length| u8::try_from(length).ok());
+    let Some(any) = length.and_then(|length| Ipv4Net::new([0, 0, 0, 0].into(), length).ok()) else { return Ok(()) };
+    let told = |problem: &Problem| {
+        let message = problem.message.replace(&any.to_string(), &format!("a range of /{}", any.prefix_len()));
+        Problem { message, ..problem.clone() }
+    };
+    let formulas = sites.map(|site| formula(config, any, *site));
+    let problems: Vec<Problem> = formulas.filter_map(|it| it.known()?.as_ref().err().map(told)).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 /// The number of a tier's first block.

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use super::addresses::{self, Site};
 use super::config::Config;
 use super::nat::{self, Nat};
+use super::private_nat::{self, PrivateNat};
 use super::zones::{self, Place};
-use super::{foreign_routes, security_group, tags};
+use super::{canonical_json, foreign_routes, ipv6, network_acl, propagation, security_group, tags, vpc, warnings};
 use crate::objects::keys::{self, EndpointService, Family};
 use crate::objects::{
-    DefaultSecurityGroup, Eip, InternetGateway, Inventory, Key, NatGateway, Object, Ref, Route, RouteTable,
-    RouteTableAssociation, Spec, Subnet, Tags, Tier, Vpc, VpcEndpoint,
+    DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Key, NatGateway, Object, Ref, Route, RouteTable,
+    RouteTableAssociation, Spec, Subnet, Tags, Tier, VpcEndpoint,
 };
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::product::{Blueprint, Context};
@@ -19,10 +20,15 @@ use crate::product::{Blueprint, Context};
 struct Structure {
     tiers: Vec<Tier>,
     internet_gateway: bool,
+    ipv6: bool,
+    private_nat: bool,
     one_public_route_table: bool,
     /// Tiers whose tables get a default route to a NAT gateway.
     nat_tiers: Vec<Tier>,
     endpoints: bool,
+    default_network_acl: bool,
+    /// Whether the subnets are given the default network ACL.
+    associates_acl: bool,
     default_security_group: bool,
 }
 
@@ -39,28 +45,44 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let config = context.config;
     let Some(structure) = Structure::of(config) else { return Ok(Blueprint::Undecided) };
     let Some(available) = &context.facts.availability_zones else { return Ok(Blueprint::Undecided) };
-    let mut warnings = warnings(config, context.prior);
+    let mut warnings = warnings::warnings(context);
     let Some(places) = zones::places(config, context.existing, available, &mut warnings)? else {
         return Ok(Blueprint::Undecided);
     };
-    let public = structure.tiers.contains(&Tier::Public);
-    let nat_places = if public { places.as_slice() } else { &[] };
+    let places_of = |tier, wanted| if wanted && structure.tiers.contains(&tier) { places.as_slice() } else { &[] };
+    let nat_places = places_of(Tier::Public, !structure.private_nat);
     let Some(nats) = nat::nats(config, context.existing, nat_places) else { return Ok(Blueprint::Undecided) };
-    let blocks = addresses::blocks(config, context.prior, context.existing, &structure.tiers, &places)?;
-    warnings.extend(unused_entries(config, &structure.tiers, &places));
+    let transit_places = places_of(Tier::Transit, structure.private_nat);
+    let Some(private_nats) = private_nat::private_nats(config, context.existing, transit_places) else {
+        return Ok(Blueprint::Undecided);
+    };
+    let range = vpc::range(config, context.existing);
+    let blocks = addresses::blocks(config, context.prior, context.existing, range, &structure.tiers, &places)?;
+    warnings.extend(warnings::unused_entries(config, &structure.tiers, &places));
 
     let mut draft = Draft::new(context);
+    let ipv6_range = match structure.ipv6 {
+        true => Some(draft.ipv6_range().map_err(|problem| vec![problem])?),
+        false => None,
+    };
     let internet_gateway = structure.internet_gateway.then(|| draft.internet_gateway());
     let subnets = draft.subnets(&structure.tiers, &places, &blocks);
+    if let Some(range) = &ipv6_range {
+        draft.ipv6_blocks(range, &subnets)?;
+    }
     let tables = draft.route_tables(&structure, &places);
     if let Some(internet_gateway) = &internet_gateway {
-        draft.public_routes(&tables, internet_gateway);
+        draft.public_routes(&tables, internet_gateway, ipv6_range.as_ref());
     }
     draft.associations(&subnets, &tables);
-    let gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
+    let mut gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
+    gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
     draft.nat_routes(&structure.nat_tiers, &tables, &gateways);
     if structure.endpoints {
         draft.endpoints(&tables);
+    }
+    if structure.default_network_acl {
+        draft.default_network_acl(structure.associates_acl, &subnets);
     }
     if structure.default_security_group {
         draft.default_security_group();
@@ -89,10 +111,14 @@ impl Structure {
         }
         Some(Structure {
             internet_gateway: *config.create_igw.known()? && tiers.contains(&Tier::Public),
+            ipv6: *config.enable_ipv6.known()?,
+            private_nat: *config.enable_private_nat.known()?,
             tiers,
             one_public_route_table: *config.one_route_table_public_subnets.known()?,
             nat_tiers,
             endpoints: *config.create_vpc_endpoints.known()?,
+            default_network_acl: *config.apply_default_nacl_rules.known()?,
+            associates_acl: *config.associate_default_nacl_to_subnets.known()?,
             default_security_group: *config.enable_default_security_group.known()?,
         })
     }
@@ -101,25 +127,8 @@ impl Structure {
 impl<'a> Draft<'a> {
     /// Begins with the VPC.
     fn new(context: &'a Context<'a, Config>) -> Draft<'a> {
-        let config = context.config;
-        let cidr_block = match &config.cidr_block {
-            Input::Known(Some(cidr)) => Input::Known(canonical(cidr)),
-            _ => Input::Unknown,
-        };
-        let vpc = vpc_key(context.existing, &cidr_block, &config.tenancy);
-        let spec = Vpc {
-            name: config.vpc_name.clone(),
-            cidr_block: cidr_block.map(Some),
-            ipv4_ipam_pool_id: config.ipv4_ipam_pool_id.clone(),
-            ipv4_netmask_length: config.ipv4_netmask_length.clone(),
-            instance_tenancy: config.tenancy.clone(),
-            enable_dns_support: config.enable_dns_support.clone(),
-            enable_dns_hostnames: config.enable_dns_hostnames.clone(),
-            enable_network_address_usage_metrics: config.enable_network_address_usage_metrics.clone(),
-            tags: tags::tags(config, context.scope, "", &[&config.vpc_custom_tags]),
-        };
-        let objects = vec![Object::new(vpc.clone(), Spec::Vpc(spec))];
-        Draft { context, vpc, objects, problems: Vec::new() }
+        let vpc = vpc::object(context);
+        Draft { context, vpc: vpc.key.clone(), objects: vec![vpc], problems: Vec::new() }
     }
 
     fn add(&mut self, key: &Key, spec: Spec) {
@@ -135,6 +144,12 @@ impl<'a> Draft<'a> {
         let spec = InternetGateway { vpc: Some(self.vpc.clone()), tags: self.tags("", &[]) };
         self.add(&key, Spec::InternetGateway(spec));
         key
+    }
+
+    fn ipv6_range(&mut self) -> Result<Object, Problem> {
+        let range = ipv6::range(self.context, &self.vpc)?;
+        self.objects.push(range.clone());
+        Ok(range)
     }
 
     fn subnets(
@@ -174,11 +189,28 @@ impl<'a> Draft<'a> {
         subnets
     }
 
+    /// Gives the public subnets their blocks of the range.
+    fn ipv6_blocks(&mut self, range: &Object, subnets: &BTreeMap<Site, Key>) -> Result<(), Vec<Problem>> {
+        let public = subnets.iter().filter(|((tier, _), _)| *tier == Tier::Public);
+        let public = public.map(|((_, index), key)| (*index, key.clone())).collect();
+        let blocks = ipv6::blocks(self.context, range, &public)?;
+        for object in &mut self.objects {
+            let Spec::Subnet(subnet) = &mut object.spec else { continue };
+            if let Some(block) = blocks.get(&subnet.index).filter(|_| subnet.tier == Tier::Public) {
+                subnet.ipv6_block = Some(range.key.clone());
+                subnet.ipv6_cidr_block = block.clone().map(|block| Some(block.to_string()));
+                subnet.assign_ipv6_address_on_creation = self.context.config.assign_ipv6_address_on_creation.clone();
+            }
+        }
+        Ok(())
+    }
+
     /// The table of each subnet.
     fn route_tables(&mut self, structure: &Structure, places: &[Place]) -> BTreeMap<Site, Key> {
         let mut tables = BTreeMap::new();
         for tier in &structure.tiers {
             let own = [self.context.config.route_table_tags(*tier)];
+            let propagating_gateways = propagation::gateways(self.context.config.propagating_gateways(*tier).1);
             let shared = *tier == Tier::Public && structure.one_public_route_table;
             for (position, place) in places.iter().enumerate() {
                 let (key, suffix) = match shared {
@@ -188,7 +220,7 @@ impl<'a> Draft<'a> {
                 if !shared || position == 0 {
                     let spec = RouteTable {
                         vpc: self.vpc.clone(),
-                        propagating_gateways: Input::Known(Vec::new()),
+                        propagating_gateways: propagating_gateways.clone(),
                         tags: self.tags(&suffix, &own),
                     };
                     self.add(&key, Spec::RouteTable(spec));
@@ -205,8 +237,9 @@ impl<'a> Draft<'a> {
             let spec = RouteTableAssociation { subnet: subnet.clone(), route_table: Ref::Key(table.clone()) };
             let mut association = Object::new(keys::route_table_association(subnet), Spec::RouteTableAssociation(spec));
             // A subnet that moves to another table must find its way out there.
-            let route = keys::default_route(table, Family::Ipv4);
-            association.after.extend(self.objects.iter().map(|it| &it.key).find(|key| **key == route).cloned());
+            let routes = [Family::Ipv4, Family::Ipv6].map(|family| keys::default_route(table, family));
+            let keys = self.objects.iter().map(|it| &it.key);
+            association.after.extend(keys.filter(|key| routes.contains(key)).cloned());
             self.objects.push(association);
         }
     }
@@ -243,13 +276,40 @@ impl<'a> Draft<'a> {
         gateways
     }
 
-    fn public_routes(&mut self, tables: &BTreeMap<Site, Key>, internet_gateway: &Key) {
+    fn private_nat_gateways(&mut self, nats: &[PrivateNat], subnets: &BTreeMap<Site, Key>) -> Vec<(u32, Key)> {
+        let config = self.context.config;
+        let mut gateways = Vec::new();
+        for nat in nats {
+            let Some(subnet) = subnets.get(&(Tier::Transit, nat.index)) else { continue };
+            let key = keys::private_nat_gateway(nat.slot, subnet);
+            let spec = NatGateway {
+                subnet: subnet.clone(),
+                allocation: None,
+                internet_gateway: None,
+                secondary_private_ip_address_count: config.nat_secondary_private_ip_address_count.clone(),
+                tags: self.tags(&format!("-private-nat-gateway-{}", nat.slot), &[&config.nat_gateway_custom_tags]),
+            };
+            self.add(&key, Spec::NatGateway(spec));
+            gateways.push((nat.index, key));
+        }
+        gateways
+    }
+
+    fn public_routes(&mut self, tables: &BTreeMap<Site, Key>, internet_gateway: &Key, ipv6_range: Option<&Object>) {
         let mut tables: Vec<&Key> =
             tables.iter().filter(|((tier, _), _)| *tier == Tier::Public).map(|(_, it)| it).collect();
         // One table may serve several subnets.
         tables.dedup();
         for table in tables {
             self.default_route(table, internet_gateway, &[]);
+            if let Some(range) = ipv6_range {
+                let (destination, target) = ("::/0".to_string(), Ref::Key(internet_gateway.clone()));
+                let spec = Route { route_table: table.clone(), destination, target };
+                let mut route = Object::new(keys::default_route(table, Family::Ipv6), Spec::Route(spec));
+                // Without a range there is nothing that it could lead out.
+                route.after.push(range.key.clone());
+                self.objects.push(route);
+            }
         }
     }
 
@@ -317,6 +377,21 @@ impl<'a> Draft<'a> {
         }
     }
 
+    fn default_network_acl(&mut self, associates: bool, subnets: &BTreeMap<Site, Key>) {
+        let config = self.context.config;
+        let given = subnets.iter().filter(|((tier, _), _)| associates && *tier != Tier::Transit);
+        let mut subnets: Vec<Key> = given.map(|(_, key)| key.clone()).collect();
+        subnets.sort();
+        let spec = DefaultNetworkAcl {
+            vpc: self.vpc.clone(),
+            ingress: network_acl::rules(&config.default_nacl_ingress_rules),
+            egress: network_acl::rules(&config.default_nacl_egress_rules),
+            subnets,
+            tags: self.tags("", &[]),
+        };
+        self.add(&keys::default_network_acl(), Spec::DefaultNetworkAcl(spec));
+    }
+
     fn default_security_group(&mut self) {
         let config = self.context.config;
         let spec = DefaultSecurityGroup {
@@ -327,79 +402,4 @@ impl<'a> Draft<'a> {
         };
         self.add(&keys::default_security_group(), Spec::DefaultSecurityGroup(spec));
     }
-}
-
-/// AWS changes the tenancy from `dedicated` to `default` in place, so such a VPC keeps the key that it was made with.
-fn vpc_key(existing: &Inventory, cidr_block: &Input<String>, tenancy: &Input<String>) -> Key {
-    let made_dedicated = keys::vpc(cidr_block, &Input::Known("dedicated".into()));
-    let is_default = tenancy.known().is_some_and(|tenancy| tenancy == "default");
-    match existing.at(keys::VPC) {
-        Some(entry) if is_default && entry.key == made_dedicated => made_dedicated,
-        _ => keys::vpc(cidr_block, tenancy),
-    }
-}
-
-/// A CIDR block as AWS writes it.
-fn canonical(cidr: &str) -> String {
-    cidr.parse::<ipnet::IpNet>().map_or_else(|_| cidr.to_string(), |net| net.trunc().to_string())
-}
-
-/// JSON without what has no meaning: spaces and the order of keys. Text that is no JSON is reported by the validation.
-fn canonical_json(text: &str) -> String {
-    serde_json::from_str::<serde_json::Value>(text).map_or_else(|_| text.to_string(), |json| json.to_string())
-}
-
-/// What is legal and yet probably not meant.
-fn warnings(config: &Config, prior: Option<&Config>) -> Vec<Problem> {
-    let mut warnings = Vec::new();
-    if let Some(prior) = prior.filter(|prior| prior.vpc_name != config.vpc_name) {
-        let name =
-            |config: &Config| config.vpc_name.known().map_or("(known after apply)".into(), |it| format!("{it:?}"));
-        warnings.push(Problem::new(
-            AttributePath::new("vpc_name"),
-            format!(
-                "The name changes from {} to {}, and with it the keys of public_subnets, private_app_subnets, \
-                 private_persistence_subnets and transit_subnets. What is made by for_each over these maps is replaced.",
-                name(prior),
-                name(config)
-            ),
-            "Use the lists <tier>_subnet_ids, or keep the name and set the tag Name in custom_tags.",
-        ));
-    }
-    if config.tenancy.known().is_some_and(|tenancy| tenancy == "host") {
-        warnings.push(Problem::new(
-            AttributePath::new("tenancy"),
-            "AWS refuses \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\".",
-            "Use \"default\" and give instances the tenancy \"host\", or use \"dedicated\".",
-        ));
-    }
-    let given = |list: &super::config::Strings| list.known().is_some_and(|list| !list.is_empty());
-    if config.use_custom_nat_eips == Input::Known(false) && given(&config.custom_nat_eips) {
-        warnings.push(Problem::new(
-            AttributePath::new("custom_nat_eips"),
-            "It has no effect while use_custom_nat_eips is false.",
-            "Set use_custom_nat_eips to true, or remove the list.",
-        ));
-    }
-    warnings
-}
-
-/// Entries of CIDR maps that name an AZ index which the network does not have.
-fn unused_entries(config: &Config, tiers: &[Tier], places: &[Place]) -> Vec<Problem> {
-    let mut warnings = Vec::new();
-    for tier in tiers {
-        let (name, entries) = config.cidr_blocks(*tier);
-        for key in entries.known().into_iter().flat_map(BTreeMap::keys) {
-            if places.iter().any(|place| *key == format!("AZ-{}", place.index)) {
-                continue;
-            }
-            let indices: Vec<String> = places.iter().map(|place| format!("AZ-{}", place.index)).collect();
-            warnings.push(Problem::new(
-                AttributePath::new(name).key(key),
-                format!("The entry is not used: the network has {}.", indices.join(", ")),
-                "Remove it, or use more AZs.",
-            ));
-        }
-    }
-    warnings
 }

@@ -17,11 +17,12 @@ crate::attributes! {
     /// The configuration of one `fgw_four_tier_vpc`.
     pub struct Config {
         /// IPv4 range of the VPC in CIDR notation, from /16 to /27; a /16 is recommended. Required unless
-        /// `ipv4_ipam_pool_id` is given. A change replaces the network.
+        /// `ipv4_ipam_pool_id` is given; with a pool, the range asked of it. A change replaces the network, but the
+        /// range that a pool chose may be written down later, or one that was written down left to the pool.
         cidr_block: Input<Option<String>> = optional(),
-        /// Number of public NAT gateways. One per AZ is recommended for production, one in all is enough elsewhere.
-        /// Without a public tier none is made. Changed in place: new gateways take over the routes before
-        /// others go.
+        /// Number of NAT gateways, public ones unless `enable_private_nat` is true. One per AZ is recommended for
+        /// production, one in all is enough elsewhere. Without a public tier no public one is made. Changed in place:
+        /// new gateways take over the routes before others go.
         num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)),
         /// Name of the network. It begins the Name tag of every object and the keys of `<tier>_subnets`. Changed in
         /// place.
@@ -56,18 +57,23 @@ crate::attributes! {
         create_igw: Input<bool> = default(true),
         /// Whether there are gateway endpoints for S3 and DynamoDB, on every route table of the network.
         create_vpc_endpoints: Input<bool> = default(true),
-        /// Whether private persistence subnets reach the internet through the NAT gateways. Changed in place.
+        /// Whether private persistence subnets reach the internet through the NAT gateways, be they public or private.
+        /// Changed in place.
         allow_private_persistence_internet_access: Input<bool> = default(false),
-        /// Whether transit subnets reach the internet through the NAT gateways. Changed in place.
+        /// Whether transit subnets reach the internet through the public NAT gateways. Changed in place.
         allow_transit_internet_access: Input<bool> = default(false),
-        /// Private NAT gateways in the transit tier instead of public ones. Not supported yet in this version.
+        /// Whether the NAT gateways are private ones in the transit tier, without addresses of the internet, instead of
+        /// public ones. It needs `create_transit_subnets`, and cannot go with `allow_transit_internet_access`. A change
+        /// exchanges the NAT gateways: the new ones take over the routes before the others go.
         enable_private_nat: Input<bool> = default(false),
         /// Whether NAT gateways use the addresses in `custom_nat_eips`. A change exchanges the NAT gateways.
         use_custom_nat_eips: Input<bool> = default(false),
         /// Allocation ids of Elastic IP addresses for the NAT gateways, exactly `num_nat_gateways` of them. Used only
         /// with `use_custom_nat_eips`. Their order has no meaning: a NAT gateway whose address stays in the list stays.
         custom_nat_eips: Strings = default(empty_list()),
-        /// Secondary private addresses per NAT gateway. Not supported yet in this version.
+        /// Number of private addresses that each private NAT gateway has beside its first, each for 55,000 more
+        /// connections to one destination; AWS allows 7 unless it has raised the quota. Only with
+        /// `enable_private_nat`. Changed in place.
         nat_secondary_private_ip_address_count: Input<i64> = default(0_i64).check(Check::between(0, 31)),
         /// Whether all public subnets share one route table; otherwise each has its own. Changed in place: the new
         /// tables stand with their routes before the subnets move to them.
@@ -117,40 +123,57 @@ crate::attributes! {
         /// CIDR blocks of transit subnets, as for the public ones.
         transit_subnet_cidr_blocks: CidrBlocks = default(empty_map()),
 
-        /// Id of an IPv4 IPAM pool that the VPC's range comes from. Not supported yet in this version.
+        /// Id of the IPv4 IPAM pool that the VPC's range comes from: the range `cidr_block`, one of
+        /// `ipv4_netmask_length`, or one of the pool's default length. Its choice is the output `vpc_cidr_block`.
+        /// Setting another one replaces the network; leaving it out later changes nothing.
         ipv4_ipam_pool_id: Input<Option<String>> = optional(),
-        /// Prefix length of the range from the IPAM pool. Not supported yet in this version.
-        ipv4_netmask_length: Input<Option<i64>> = optional(),
-        /// IPv6 in the network. Not supported yet in this version.
+        /// Prefix length of the range from the IPAM pool, from 16 to 27. It needs `ipv4_ipam_pool_id`, and cannot go with
+        /// `cidr_block`. A change to another length than the range has replaces the network.
+        ipv4_netmask_length: Input<Option<i64>> = optional().check(Check::between(16, 27)),
+        /// Whether the network has an IPv6 range, its public subnets blocks of it, and their tables a route to the
+        /// internet gateway. It needs a source: `assign_generated_ipv6_cidr_block` or `ipv6_ipam_pool_id`. Changed in
+        /// place, both ways.
         enable_ipv6: Input<bool> = default(false),
-        /// Request a /56 IPv6 block from Amazon. Not supported yet in this version.
+        /// Whether the IPv6 range is a /56 that Amazon chooses. It cannot go with `ipv6_ipam_pool_id`. Used only with
+        /// `enable_ipv6`. Another source means another range: subnets move to blocks of it before the old one goes.
         assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional(),
-        /// Whether network interfaces get an IPv6 address. Not supported yet in this version.
+        /// Whether network interfaces in public subnets get an IPv6 address. It needs `enable_ipv6`. Changed in place.
         assign_ipv6_address_on_creation: Input<bool> = default(false),
-        /// IPv6 block from an IPAM pool. Not supported yet in this version.
-        ipv6_cidr_block: Input<Option<String>> = optional(),
-        /// Where the IPv6 block is advertised. Not supported yet in this version.
+        /// IPv6 range to ask of the IPAM pool, from /44 to /60; null leaves it to the pool. It needs `ipv6_ipam_pool_id`,
+        /// and cannot go with `ipv6_netmask_length`. Another one is taken beside the old one, which goes when the
+        /// subnets have moved. Where it is not set, it tells the range that the VPC has been given, if any.
+        ipv6_cidr_block: Input<Option<String>> = optional_computed(),
+        /// Network border group, such as that of a local zone, to which the advertisement of the range is restricted;
+        /// null means the Region. It needs `assign_generated_ipv6_cidr_block`. A change exchanges the range.
         ipv6_cidr_block_network_border_group: Input<Option<String>> = optional(),
-        /// Id of an IPv6 IPAM pool. Not supported yet in this version.
+        /// Id of the IPv6 IPAM pool that the IPv6 range comes from. It cannot go with
+        /// `assign_generated_ipv6_cidr_block`. Used only with `enable_ipv6`. A change exchanges the range.
         ipv6_ipam_pool_id: Input<Option<String>> = optional(),
-        /// Prefix length of the IPv6 block from the pool. Not supported yet in this version.
+        /// Prefix length of the range from the IPAM pool: 56, or null where the pool has a default. It needs
+        /// `ipv6_ipam_pool_id`. A change to another length than the range has exchanges the range.
         ipv6_netmask_length: Input<Option<i64>> = optional(),
-        /// Bits added to the IPv6 prefix length for subnets. Not supported yet in this version.
+        /// Bits added to the prefix length of the IPv6 range for subnets: 8 makes /64 of /56. Allowed are those that
+        /// make /56, /60 or /64. A change gives the public subnets other blocks, in place.
         ipv6_subnet_bits: Input<i64> = default(8_i64).check(Check::between(0, 8)),
-        /// IPv6 blocks of public subnets, by `AZ-0`, `AZ-1`, ... Not supported yet in this version.
+        /// IPv6 blocks of public subnets, by `AZ-0`, `AZ-1`, ... A missing one is computed: block number i of the range
+        /// for AZ i. Setting one to another block changes that subnet in place; removing one moves nothing.
         public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()),
 
-        /// Whether the rules below become those of the default network ACL. Not supported yet in this version.
+        /// Whether the rules below become those of the default network ACL. Turning it off brings AWS's original rules
+        /// back, which allow everything. Changed in place, rule by rule, without a moment in which all is denied.
         apply_default_nacl_rules: Input<bool> = default(false),
-        /// Whether the default network ACL is that of the public, private app and persistence subnets. Used only with
-        /// `apply_default_nacl_rules`.
+        /// Whether the public, private app and persistence subnets are given the default network ACL. Used only with
+        /// `apply_default_nacl_rules`. A subnet that others give another ACL afterwards keeps that, and so does a
+        /// subnet that has it when this is turned off.
         associate_default_nacl_to_subnets: Input<bool> = default(true),
         /// Whether the rules of the VPC's default security group are managed. Turning it off revokes the rules that
         /// were set.
         enable_default_security_group: Input<bool> = default(true),
-        /// Inbound rules of the default network ACL, by any name. Used only with `apply_default_nacl_rules`.
+        /// Inbound rules of the default network ACL, by any name. Used only with `apply_default_nacl_rules`. An empty map
+        /// denies everything.
         default_nacl_ingress_rules: Input<BTreeMap<String, Input<NaclRule>>> = default(default_nacl_rules()),
-        /// Outbound rules of the default network ACL, by any name. Used only with `apply_default_nacl_rules`.
+        /// Outbound rules of the default network ACL, by any name. Used only with `apply_default_nacl_rules`. An empty
+        /// map denies everything.
         default_nacl_egress_rules: Input<BTreeMap<String, Input<NaclRule>>> = default(default_nacl_rules()),
         /// Inbound rules of the default security group, by any name. An empty map leaves the rules as they are.
         /// Changed in place.
@@ -165,14 +188,14 @@ crate::attributes! {
         objectstore_endpoint_policy: Input<Option<String>> = optional(),
         /// IAM policy (JSON) of the DynamoDB endpoint; null allows everything. Changed in place.
         keyvalue_endpoint_policy: Input<Option<String>> = optional(),
-        /// Virtual private gateways that propagate routes to public tables. Not supported yet in this version.
+        /// Ids of virtual private gateways whose VPN routes propagate to public tables. Changed in place; those that
+        /// others added stay.
         public_propagating_vgws: Strings = default(empty_list()),
-        /// Virtual private gateways that propagate routes to private app tables. Not supported yet in this version.
+        /// Ids of virtual private gateways whose VPN routes propagate to private app tables. Changed in place.
         private_propagating_vgws: Strings = default(empty_list()),
-        /// Virtual private gateways that propagate routes to private persistence tables. Not supported yet in this
-        /// version.
+        /// Ids of virtual private gateways whose VPN routes propagate to private persistence tables. Changed in place.
         persistence_propagating_vgws: Strings = default(empty_list()),
-        /// Virtual private gateways that propagate routes to transit tables. Not supported yet in this version.
+        /// Ids of virtual private gateways whose VPN routes propagate to transit tables. Changed in place.
         transit_propagating_vgws: Strings = default(empty_list()),
 
         /// Tags for every object. They override the provider's `default_tags` and the Name tag, and are overridden by
@@ -218,23 +241,23 @@ crate::attributes! {
 crate::attributes! {
     /// A rule of the default network ACL.
     pub struct NaclRule {
-        /// `allow` or `deny`.
-        action: Input<String> = required().check(Check::one_of(&["allow", "deny", "ALLOW", "DENY"])),
+        /// `allow` or `deny`, in letters of any case.
+        action: Input<String> = required(),
         /// IPv4 range; a rule has this or `ipv6_cidr_block`.
         cidr_block: Input<Option<String>> = optional(),
-        /// First port; 0 with protocol -1.
+        /// First port; 0 with protocols other than tcp and udp.
         from_port: Input<i64> = required().check(Check::between(0, 65535)),
-        /// ICMP code; -1 means all.
+        /// ICMP code; -1 means all. Required with icmp, and with icmpv6 for an IPv6 range.
         icmp_code: Input<Option<i64>> = optional(),
-        /// ICMP type; -1 means all.
+        /// ICMP type; -1 means all. Required with icmp, and with icmpv6 for an IPv6 range.
         icmp_type: Input<Option<i64>> = optional(),
         /// IPv6 range; a rule has this or `cidr_block`.
         ipv6_cidr_block: Input<Option<String>> = optional(),
-        /// Name or number of the protocol; -1 means all.
+        /// Name or number of the protocol, such as `tcp` or 6; -1 means all.
         protocol: Input<String> = required(),
         /// Place in the order of evaluation, from 1 to 32766.
         rule_no: Input<i64> = required().check(Check::between(1, 32766)),
-        /// Last port; 0 with protocol -1.
+        /// Last port; 0 with protocols other than tcp and udp.
         to_port: Input<i64> = required().check(Check::between(0, 65535)),
     }
 }
@@ -303,6 +326,16 @@ impl Config {
                 ("private_persistence_subnet_cidr_blocks", &self.private_persistence_subnet_cidr_blocks)
             }
             Tier::Transit => ("transit_subnet_cidr_blocks", &self.transit_subnet_cidr_blocks),
+        }
+    }
+
+    /// The gateways that propagate routes to the tier's tables, with the attribute's name.
+    pub fn propagating_gateways(&self, tier: Tier) -> (&'static str, &Strings) {
+        match tier {
+            Tier::Public => ("public_propagating_vgws", &self.public_propagating_vgws),
+            Tier::PrivateApp => ("private_propagating_vgws", &self.private_propagating_vgws),
+            Tier::PrivatePersistence => ("persistence_propagating_vgws", &self.persistence_propagating_vgws),
+            Tier::Transit => ("transit_propagating_vgws", &self.transit_propagating_vgws),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::config::Config;
-use crate::objects::{Ids, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier, keys};
+use crate::objects::{Ids, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier, Vpc, keys};
 use crate::plugin::{Attribute, Input, Type, Value};
 use crate::product::Scope;
 
@@ -15,7 +15,7 @@ pub(super) fn schema() -> Vec<Attribute> {
     let mut schema = vec![
         text("vpc_arn", "ARN of the VPC."),
         text("vpc_id", "Id of the VPC."),
-        text("ipv6_cidr_block", "IPv6 CIDR block of the VPC; null where it has none."),
+        text("vpc_cidr_block", "IPv4 CIDR block of the VPC, which an IPAM pool may have chosen."),
         list("availability_zones", "Names of the AZs in use, in the order of their indices."),
         list("availability_zone_ids_used", "Ids of the AZs in use, in the order of their indices."),
         text("default_route_table_id", "Id of the VPC's main route table, which is left alone."),
@@ -45,6 +45,9 @@ pub(super) fn schema() -> Vec<Attribute> {
     schema
 }
 
+/// The one output that users may set, so that it stands with the inputs in the schema.
+pub(super) const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
+
 /// The outputs of a network. Without objects, all are unknown.
 pub(super) fn outputs(
     config: &Config,
@@ -53,9 +56,19 @@ pub(super) fn outputs(
     scope: Option<&Scope>,
 ) -> BTreeMap<String, Value> {
     let Some(objects) = objects else {
-        return schema().into_iter().map(|attribute| (attribute.name, Value::Unknown)).collect();
+        let unknown = schema().into_iter().map(|attribute| (attribute.name, Value::Unknown));
+        return unknown.chain([(IPV6_CIDR_BLOCK.to_string(), asked_ipv6_range(config, || Value::Unknown))]).collect();
     };
     Network { config, objects, ids, scope }.outputs()
+}
+
+/// The IPv6 range that the user wrote down, which must stay as he wrote it, else the other one.
+fn asked_ipv6_range(config: &Config, other: impl FnOnce() -> Value) -> Value {
+    match &config.ipv6_cidr_block {
+        Input::Known(Some(asked)) => asked.as_str().into(),
+        Input::Known(None) => other(),
+        Input::Unknown => Value::Unknown,
+    }
 }
 
 /// All that the outputs are made from.
@@ -71,11 +84,13 @@ impl<'a> Network<'a> {
         let vpc = self.objects.iter().find(|object| object.key.slot == keys::VPC).map(|object| &object.key);
         let learned = |name: &str| vpc.map_or(Value::Null, |vpc| self.ids.learned(vpc, name));
         let zones = self.zones();
-        let nats = self.nat_gateways();
+        let (nats, private_nats): (Vec<_>, Vec<_>) =
+            self.nat_gateways().into_iter().partition(|(_, nat)| nat.allocation.is_some());
         let mut outputs = BTreeMap::from([
             ("vpc_id".to_string(), vpc.map_or(Value::Null, |vpc| self.ids.id(vpc))),
             ("vpc_arn".to_string(), vpc.map_or(Value::Null, |vpc| self.arn("vpc", vpc))),
-            ("ipv6_cidr_block".to_string(), learned("ipv6_cidr_block")),
+            ("vpc_cidr_block".to_string(), self.vpc_range()),
+            (IPV6_CIDR_BLOCK.to_string(), asked_ipv6_range(self.config, || self.ipv6_range())),
             ("availability_zones".to_string(), list(zones.values().map(|it| it.availability_zone.as_str().into()))),
             (
                 "availability_zone_ids_used".to_string(),
@@ -87,7 +102,7 @@ impl<'a> Network<'a> {
             ("internet_gateway_id".to_string(), self.id_at("internet_gateway")),
             ("nat_gateway_ids".to_string(), list(nats.iter().map(|(key, _)| self.ids.id(key)))),
             ("nat_gateway_public_ips".to_string(), list(nats.iter().map(|(key, nat)| self.public_ip(key, nat)))),
-            ("private_nat_gateway_ids".to_string(), list([])),
+            ("private_nat_gateway_ids".to_string(), list(private_nats.iter().map(|(key, _)| self.ids.id(key)))),
             ("objectstore_endpoint_id".to_string(), self.id_at("vpc_endpoint.objectstore")),
             ("keyvalue_endpoint_id".to_string(), self.id_at("vpc_endpoint.keyvalue")),
         ]);
@@ -101,6 +116,24 @@ impl<'a> Network<'a> {
             outputs.insert(format!("{slot}_route_table_ids"), self.route_table_ids(&subnets));
         }
         outputs
+    }
+
+    /// The range that was asked for, else the one that a pool has chosen.
+    fn vpc_range(&self) -> Value {
+        let vpc = self.objects.iter().find_map(|object| match &object.spec {
+            Spec::Vpc(vpc) => Some((&object.key, vpc)),
+            _ => None,
+        });
+        match vpc {
+            Some((_, Vpc { cidr_block: Input::Known(Some(asked)), .. })) => asked.as_str().into(),
+            Some((key, _)) => self.ids.learned(key, "cidr_block"),
+            None => Value::Null,
+        }
+    }
+
+    fn ipv6_range(&self) -> Value {
+        let range = self.objects.iter().find(|object| object.key.slot == keys::IPV6_CIDR_BLOCK);
+        range.map_or(Value::Null, |range| self.ids.learned(&range.key, "ipv6_cidr_block"))
     }
 
     /// A subnet of each AZ, by the AZ's index.
@@ -161,10 +194,10 @@ impl<'a> Network<'a> {
             ("availability_zone", subnet.availability_zone.as_str().into()),
             ("availability_zone_id", subnet.availability_zone_id.as_str().into()),
             ("cidr_block", subnet.cidr_block.clone().into()),
-            ("ipv6_cidr_block", Value::Null),
+            ("ipv6_cidr_block", subnet.ipv6_cidr_block.clone().into()),
             ("route_table_id", self.route_table_of(key).map_or(Value::Null, |table| self.resolve(table))),
             ("map_public_ip_on_launch", subnet.map_public_ip_on_launch.clone().into()),
-            ("assign_ipv6_address_on_creation", false.into()),
+            ("assign_ipv6_address_on_creation", subnet.assign_ipv6_address_on_creation.clone().into()),
             ("vpc_id", self.ids.id(&subnet.vpc)),
             ("owner_id", self.owner(&subnet.vpc).into()),
             ("tags", tags(&subnet.tags)),

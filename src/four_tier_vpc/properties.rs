@@ -24,11 +24,22 @@ struct Wish {
     spacing: i64,
     bits: [i64; 4],
     entry: Option<(u32, u8)>,
+    /// IPv6, private NAT, the default ACL.
+    extras: [bool; 3],
     unknown: Option<usize>,
 }
 
-const UNKNOWABLE: [&str; 6] =
-    ["cidr_block", "vpc_name", "subnet_spacing", "public_subnet_bits", "transit_subnet_spacing", "custom_tags"];
+const UNKNOWABLE: [&str; 9] = [
+    "cidr_block",
+    "vpc_name",
+    "subnet_spacing",
+    "public_subnet_bits",
+    "transit_subnet_spacing",
+    "custom_tags",
+    "ipv6_subnet_bits",
+    "public_subnet_ipv6_cidr_blocks",
+    "private_propagating_vgws",
+];
 
 impl Wish {
     fn config(&self) -> Config {
@@ -47,6 +58,10 @@ impl Wish {
             ("private_subnet_bits", self.bits[1].into()),
             ("persistence_subnet_bits", self.bits[2].into()),
             ("transit_subnet_bits", self.bits[3].into()),
+            ("enable_ipv6", self.extras[0].into()),
+            ("assign_generated_ipv6_cidr_block", true.into()),
+            ("enable_private_nat", self.extras[1].into()),
+            ("apply_default_nacl_rules", self.extras[2].into()),
         ];
         if let Some((index, number)) = self.entry {
             let entry = Value::map([(format!("AZ-{index}"), format!("10.0.{number}.0/24").into())]);
@@ -67,9 +82,10 @@ fn wish() -> impl Strategy<Value = Wish> {
     (
         (1..=6_usize, any::<[bool; 4]>(), 0..5_i64, any::<bool>(), any::<bool>(), any::<bool>()),
         (6..11_i64, [4..7_i64, 4..7, 4..7, 4..7], prop::option::weighted(0.3, (0..6_u32, any::<u8>()))),
+        any::<[bool; 3]>(),
         prop::option::weighted(0.3, 0..UNKNOWABLE.len()),
     )
-        .prop_map(|((zones, tiers, nats, igw, one_table, allow), (spacing, bits, entry), unknown)| Wish {
+        .prop_map(|((zones, tiers, nats, igw, one_table, allow), (spacing, bits, entry), extras, unknown)| Wish {
             zones,
             tiers,
             nats,
@@ -79,6 +95,7 @@ fn wish() -> impl Strategy<Value = Wish> {
             spacing,
             bits,
             entry,
+            extras,
             unknown,
         })
 }

@@ -1,5 +1,7 @@
 //! Tests of the product as a whole: its waves, its worked examples, and what holds for every network.
 
+mod leaving_addresses;
+
 use std::collections::BTreeMap;
 
 use super::config::tests::config;
@@ -80,6 +82,8 @@ fn conforms(value: &Value, kind: &Type) -> bool {
 pub(super) fn assert_outputs_conform(config: &Config, objects: Option<&[Object]>, ids: &Ids) {
     let outputs = FourTierVpc::outputs(config, objects, ids, Some(&scope()));
     let Type::Object(types) = schema::object_type(&FourTierVpc::outputs_schema()) else { unreachable!() };
+    let mut types = types;
+    types.insert(super::outputs::IPV6_CIDR_BLOCK.into(), Type::String);
     assert_eq!(outputs.keys().collect::<Vec<_>>(), types.keys().collect::<Vec<_>>());
     for (name, value) in &outputs {
         assert!(conforms(value, &types[name]), "{name} = {value}");
@@ -103,6 +107,21 @@ fn the_waves_of_a_minimal_network() {
         ("enable_default_security_group", false.into()),
     ]);
     check("minimal.txt", &waves::waves(&objects(&config, "abc")));
+}
+
+#[test]
+fn the_waves_of_a_network_with_ipv6_private_nat_and_acl() {
+    let config = config(&[
+        ("num_availability_zones", 2_i64.into()),
+        ("create_transit_subnets", true.into()),
+        ("create_private_persistence_subnets", false.into()),
+        ("create_vpc_endpoints", false.into()),
+        ("enable_ipv6", true.into()),
+        ("assign_generated_ipv6_cidr_block", true.into()),
+        ("enable_private_nat", true.into()),
+        ("apply_default_nacl_rules", true.into()),
+    ]);
+    check("ipv6_private_nat_acl.txt", &waves::waves(&objects(&config, "abc")));
 }
 
 #[test]
@@ -236,79 +255,6 @@ fn a_subnet_that_is_leaving_is_not_taken_back_by_another_az() {
     assert_eq!(after["subnet.public.0"], "10.0.48.0/21");
     let back = blocks(&next_objects(&config(&[]), Some(&without_a), &existing, "abc"));
     assert_eq!(back, blocks(&before));
-}
-
-#[test]
-fn a_tier_that_comes_keeps_away_from_the_blocks_of_one_that_goes() {
-    let tiers = |app: bool, persistence: bool| {
-        config(&[
-            ("create_private_app_subnets", app.into()),
-            ("create_private_persistence_subnets", persistence.into()),
-            ("private_subnet_spacing", 16_i64.into()),
-            ("persistence_subnet_spacing", 16_i64.into()),
-        ])
-    };
-    let before = objects(&tiers(true, false), "abc");
-    assert_eq!(blocks(&before)["subnet.private_app.0"], "10.0.128.0/21");
-    let after = blocks(&next_objects(&tiers(false, true), Some(&tiers(true, false)), &applied(&before), "abc"));
-    // The formula's blocks are .128, .136 and .144, which the other tier holds until these are made.
-    for (index, block) in ["10.0.176.0/21", "10.0.184.0/21", "10.0.192.0/21"].iter().enumerate() {
-        assert_eq!(after[&format!("subnet.private_persistence.{index}")], *block);
-    }
-    assert_eq!(after["subnet.public.0"], "10.0.0.0/21");
-}
-
-#[test]
-fn bits_that_change_while_a_tier_is_off_are_those_it_comes_back_with() {
-    let with = |on: bool, bits: i64| {
-        config(&[("create_private_persistence_subnets", on.into()), ("persistence_subnet_bits", bits.into())])
-    };
-    let before = objects(&with(true, 5), "abc");
-    let mut existing = applied(&before);
-    set_leaving(&mut existing, "subnet.private_persistence");
-    // Off with five bits, then six bits while it is off, then on.
-    let after = blocks(&next_objects(&with(true, 6), Some(&with(false, 6)), &existing, "abc"));
-    assert!(after["subnet.private_persistence.0"].ends_with("/22"), "{after:?}");
-    existing.entries.retain(|entry| !entry.key.slot.contains("private_persistence"));
-    let alone = blocks(&next_objects(&with(true, 6), Some(&with(false, 6)), &existing, "abc"));
-    let anew = blocks(&next_objects(&with(true, 6), Some(&with(false, 5)), &existing, "abc"));
-    assert_eq!(alone, anew);
-}
-
-#[test]
-fn a_subnet_that_a_run_has_left_twice_is_kept_away_from() {
-    let without = config(&[("create_private_persistence_subnets", false.into())]);
-    let mut existing = applied(&objects(&without, "ab"));
-    let mut stray = existing.at("subnet.public.0").unwrap().clone();
-    (stray.key, stray.id) = (Key::new("stray.subnet-7"), "subnet-7".into());
-    let Spec::Subnet(subnet) = &mut stray.applied else { unreachable!() };
-    subnet.cidr_block = Input::Known("10.0.160.0/21".into());
-    existing.entries.push(stray);
-    let after = blocks(&next_objects(&config(&[]), Some(&without), &existing, "ab"));
-    assert_eq!(after["subnet.public.0"], "10.0.0.0/21");
-    let persistence = ["subnet.private_persistence.0", "subnet.private_persistence.1"].map(|slot| after[slot].as_str());
-    assert_eq!(persistence, ["10.0.208.0/21", "10.0.168.0/21"]);
-}
-
-#[test]
-fn an_entry_may_take_the_block_of_a_subnet_that_goes_in_the_same_plan() {
-    let entry = |block: &str| ("public_subnet_cidr_blocks", Value::map([("AZ-0", block.into())]));
-    let off = ("create_private_persistence_subnets", false.into());
-    let existing = applied(&objects(&config(&[]), "ab"));
-    let after = next_objects(&config(&[entry("10.0.160.0/22"), off]), Some(&config(&[])), &existing, "ab");
-    assert_eq!(blocks(&after)["subnet.public.0"], "10.0.160.0/22");
-    let plan = crate::reconcile::plan(&existing, &after).unwrap();
-    let at = |slot: &str, create: bool| {
-        let is_it = |op: &crate::reconcile::Op| {
-            op.action.key().slot == slot && matches!(op.action, crate::reconcile::Action::Create(_)) == create
-        };
-        plan.ops.iter().position(is_it).unwrap()
-    };
-    let (made, gone) = (at("subnet.public.0", true), at("subnet.private_persistence.0", false));
-    assert!(plan.ops[made].waits.contains(&gone), "{plan:#?}");
-    // Where that one stays, the entry is refused.
-    let refused = blueprint(&config(&[entry("10.0.160.0/22")]), Some(&config(&[])), &existing, "ab").unwrap_err();
-    assert!(refused[0].message.contains("10.0.160.0/22 overlaps 10.0.160.0/21"), "{refused:?}");
 }
 
 #[test]
@@ -471,12 +417,19 @@ fn outputs_fit_their_types_in_every_state() {
     }
 }
 
+/// What replaces a network of that configuration, with and without a look at what exists.
+fn replaced(prior: &Config, config: &Config) -> Vec<AttributePath> {
+    let by_prior = FourTierVpc::replaced_by(prior, config, &Inventory::default());
+    assert_eq!(FourTierVpc::replaced_by(prior, config, &applied(&objects(prior, "a"))), by_prior);
+    by_prior
+}
+
 #[test]
 fn a_dedicated_vpc_becomes_default_in_place_and_not_the_other_way() {
     let dedicated = config(&[("tenancy", "dedicated".into())]);
     let default = config(&[]);
-    assert_eq!(FourTierVpc::replaced_by(&dedicated, &default), []);
-    assert_eq!(FourTierVpc::replaced_by(&default, &dedicated), [AttributePath::new("tenancy")]);
+    assert_eq!(replaced(&dedicated, &default), []);
+    assert_eq!(replaced(&default, &dedicated), [AttributePath::new("tenancy")]);
     let before = objects(&dedicated, "a");
     let after = next_objects(&default, Some(&dedicated), &applied(&before), "a");
     assert_eq!(after[0].key, before[0].key);
@@ -487,7 +440,7 @@ fn a_dedicated_vpc_becomes_default_in_place_and_not_the_other_way() {
 #[test]
 fn another_range_replaces_the_network_and_moves_every_subnet() {
     let other = config(&[("cidr_block", "10.1.0.0/16".into())]);
-    assert_eq!(FourTierVpc::replaced_by(&config(&[]), &other), [AttributePath::new("cidr_block")]);
+    assert_eq!(replaced(&config(&[]), &other), [AttributePath::new("cidr_block")]);
     let existing = applied(&objects(&config(&[]), "a"));
     let after = blocks(&next_objects(&other, Some(&config(&[])), &existing, "a"));
     assert_eq!(after["subnet.public.0"], "10.1.0.0/21");

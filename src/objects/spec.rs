@@ -197,7 +197,9 @@ impl Spec {
         match self {
             Spec::InternetGateway(_) => vec![Claim::Exact("internet gateway".into())],
             Spec::Subnet(it) => {
-                it.cidr_block.known().and_then(|cidr| cidr.parse().ok()).map(Claim::Addresses).into_iter().collect()
+                let ipv6 = it.ipv6_cidr_block.known().and_then(Option::as_ref);
+                let blocks = [it.cidr_block.known(), ipv6].into_iter().flatten();
+                blocks.filter_map(|cidr| cidr.parse().ok()).map(Claim::Addresses).collect()
             }
             Spec::RouteTableAssociation(it) => vec![Claim::Exact(format!("table of {:?}", it.subnet))],
             Spec::NatGateway(it) => match &it.allocation {

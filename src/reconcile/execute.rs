@@ -172,7 +172,8 @@ impl Execution<'_> {
 
     fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> Work<'b> {
         let patience = Patience::until(self.deadline, self.stop.clone());
-        Work { owner: self.owner, root_id, ids, before, timeouts: self.timeouts, patience }
+        let known = self.lock().entries.iter().map(|entry| entry.id.clone()).collect();
+        Work { owner: self.owner, root_id, ids, before, known, timeouts: self.timeouts, patience }
     }
 
     /// The ids of these objects only: a kind that uses an object which it does not declare as needed finds no id,

@@ -358,7 +358,8 @@ fn footing(target: &Ref, ops: &[Op], claimed: &BTreeSet<usize>, existing: &Inven
             let is_gone = existing.entries.iter().any(|entry| entry.gone && entry.id == *id);
             return if is_gone || target.is_blackhole() { Footing::Gone } else { Footing::Stays };
         }
-        Ref::Key(key) => match holder(existing, key) {
+        // One whose absence is ignored holds its place, and carries nothing.
+        Ref::Key(key) => match holder(existing, key).filter(|entry| !entry.gone) {
             Some(entry) => entry,
             None => return Footing::Gone,
         },

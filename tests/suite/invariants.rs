@@ -325,7 +325,7 @@ fn every_input_that_is_refused_is_named_where_users_read() {
         .map(|file| file.text.as_str())
         .collect();
     let refused = refused_inputs(&product());
-    assert!(refused.len() > 20, "the refused inputs are not found: {refused:?}");
+    assert!(!refused.is_empty(), "the refused inputs are not found: {refused:?}");
     let missing = refused.into_iter().filter(|(_, name)| !told.contains(&format!("`{name}`")));
     let places: Vec<String> = missing.map(|(place, name)| format!("{place}: {name}")).collect();
     assert_kept("README.md or docs/ names every input that is refused as not supported yet.", &places);

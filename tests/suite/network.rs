@@ -14,6 +14,8 @@ mod endpoints;
 mod examples;
 #[path = "network/failures.rs"]
 mod failures;
+#[path = "network/foreigners.rs"]
+mod foreigners;
 #[path = "network/full.rs"]
 mod full;
 #[path = "network/gateways.rs"]
@@ -22,10 +24,14 @@ mod gateways;
 mod ignoring;
 #[path = "network/import.rs"]
 mod import;
+#[path = "network/ignored_changes.rs"]
+mod ignored_changes;
 #[path = "network/inputs.rs"]
 mod inputs;
 #[path = "network/interruptions.rs"]
 mod interruptions;
+#[path = "network/leaving.rs"]
+mod leaving;
 #[path = "network/minimal.rs"]
 mod minimal;
 #[path = "network/nat_changes.rs"]

@@ -1,5 +1,10 @@
 //! Tests of the test bed: what the other tests rely on when they say that something works.
 
+#[path = "testbed/acls_and_propagation.rs"]
+mod acls_and_propagation;
+#[path = "testbed/ipv6.rs"]
+mod ipv6;
+
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};

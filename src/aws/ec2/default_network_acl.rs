@@ -276,7 +276,7 @@ mod tests {
         let ours = acl("acl-1", &allow_all(), &[("aclassoc-0", "subnet-0")]);
         let theirs = acl("acl-9", &[], &[("aclassoc-1", "subnet-1"), ("aclassoc-2", "subnet-2")]);
         let aws = Recorded::default()
-            .on("DescribeNetworkAcls", &set(&[ours.clone()]))
+            .on("DescribeNetworkAcls", &set(std::slice::from_ref(&ours)))
             .on("DescribeNetworkAcls", &set(&[ours, theirs]))
             .on("CreateTags", DONE)
             .on("CreateNetworkAclEntry", DONE)

@@ -8,7 +8,7 @@ use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
-use super::{network_interfaces, tags, without_token};
+use super::{tags, without_token};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{Entry, InternetGateway, Key, Learned, Spec};
 
@@ -79,17 +79,14 @@ pub(crate) async fn update(
 /// in the VPC has a public address.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id, vpc_id) = (operation.session, entry.id.as_str(), operation.root_id()?);
-    let detached = waits::released(&operation.work.patience, || async {
+    waits::released(&operation.work.patience, || async {
         let call = session.ec2.detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
         match call.map_err(|error| error.failure("DetachInternetGateway")) {
             Err(failure) if failure.code.as_deref() == Some("Gateway.NotAttached") => Ok(()),
             result => result.map(|_| ()),
         }
     })
-    .await;
-    if let Err(failure) = detached {
-        return Err(network_interfaces::name(session, failure, "vpc-id", vpc_id).await);
-    }
+    .await?;
     waits::released(&operation.work.patience, || async {
         let call = session.ec2.delete_internet_gateway().internet_gateway_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteInternetGateway"))

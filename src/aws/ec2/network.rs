@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use aws_sdk_ec2::types::{
     Address, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet, Vpc, VpcEndpoint,
 };
+use ipnet::Ipv6Net;
 
 use super::super::{AwsError, Session, ownership};
 use super::shown::{Ours, Shown, tier_and_index};
 use super::{
-    default_network_acl, default_security_group, eip, filter, filter_any, internet_gateway, nat_gateway, route,
-    route_table, route_table_association, subnet, tags, vpc, vpc_endpoint,
+    default_network_acl, default_security_group, eip, filter, filter_any, internet_gateway, ipv6_range, nat_gateway,
+    route, route_table, route_table_association, subnet, tags, vpc, vpc_endpoint, vpc_ipv6_block,
 };
 use crate::cloud::{Failure, Owner, Seen};
 use crate::objects::{Entry, Key, Spec, keys};
@@ -67,6 +68,7 @@ pub(crate) async fn read(
     // In an order in which what is referred to comes first.
     let mut shown = Shown::new(owner, root_id, root.key.clone(), &known);
     shown.add(Some(root));
+    show_ipv6_blocks(&mut shown, vpc, &subnets, &session.scope.region);
     show_internet_gateways(&mut shown, &gateways);
     show_subnets(&mut shown, &subnets);
     show_route_tables(&mut shown, &tables);
@@ -79,6 +81,27 @@ pub(crate) async fn read(
     show_default_group(&mut shown, &groups);
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
     Ok(Some(Seen { objects: shown.into_objects(), root_state }))
+}
+
+/// The VPC's IPv6 ranges that state knows. They carry no tags, so at a first look ours is the one that a subnet of ours
+/// has a range of. All others are for others to use.
+fn show_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region: &str) {
+    let ours = subnets.iter().filter(|it| shown.ours(it.subnet_id(), it.tags()).is_some());
+    let ranges: Vec<Ipv6Net> = ours.filter_map(subnet::ipv6_range).collect();
+    let first_look = shown.is_first_look();
+    for block in vpc.ipv6_cidr_block_association_set().iter().filter(|block| vpc_ipv6_block::exists(block)) {
+        let known = block.association_id().and_then(|id| shown.known(id));
+        let whole = block.ipv6_cidr_block().and_then(ipv6_range);
+        let (key, source) = match known {
+            Some(Entry { key, applied: Spec::VpcIpv6Block(applied), .. }) => (key.clone(), applied.source.clone()),
+            None if first_look && whole.is_some_and(|whole| ranges.iter().any(|range| whole.contains(range))) => {
+                let source = vpc_ipv6_block::source(block, region);
+                (keys::ipv6_cidr_block(&source), source)
+            }
+            _ => continue,
+        };
+        shown.add(vpc_ipv6_block::read(shown, key, source, block));
+    }
 }
 
 fn show_internet_gateways(shown: &mut Shown<'_>, gateways: &[InternetGateway]) {

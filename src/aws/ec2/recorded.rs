@@ -94,7 +94,7 @@ impl Recorded {
             .http_client(self.clone())
             .build();
         Session {
-            scope: Scope::default(),
+            scope: Scope { region: "us-east-1".to_string(), ..Scope::default() },
             ec2: aws_sdk_ec2::Client::from_conf(ec2),
             apigateway: aws_sdk_apigatewayv2::Client::from_conf(apigateway),
             logs: aws_sdk_cloudwatchlogs::Client::from_conf(logs),
@@ -138,6 +138,8 @@ impl HttpClient for Recorded {
 pub(crate) struct Notes {
     pub(crate) ids: Mutex<Vec<String>>,
     pub(crate) learned: Mutex<Learned>,
+    /// The ids that state knows.
+    pub(crate) known: Vec<&'static str>,
 }
 
 impl Notes {
@@ -173,6 +175,7 @@ impl Notes {
             root_id: (key.slot != "vpc").then_some(VPC),
             ids: &known,
             before: None,
+            known: self.known.iter().map(|id| id.to_string()).collect(),
             timeouts: &Timeouts::default(),
             patience: Patience::until(Instant::now() + limit, Default::default()),
         };

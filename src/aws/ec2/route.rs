@@ -328,6 +328,41 @@ mod tests {
         assert_eq!(aws.calls("CreateRoute").len(), 1);
     }
 
+    #[tokio::test]
+    async fn a_route_of_ipv6_is_made_led_elsewhere_and_deleted_by_its_own_parameter() {
+        let shown = |target: &str| {
+            format!(
+                "<routeTableSet><item><routeTableId>rtb-1</routeTableId><routeSet><item>\
+                 <destinationIpv6CidrBlock>0::/0</destinationIpv6CidrBlock>{target}<state>active</state></item>\
+                 </routeSet></item></routeTableSet>"
+            )
+        };
+        let aws = Recorded::default()
+            .on("CreateRoute", "<return>true</return>")
+            .on("ReplaceRoute", "<return>true</return>")
+            .on("DeleteRoute", "<return>true</return>")
+            .on("DescribeRouteTables", &shown("<gatewayId>igw-1</gatewayId>"))
+            .on("DescribeRouteTables", &shown("<egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId>"));
+        let to_gateway = Route { destination: "::/0".into(), ..spec() };
+        let elsewhere = Route { target: Ref::Id("eigw-1".into()), ..to_gateway.clone() };
+        let (key, gateway) = (Key::new("route.public.ipv6"), keys::internet_gateway());
+        let (notes, ids) = (Notes::default(), [(&to_gateway.route_table, "rtb-1"), (&gateway, "igw-1")]);
+        let session = aws.session();
+        let done = notes.run(&session, &key, &ids, async |operation| {
+            create(operation, &to_gateway).await?;
+            update(operation, "rtb-1_::/0", Some(&to_gateway), &elsewhere).await?;
+            let entry = Entry::new(key.clone(), "rtb-1_::/0", Spec::Route(elsewhere.clone()));
+            delete(operation, &entry).await
+        });
+        done.await.unwrap();
+        assert_eq!(notes.ids(), ["rtb-1_::/0"]);
+        for action in ["CreateRoute", "ReplaceRoute", "DeleteRoute"] {
+            let call = &aws.calls(action)[0];
+            assert_eq!((call["RouteTableId"].as_str(), call["DestinationIpv6CidrBlock"].as_str()), ("rtb-1", "::/0"));
+            assert!(!call.contains_key("DestinationCidrBlock"), "{call:?}");
+        }
+    }
+
     #[test]
     fn the_prefix_of_an_id_says_which_parameter_it_is() {
         assert_eq!(Target::of("nat-1").unwrap().nat_gateway_id.as_deref(), Some("nat-1"));

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use aws_sdk_ec2::types::Tag;
+use ipnet::Ipv6Net;
 
 use super::super::ownership;
-use super::tags;
+use super::{ipv6_range, tags};
 use crate::cloud::{Observed, Owner};
-use crate::objects::{Entry, Key, Ref, Tier};
+use crate::objects::{Entry, Key, Ref, Spec, Tier};
 
 /// The objects of one network as far as they have been looked at.
 pub(super) struct Shown<'a> {
@@ -80,6 +81,21 @@ impl<'a> Shown<'a> {
     /// A reference to an object by its id.
     pub(super) fn reference(&self, id: &str) -> Ref {
         self.key(id).map_or_else(|| Ref::Id(id.to_string()), |key| Ref::Key(key.clone()))
+    }
+
+    /// The IPv6 range of ours that holds another one.
+    pub(super) fn ipv6_block_around(&self, range: Ipv6Net) -> Option<&Key> {
+        let blocks = self.objects.iter().filter(|object| matches!(object.spec, Spec::VpcIpv6Block(_)));
+        let holds = |block: &&Observed| {
+            let whole = block.learned.get("ipv6_cidr_block").and_then(|text| ipv6_range(text));
+            whole.is_some_and(|whole| whole.contains(&range))
+        };
+        blocks.into_iter().find(holds).map(|block| &block.key)
+    }
+
+    /// Whether state knows nothing at all, as before an import.
+    pub(super) fn is_first_look(&self) -> bool {
+        self.known.is_empty()
     }
 
     /// All objects that were added.

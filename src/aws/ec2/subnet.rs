@@ -1,20 +1,30 @@
 //! Subnets.
 
+mod attributes;
+mod ipv6;
+
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, SubnetState};
+use aws_sdk_ec2::types::{ResourceType, SubnetState};
+use ipnet::Ipv6Net;
 
+use self::attributes::Change;
 use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
-use super::{filter, network_interfaces, tags, without_token};
+use super::{filter, tags, without_token};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{Entry, Key, Learned, Spec, Subnet, Tier};
 use crate::plugin::Input;
 
 /// How long a subnet may be pending.
 const READY: Duration = Duration::from_secs(10 * 60);
+
+/// The IPv6 range of a subnet.
+pub(super) fn ipv6_range(subnet: &aws_sdk_ec2::types::Subnet) -> Option<Ipv6Net> {
+    subnet.ipv6_cidr_block_association_set().iter().find(|it| ipv6::is_associated(it)).and_then(ipv6::range)
+}
 
 /// The subnet as AWS shows it. AWS knows neither tier nor index.
 pub(super) fn read(
@@ -23,6 +33,7 @@ pub(super) fn read(
     (tier, index): (Tier, u32),
     subnet: &aws_sdk_ec2::types::Subnet,
 ) -> Option<Observed> {
+    let range = ipv6_range(subnet);
     Some(Observed {
         id: subnet.subnet_id()?.to_string(),
         key,
@@ -34,9 +45,9 @@ pub(super) fn read(
             availability_zone_id: subnet.availability_zone_id()?.to_string(),
             cidr_block: Input::Known(subnet.cidr_block().unwrap_or_default().to_string()),
             map_public_ip_on_launch: Input::Known(subnet.map_public_ip_on_launch().unwrap_or(false)),
-            ipv6_block: None,
-            ipv6_cidr_block: Input::Known(None),
-            assign_ipv6_address_on_creation: Input::Known(false),
+            ipv6_block: range.and_then(|range| shown.ipv6_block_around(range)).cloned(),
+            ipv6_cidr_block: Input::Known(range.map(|range| range.to_string())),
+            assign_ipv6_address_on_creation: Input::Known(subnet.assign_ipv6_address_on_creation().unwrap_or(false)),
             tags: tags::own(subnet.tags()),
         }),
         learned: Learned::new(),
@@ -47,6 +58,7 @@ pub(super) fn read(
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let cidr_block = operation.known(&spec.cidr_block)?;
+    let range = ipv6::wanted(operation, spec)?;
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
     // An older subnet in another place of this tier and index may still carry the same tags, so the range counts.
     let find = || async {
@@ -73,6 +85,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
                     .create_subnet()
                     .vpc_id(vpc_id)
                     .cidr_block(cidr_block)
+                    .set_ipv6_cidr_block(range.map(|range| range.to_string()))
                     .availability_zone(&spec.availability_zone)
                     .tag_specifications(tags::on_create(ResourceType::Subnet, &tags))
                     .customize()
@@ -94,20 +107,23 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
     };
     operation.record_id(&id);
     look_until(operation, &id, READY, |subnet| match subnet.state() {
-        Some(SubnetState::Available) => Ok(Look::Done(())),
+        Some(SubnetState::Available) => match range {
+            None => Ok(Look::Done(())),
+            Some(range) => ipv6::look(ipv6::find(subnet, range)),
+        },
         Some(SubnetState::Pending) | None => Ok(Look::Pending("the subnet is pending".to_string())),
         Some(state) => {
             Err(Failure::new(Cause::Other, "CreateSubnet", format!("AWS says that the subnet is {}", state.as_str())))
         }
     })
     .await?;
-    if *operation.known(&spec.map_public_ip_on_launch)? {
-        set_map_public_ip(operation, &id, true).await?;
+    for change in attributes::changes(operation, spec)?.into_iter().filter(Change::is_on) {
+        attributes::set(operation, &id, change).await?;
     }
     Ok(())
 }
 
-/// Changes public addressing and tags.
+/// Changes addressing, the IPv6 range and tags.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -115,22 +131,21 @@ pub(crate) async fn update(
     to: &Subnet,
 ) -> Result<(), Failure> {
     if from.is_none_or(|from| from.map_public_ip_on_launch != to.map_public_ip_on_launch) {
-        set_map_public_ip(operation, id, *operation.known(&to.map_public_ip_on_launch)?).await?;
+        let change = Change::MapPublicIp(*operation.known(&to.map_public_ip_on_launch)?);
+        attributes::set(operation, id, change).await?;
     }
+    ipv6::update(operation, id, from, to).await?;
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
 /// Deletes the subnet, and with it its route table association.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let deleted = waits::released(&operation.work.patience, || async {
+    waits::released(&operation.work.patience, || async {
         let call = session.ec2.delete_subnet().subnet_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
     })
-    .await;
-    if let Err(failure) = deleted {
-        return Err(network_interfaces::name(session, failure, "subnet-id", id).await);
-    }
+    .await?;
     let patience = operation.patience(waits::PROPAGATION);
     session
         .pollers
@@ -142,24 +157,6 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             })
         })
         .await
-}
-
-async fn set_map_public_ip(operation: &Operation<'_>, id: &str, wanted: bool) -> Result<(), Failure> {
-    waits::visible(operation, &[id], || async {
-        let value = AttributeBooleanValue::builder().value(wanted).build();
-        let call = operation.session.ec2.modify_subnet_attribute().subnet_id(id).map_public_ip_on_launch(value);
-        call.send().await.map(|_| ()).map_err(|error| error.failure("ModifySubnetAttribute"))
-    })
-    .await?;
-    look_until(operation, id, waits::PROPAGATION, |subnet| {
-        let shown = subnet.map_public_ip_on_launch().unwrap_or(false);
-        Ok(if shown == wanted {
-            Look::Done(())
-        } else {
-            Look::Pending(format!("map_public_ip_on_launch is still {shown}"))
-        })
-    })
-    .await
 }
 
 async fn look_until(
@@ -177,66 +174,4 @@ async fn look_until(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
-
-    fn spec() -> Subnet {
-        Subnet {
-            vpc: Key::new("vpc"),
-            tier: Tier::Public,
-            index: 0,
-            availability_zone: "us-east-1a".into(),
-            availability_zone_id: "use1-az6".into(),
-            cidr_block: Input::Known("10.0.0.0/24".into()),
-            map_public_ip_on_launch: Input::Known(true),
-            ipv6_block: None,
-            ipv6_cidr_block: Input::Known(None),
-            assign_ipv6_address_on_creation: Input::Known(false),
-            tags: Input::Known(Default::default()),
-        }
-    }
-
-    fn shown(id: &str, public: bool) -> String {
-        format!(
-            "<subnetSet><item><subnetId>{id}</subnetId><state>available</state><mapPublicIpOnLaunch>{public}\
-             </mapPublicIpOnLaunch></item></subnetSet>"
-        )
-    }
-
-    #[tokio::test]
-    async fn a_new_subnet_is_ready_when_aws_shows_its_public_addressing() {
-        let aws = Recorded::default()
-            .on("CreateSubnet", "<subnet><subnetId>subnet-1</subnetId></subnet>")
-            .on("ModifySubnetAttribute", "<return>true</return>")
-            .on("DescribeSubnets", &shown("subnet-9", true))
-            .on("DescribeSubnets", &shown("subnet-1", false))
-            .on("DescribeSubnets", &shown("subnet-1", false))
-            .on("DescribeSubnets", &shown("subnet-1", true));
-        let (vpc, notes) = (Key::new("vpc"), Notes::default());
-        notes
-            .run(&aws.session(), &Key::new("subnet.public.0"), &[(&vpc, "vpc-1")], async |operation| {
-                create(operation, &spec()).await
-            })
-            .await
-            .unwrap();
-        let [d, m] = ["DescribeSubnets", "ModifySubnetAttribute"];
-        assert_eq!(aws.actions(), ["CreateSubnet", d, d, m, d, d]);
-        assert_eq!(notes.ids(), ["subnet-1"]);
-    }
-
-    #[tokio::test]
-    async fn a_deleted_subnet_is_gone_when_aws_no_longer_shows_it() {
-        let aws = Recorded::default()
-            .on("DeleteSubnet", "<return>true</return>")
-            .on("DescribeSubnets", &shown("subnet-1", true))
-            .on("DescribeSubnets", "<subnetSet/>");
-        let key = Key::new("subnet.public.0");
-        let entry = Entry::new(key.clone(), "subnet-1", Spec::Subnet(spec()));
-        Notes::default()
-            .run(&aws.session(), &key, &[], async |operation| delete(operation, &entry).await)
-            .await
-            .unwrap();
-        assert_eq!(aws.actions(), ["DeleteSubnet", "DescribeSubnets", "DescribeSubnets"]);
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttrib
 use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, Session, ownership};
-use super::{filter, network_interfaces, tags, without_token};
+use super::{filter, ipam, tags, without_token};
 use crate::cloud::{Failure, Observed, Owner, RootState, UnfinishedRoot};
 use crate::objects::{Entry, Learned, Spec, Vpc, keys};
 use crate::plugin::Input;
@@ -93,54 +93,67 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     let tags = ownership::tags_on_create_root(operation, &spec.tags, name)?;
     let cidr_block = operation.known(&spec.cidr_block)?.as_deref();
     let tenancy = operation.known(&spec.instance_tenancy)?;
-    let (id, owner_id) = without_token::create(
-        operation,
-        "CreateVpc",
-        || {
-            session
-                .ec2
-                .create_vpc()
-                .set_cidr_block(cidr_block.map(str::to_string))
-                .instance_tenancy(Tenancy::from(tenancy.as_str()))
-                .tag_specifications(tags::on_create(ResourceType::Vpc, &tags))
-                .customize()
-                .config_override(session.once_ec2())
-                .send()
-        },
-        |answer| {
-            let vpc = answer.vpc().ok_or_else(|| incomplete_answer("CreateVpc", "the VPC"))?;
-            identify(vpc).ok_or_else(|| incomplete_answer("CreateVpc", "an id"))
-        },
-        || async {
-            let found = creating(session, operation.work.owner, name).await?;
-            let mine =
-                found.iter().filter(|vpc| cidr_block.is_none_or(|cidr_block| vpc.cidr_block() == Some(cidr_block)));
-            Ok(mine.filter_map(identify).find(|(id, _)| !session.newborns.contains(id)))
-        },
-    )
+    let pool_id = operation.known(&spec.ipv4_ipam_pool_id)?.as_deref();
+    let netmask_length = ipam::netmask_length("CreateVpc", *operation.known(&spec.ipv4_netmask_length)?)?;
+    let made = ipam::monitored(operation, || {
+        without_token::create(
+            operation,
+            "CreateVpc",
+            || {
+                session
+                    .ec2
+                    .create_vpc()
+                    .set_cidr_block(cidr_block.map(str::to_string))
+                    .set_ipv4_ipam_pool_id(pool_id.map(str::to_string))
+                    .set_ipv4_netmask_length(netmask_length)
+                    .instance_tenancy(Tenancy::from(tenancy.as_str()))
+                    .tag_specifications(tags::on_create(ResourceType::Vpc, &tags))
+                    .customize()
+                    .config_override(session.once_ec2())
+                    .send()
+            },
+            |answer| {
+                let vpc = answer.vpc().ok_or_else(|| incomplete_answer("CreateVpc", "the VPC"))?;
+                identify(vpc).ok_or_else(|| incomplete_answer("CreateVpc", "an id"))
+            },
+            || async {
+                let found = creating(session, operation.work.owner, name).await?;
+                let mine =
+                    found.iter().filter(|vpc| cidr_block.is_none_or(|cidr_block| vpc.cidr_block() == Some(cidr_block)));
+                Ok(mine.filter_map(identify).find(|vpc| !session.newborns.contains(&vpc.id)))
+            },
+        )
+    })
     .await?;
+    let id = made.id.clone();
     operation.record_id(&id);
-    let mut learned = Learned::new();
-    learned.extend(owner_id.map(|owner_id| ("owner_id".to_string(), owner_id)));
+    let mut learned = made.learned();
     operation.record_learned(learned.clone());
 
-    waits::until("DescribeVpcs", &operation.patience(READY), waits::SECONDS, || async {
+    let available = waits::until("DescribeVpcs", &operation.patience(READY), waits::SECONDS, || async {
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", &id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
-        Ok(match answer.vpcs().first().and_then(|vpc| vpc.state()) {
-            Some(VpcState::Available) => Look::Done(()),
-            Some(state) => Look::Pending(format!("the VPC is {}", state.as_str())),
-            None => Look::Pending("the VPC is not visible yet".to_string()),
+        let Some(vpc) = answer.vpcs().first() else {
+            return Ok(Look::Pending("the VPC is not visible yet".to_string()));
+        };
+        Ok(match (vpc.state(), identify(vpc)) {
+            // A pool may choose the range after the answer to the creation.
+            (Some(VpcState::Available), Some(vpc)) if vpc.cidr_block.is_some() => Look::Done(vpc),
+            (Some(VpcState::Available), _) => Look::Pending("the VPC has no range yet".to_string()),
+            (state, _) => Look::Pending(format!("the VPC is {}", state.map_or("not visible yet", |it| it.as_str()))),
         })
     })
     .await?;
+    learned.extend(available.learned());
+    operation.record_learned(learned.clone());
     apply_attributes(operation, &id, Some(Attributes::OF_NEW), wanted(operation, spec)?).await?;
     learned.extend(learn(operation, &id).await?);
     operation.record_learned(learned);
     Ok(())
 }
 
-/// Changes attributes, the tenancy, tags, and the name in the ownership tag.
+/// Changes attributes, the tenancy, tags, and the name in the ownership tag. The pool that the range came from is part
+/// of the VPC's identity: where it becomes known after an import there is nothing to change.
 pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vpc>, to: &Vpc) -> Result<(), Failure> {
     let now = from.map(|from| wanted(operation, from)).transpose()?;
     apply_attributes(operation, id, now, wanted(operation, to)?).await?;
@@ -157,17 +170,15 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vp
     tags::update_with(operation, id, from.map(|from| &from.tags), &to.tags, further).await
 }
 
-/// Deletes the VPC, and with it its main route table, default group and default ACL.
+/// Deletes the VPC, and with it its main route table, default group and default ACL. Where the range came from a pool,
+/// waits until the pool has it back: until then a new VPC may find the pool empty.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let deleted = waits::released(&operation.work.patience, || async {
+    waits::released(&operation.work.patience, || async {
         let call = session.ec2.delete_vpc().vpc_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteVpc"))
     })
-    .await;
-    if let Err(failure) = deleted {
-        return Err(network_interfaces::name(session, failure, "vpc-id", id).await);
-    }
+    .await?;
     waits::until("DescribeVpcs", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
@@ -176,7 +187,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             _ => Look::Pending("the VPC is still there".to_string()),
         })
     })
-    .await
+    .await?;
+    match &entry.applied {
+        Spec::Vpc(Vpc { ipv4_ipam_pool_id: Input::Known(Some(pool_id)), .. }) => {
+            ipam::released(operation, pool_id, id).await
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The roots with this name whose create never returned. Those that this process is making are none of them.
@@ -189,9 +206,9 @@ pub(crate) async fn unfinished_roots(
     Ok(found
         .iter()
         .filter_map(identify)
-        .filter(|(id, _)| !session.newborns.contains(id))
+        .filter(|vpc| !session.newborns.contains(&vpc.id))
         // EC2 does not tell when a VPC was made.
-        .map(|(id, _)| UnfinishedRoot { id, created: None })
+        .map(|vpc| UnfinishedRoot { id: vpc.id, created: None })
         .collect())
 }
 
@@ -212,8 +229,26 @@ async fn creating(session: &Session, owner: Owner, name: &str) -> Result<Vec<aws
     found.map_err(|error| error.failure("DescribeVpcs"))
 }
 
-fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<(String, Option<String>)> {
-    Some((vpc.vpc_id()?.to_string(), vpc.owner_id().map(str::to_string)))
+/// What AWS tells about a VPC when it makes it.
+struct Identity {
+    id: String,
+    owner_id: Option<String>,
+    cidr_block: Option<String>,
+}
+
+impl Identity {
+    fn learned(&self) -> Learned {
+        let told = [("owner_id", &self.owner_id), ("cidr_block", &self.cidr_block)];
+        told.into_iter().filter_map(|(name, value)| Some((name.to_string(), value.clone()?))).collect()
+    }
+}
+
+fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<Identity> {
+    Some(Identity {
+        id: vpc.vpc_id()?.to_string(),
+        owner_id: vpc.owner_id().map(str::to_string),
+        cidr_block: vpc.cidr_block().filter(|cidr_block| !cidr_block.is_empty()).map(str::to_string),
+    })
 }
 
 /// The ids of what AWS made together with the VPC.
@@ -361,145 +396,4 @@ impl Change {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::cloud::Cause;
-
-    const ON: Attributes = Attributes { dns_support: true, dns_hostnames: true, usage_metrics: false };
-    const OFF: Attributes = Attributes { dns_support: false, dns_hostnames: false, usage_metrics: false };
-
-    #[test]
-    fn support_comes_before_hostnames_and_leaves_after_them() {
-        assert_eq!(changes(Some(OFF), ON), [Change::DnsSupport(true), Change::DnsHostnames(true)]);
-        assert_eq!(changes(Some(ON), OFF), [Change::DnsHostnames(false), Change::DnsSupport(false)]);
-    }
-
-    #[test]
-    fn a_new_vpc_needs_no_call_for_what_aws_sets_anyway() {
-        assert_eq!(changes(Some(Attributes::OF_NEW), Attributes::OF_NEW), []);
-        assert_eq!(changes(Some(Attributes::OF_NEW), ON), [Change::DnsHostnames(true)]);
-        assert_eq!(changes(None, Attributes::OF_NEW).len(), 3);
-    }
-
-    fn spec() -> Vpc {
-        Vpc {
-            name: Input::Known("shop".into()),
-            cidr_block: Input::Known(Some("10.0.0.0/16".into())),
-            ipv4_ipam_pool_id: Input::Known(None),
-            ipv4_netmask_length: Input::Known(None),
-            instance_tenancy: Input::Known("default".into()),
-            enable_dns_support: Input::Known(true),
-            enable_dns_hostnames: Input::Known(true),
-            enable_network_address_usage_metrics: Input::Known(false),
-            tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()),
-        }
-    }
-
-    fn key() -> crate::objects::Key {
-        keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()))
-    }
-
-    fn around_a_vpc(aws: Recorded) -> Recorded {
-        aws.on(
-            "DescribeVpcs",
-            "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><ownerId>123456789012</ownerId>\
-             <state>available</state></item></vpcSet>",
-        )
-        .on("ModifyVpcAttribute", "<return>true</return>")
-        .on("DescribeVpcAttribute", "<enableDnsHostnames><value>true</value></enableDnsHostnames>")
-        .on(
-            "DescribeRouteTables",
-            "<routeTableSet><item><vpcId>vpc-1</vpcId><routeTableId>rtb-main</routeTableId></item></routeTableSet>",
-        )
-        .on(
-            "DescribeNetworkAcls",
-            "<networkAclSet><item><vpcId>vpc-1</vpcId><networkAclId>acl-1</networkAclId></item></networkAclSet>",
-        )
-        .on(
-            "DescribeSecurityGroups",
-            "<securityGroupInfo><item><vpcId>vpc-1</vpcId><groupId>sg-1</groupId></item></securityGroupInfo>",
-        )
-    }
-
-    #[tokio::test]
-    async fn a_vpc_whose_answer_was_lost_is_found_by_its_tags_and_not_made_twice() {
-        let aws = around_a_vpc(Recorded::default().fail("CreateVpc", 500, "InternalError", "An internal error"));
-        let notes = Notes::default();
-        notes.run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await).await.unwrap();
-        assert_eq!(aws.calls("CreateVpc").len(), 1);
-        let search = &aws.calls("DescribeVpcs")[0];
-        assert_eq!(search["Filter.1.Name"], "tag:fgw:resource");
-        assert_eq!(search["Filter.1.Value.1"], "four_tier_vpc/shop");
-        assert_eq!(search["Filter.2.Value.1"], "creating");
-        assert_eq!(notes.ids(), ["vpc-1"]);
-    }
-
-    #[tokio::test]
-    async fn a_new_vpc_carries_its_ownership_and_tells_what_came_with_it() {
-        let aws =
-            around_a_vpc(Recorded::default().on(
-                "CreateVpc",
-                "<vpc><vpcId>vpc-1</vpcId><ownerId>123456789012</ownerId><state>pending</state></vpc>",
-            ));
-        let notes = Notes::default();
-        notes.run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await).await.unwrap();
-        let call = &aws.calls("CreateVpc")[0];
-        let tags: Vec<_> = (1..=3).map(|n| call[&format!("TagSpecification.1.Tag.{n}.Key")].as_str()).collect();
-        assert_eq!(tags, ["Name", "fgw:resource", "fgw:state"]);
-        let learned = notes.learned.lock().unwrap().clone();
-        assert_eq!(learned["owner_id"], "123456789012");
-        assert_eq!(learned["default_route_table_id"], "rtb-main");
-        assert_eq!(learned["default_network_acl_id"], "acl-1");
-        assert_eq!(learned["default_security_group_id"], "sg-1");
-    }
-
-    #[tokio::test]
-    async fn dedicated_tenancy_becomes_default_in_place_and_is_left_alone_otherwise() {
-        let aws = Recorded::default().on("ModifyVpcTenancy", "<return>true</return>");
-        let dedicated = Vpc { instance_tenancy: Input::Known("dedicated".into()), ..spec() };
-        for from in [&dedicated, &spec()] {
-            Notes::default()
-                .run(&aws.session(), &key(), &[], async |operation| {
-                    update(operation, "vpc-1", Some(from), &spec()).await
-                })
-                .await
-                .unwrap();
-        }
-        assert_eq!(aws.actions(), ["ModifyVpcTenancy"]);
-        assert_eq!(aws.calls("ModifyVpcTenancy")[0]["InstanceTenancy"], "default");
-    }
-
-    #[tokio::test]
-    async fn a_refused_vpc_is_not_looked_for() {
-        let aws = Recorded::default().fail("CreateVpc", 400, "VpcLimitExceeded", "The maximum number of VPCs");
-        let failure = Notes::default()
-            .run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await)
-            .await
-            .unwrap_err();
-        assert_eq!((failure.cause, failure.code.as_deref()), (Cause::Other, Some("VpcLimitExceeded")));
-        assert_eq!(failure.request_id.as_deref(), Some("req-1"));
-        assert_eq!(aws.actions(), ["CreateVpc"]);
-    }
-
-    #[tokio::test]
-    async fn a_vpc_that_stays_in_use_names_the_interfaces_in_it() {
-        let aws = Recorded::default()
-            .fail("DeleteVpc", 400, "DependencyViolation", "The vpc 'vpc-1' has dependencies and cannot be deleted.")
-            .on(
-                "DescribeNetworkInterfaces",
-                "<networkInterfaceSet><item><networkInterfaceId>eni-7</networkInterfaceId>\
-                 <description>AWS Lambda VPC ENI-shop</description><ownerId>123456789012</ownerId>\
-                 </item></networkInterfaceSet>",
-            );
-        let entry = Entry::new(key(), "vpc-1", Spec::Vpc(spec()));
-        let failure = Notes::default()
-            .run_for(&aws.session(), &key(), &[], Duration::from_millis(60), async |operation| {
-                delete(operation, &entry).await
-            })
-            .await
-            .unwrap_err();
-        assert_eq!(failure.cause, Cause::InUse);
-        assert!(failure.message.contains("eni-7") && failure.message.contains("Lambda"), "{}", failure.message);
-    }
-}
+mod tests;

@@ -1,25 +1,425 @@
-//! IPv6 CIDR blocks of VPCs.
+//! IPv6 ranges of VPCs. AWS gives them no tags: one is ours when state knows the id of its association.
 
-use super::super::Operation;
-use crate::cloud::{Cause, Failure};
-use crate::objects::{Entry, VpcIpv6Block};
+use std::time::Duration;
 
-/// Makes it.
-pub(crate) async fn create(operation: &Operation<'_>, _spec: &VpcIpv6Block) -> Result<(), Failure> {
-    Err(Failure::new(Cause::Other, operation.key.slot.clone(), "not built"))
+use aws_sdk_ec2::types::{VpcCidrBlockStateCode, VpcIpv6CidrBlockAssociation};
+
+use super::super::errors::incomplete_answer;
+use super::super::waits::{self, Look};
+use super::super::{AwsError, Operation, Session};
+use super::shown::Shown;
+use super::{filter, ipam, ipv6_range, without_token};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::objects::{Entry, Ipv6Source, Key, Learned, Spec, VpcIpv6Block};
+use crate::plugin::Input;
+
+/// How long a range may be associating.
+const READY: Duration = Duration::from_secs(10 * 60);
+
+/// The name under which AWS shows its own pool.
+const AMAZON: &str = "Amazon";
+
+/// The range as AWS shows it. Where it comes from never changes, and AWS does not tell all of it.
+pub(super) fn read(
+    shown: &Shown<'_>,
+    key: Key,
+    source: Ipv6Source,
+    block: &VpcIpv6CidrBlockAssociation,
+) -> Option<Observed> {
+    Some(Observed {
+        id: block.association_id()?.to_string(),
+        key,
+        spec: Spec::VpcIpv6Block(VpcIpv6Block { vpc: shown.vpc.clone(), source }),
+        learned: learned(block),
+    })
 }
 
-/// Changes it.
+/// Whether the VPC has the range, or is about to. AWS goes on showing those that it had.
+pub(super) fn exists(block: &VpcIpv6CidrBlockAssociation) -> bool {
+    matches!(state(block), Some(VpcCidrBlockStateCode::Associated | VpcCidrBlockStateCode::Associating))
+}
+
+/// Where a range comes from, as far as AWS tells.
+pub(super) fn source(block: &VpcIpv6CidrBlockAssociation, region: &str) -> Ipv6Source {
+    if block.ipv6_pool() == Some(AMAZON) {
+        let group = block.network_border_group().filter(|group| *group != region).map(str::to_string);
+        return Ipv6Source::Amazon { network_border_group: Input::Known(group) };
+    }
+    let (pool_id, cidr_block) = (Input::Known(None), Input::Known(None));
+    Ipv6Source::Pool { pool_id, cidr_block, netmask_length: Input::Known(None) }
+}
+
+/// Associates a range with the VPC.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Result<(), Failure> {
+    let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
+    let source = Source::of(operation, &spec.source)?;
+    let before = blocks(session, vpc_id).await?;
+    let fits = |block: &&VpcIpv6CidrBlockAssociation| exists(block) && source.fits(block, &session.scope.region);
+    let id = |block: &VpcIpv6CidrBlockAssociation| block.association_id().map(str::to_string);
+    // A range that state does not know was associated by a run that was killed.
+    let left = before.iter().filter(fits).filter_map(id).find(|id| !operation.work.known.contains(id));
+    let id = match left {
+        Some(left) => left,
+        None => {
+            let request = source.request(session.ec2.associate_vpc_cidr_block().vpc_id(vpc_id))?;
+            let associate = || {
+                without_token::create(
+                    operation,
+                    "AssociateVpcCidrBlock",
+                    || request.clone().customize().config_override(session.once_ec2()).send(),
+                    |answer| {
+                        let made = answer.ipv6_cidr_block_association().and_then(id);
+                        made.ok_or_else(|| incomplete_answer("AssociateVpcCidrBlock", "an id"))
+                    },
+                    || async {
+                        let now = blocks(session, vpc_id).await?;
+                        let is_new = |id: &String| !before.iter().any(|block| block.association_id() == Some(id));
+                        Ok(now.iter().filter(fits).filter_map(id).find(is_new))
+                    },
+                )
+            };
+            waits::visible(operation, &[vpc_id], || ipam::monitored(operation, associate)).await?
+        }
+    };
+    operation.record_id(&id);
+    ready(operation, vpc_id, &id).await
+}
+
+/// Changes nothing: AWS cannot change a range, and a pool that AWS did not tell is none the worse for becoming known.
+/// One whose creation was cut short may still be associating.
 pub(crate) async fn update(
     operation: &Operation<'_>,
-    _id: &str,
-    _from: Option<&VpcIpv6Block>,
-    _to: &VpcIpv6Block,
+    id: &str,
+    from: Option<&VpcIpv6Block>,
+    to: &VpcIpv6Block,
 ) -> Result<(), Failure> {
-    Err(Failure::new(Cause::Other, operation.key.slot.clone(), "not built"))
+    match from {
+        Some(_) => Ok(()),
+        None => ready(operation, operation.id(&to.vpc)?, id).await,
+    }
 }
 
-/// Deletes it.
-pub(crate) async fn delete(operation: &Operation<'_>, _entry: &Entry) -> Result<(), Failure> {
-    Err(Failure::new(Cause::Other, operation.key.slot.clone(), "not built"))
+/// Disassociates the range. AWS refuses while a subnet has a range of it.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let (session, id) = (operation.session, entry.id.as_str());
+    let Spec::VpcIpv6Block(VpcIpv6Block { vpc, .. }) = &entry.applied else {
+        return Err(Failure::new(Cause::Other, "DisassociateVpcCidrBlock", format!("{id} is no IPv6 range")));
+    };
+    let vpc_id = operation.id(vpc)?;
+    waits::released(&operation.work.patience, || async {
+        let call = session.ec2.disassociate_vpc_cidr_block().association_id(id).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("DisassociateVpcCidrBlock"))
+    })
+    .await?;
+    let patience = operation.patience(waits::PROPAGATION);
+    waits::until("DisassociateVpcCidrBlock", &patience, waits::SECONDS, || async {
+        let blocks = blocks(session, vpc_id).await?;
+        let state = blocks.iter().find(|block| block.association_id() == Some(id)).map(state);
+        Ok(match state {
+            None | Some(Some(VpcCidrBlockStateCode::Disassociated)) => Look::Done(()),
+            Some(state) => Look::Pending(format!("the range is {}", state.map_or("there", |state| state.as_str()))),
+        })
+    })
+    .await
+}
+
+/// Waits until the VPC has the range, and records it. `disassociated` and `failing` are passed on the way.
+async fn ready(operation: &Operation<'_>, vpc_id: &str, id: &str) -> Result<(), Failure> {
+    let learned = waits::until("DescribeVpcs", &operation.patience(READY), waits::SECONDS, || async {
+        let blocks = blocks(operation.session, vpc_id).await?;
+        let Some(block) = blocks.iter().find(|block| block.association_id() == Some(id)) else {
+            return Ok(Look::Pending("the range is not visible yet".to_string()));
+        };
+        match state(block) {
+            Some(VpcCidrBlockStateCode::Associated) => Ok(Look::Done(learned(block))),
+            Some(VpcCidrBlockStateCode::Failed) => {
+                let reason = block.ipv6_cidr_block_state().and_then(|state| state.status_message());
+                let message = format!("the VPC got no IPv6 range: {}", reason.unwrap_or("AWS gave no reason"));
+                Err(Failure::new(Cause::Other, "AssociateVpcCidrBlock", message))
+            }
+            state => Ok(Look::Pending(format!("the range is {}", state.map_or("there", |state| state.as_str())))),
+        }
+    })
+    .await?;
+    operation.record_learned(learned);
+    Ok(())
+}
+
+async fn blocks(session: &Session, vpc_id: &str) -> Result<Vec<VpcIpv6CidrBlockAssociation>, Failure> {
+    let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", vpc_id)).send().await;
+    let mut answer = answer.map_err(|error| error.failure("DescribeVpcs"))?.vpcs.unwrap_or_default();
+    answer.retain(|vpc| vpc.vpc_id() == Some(vpc_id));
+    Ok(answer.pop().and_then(|vpc| vpc.ipv6_cidr_block_association_set).unwrap_or_default())
+}
+
+fn state(block: &VpcIpv6CidrBlockAssociation) -> Option<&VpcCidrBlockStateCode> {
+    block.ipv6_cidr_block_state().and_then(|state| state.state())
+}
+
+fn learned(block: &VpcIpv6CidrBlockAssociation) -> Learned {
+    let range = block.ipv6_cidr_block().and_then(ipv6_range);
+    range.map(|range| ("ipv6_cidr_block".to_string(), range.to_string())).into_iter().collect()
+}
+
+type Request = aws_sdk_ec2::operation::associate_vpc_cidr_block::builders::AssociateVpcCidrBlockFluentBuilder;
+
+/// An [`Ipv6Source`] of which all is known.
+enum Source<'a> {
+    Amazon { network_border_group: Option<&'a str> },
+    Pool { pool_id: Option<&'a str>, cidr_block: Option<&'a str>, netmask_length: Option<i64> },
+}
+
+impl<'a> Source<'a> {
+    fn of(operation: &Operation<'_>, source: &'a Ipv6Source) -> Result<Source<'a>, Failure> {
+        Ok(match source {
+            Ipv6Source::Amazon { network_border_group } => {
+                Source::Amazon { network_border_group: operation.known(network_border_group)?.as_deref() }
+            }
+            Ipv6Source::Pool { pool_id, cidr_block, netmask_length } => Source::Pool {
+                pool_id: operation.known(pool_id)?.as_deref(),
+                cidr_block: operation.known(cidr_block)?.as_deref(),
+                netmask_length: *operation.known(netmask_length)?,
+            },
+        })
+    }
+
+    fn request(&self, call: Request) -> Result<Request, Failure> {
+        Ok(match *self {
+            Source::Amazon { network_border_group } => call
+                .amazon_provided_ipv6_cidr_block(true)
+                .set_ipv6_cidr_block_network_border_group(network_border_group.map(str::to_string)),
+            Source::Pool { pool_id: None, .. } => {
+                let message = "AWS does not tell which IPAM pool the range came from; set ipv6_ipam_pool_id";
+                return Err(Failure::new(Cause::Other, "AssociateVpcCidrBlock", message));
+            }
+            Source::Pool { pool_id, cidr_block, netmask_length } => call
+                .set_ipv6_ipam_pool_id(pool_id.map(str::to_string))
+                .set_ipv6_cidr_block(cidr_block.map(str::to_string))
+                .set_ipv6_netmask_length(ipam::netmask_length("AssociateVpcCidrBlock", netmask_length)?),
+        })
+    }
+
+    /// Whether a range may come from here, as far as AWS tells.
+    fn fits(&self, block: &VpcIpv6CidrBlockAssociation, region: &str) -> bool {
+        let is_amazon = block.ipv6_pool() == Some(AMAZON);
+        match *self {
+            Source::Amazon { network_border_group } => {
+                let group = block.network_border_group().unwrap_or(region);
+                is_amazon && group == network_border_group.unwrap_or(region)
+            }
+            Source::Pool { cidr_block, netmask_length, .. } => {
+                let Some(range) = block.ipv6_cidr_block().and_then(ipv6_range) else { return false };
+                !is_amazon
+                    && cidr_block.is_none_or(|wanted| ipv6_range(wanted) == Some(range))
+                    && netmask_length.is_none_or(|length| length == i64::from(range.prefix_len()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Notes, Recorded};
+
+    const RANGE: &str = "2600:1f18:0:ab00::/56";
+
+    fn vpc() -> Key {
+        Key::new("vpc")
+    }
+
+    fn spec(source: Ipv6Source) -> VpcIpv6Block {
+        VpcIpv6Block { vpc: vpc(), source }
+    }
+
+    fn amazon(group: Option<&str>) -> VpcIpv6Block {
+        spec(Ipv6Source::Amazon { network_border_group: Input::Known(group.map(str::to_string)) })
+    }
+
+    fn pool(id: Option<&str>, cidr_block: Option<&str>, netmask_length: Option<i64>) -> VpcIpv6Block {
+        spec(Ipv6Source::Pool {
+            pool_id: Input::Known(id.map(str::to_string)),
+            cidr_block: Input::Known(cidr_block.map(str::to_string)),
+            netmask_length: Input::Known(netmask_length),
+        })
+    }
+
+    /// One association as AWS shows it.
+    fn item(id: &str, pool: &str, range: &str, state: &str) -> String {
+        format!(
+            "<associationId>{id}</associationId><ipv6CidrBlock>{range}</ipv6CidrBlock><ipv6Pool>{pool}</ipv6Pool>\
+             <networkBorderGroup>us-east-1</networkBorderGroup><ipv6CidrBlockState><state>{state}</state>\
+             <statusMessage>no range is left</statusMessage></ipv6CidrBlockState>"
+        )
+    }
+
+    fn shown(items: &[String]) -> String {
+        let items: String = items.iter().map(|item| format!("<item>{item}</item>")).collect();
+        format!(
+            "<vpcSet><item><vpcId>vpc-1</vpcId><ipv6CidrBlockAssociationSet>{items}</ipv6CidrBlockAssociationSet>\
+             </item></vpcSet>"
+        )
+    }
+
+    fn made(item: &str) -> String {
+        format!("<ipv6CidrBlockAssociation>{item}</ipv6CidrBlockAssociation><vpcId>vpc-1</vpcId>")
+    }
+
+    async fn create_on(aws: &Recorded, notes: &Notes, spec: &VpcIpv6Block) -> Result<(), Failure> {
+        let key = crate::objects::keys::ipv6_cidr_block(&spec.source);
+        notes.run(&aws.session(), &key, &[(&vpc(), "vpc-1")], async |operation| create(operation, spec).await).await
+    }
+
+    async fn delete_on(aws: &Recorded, limit: Duration) -> Result<(), Failure> {
+        let key = Key::new("ipv6_cidr_block");
+        let entry = Entry::new(key.clone(), "assoc-1", Spec::VpcIpv6Block(amazon(None)));
+        let ids = [(&vpc(), "vpc-1")];
+        let notes = Notes::default();
+        notes.run_for(&aws.session(), &key, &ids, limit, async |operation| delete(operation, &entry).await).await
+    }
+
+    #[tokio::test]
+    async fn a_new_range_passes_states_that_mean_nothing_and_is_learned_without_host_bits() {
+        let mut aws = Recorded::default()
+            .on("DescribeVpcs", &shown(&[]))
+            .on("AssociateVpcCidrBlock", &made(&item("assoc-1", AMAZON, "", "associating")));
+        for state in ["associating", "disassociated", "failing", "associated"] {
+            let old = item("assoc-0", AMAZON, "2600:1f18:0:1100::/56", "disassociated");
+            aws = aws.on("DescribeVpcs", &shown(&[old, item("assoc-1", AMAZON, "2600:1F18:0:AB00:0::/56", state)]));
+        }
+        let notes = Notes::default();
+        create_on(&aws, &notes, &amazon(None)).await.unwrap();
+        assert_eq!(notes.ids(), ["assoc-1"]);
+        assert_eq!(notes.learned.lock().unwrap()["ipv6_cidr_block"], RANGE);
+        let calls = aws.calls("AssociateVpcCidrBlock");
+        assert_eq!((calls.len(), calls[0]["AmazonProvidedIpv6CidrBlock"].as_str()), (1, "true"));
+        assert!(!calls[0].contains_key("Ipv6CidrBlockNetworkBorderGroup"), "{calls:?}");
+        assert_eq!(aws.calls("DescribeVpcs").len(), 5);
+    }
+
+    #[tokio::test]
+    async fn a_range_that_failed_says_why_and_its_id_is_known() {
+        let aws = Recorded::default()
+            .on("DescribeVpcs", &shown(&[]))
+            .on("AssociateVpcCidrBlock", &made(&item("assoc-1", AMAZON, "", "associating")))
+            .on("DescribeVpcs", &shown(&[item("assoc-1", AMAZON, "", "failed")]));
+        let notes = Notes::default();
+        let failure = create_on(&aws, &notes, &amazon(None)).await.unwrap_err();
+        assert!(failure.message.contains("no range is left"), "{}", failure.message);
+        assert_eq!(notes.ids(), ["assoc-1"]);
+    }
+
+    #[tokio::test]
+    async fn a_pool_gives_the_range_that_is_asked_for_once_it_knows_the_account() {
+        let text = "The account 123456789012 is not monitored by IPAM";
+        for (wanted, parameter, value) in [
+            (pool(Some("ipam-pool-1"), None, Some(52)), "Ipv6NetmaskLength", "52"),
+            (pool(Some("ipam-pool-1"), Some(RANGE), None), "Ipv6CidrBlock", RANGE),
+        ] {
+            let aws = Recorded::default()
+                .on("DescribeVpcs", &shown(&[]))
+                .fail("AssociateVpcCidrBlock", 400, "UnsupportedOperation", text)
+                .on("AssociateVpcCidrBlock", &made(&item("assoc-1", "IPAM Managed", "", "associating")))
+                .on("DescribeVpcs", &shown(&[item("assoc-1", "IPAM Managed", RANGE, "associated")]));
+            create_on(&aws, &Notes::default(), &wanted).await.unwrap();
+            let calls = aws.calls("AssociateVpcCidrBlock");
+            assert_eq!(calls.len(), 2);
+            assert_eq!((calls[1]["Ipv6IpamPoolId"].as_str(), calls[1][parameter].as_str()), ("ipam-pool-1", value));
+            assert!(!calls[1].contains_key("AmazonProvidedIpv6CidrBlock"), "{calls:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_range_whose_pool_nobody_knows_is_not_asked_for() {
+        let aws = Recorded::default().on("DescribeVpcs", &shown(&[]));
+        let failure = create_on(&aws, &Notes::default(), &pool(None, None, None)).await.unwrap_err();
+        assert!(failure.message.contains("ipv6_ipam_pool_id"), "{}", failure.message);
+        assert_eq!(aws.actions(), ["DescribeVpcs"]);
+    }
+
+    #[tokio::test]
+    async fn the_range_that_a_killed_run_left_is_taken_and_that_of_another_source_is_not() {
+        let left = |pool: &str| shown(&[item("assoc-7", pool, RANGE, "associated")]);
+        let known = || Notes { known: vec!["assoc-7"], ..Notes::default() };
+        for (wanted, pool_shown, notes, taken) in [
+            (amazon(None), AMAZON, Notes::default(), true),
+            (amazon(Some("us-east-1")), AMAZON, Notes::default(), true),
+            (amazon(Some("us-east-1-bos-1")), AMAZON, Notes::default(), false),
+            (amazon(None), AMAZON, known(), false),
+            (amazon(None), "IPAM Managed", Notes::default(), false),
+            (pool(Some("ipam-pool-1"), None, Some(56)), "IPAM Managed", Notes::default(), true),
+            (pool(Some("ipam-pool-1"), Some("2600:1f18:0:AB00::/56"), None), "IPAM Managed", Notes::default(), true),
+            (pool(Some("ipam-pool-1"), None, Some(52)), "IPAM Managed", Notes::default(), false),
+            (pool(Some("ipam-pool-1"), Some("2600:1f18:0:ac00::/56"), None), "IPAM Managed", Notes::default(), false),
+            (pool(Some("ipam-pool-1"), None, None), "IPAM Managed", known(), false),
+            (pool(Some("ipam-pool-1"), None, None), AMAZON, Notes::default(), false),
+        ] {
+            let new = item("assoc-8", "any", RANGE, "associated");
+            let aws = Recorded::default()
+                .on("DescribeVpcs", &left(pool_shown))
+                .on("AssociateVpcCidrBlock", &made(&new))
+                .on("DescribeVpcs", &shown(&[item("assoc-7", pool_shown, RANGE, "associated"), new]));
+            create_on(&aws, &notes, &wanted).await.unwrap();
+            let expected = if taken { "assoc-7" } else { "assoc-8" };
+            assert_eq!(notes.ids(), [expected], "{wanted:?} beside a range of {pool_shown}");
+            assert_eq!(aws.calls("AssociateVpcCidrBlock").is_empty(), taken, "{wanted:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_range_whose_answer_was_lost_is_the_one_that_was_not_there_before() {
+        let before = item("assoc-7", AMAZON, "2600:1f18:0:1100::/56", "associated");
+        let aws = Recorded::default()
+            .on("DescribeVpcs", &shown(std::slice::from_ref(&before)))
+            .fail("AssociateVpcCidrBlock", 500, "InternalError", "An internal error")
+            .on("DescribeVpcs", &shown(&[before, item("assoc-8", AMAZON, RANGE, "associated")]));
+        let notes = Notes { known: vec!["assoc-7"], ..Notes::default() };
+        create_on(&aws, &notes, &amazon(None)).await.unwrap();
+        assert_eq!((notes.ids(), aws.calls("AssociateVpcCidrBlock").len()), (vec!["assoc-8".to_string()], 1));
+    }
+
+    #[tokio::test]
+    async fn a_pool_that_becomes_known_is_no_call_and_a_creation_cut_short_is_waited_for() {
+        let aws = Recorded::default()
+            .on("DescribeVpcs", &shown(&[item("assoc-1", "IPAM Managed", RANGE, "associating")]))
+            .on("DescribeVpcs", &shown(&[item("assoc-1", "IPAM Managed", RANGE, "associated")]));
+        let (key, to) = (Key::new("ipv6_cidr_block"), pool(Some("ipam-pool-1"), None, None));
+        let found = pool(None, None, None);
+        for (from, calls) in [(Some(&found), 0), (None, 2)] {
+            let (notes, session, vpc) = (Notes::default(), aws.session(), vpc());
+            let ids = [(&vpc, "vpc-1")];
+            let updated =
+                notes.run(&session, &key, &ids, async |operation| update(operation, "assoc-1", from, &to).await);
+            updated.await.unwrap();
+            assert_eq!(aws.actions().len(), calls);
+            assert_eq!(notes.learned.lock().unwrap().contains_key("ipv6_cidr_block"), from.is_none());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_range_leaves_when_the_last_subnet_has_given_it_up() {
+        let text = "The vpc vpc-1 currently has a subnet within CIDR block 2600:1f18:0:ab00::/56";
+        let aws = Recorded::default()
+            .fail("DisassociateVpcCidrBlock", 400, "InvalidCidrBlock.InUse", text)
+            .on("DisassociateVpcCidrBlock", &made(&item("assoc-1", AMAZON, RANGE, "disassociating")))
+            .on("DescribeVpcs", &shown(&[item("assoc-1", AMAZON, RANGE, "disassociating")]))
+            .on("DescribeVpcs", &shown(&[item("assoc-1", AMAZON, RANGE, "disassociated")]));
+        delete_on(&aws, Duration::from_secs(20)).await.unwrap();
+        let [describe, disassociate] = ["DescribeVpcs", "DisassociateVpcCidrBlock"];
+        assert_eq!(aws.actions(), [disassociate, disassociate, describe, describe]);
+        assert_eq!(aws.calls(disassociate)[0]["AssociationId"], "assoc-1");
+    }
+
+    #[tokio::test]
+    async fn a_range_that_stays_in_use_says_so_and_one_that_is_gone_is_done() {
+        let text = "The vpc vpc-1 currently has a subnet within CIDR block 2600:1f18:0:ab00::/56";
+        let aws = Recorded::default().fail("DisassociateVpcCidrBlock", 400, "InvalidCidrBlock.InUse", text);
+        let failure = delete_on(&aws, Duration::from_millis(60)).await.unwrap_err();
+        assert_eq!((failure.cause, failure.message.as_str()), (Cause::InUse, text));
+        let code = "InvalidVpcCidrBlockAssociationIdError.NotFound";
+        let aws = Recorded::default()
+            .fail("DisassociateVpcCidrBlock", 400, code, "does not exist")
+            .on("DescribeVpcs", "<vpcSet/>");
+        delete_on(&aws, Duration::from_secs(20)).await.unwrap();
+    }
 }

@@ -1,8 +1,9 @@
 //! Creating calls that carry no idempotency token: `CreateVpc`, `CreateSubnet`, `CreateInternetGateway`,
-//! `AllocateAddress`.
+//! `AllocateAddress`, `AssociateVpcCidrBlock`, `AssociateSubnetCidrBlock`.
 //!
 //! When the answer is lost, AWS may have made the object, and sending the call again would make another one that
-//! nobody knows of. So the object is looked for by its ownership tags first.
+//! nobody knows of. So the object is looked for first, by its ownership tags, or, where it has none, by what was
+//! not there before.
 
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::properties::some_network;
+use super::properties::some_plain_network;
 use super::*;
 use crate::plugin::Nested;
 
@@ -170,7 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn the_plan_after_any_import_is_empty(configs in proptest::collection::vec(some_network(), 1..3)) {
+    fn the_plan_after_any_import_is_empty(configs in proptest::collection::vec(some_plain_network(), 1..3)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<FourTierVpc>::new(3);

@@ -6,7 +6,36 @@ use proptest::prelude::*;
 
 use super::*;
 
-pub(super) fn some_network() -> impl Strategy<Value = Value> {
+fn some_network() -> impl Strategy<Value = Value> {
+    let extras = proptest::array::uniform6(prop::bool::weighted(0.4));
+    (some_plain_network(), extras, 0..3_i64).prop_map(|(mut config, extras, secondary)| {
+        let [ipv6, addresses, private, acl, pool, propagates] = extras;
+        if ipv6 {
+            config.set("enable_ipv6", true.into());
+            config.set("assign_generated_ipv6_cidr_block", true.into());
+            config.set("assign_ipv6_address_on_creation", addresses.into());
+            config.set("ipv6_subnet_bits", (if acl { 4_i64 } else { 8 }).into());
+        }
+        if private {
+            config.set("enable_private_nat", true.into());
+            config.set("nat_secondary_private_ip_address_count", secondary.into());
+        }
+        if acl {
+            config.set("apply_default_nacl_rules", true.into());
+            config.set("associate_default_nacl_to_subnets", addresses.into());
+        }
+        if pool {
+            config.set("cidr_block", Value::Null);
+            config.set("ipv4_ipam_pool_id", "ipam-pool-1".into());
+        }
+        if propagates {
+            config.set("private_propagating_vgws", vec!["vgw-2", "vgw-1"].into());
+        }
+        config
+    })
+}
+
+pub(super) fn some_plain_network() -> impl Strategy<Value = Value> {
     let switches = proptest::array::uniform10(prop::bool::weighted(0.75));
     let entry = prop::option::weighted(0.4, prop::sample::select(vec!["10.0.240.0/24", "10.0.0.0/24", "10.0.4.0/22"]));
     (switches, 0..4_i64, 1..4_i64, 4..7_i64, (any::<bool>(), entry), 0..3_i64).prop_map(

@@ -151,6 +151,7 @@ fn assert_outputs(bed: &Bed, listing: &Value) {
         ("id".to_owned(), vpc.clone()),
         ("vpc_id".to_owned(), vpc.clone()),
         ("vpc_arn".to_owned(), json!(format!("arn:aws:ec2:us-east-1:{account}:vpc/{}", text(&vpc)))),
+        ("vpc_cidr_block".to_owned(), "10.0.0.0/16".into()),
         ("ipv6_cidr_block".to_owned(), Value::Null),
         ("availability_zones".to_owned(), json!(["us-east-1a", "us-east-1b", "us-east-1c"])),
         ("availability_zone_ids_used".to_owned(), json!(["use1-az6", "use1-az1", "use1-az2"])),

@@ -151,7 +151,7 @@ fn the_internet_gateway_and_both_policies_change_alone() {
 }
 
 #[test]
-fn each_member_of_a_rule_of_the_default_group_changes_that_rule_alone() {
+fn each_member_of_a_rule_of_the_default_group_changes_its_rule_and_no_other() {
     let bed = Bed::new();
     bed.change(ALONE);
     let lists = bed.ec2("describe_prefix_lists", json!({}));
@@ -159,60 +159,59 @@ fn each_member_of_a_rule_of_the_default_group_changes_that_rule_alone() {
     let foreign = json!({"GroupName": "web", "Description": "of others", "VpcId": bed.id("vpc")});
     let group = text(&bed.ec2("create_security_group", foreign)["GroupId"]);
 
-    let rule = |members: &str| {
-        alone(&format!(
-            "  default_security_group_ingress_rules = {{\n    itself = {{ protocol = \"-1\", from_port = 0, to_port = 0, \
-             self = true }}\n    one = {{ {members} }}\n  }}"
-        ))
+    // Two looks of each rule. What is the same in both, in whatever hand, is not touched.
+    let tcp = |port: &str| {
+        format!("protocol = \"tcp\", from_port = {port}, to_port = {port}, cidr_blocks = [\"10.0.0.0/8\"]")
     };
-    let in_of = |bed: &Bed| {
+    let to = |port: &str, source: &str| format!("protocol = \"tcp\", from_port = {port}, to_port = {port}, {source}");
+    let looks = [
+        (to("1", "self = true"), to("1", "self = true")),
+        (tcp("443"), tcp("443").replace("\"tcp\"", "\"6\"")),
+        (tcp("22"), format!("{}, description = \"shell\"", tcp("22"))),
+        (tcp("80"), tcp("80").replace("to_port = 80", "to_port = 81")),
+        (tcp("53"), tcp("53").replace("\"tcp\"", "\"udp\"")),
+        (to("2", "ipv6_cidr_blocks = [\"2001:db8::/32\"]"), to("2", "ipv6_cidr_blocks = [\"2001:db8:1::/48\"]")),
+        (to("3", &format!("prefix_list_ids = [\"{list}\"]")), to("3", &format!("security_groups = [\"{group}\"]"))),
+        (to("4", "self = true"), "protocol = \"icmp\", from_port = 8, to_port = -1, self = true".into()),
+    ];
+    let rules = |looks: &[&String]| {
+        let rules = looks.iter().enumerate().map(|(number, look)| format!("    rule{number} = {{ {look} }}\n"));
+        alone(&format!("  default_security_group_ingress_rules = {{\n{}  }}", rules.collect::<String>()))
+    };
+    let inbound = |bed: &Bed| {
         let picture = bed.picture();
         let line = picture.lines().into_iter().find(|line| line.starts_with("group default ")).expect("a group");
-        line.split(['(', ')']).nth(1).expect("inbound rules").to_owned()
+        line.split(['(', ')']).nth(1).expect("inbound rules").replace(&list, "LIST").replace(&group, "GROUP")
     };
-    let (add, both) =
-        ("AuthorizeSecurityGroupIngress 1", "AuthorizeSecurityGroupIngress 1, RevokeSecurityGroupIngress 1");
-    let described = "UpdateSecurityGroupRuleDescriptionsIngress 1";
-    let port = "protocol = \"tcp\", from_port = 443, to_port = 443";
-    let steps = [
-        (format!("{port}, cidr_blocks = [\"10.0.0.0/8\"]"), add, "tcp:443-443 10.0.0.0/8".to_owned()),
-        // The same protocol by its number is no change.
-        (
-            "protocol = \"6\", from_port = 443, to_port = 443, cidr_blocks = [\"10.0.0.0/8\"]".into(),
-            "",
-            "tcp:443-443 10.0.0.0/8".into(),
-        ),
-        (
-            "protocol = \"6\", from_port = 443, to_port = 444, cidr_blocks = [\"10.0.0.0/8\"]".into(),
-            both,
-            "tcp:443-444 10.0.0.0/8".into(),
-        ),
-        (
-            "protocol = \"udp\", from_port = 443, to_port = 444, cidr_blocks = [\"10.0.0.0/8\"]".into(),
-            both,
-            "udp:443-444 10.0.0.0/8".into(),
-        ),
-        (
-            "protocol = \"udp\", from_port = 443, to_port = 444, cidr_blocks = [\"10.0.0.0/8\"], description = \"names\""
-                .into(),
-            described,
-            "udp:443-444 10.0.0.0/8".into(),
-        ),
-        (format!("{port}, ipv6_cidr_blocks = [\"2001:DB8::/32\"]"), both, "tcp:443-443 2001:db8::/32".into()),
-        (format!("{port}, prefix_list_ids = [\"{list}\"]"), both, format!("tcp:443-443 {list}")),
-        (format!("{port}, security_groups = [\"{group}\"]"), both, format!("tcp:443-443 {group}")),
-        (format!("{port}, self = true"), both, "tcp:443-443 self".into()),
-        ("protocol = \"icmp\", from_port = 8, to_port = -1, self = true".into(), both, "icmp:8--1 self".into()),
-    ];
-    for (members, calls, shown) in steps {
-        let changed = bed.change(&rule(&members));
-        assert_eq!(changed.calls, calls, "{members}");
-        let rules = in_of(&bed);
-        assert_eq!(rules.split(", ").filter(|it| *it != "-1 self").collect::<Vec<_>>(), [shown], "{rules}");
-        assert!(rules.contains("-1 self"), "the neighbour stays: {rules}");
-    }
-    bed.ec2("delete_security_group", json!({"GroupId": group}));
+    bed.change(&rules(&looks.each_ref().map(|(before, _)| before)));
+    assert_eq!(
+        inbound(&bed),
+        "tcp:1-1 self, tcp:2-2 2001:db8::/32, tcp:22-22 10.0.0.0/8, tcp:3-3 LIST, tcp:4-4 self, tcp:443-443 10.0.0.0/8, \
+         tcp:53-53 10.0.0.0/8, tcp:80-80 10.0.0.0/8"
+    );
+    let changed = bed.change(&rules(&looks.each_ref().map(|(_, after)| after)));
+    assert_eq!(
+        inbound(&bed),
+        "icmp:8--1 self, tcp:1-1 self, tcp:2-2 2001:db8:1::/48, tcp:22-22 10.0.0.0/8, tcp:3-3 GROUP, \
+         tcp:443-443 10.0.0.0/8, tcp:80-81 10.0.0.0/8, udp:53-53 10.0.0.0/8"
+    );
+    assert_eq!(
+        changed.calls,
+        "AuthorizeSecurityGroupIngress 1, RevokeSecurityGroupIngress 1, UpdateSecurityGroupRuleDescriptionsIngress 1"
+    );
+    let calls = bed.proxy.mutations();
+    let of = |action: &str| calls.iter().find(|record| record.call.action.starts_with(action)).expect("it is called");
+    let protocols = (1..)
+        .take_while(|number| of("Authorize").call.params.contains_key(&format!("IpPermissions.{number}.IpProtocol")));
+    assert_eq!(
+        (protocols.count(), of("Revoke").call.list("SecurityGroupRuleId").len()),
+        (5, 5),
+        "only the rules that differ come and go"
+    );
+    let described = of("Update").call.params.iter().filter(|(name, _)| name.ends_with(".Description"));
+    assert_eq!(described.map(|(_, text)| text.as_str()).collect::<Vec<_>>(), ["shell"]);
     let without = bed.change(ALONE);
-    assert_eq!(without.calls, "RevokeSecurityGroupIngress 1");
+    assert_eq!(without.calls, "AuthorizeSecurityGroupIngress 1, RevokeSecurityGroupIngress 1");
+    bed.ec2("delete_security_group", json!({"GroupId": group}));
     bed.destroy();
 }

@@ -59,30 +59,10 @@ fn what_only_the_account_can_tell_is_refused_at_plan_too() {
 }
 
 #[test]
-fn what_is_not_carried_out_yet_is_refused_and_not_ignored() {
-    let inputs = [
-        ("enable_private_nat", "true"),
-        ("nat_secondary_private_ip_address_count", "2"),
-        ("ipv4_ipam_pool_id", "\"ipam-pool-1\""),
-        ("ipv4_netmask_length", "20"),
-        ("enable_ipv6", "true"),
-        ("assign_generated_ipv6_cidr_block", "true"),
-        ("assign_ipv6_address_on_creation", "true"),
-        ("ipv6_cidr_block", "\"2001:db8::/56\""),
-        ("ipv6_cidr_block_network_border_group", "\"us-east-1\""),
-        ("ipv6_ipam_pool_id", "\"ipam-pool-2\""),
-        ("ipv6_netmask_length", "56"),
-        ("ipv6_subnet_bits", "4"),
-        ("public_subnet_ipv6_cidr_blocks", "{ AZ-0 = \"2001:db8::/64\" }"),
-        ("apply_default_nacl_rules", "true"),
-        ("public_propagating_vgws", "[\"vgw-1\"]"),
-        ("private_propagating_vgws", "[\"vgw-1\"]"),
-        ("persistence_propagating_vgws", "[\"vgw-1\"]"),
-        ("transit_propagating_vgws", "[\"vgw-1\"]"),
-    ];
-    let lines: Vec<String> = inputs.iter().map(|(name, value)| format!("  {name} = {value}")).collect();
-    let says: Vec<String> =
-        inputs.iter().map(|(name, _)| format!("{name} is not supported yet in this version.")).collect();
-    let says: Vec<&str> = says.iter().map(String::as_str).collect();
-    refused(&format!("  num_nat_gateways = 0\n{}", lines.join("\n")), &says);
+fn inputs_that_contradict_each_other_are_refused_together() {
+    refused(
+        "  num_nat_gateways = 1\n  enable_ipv6 = true\n  enable_private_nat = true\n  ipv4_netmask_length = 20\n  \
+         transit_propagating_vgws = [\"tgw-1\"]",
+        &["enable_ipv6", "ipv6_ipam_pool_id", "create_transit_subnets", "ipv4_ipam_pool_id", "tgw-1"],
+    );
 }

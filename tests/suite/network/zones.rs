@@ -153,7 +153,7 @@ fn new_places_are_found_only_in_azs_of_the_wanted_state_and_never_in_other_zones
 fn excluded_azs_leave_with_all_that_is_theirs_and_come_back_to_their_index() {
     let bed = Bed::new();
     bed.proxy.zones(&[a(), b(), c(), e()]);
-    let made = bed.change(&with("  num_nat_gateways = 1\n  num_availability_zones = 3"));
+    bed.change(&with("  num_nat_gateways = 1\n  num_availability_zones = 3"));
     let before = bed.attribute("aws_objects");
 
     let by_id =
@@ -193,7 +193,6 @@ fn excluded_azs_leave_with_all_that_is_theirs_and_come_back_to_their_index() {
     for key in ["subnet.public.0", "subnet.private_app.2", "nat_gateway.0", "eip.0", "route_table.private_app.1"] {
         assert_eq!(after[key], before[key], "{key}");
     }
-    assert!(!made.new.is_empty());
     bed.destroy();
 }
 

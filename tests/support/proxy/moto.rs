@@ -1,15 +1,20 @@
 //! Where moto differs from AWS in EC2, and what the proxy makes of it. Each repair says what AWS does.
 
+mod acls;
 mod dependencies;
 mod endpoints;
+mod ipv6;
 pub(super) mod nats;
+mod propagation;
 mod vpcs;
 pub(super) mod zones;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
+use self::acls::Icmp;
 use self::nats::Nats;
+use self::propagation::Propagation;
 use self::zones::Zones;
 use super::call::{Call, encode};
 use super::message::{Message, Reply};
@@ -22,6 +27,8 @@ use super::{Before, lock};
 pub(super) struct Repairs {
     pub(super) nats: Nats,
     pub(super) zones: Zones,
+    icmp: Icmp,
+    propagation: Propagation,
     tokens: Mutex<Tokens>,
 }
 
@@ -38,18 +45,25 @@ impl Repairs {
             return Ok(Before::Answer(reply));
         }
         let refused = match call.action.as_str() {
+            "AssociateSubnetCidrBlock" => ipv6::second_range(emulator, call, &message).await?,
+            "DisassociateSubnetCidrBlock" => ipv6::of_addressing(emulator, call, &message).await?,
+            "DisassociateVpcCidrBlock" => ipv6::of_subnets(emulator, call, &message).await?,
+            "ModifySubnetAttribute" => ipv6::addressing_without_range(emulator, call, &message).await?,
             "AssociateRouteTable" => associated_with_another_table(emulator, call, &message).await?,
             "CreateRoute" => route_exists(emulator, call, &message).await?,
             "DeleteSubnet" => {
                 let refused = dependencies::of_subnet(&self.nats, emulator, call, &message).await?;
                 if refused.is_none() {
                     disassociate_tables(emulator, call, &message).await?;
+                    leave_acl(emulator, call, &message).await?;
                 }
                 refused
             }
             "DetachInternetGateway" => dependencies::of_attachment(&self.nats, emulator, call, &message).await?,
             "ReleaseAddress" => dependencies::of_address(&self.nats, emulator, call, &message).await?,
             "DeleteVpc" => dependencies::of_vpc(&self.nats, emulator, call, &message).await?,
+            "EnableVgwRoutePropagation" => Some(self.propagation.enable(emulator, call, &message).await?),
+            "DisableVgwRoutePropagation" => Some(self.propagation.disable(call)),
             "DeleteVpcEndpoints" => Some(endpoints::delete(emulator, call, &message).await?),
             _ => None,
         };
@@ -86,7 +100,16 @@ impl Repairs {
             "CreateNatGateway" => self.nats.created(emulator, message, reply).await?,
             "DescribeNatGateways" => self.nats.described(call, reply)?,
             "DeleteNatGateway" => self.nats.deleted(emulator, call, message, reply).await?,
-            "DescribeRouteTables" => blackholes(&self.nats, emulator, message, reply).await?,
+            "DescribeNetworkInterfaces" => self.nats.interfaces(emulator, message, reply).await?,
+            "DescribeVpcPeeringConnections" => peerings_of_vpc(call, reply)?,
+            "DescribeRouteTables" => {
+                self.propagation.described(blackholes(&self.nats, emulator, message, reply).await?)?
+            }
+            "DescribeNetworkAcls" => self.icmp.described(reply)?,
+            "CreateNetworkAclEntry" | "ReplaceNetworkAclEntry" => {
+                self.icmp.set(call);
+                reply
+            }
             _ => reply,
         };
         self.remember_token(call, &reply);
@@ -218,6 +241,32 @@ async fn disassociate_tables(emulator: &Upstream, call: &Call, message: &Message
     Ok(())
 }
 
+/// On AWS the association with an ACL goes with the subnet; in moto it stays and keeps an ACL undeletable.
+async fn leave_acl(emulator: &Upstream, call: &Call, message: &Message) -> Result<(), String> {
+    let subnet = call.param("SubnetId");
+    let of_subnet = [("Filter.1.Name", "association.subnet-id"), ("Filter.1.Value.1", subnet)];
+    let acls = emulator.describe(message, "DescribeNetworkAcls", &of_subnet).await?;
+    for acl in acls.items("networkAclSet").iter().filter(|acl| acl.text_of("default") != "true") {
+        let vpc = acl.text_of("vpcId");
+        let default = [
+            ("Filter.1.Name", "vpc-id"),
+            ("Filter.1.Value.1", vpc),
+            ("Filter.2.Name", "default"),
+            ("Filter.2.Value.1", "true"),
+        ];
+        let default = emulator.describe(message, "DescribeNetworkAcls", &default).await?;
+        let default = default.items("networkAclSet").first().map(|acl| acl.text_of("networkAclId").to_owned());
+        for association in acl.items("associationSet").iter().filter(|it| it.text_of("subnetId") == subnet) {
+            let id = association.text_of("networkAclAssociationId");
+            let to_default =
+                [("AssociationId", id), ("NetworkAclId", default.as_deref().ok_or("a VPC has a default ACL")?)];
+            // An error is a race with another change of the association.
+            let _lost_race = emulator.ec2(message, "ReplaceNetworkAclAssociation", &to_default).await?;
+        }
+    }
+    Ok(())
+}
+
 /// On AWS a route whose NAT gateway, egress-only gateway or internet gateway has gone is a `blackhole`, and one to an
 /// internet gateway also while that is detached; in moto it stays `active`.
 async fn blackholes(nats: &Nats, emulator: &Upstream, message: &Message, reply: Reply) -> Result<Reply, String> {
@@ -251,6 +300,23 @@ async fn blackholes(nats: &Nats, emulator: &Upstream, message: &Message, reply: 
             if targets.iter().filter(is_gateway).any(|id| !there.contains(id)) {
                 route.set("state", "blackhole");
             }
+        }
+    }
+    Ok(reply.with_body(root.to_string()))
+}
+
+/// AWS filters peering connections by the VPC on either side; moto knows no filter for them.
+fn peerings_of_vpc(call: &Call, reply: Reply) -> Result<Reply, String> {
+    let mut root = Element::parse(&reply.text())?;
+    if let Some(set) = root.child_mut("vpcPeeringConnectionSet") {
+        for (name, values) in call.filters() {
+            let side = match name {
+                "requester-vpc-info.vpc-id" => "requesterVpcInfo",
+                "accepter-vpc-info.vpc-id" => "accepterVpcInfo",
+                other => return Err(format!("the proxy does not know the filter {other} of peering connections")),
+            };
+            let vpc = |peering: &Element| peering.child(side).map_or("", |side| side.text_of("vpcId")).to_owned();
+            set.children.retain(|peering| values.contains(&vpc(peering).as_str()));
         }
     }
     Ok(reply.with_body(root.to_string()))

@@ -36,9 +36,14 @@ const EMPTY: [(&str, &str); 9] = [
 
 /// The VPC with these answers; calls that are not named answer with nothing.
 fn network(answers: &[(&str, &str)]) -> Recorded {
+    network_with("", answers)
+}
+
+/// The same with further elements of the VPC.
+fn network_with(inside: &str, answers: &[(&str, &str)]) -> Recorded {
     let vpc = format!(
         "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><instanceTenancy>default\
-         </instanceTenancy><ownerId>123456789012</ownerId><state>available</state>{}</item></vpcSet>",
+         </instanceTenancy><ownerId>123456789012</ownerId><state>available</state>{inside}{}</item></vpcSet>",
         tags(&[("Name", "shop"), ("fgw:resource", "four_tier_vpc/shop"), ("fgw:state", "ready")])
     );
     let attribute = "<enableDnsSupport><value>true</value></enableDnsSupport><enableDnsHostnames><value>true</value>\
@@ -288,6 +293,107 @@ async fn a_failed_nat_gateway_is_another_object_than_the_wanted_one() {
     }
 }
 
+const PROPAGATED: &str = "<routeTableId>rtb-1</routeTableId><propagatingVgwSet><item><gatewayId>vgw-9</gatewayId>\
+    </item><item><gatewayId>vgw-1</gatewayId></item></propagatingVgwSet>";
+
+#[tokio::test]
+async fn gateways_that_others_let_propagate_are_not_ours_and_one_that_stopped_is_drift() {
+    let tables = format!("<routeTableSet><item>{PROPAGATED}{}</item></routeTableSet>", below("route_table.public"));
+    let aws = network(&[("DescribeRouteTables", &tables)]);
+    let table = |gateways: &[&str]| crate::objects::RouteTable {
+        vpc: Key::new("vpc"),
+        propagating_gateways: Input::Known(gateways.iter().map(|id| Input::Known(id.to_string())).collect()),
+        tags: none(),
+    };
+    let shown = async |known: &[Entry]| match &at(&objects(&aws, known).await, "route_table.public").spec {
+        Spec::RouteTable(spec) => spec.propagating_gateways.clone(),
+        other => panic!("{other:?}"),
+    };
+    let applied = Spec::RouteTable(table(&["vgw-1", "vgw-2"]));
+    let entry = Entry::new(Key::new("route_table.public"), "rtb-1", applied);
+    assert_eq!(shown(&[entry]).await, table(&["vgw-1"]).propagating_gateways);
+    assert_eq!(shown(&[]).await, table(&["vgw-1", "vgw-9"]).propagating_gateways, "an import takes all");
+}
+
+#[tokio::test]
+async fn the_default_acl_is_ours_by_its_tag_and_its_list_of_subnets_never_drifts() {
+    let association = |subnet: &str| format!("<item><subnetId>{subnet}</subnetId></item>");
+    let entry = |number: i64, egress: bool| {
+        format!(
+            "<item><ruleNumber>{number}</ruleNumber><protocol>-1</protocol><ruleAction>allow</ruleAction>\
+             <egress>{egress}</egress><cidrBlock>0.0.0.0/0</cidrBlock></item>"
+        )
+    };
+    let acls = |tags: &str| {
+        format!(
+            "<networkAclSet><item><networkAclId>acl-1</networkAclId><entrySet>{}{}{}</entrySet><associationSet>{}{}{}\
+             </associationSet>{tags}</item></networkAclSet>",
+            entry(32767, false),
+            entry(200, false),
+            entry(100, false),
+            association("subnet-1"),
+            association("subnet-2"),
+            association("subnet-9"),
+        )
+    };
+    let subnets = format!(
+        "<subnetSet>{}{}{}</subnetSet>",
+        subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"),
+        subnet_item("subnet-2", &below("subnet.transit.0"), "10.0.144.0/21"),
+        subnet_item("subnet-9", "", "10.0.240.0/24"),
+    );
+    let read = async |tags: &str, known: &[Entry]| {
+        let aws = network(&[("DescribeNetworkAcls", &acls(tags)), ("DescribeSubnets", &subnets)]);
+        objects(&aws, known).await.into_iter().find(|it| it.key == keys::default_network_acl())
+    };
+    assert_eq!(read("", &[]).await, None, "AWS's own ACL is not ours");
+    let public = keys::subnet(Tier::Public, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
+    let found = read(&below("default_network_acl"), &[]).await.expect("it carries our tag");
+    let Spec::DefaultNetworkAcl(spec) = &found.spec else { panic!("{found:?}") };
+    let numbers: Vec<i64> = spec.ingress.known().unwrap().iter().map(|rule| rule.rule_no).collect();
+    assert_eq!((numbers, spec.egress.known().unwrap().len()), (vec![100, 200], 0));
+    assert_eq!(spec.subnets, [public], "the transit tier is never given it");
+
+    let mut applied = spec.clone();
+    applied.subnets = vec![];
+    let known = Entry::new(keys::default_network_acl(), "acl-1", Spec::DefaultNetworkAcl(applied.clone()));
+    let found = read("", &[known]).await.expect("state knows it");
+    assert_eq!(found.spec, Spec::DefaultNetworkAcl(crate::objects::DefaultNetworkAcl { tags: none(), ..applied }));
+}
+
+#[tokio::test]
+async fn secondary_addresses_count_for_private_nat_gateways_only() {
+    let subnet = keys::subnet(Tier::Transit, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
+    let subnets =
+        format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &below("subnet.transit.0"), "10.0.0.0/21"));
+    let address = |rest: &str| format!("<item><privateIp>10.0.0.4</privateIp>{rest}</item>");
+    let several = [
+        "<isPrimary>false</isPrimary><status>failed</status>",
+        "<isPrimary>false</isPrimary><status>assigning</status>",
+        "<isPrimary>true</isPrimary><status>succeeded</status>",
+        "<isPrimary>false</isPrimary><status>succeeded</status>",
+    ]
+    .map(address)
+    .concat();
+    let shown = async |kind: &str, addresses: &str| {
+        let slot = if kind == "private" { "private_nat_gateway.0" } else { "nat_gateway.0" };
+        let nats = format!(
+            "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><subnetId>subnet-1</subnetId><state>available</state>\
+             <connectivityType>{kind}</connectivityType><natGatewayAddressSet>{addresses}</natGatewayAddressSet>{}\
+             </item></natGatewaySet>",
+            below(slot)
+        );
+        let aws = network(&[("DescribeNatGateways", &nats), ("DescribeSubnets", &subnets)]);
+        let found = objects(&aws, &[]).await;
+        let nat = at(&found, slot);
+        let Spec::NatGateway(spec) = &nat.spec else { panic!("{nat:?}") };
+        (nat.key.clone(), spec.allocation.is_some(), spec.secondary_private_ip_address_count.clone())
+    };
+    assert_eq!(shown("private", &several).await, (keys::private_nat_gateway(0, &subnet), false, Input::Known(2)));
+    assert_eq!(shown("private", &address("")).await.2, Input::Known(0), "a lone address is the first one");
+    assert_eq!(shown("public", &several).await.2, Input::Known(0));
+}
+
 #[tokio::test]
 async fn what_lost_its_tag_or_its_attachment_is_looked_for_by_its_id() {
     let vpc = Key::new("vpc");
@@ -423,3 +529,5 @@ async fn a_default_route_of_somebody_else_in_our_table_is_told_by_the_table_unti
     let seen = objects(&network(&[("DescribeRouteTables", &table(""))]), &[known]).await;
     assert_eq!(at(&seen, "route_table.private_app.0").learned["foreign_route_0.0.0.0/0"], "");
 }
+
+mod ipv6;

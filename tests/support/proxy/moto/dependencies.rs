@@ -32,7 +32,7 @@ pub(super) async fn of_subnet(
     Ok(held.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
 }
 
-/// AWS keeps an internet gateway attached while a public NAT gateway maps an address through it.
+/// AWS keeps an internet gateway attached while a public NAT gateway or any network interface maps an address through it.
 pub(super) async fn of_attachment(
     nats: &Nats,
     emulator: &Upstream,
@@ -42,7 +42,16 @@ pub(super) async fn of_attachment(
     let vpc = call.param("VpcId");
     let filter = [("Filter.1.Name", "vpc-id"), ("Filter.1.Value.1", vpc)];
     let alive = nats.alive(emulator, message, &filter).await?;
-    let mapped = alive.iter().any(|nat| nat.text_of("connectivityType") != "private");
+    let mut mapped = alive.iter().any(|nat| nat.text_of("connectivityType") != "private");
+    if !mapped {
+        // The addresses of deleted NAT gateways have been freed.
+        let addresses = emulator.describe(message, "DescribeAddresses", &[]).await?;
+        let interfaces = emulator.describe(message, "DescribeNetworkInterfaces", &filter).await?;
+        let ids: Vec<&str> =
+            interfaces.items("networkInterfaceSet").iter().map(|it| it.text_of("networkInterfaceId")).collect();
+        let mut addresses = addresses.items("addressesSet").iter();
+        mapped = addresses.any(|address| ids.contains(&address.text_of("networkInterfaceId")));
+    }
     let text = format!(
         "Network {vpc} has some mapped public address(es). Please unmap those public address(es) before detaching the gateway."
     );
@@ -64,8 +73,8 @@ pub(super) async fn of_address(
     Ok(held.then(|| Reply::error(call, 400, "AuthFailure", text)))
 }
 
-/// AWS keeps a VPC while an internet gateway, NAT gateway, egress-only gateway or endpoint is in it; moto looks for subnets,
-/// route tables and VPN gateways only.
+/// AWS keeps a VPC while a gateway, an endpoint, a peering connection, or a group or ACL that did not come with it is in it;
+/// moto looks for subnets, route tables and VPN gateways only.
 pub(super) async fn of_vpc(
     nats: &Nats,
     emulator: &Upstream,
@@ -79,11 +88,22 @@ pub(super) async fn of_vpc(
     let egress = emulator.describe(message, "DescribeEgressOnlyInternetGateways", &[]).await?;
     let endpoints = emulator.describe(message, "DescribeVpcEndpoints", &inside).await?;
     let groups = emulator.describe(message, "DescribeSecurityGroups", &inside).await?;
+    let peerings = emulator.describe(message, "DescribeVpcPeeringConnections", &[]).await?;
+    let others = [inside[0], inside[1], ("Filter.2.Name", "default"), ("Filter.2.Value.1", "false")];
+    let acls = emulator.describe(message, "DescribeNetworkAcls", &others).await?;
+    let is_peered = |peering: &Element| {
+        let sides = ["requesterVpcInfo", "accepterVpcInfo"].map(|side| peering.child(side));
+        let has_ended = |status: &Element| ["deleted", "rejected"].contains(&status.text_of("code"));
+        sides.into_iter().flatten().any(|side| side.text_of("vpcId") == vpc)
+            && !peering.child("status").is_some_and(has_ended)
+    };
     let in_vpc = |gateway: &Element| gateway.items("attachmentSet").iter().any(|at| at.text_of("vpcId") == vpc);
     let held = !gateways.items("internetGatewaySet").is_empty()
         || egress.items("egressOnlyInternetGatewaySet").iter().any(in_vpc)
         || endpoints.items("vpcEndpointSet").iter().any(|endpoint| endpoint.text_of("state") != "deleted")
         || groups.items("securityGroupInfo").iter().any(|group| group.text_of("groupName") != "default")
+        || peerings.items("vpcPeeringConnectionSet").iter().any(is_peered)
+        || !acls.items("networkAclSet").is_empty()
         || !nats.alive(emulator, message, &inside).await?.is_empty();
     let text = format!("The vpc '{vpc}' has dependencies and cannot be deleted.");
     Ok(held.then(|| Reply::error(call, 400, "DependencyViolation", &text)))

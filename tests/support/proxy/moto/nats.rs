@@ -142,6 +142,37 @@ impl Nats {
         Ok(reply)
     }
 
+    /// On AWS the interface of a NAT gateway says what it is for, and goes with the gateway; in moto it looks like any other,
+    /// and stays.
+    pub(super) async fn interfaces(
+        &self,
+        emulator: &Upstream,
+        message: &Message,
+        reply: Reply,
+    ) -> Result<Reply, String> {
+        let mut root = Element::parse(&reply.text())?;
+        let found = emulator.describe(message, "DescribeNatGateways", &[]).await?;
+        let nats = found.items("natGatewaySet");
+        let of_interface = |interface: &Element| {
+            let id = interface.text_of("networkInterfaceId");
+            let holds = |nat: &&Element| {
+                nat.items("natGatewayAddressSet").iter().any(|address| address.text_of("networkInterfaceId") == id)
+            };
+            nats.iter().find(holds)
+        };
+        if let Some(set) = root.child_mut("networkInterfaceSet") {
+            let is_gone = |nat: &Element| ["failed", "deleted"].contains(&self.state(nat).as_str());
+            set.children.retain(|interface| !of_interface(interface).is_some_and(is_gone));
+            for interface in &mut set.children {
+                let Some(nat) = of_interface(interface) else { continue };
+                interface.set("interfaceType", "nat_gateway");
+                interface.set("requesterManaged", "true");
+                interface.set("description", &format!("Interface for NAT Gateway {}", nat.text_of("natGatewayId")));
+            }
+        }
+        Ok(reply.with_body(root.to_string()))
+    }
+
     fn state(&self, nat: &Element) -> String {
         let state = lock(&self.0);
         let raw = nat.text_of("state");

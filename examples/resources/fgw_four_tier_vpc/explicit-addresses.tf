@@ -1,0 +1,53 @@
+terraform {
+  required_providers {
+    fgw = {
+      source = "fgw/fgw"
+    }
+  }
+}
+
+# Addresses that partners have on their allow lists outlive the network, and each public subnet routes by itself.
+# The transit tier is where a transit gateway attaches.
+resource "fgw_four_tier_vpc" "partners" {
+  vpc_name                       = "partners"
+  cidr_block                     = "10.1.0.0/16"
+  num_availability_zones         = 2
+  availability_zone_exclude_ids  = ["use1-az3"]
+  num_nat_gateways               = 2
+  use_custom_nat_eips            = true
+  custom_nat_eips                = ["eipalloc-0123456789abcdef0", "eipalloc-0123456789abcdef1"]
+  one_route_table_public_subnets = false
+  create_transit_subnets         = true
+
+  # Blocks that an older network had. Those that are not named are computed.
+  private_app_subnet_cidr_blocks = {
+    AZ-0 = "10.1.64.0/20"
+    AZ-1 = "10.1.80.0/20"
+  }
+
+  objectstore_endpoint_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Principal = "*"
+      Action    = ["s3:GetObject", "s3:ListBucket"]
+      Resource  = "*"
+    }]
+  })
+
+  # The default group lets nothing out but HTTPS. An empty map (ingress here) leaves the rules as they are.
+  default_security_group_ingress_rules = {}
+  default_security_group_egress_rules = {
+    Https = {
+      protocol    = "tcp"
+      from_port   = 443
+      to_port     = 443
+      cidr_blocks = ["0.0.0.0/0"]
+    }
+  }
+
+  timeouts {
+    create = "30m"
+    delete = "30m"
+  }
+}

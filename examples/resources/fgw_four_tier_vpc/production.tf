@@ -1,0 +1,37 @@
+terraform {
+  required_providers {
+    fgw = {
+      source = "fgw/fgw"
+    }
+  }
+}
+
+# The usual production network: public, private app and persistence subnets in three availability zones, a NAT
+# gateway in each, endpoints for S3 and DynamoDB.
+resource "fgw_four_tier_vpc" "production" {
+  vpc_name               = "production"
+  cidr_block             = "10.0.0.0/16"
+  num_availability_zones = 3
+  num_nat_gateways       = 3
+
+  custom_tags = {
+    Environment = "production"
+  }
+
+  # Keys that a load balancer controller looks for. Keys that others put on the subnets stay.
+  public_subnet_custom_tags = {
+    "kubernetes.io/role/elb" = "1"
+  }
+  private_app_subnet_custom_tags = {
+    "kubernetes.io/role/internal-elb" = "1"
+  }
+}
+
+# Subnets are maps by name, so they can be iterated over and looked up.
+output "app_subnets" {
+  value = { for name, subnet in fgw_four_tier_vpc.production.private_app_subnets : name => subnet.cidr_block }
+}
+
+output "addresses_to_allow" {
+  value = fgw_four_tier_vpc.production.nat_gateway_public_ips
+}

@@ -1,0 +1,155 @@
+//! IPv6 ranges, which carry no tags.
+
+use super::*;
+use crate::objects::{Ipv6Source, VpcIpv6Block};
+
+const PART: &str = "2600:1f18:0:ab01::/64";
+
+/// The VPC with these ranges: id, pool, range and state.
+fn ranges(ranges: &[(&str, &str, &str, &str)]) -> String {
+    let items: String = ranges
+        .iter()
+        .map(|(id, pool, range, state)| {
+            format!(
+                "<item><associationId>{id}</associationId><ipv6CidrBlock>{range}</ipv6CidrBlock>\
+                 <ipv6Pool>{pool}</ipv6Pool><networkBorderGroup>us-east-1</networkBorderGroup>\
+                 <ipv6CidrBlockState><state>{state}</state></ipv6CidrBlockState></item>"
+            )
+        })
+        .collect();
+    format!("<ipv6CidrBlockAssociationSet>{items}</ipv6CidrBlockAssociationSet>")
+}
+
+const OURS: (&str, &str, &str, &str) = ("assoc-1", "Amazon", "2600:1F18:0:ab00:0::/56", "associated");
+const OLD: (&str, &str, &str, &str) = ("assoc-0", "Amazon", "2600:1f18:0:ab00::/56", "disassociated");
+const FOREIGN: (&str, &str, &str, &str) = ("assoc-2", "IPAM Managed", "2600:1f18:0:cd00::/56", "associated");
+
+/// Our public subnet with a range in this state, and one of somebody else.
+fn subnets(range: &str, state: &str) -> String {
+    let part = |range: &str, state: &str| {
+        format!(
+            "<assignIpv6AddressOnCreation>true</assignIpv6AddressOnCreation><ipv6CidrBlockAssociationSet><item>\
+             <associationId>a-1</associationId><ipv6CidrBlock>{range}</ipv6CidrBlock><ipv6CidrBlockState>\
+             <state>{state}</state></ipv6CidrBlockState></item></ipv6CidrBlockAssociationSet>"
+        )
+    };
+    let ours = subnet_item("subnet-1", &(below("subnet.public.0") + &part(range, state)), "10.0.0.0/21");
+    let foreign = tags(&[("Name", "by hand")]) + &part("2600:1f18:0:cd07::/64", "associated");
+    format!("<subnetSet>{ours}{}</subnetSet>", subnet_item("subnet-9", &foreign, "10.0.240.0/24"))
+}
+
+async fn look(vpc: &[(&str, &str, &str, &str)], subnets: &str, known: &[Entry]) -> Vec<Observed> {
+    let aws = network_with(&ranges(vpc), &[("DescribeSubnets", subnets)]);
+    let objects = objects(&aws, known).await;
+    let looks = (aws.calls("DescribeVpcs").len(), aws.calls("DescribeSubnets").len());
+    assert_eq!(looks, (1, 1), "IPv6 needs no further call");
+    objects
+}
+
+fn block(objects: &[Observed]) -> Option<(&Observed, &Ipv6Source)> {
+    objects.iter().find_map(|it| match &it.spec {
+        Spec::VpcIpv6Block(VpcIpv6Block { source, .. }) => Some((it, source)),
+        _ => None,
+    })
+}
+
+fn subnet(objects: &[Observed]) -> &crate::objects::Subnet {
+    match &at(objects, "subnet.public.0").spec {
+        Spec::Subnet(subnet) => subnet,
+        other => panic!("{other:?} is no subnet"),
+    }
+}
+
+fn pool(id: Option<&str>) -> Ipv6Source {
+    let pool_id = Input::Known(id.map(str::to_string));
+    Ipv6Source::Pool { pool_id, cidr_block: Input::Known(None), netmask_length: Input::Known(None) }
+}
+
+/// State that knows a range of a pool with this id.
+fn known(id: &str) -> Entry {
+    let source = pool(Some("ipam-pool-1"));
+    let key = keys::ipv6_cidr_block(&source);
+    Entry::new(key, id, Spec::VpcIpv6Block(VpcIpv6Block { vpc: Key::new("vpc"), source }))
+}
+
+#[tokio::test]
+async fn an_import_adopts_the_range_that_our_subnets_lie_in() {
+    let amazon = Ipv6Source::Amazon { network_border_group: Input::Known(None) };
+    for (pool_shown, expected) in [("Amazon", amazon), ("IPAM Managed", pool(None))] {
+        let ours = ("assoc-1", pool_shown, OURS.2, OURS.3);
+        let objects = look(&[OLD, FOREIGN, ours], &subnets("2600:1f18:0:AB01::/64", "associated"), &[]).await;
+        let (seen, source) = block(&objects).expect("a range is adopted");
+        assert_eq!((seen.id.as_str(), source), ("assoc-1", &expected));
+        assert_eq!(seen.key, keys::ipv6_cidr_block(&expected));
+        assert_eq!(seen.learned["ipv6_cidr_block"], "2600:1f18:0:ab00::/56");
+        assert_eq!(objects.iter().filter(|it| matches!(it.spec, Spec::VpcIpv6Block(_))).count(), 1);
+        let subnet = subnet(&objects);
+        assert_eq!(subnet.ipv6_block.as_ref(), Some(&seen.key));
+        assert_eq!(subnet.ipv6_cidr_block, Input::Known(Some(PART.into())));
+        assert_eq!(subnet.assign_ipv6_address_on_creation, Input::Known(true));
+    }
+}
+
+#[tokio::test]
+async fn another_border_group_than_the_region_is_read_and_kept() {
+    let vpc = ranges(&[OURS]).replace(">us-east-1<", ">us-east-1-bos-1<");
+    let aws = network_with(&vpc, &[("DescribeSubnets", &subnets(PART, "associated"))]);
+    let objects = objects(&aws, &[]).await;
+    let group = Input::Known(Some("us-east-1-bos-1".to_string()));
+    assert_eq!(block(&objects).unwrap().1, &Ipv6Source::Amazon { network_border_group: group });
+}
+
+#[tokio::test]
+async fn an_import_leaves_ranges_to_others_where_no_subnet_of_ours_has_a_part() {
+    let none = format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"));
+    let objects = look(&[FOREIGN, OURS], &none, &[]).await;
+    assert_eq!(block(&objects), None);
+    assert_eq!(subnet(&objects).ipv6_cidr_block, Input::Known(None));
+}
+
+#[tokio::test]
+async fn state_tells_which_range_is_ours_and_where_it_came_from() {
+    let objects = look(&[OURS, FOREIGN], &subnets(PART, "associated"), &[known("assoc-2")]).await;
+    let (seen, source) = block(&objects).expect("the known range is shown");
+    assert_eq!((seen.id.as_str(), source), ("assoc-2", &pool(Some("ipam-pool-1"))));
+    assert_eq!(seen.key, known("assoc-2").key);
+    let subnet = subnet(&objects);
+    assert_eq!(subnet.ipv6_cidr_block, Input::Known(Some(PART.into())), "what the subnet has is shown");
+    assert_eq!(subnet.ipv6_block, None, "and that it is of no range of ours");
+}
+
+#[tokio::test]
+async fn a_known_range_that_was_disassociated_is_gone_and_no_other_takes_its_place() {
+    for gone in ["disassociated", "disassociating", "failed"] {
+        let left = ("assoc-2", "IPAM Managed", FOREIGN.2, gone);
+        let objects = look(&[left, OURS], &subnets(PART, "associated"), &[known("assoc-2")]).await;
+        assert_eq!(block(&objects), None, "{gone}");
+    }
+    let pending = ("assoc-2", "IPAM Managed", FOREIGN.2, "associating");
+    let objects = look(&[pending], &subnets(PART, "associated"), &[known("assoc-2")]).await;
+    assert!(block(&objects).is_some(), "a creation that was cut short is still there");
+}
+
+#[tokio::test]
+async fn a_subnets_range_that_is_not_associated_is_none() {
+    for state in ["associating", "disassociating", "disassociated", "failing", "failed"] {
+        let objects = look(&[OURS], &subnets(PART, state), &[known("assoc-1")]).await;
+        assert_eq!(subnet(&objects).ipv6_cidr_block, Input::Known(None), "{state}");
+    }
+}
+
+#[tokio::test]
+async fn the_ipv6_default_route_to_our_gateway_is_read_in_canonical_form() {
+    let target = "<gatewayId>igw-1</gatewayId><state>active</state>";
+    let mut answers = a_public_subnet_with_its_table(target);
+    answers[1].1 = answers[1].1.replace(
+        "<destinationCidrBlock>172.16.0.0/12</destinationCidrBlock><transitGatewayId>tgw-1</transitGatewayId>",
+        "<destinationIpv6CidrBlock>0::/0</destinationIpv6CidrBlock><gatewayId>igw-1</gatewayId>",
+    );
+    let answers: Vec<(&str, &str)> = answers.iter().map(|(action, inside)| (*action, inside.as_str())).collect();
+    let objects = objects(&network(&answers), &[]).await;
+    let route = at(&objects, "route.public.ipv6");
+    assert_eq!(route.id, "rtb-1_::/0");
+    let Spec::Route(spec) = &route.spec else { panic!("{route:?}") };
+    assert_eq!((spec.destination.as_str(), &spec.target), ("::/0", &Ref::Key(keys::internet_gateway())));
+}

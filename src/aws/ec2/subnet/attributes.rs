@@ -1,0 +1,76 @@
+//! Attributes of subnets, of which AWS takes one for each call.
+
+use aws_sdk_ec2::operation::modify_subnet_attribute::builders::ModifySubnetAttributeFluentBuilder;
+use aws_sdk_ec2::types::AttributeBooleanValue;
+
+use super::look_until;
+use crate::aws::waits::{self, Look};
+use crate::aws::{AwsError, Operation};
+use crate::cloud::Failure;
+use crate::objects::Subnet;
+
+/// An attribute and the value it is to get.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Change {
+    MapPublicIp(bool),
+    /// AWS accepts `true` only for a subnet with an IPv6 range, and keeps the range while it is `true`.
+    AssignIpv6(bool),
+}
+
+/// The values of all attributes.
+pub(super) fn changes(operation: &Operation<'_>, spec: &Subnet) -> Result<[Change; 2], Failure> {
+    Ok([
+        Change::MapPublicIp(*operation.known(&spec.map_public_ip_on_launch)?),
+        Change::AssignIpv6(*operation.known(&spec.assign_ipv6_address_on_creation)?),
+    ])
+}
+
+/// Sets an attribute and waits until AWS shows it: a change is visible late, and the next may need it.
+pub(super) async fn set(operation: &Operation<'_>, id: &str, change: Change) -> Result<(), Failure> {
+    waits::visible(operation, &[id], || async {
+        let call = change.on(operation.session.ec2.modify_subnet_attribute().subnet_id(id));
+        call.send().await.map(|_| ()).map_err(|error| error.failure("ModifySubnetAttribute"))
+    })
+    .await?;
+    look_until(operation, id, waits::PROPAGATION, |subnet| {
+        let shown = change.shown(subnet);
+        Ok(if shown == change.is_on() {
+            Look::Done(())
+        } else {
+            Look::Pending(format!("{} is still {shown}", change.name()))
+        })
+    })
+    .await
+}
+
+impl Change {
+    /// Whether the attribute is to be on. All are off in a new subnet.
+    pub(super) fn is_on(&self) -> bool {
+        match self {
+            Change::MapPublicIp(value) | Change::AssignIpv6(value) => *value,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Change::MapPublicIp(_) => "map_public_ip_on_launch",
+            Change::AssignIpv6(_) => "assign_ipv6_address_on_creation",
+        }
+    }
+
+    fn shown(self, subnet: &aws_sdk_ec2::types::Subnet) -> bool {
+        let shown = match self {
+            Change::MapPublicIp(_) => subnet.map_public_ip_on_launch(),
+            Change::AssignIpv6(_) => subnet.assign_ipv6_address_on_creation(),
+        };
+        shown.unwrap_or(false)
+    }
+
+    fn on(self, call: ModifySubnetAttributeFluentBuilder) -> ModifySubnetAttributeFluentBuilder {
+        let value = AttributeBooleanValue::builder().value(self.is_on()).build();
+        match self {
+            Change::MapPublicIp(_) => call.map_public_ip_on_launch(value),
+            Change::AssignIpv6(_) => call.assign_ipv6_address_on_creation(value),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+use super::*;
+use crate::aws::ec2::recorded::{Notes, Recorded};
+use crate::cloud::Cause;
+
+const ON: Attributes = Attributes { dns_support: true, dns_hostnames: true, usage_metrics: false };
+const OFF: Attributes = Attributes { dns_support: false, dns_hostnames: false, usage_metrics: false };
+
+#[test]
+fn support_comes_before_hostnames_and_leaves_after_them() {
+    assert_eq!(changes(Some(OFF), ON), [Change::DnsSupport(true), Change::DnsHostnames(true)]);
+    assert_eq!(changes(Some(ON), OFF), [Change::DnsHostnames(false), Change::DnsSupport(false)]);
+}
+
+#[test]
+fn a_new_vpc_needs_no_call_for_what_aws_sets_anyway() {
+    assert_eq!(changes(Some(Attributes::OF_NEW), Attributes::OF_NEW), []);
+    assert_eq!(changes(Some(Attributes::OF_NEW), ON), [Change::DnsHostnames(true)]);
+    assert_eq!(changes(None, Attributes::OF_NEW).len(), 3);
+}
+
+fn spec() -> Vpc {
+    Vpc {
+        name: Input::Known("shop".into()),
+        cidr_block: Input::Known(Some("10.0.0.0/16".into())),
+        ipv4_ipam_pool_id: Input::Known(None),
+        ipv4_netmask_length: Input::Known(None),
+        instance_tenancy: Input::Known("default".into()),
+        enable_dns_support: Input::Known(true),
+        enable_dns_hostnames: Input::Known(true),
+        enable_network_address_usage_metrics: Input::Known(false),
+        tags: Input::Known([("Name".to_string(), Input::Known("shop".to_string()))].into()),
+    }
+}
+
+fn key() -> crate::objects::Key {
+    keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()))
+}
+
+fn around_a_vpc(aws: Recorded) -> Recorded {
+    aws.on(
+        "DescribeVpcs",
+        "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><ownerId>123456789012</ownerId>\
+         <state>available</state></item></vpcSet>",
+    )
+    .on("ModifyVpcAttribute", "<return>true</return>")
+    .on("DescribeVpcAttribute", "<enableDnsHostnames><value>true</value></enableDnsHostnames>")
+    .on(
+        "DescribeRouteTables",
+        "<routeTableSet><item><vpcId>vpc-1</vpcId><routeTableId>rtb-main</routeTableId></item></routeTableSet>",
+    )
+    .on(
+        "DescribeNetworkAcls",
+        "<networkAclSet><item><vpcId>vpc-1</vpcId><networkAclId>acl-1</networkAclId></item></networkAclSet>",
+    )
+    .on(
+        "DescribeSecurityGroups",
+        "<securityGroupInfo><item><vpcId>vpc-1</vpcId><groupId>sg-1</groupId></item></securityGroupInfo>",
+    )
+}
+
+#[tokio::test]
+async fn a_vpc_whose_answer_was_lost_is_found_by_its_tags_and_not_made_twice() {
+    let aws = around_a_vpc(Recorded::default().fail("CreateVpc", 500, "InternalError", "An internal error"));
+    let notes = Notes::default();
+    notes.run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await).await.unwrap();
+    assert_eq!(aws.calls("CreateVpc").len(), 1);
+    let search = &aws.calls("DescribeVpcs")[0];
+    assert_eq!(search["Filter.1.Name"], "tag:fgw:resource");
+    assert_eq!(search["Filter.1.Value.1"], "four_tier_vpc/shop");
+    assert_eq!(search["Filter.2.Value.1"], "creating");
+    assert_eq!(notes.ids(), ["vpc-1"]);
+}
+
+#[tokio::test]
+async fn a_new_vpc_carries_its_ownership_and_tells_what_came_with_it() {
+    let aws = around_a_vpc(
+        Recorded::default()
+            .on("CreateVpc", "<vpc><vpcId>vpc-1</vpcId><ownerId>123456789012</ownerId><state>pending</state></vpc>"),
+    );
+    let notes = Notes::default();
+    notes.run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await).await.unwrap();
+    let call = &aws.calls("CreateVpc")[0];
+    let tags: Vec<_> = (1..=3).map(|n| call[&format!("TagSpecification.1.Tag.{n}.Key")].as_str()).collect();
+    assert_eq!(tags, ["Name", "fgw:resource", "fgw:state"]);
+    let learned = notes.learned.lock().unwrap().clone();
+    assert_eq!(learned["owner_id"], "123456789012");
+    assert_eq!(learned["default_route_table_id"], "rtb-main");
+    assert_eq!(learned["default_network_acl_id"], "acl-1");
+    assert_eq!(learned["default_security_group_id"], "sg-1");
+}
+
+#[tokio::test]
+async fn dedicated_tenancy_becomes_default_in_place_and_is_left_alone_otherwise() {
+    let aws = Recorded::default().on("ModifyVpcTenancy", "<return>true</return>");
+    let dedicated = Vpc { instance_tenancy: Input::Known("dedicated".into()), ..spec() };
+    for from in [&dedicated, &spec()] {
+        Notes::default()
+            .run(&aws.session(), &key(), &[], async |operation| update(operation, "vpc-1", Some(from), &spec()).await)
+            .await
+            .unwrap();
+    }
+    assert_eq!(aws.actions(), ["ModifyVpcTenancy"]);
+    assert_eq!(aws.calls("ModifyVpcTenancy")[0]["InstanceTenancy"], "default");
+}
+
+#[tokio::test]
+async fn a_refused_vpc_is_not_looked_for() {
+    let aws = Recorded::default().fail("CreateVpc", 400, "VpcLimitExceeded", "The maximum number of VPCs");
+    let failure = Notes::default()
+        .run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await)
+        .await
+        .unwrap_err();
+    assert_eq!((failure.cause, failure.code.as_deref()), (Cause::Other, Some("VpcLimitExceeded")));
+    assert_eq!(failure.request_id.as_deref(), Some("req-1"));
+    assert_eq!(aws.actions(), ["CreateVpc"]);
+}
+
+#[tokio::test]
+async fn a_vpc_that_stays_in_use_names_the_interfaces_in_it() {
+    let aws = Recorded::default()
+        .fail("DeleteVpc", 400, "DependencyViolation", "The vpc 'vpc-1' has dependencies and cannot be deleted.")
+        .on(
+            "DescribeNetworkInterfaces",
+            "<networkInterfaceSet><item><networkInterfaceId>eni-7</networkInterfaceId>\
+             <description>AWS Lambda VPC ENI-shop</description><ownerId>123456789012</ownerId>\
+             </item></networkInterfaceSet>",
+        );
+    let entry = Entry::new(key(), "vpc-1", Spec::Vpc(spec()));
+    let failure = Notes::default()
+        .run_for(&aws.session(), &key(), &[], Duration::from_millis(60), async |operation| {
+            delete(operation, &entry).await
+        })
+        .await
+        .unwrap_err();
+    assert_eq!(failure.cause, Cause::InUse);
+    assert!(failure.message.contains("eni-7") && failure.message.contains("Lambda"), "{}", failure.message);
+}
+
+fn of_pool() -> Vpc {
+    Vpc {
+        cidr_block: Input::Known(None),
+        ipv4_ipam_pool_id: Input::Known(Some("ipam-pool-1".into())),
+        ipv4_netmask_length: Input::Known(Some(20)),
+        enable_dns_hostnames: Input::Known(false),
+        ..spec()
+    }
+}
+
+async fn create_on(aws: &Recorded, notes: &Notes, spec: &Vpc) -> Result<(), Failure> {
+    notes.run(&aws.session(), &key(), &[], async |operation| create(operation, spec).await).await
+}
+
+#[tokio::test]
+async fn a_pool_that_does_not_know_the_account_yet_is_asked_again_and_its_range_is_learned() {
+    let text = "The account 123456789012 is not monitored by IPAM ipam-1";
+    let aws = around_a_vpc(
+        Recorded::default()
+            .fail("CreateVpc", 400, "UnsupportedOperation", text)
+            .fail("CreateVpc", 400, "UnsupportedOperation", text)
+            .on("CreateVpc", "<vpc><vpcId>vpc-1</vpcId><state>pending</state></vpc>"),
+    );
+    let notes = Notes::default();
+    create_on(&aws, &notes, &of_pool()).await.unwrap();
+    let calls = aws.calls("CreateVpc");
+    assert_eq!(calls.len(), 3);
+    assert_eq!((calls[2]["Ipv4IpamPoolId"].as_str(), calls[2]["Ipv4NetmaskLength"].as_str()), ("ipam-pool-1", "20"));
+    assert!(!calls[2].contains_key("CidrBlock"), "{calls:?}");
+    assert_eq!(notes.learned.lock().unwrap()["cidr_block"], "10.0.0.0/16");
+    assert_eq!(notes.ids(), ["vpc-1"]);
+}
+
+#[tokio::test]
+async fn a_range_of_a_pool_may_be_asked_for_and_another_refusal_is_final() {
+    let spec = Vpc {
+        cidr_block: Input::Known(Some("10.3.0.0/20".into())),
+        ipv4_netmask_length: Input::Known(None),
+        ..of_pool()
+    };
+    let text = "The operation is not supported in this Region.";
+    let aws = Recorded::default().fail("CreateVpc", 400, "UnsupportedOperation", text);
+    let failure = create_on(&aws, &Notes::default(), &spec).await.unwrap_err();
+    assert_eq!((failure.code.as_deref(), failure.message.as_str()), (Some("UnsupportedOperation"), text));
+    let calls = aws.calls("CreateVpc");
+    assert_eq!((calls.len(), calls[0]["CidrBlock"].as_str()), (1, "10.3.0.0/20"));
+    assert_eq!(calls[0]["Ipv4IpamPoolId"], "ipam-pool-1");
+    assert!(!calls[0].contains_key("Ipv4NetmaskLength"), "{calls:?}");
+}
+
+#[tokio::test]
+async fn the_range_that_a_new_vpc_has_is_recorded_before_anything_can_fail() {
+    let aws = Recorded::default()
+        .on("CreateVpc", "<vpc><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><state>pending</state></vpc>")
+        .fail("DescribeVpcs", 403, "UnauthorizedOperation", "You are not authorized to perform this operation.");
+    let notes = Notes::default();
+    assert_eq!(create_on(&aws, &notes, &spec()).await.unwrap_err().cause, Cause::Denied);
+    assert_eq!(notes.learned.lock().unwrap()["cidr_block"], "10.0.0.0/16");
+}
+
+#[tokio::test]
+async fn a_pool_that_becomes_known_after_an_import_is_no_call() {
+    let found = Vpc { ipv4_ipam_pool_id: Input::Known(None), ipv4_netmask_length: Input::Known(None), ..of_pool() };
+    let aws = Recorded::default();
+    let (notes, session, key) = (Notes::default(), aws.session(), key());
+    let updated =
+        notes.run(&session, &key, &[], async |operation| update(operation, "vpc-1", Some(&found), &of_pool()).await);
+    updated.await.unwrap();
+    assert_eq!(aws.actions(), [""; 0]);
+}
+
+fn allocations(vpc_ids: &[&str]) -> String {
+    let item = |id: &&str| {
+        format!("<item><cidr>10.3.0.0/20</cidr><resourceId>{id}</resourceId><resourceType>vpc</resourceType></item>")
+    };
+    format!("<ipamPoolAllocationSet>{}</ipamPoolAllocationSet>", vpc_ids.iter().map(item).collect::<String>())
+}
+
+async fn delete_on(aws: &Recorded, spec: Vpc, limit: Duration) -> Result<(), Failure> {
+    let entry = Entry::new(key(), "vpc-1", Spec::Vpc(spec));
+    let notes = Notes::default();
+    notes.run_for(&aws.session(), &key(), &[], limit, async |operation| delete(operation, &entry).await).await
+}
+
+fn deleted() -> Recorded {
+    Recorded::default().on("DeleteVpc", "<return>true</return>").on("DescribeVpcs", "<vpcSet/>")
+}
+
+#[tokio::test]
+async fn a_deletion_ends_when_the_pool_has_the_range_back() {
+    let aws = deleted()
+        .on("GetIpamPoolAllocations", &allocations(&["vpc-1"]))
+        .on("GetIpamPoolAllocations", &allocations(&["vpc-1", "vpc-2"]))
+        .on("GetIpamPoolAllocations", &allocations(&["vpc-2"]));
+    delete_on(&aws, of_pool(), Duration::from_secs(20)).await.unwrap();
+    let calls = aws.calls("GetIpamPoolAllocations");
+    assert_eq!((calls.len(), calls[0]["IpamPoolId"].as_str()), (3, "ipam-pool-1"));
+    assert_eq!((calls[0]["Filter.1.Name"].as_str(), calls[0]["Filter.1.Value.1"].as_str()), ("resource-type", "vpc"));
+    assert_eq!((calls[0]["Filter.2.Name"].as_str(), calls[0]["Filter.2.Value.1"].as_str()), ("resource-id", "vpc-1"));
+}
+
+#[tokio::test]
+async fn a_pool_that_keeps_the_range_is_named_when_the_time_is_over() {
+    let aws = deleted().on("GetIpamPoolAllocations", &allocations(&["vpc-1"]));
+    let failure = delete_on(&aws, of_pool(), Duration::from_millis(80)).await.unwrap_err();
+    assert_eq!(failure.cause, Cause::TimedOut);
+    assert!(failure.message.contains("ipam-pool-1 still holds 10.3.0.0/20"), "{}", failure.message);
+}
+
+#[tokio::test]
+async fn a_pool_that_is_gone_or_may_not_be_looked_into_is_not_waited_for() {
+    for (status, code) in [(403, "UnauthorizedOperation"), (400, "AccessDenied"), (400, "InvalidIpamPoolId.NotFound")] {
+        let aws = deleted().fail("GetIpamPoolAllocations", status, code, "not you");
+        delete_on(&aws, of_pool(), Duration::from_secs(20)).await.unwrap();
+        assert_eq!(aws.calls("GetIpamPoolAllocations").len(), 1, "{code}");
+    }
+    let aws = deleted();
+    delete_on(&aws, spec(), Duration::from_secs(20)).await.unwrap();
+    assert_eq!(aws.actions(), ["DeleteVpc", "DescribeVpcs"], "a range that was no pool's");
+}

@@ -1,0 +1,135 @@
+//! What others keep in a topology: looked for where a plan deletes, and where AWS has refused to.
+
+use std::collections::BTreeMap;
+
+use super::planning::name;
+use super::private::Private;
+use super::{messages, refresh, state};
+use crate::cloud::{Cause, Cloud, Connected, Connection, InTheWay, Within};
+use crate::objects::{Claim, Entry, Inventory, Object, Spec};
+use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
+use crate::product::{IgnoredDrift, Product};
+use crate::reconcile::{Action, Outcome, Plan};
+
+/// What keeps the objects of failed deletions, by position in the plan.
+pub(super) type Culprits = BTreeMap<usize, InTheWay>;
+
+/// The plan of a destroy: nothing is left, and what people should know of that. It fails for nothing that cannot be
+/// looked up.
+pub(super) async fn plan_of_destroy<P: Product>(connection: &Connection, request: PlanRequest) -> PlanResponse {
+    let mut diagnostics = Diagnostics::default();
+    let mut inventory = Private::decode(&request.prior_private).map(|private| private.inventory);
+    let id = request.prior.get("id").as_str().unwrap_or_default();
+    let in_the_way = match connection.get() {
+        Connected::Ready(cloud) => Some(of_root::<P>(cloud.as_ref(), id, &mut inventory).await),
+        Connected::Unknown | Connected::Missing => None,
+    };
+    let config = state::decode::<P>(&request.prior).ok().map(|(_, config)| config);
+    let name = config.map(|config| name::<P>(&config)).unwrap_or_default();
+    let inventory = inventory.unwrap_or_default();
+    messages::warn_of_destroy::<P>((&name, id), &inventory, in_the_way.as_ref(), &mut diagnostics);
+    let private = request.prior_private;
+    PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics }
+}
+
+/// What is in the way of deleting the root. An inventory that private state does not tell is looked up first.
+async fn of_root<P: Product>(cloud: &dyn Cloud, root_id: &str, inventory: &mut Option<Inventory>) -> InTheWay {
+    if !P::OWNER.holds_foreign_objects() {
+        return InTheWay::default();
+    }
+    if inventory.is_none() {
+        match refresh::refresh::<P>(cloud, root_id, None, &IgnoredDrift::default()).await {
+            Ok(found) => *inventory = found.map(|private| private.inventory),
+            Err(failure) => return InTheWay { obstacles: Vec::new(), unseen: vec![failure] },
+        }
+    }
+    match inventory {
+        Some(inventory) if inventory.at(P::OWNER.root()).is_some() => {
+            cloud.in_the_way(P::OWNER, root_id, Within::Root, &inventory.entries).await
+        }
+        _ => InTheWay::default(),
+    }
+}
+
+/// What others have in the subnets that a plan deletes. Without such a subnet, nobody is asked.
+pub(super) async fn in_deleted_subnets<P: Product>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
+    let subnets = plan.deleted().filter(|entry| matches!(entry.spec(), Spec::Subnet(_)));
+    let ids: Vec<&str> = subnets.map(|entry| entry.id.as_str()).collect();
+    match inventory.at(P::OWNER.root()) {
+        Some(root) if !ids.is_empty() => {
+            cloud.in_the_way(P::OWNER, &root.id, Within::Subnets(&ids), &inventory.entries).await
+        }
+        _ => InTheWay::default(),
+    }
+}
+
+/// Refuses a plan that makes a subnet where one has to go first which others use: the apply would wait for them in vain,
+/// as Terraform changes them only afterwards.
+pub(super) fn refuse_overlaps<P: Product>(
+    name: &str,
+    plan: &Plan,
+    in_the_way: &InTheWay,
+    diagnostics: &mut Diagnostics,
+) {
+    for old in plan.deleted() {
+        let inside = in_the_way.holding(&old.id);
+        if inside.is_empty() {
+            continue;
+        }
+        for new in plan.ops.iter().filter_map(|op| match &op.action {
+            Action::Create(object) => Some(object),
+            _ => None,
+        }) {
+            if let Some((new_block, old_block)) = overlap(new, old) {
+                messages::overlap::<P>(name, (new, &new_block), (old, &old_block), &inside, diagnostics);
+            }
+        }
+    }
+}
+
+/// The two ranges, the new one first, where both cannot exist at once.
+fn overlap(new: &Object, old: &Entry) -> Option<(String, String)> {
+    let held = old.spec().claims();
+    new.spec.claims().iter().find_map(|wanted| {
+        let Claim::Addresses(new_block) = wanted else { return None };
+        held.iter().find_map(|held| match held {
+            Claim::Addresses(old_block) if wanted.collides(held) => {
+                Some((new_block.to_string(), old_block.to_string()))
+            }
+            _ => None,
+        })
+    })
+}
+
+/// What keeps the objects that AWS would not delete because something uses them. After a stop nobody is asked.
+pub(super) async fn of_failures<P: Product>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    plan: &Plan,
+    outcome: &Outcome,
+) -> Culprits {
+    let in_use = outcome.failed.iter().filter(|(_, failure)| failure.cause == Cause::InUse);
+    let kept: Vec<(usize, &Entry)> = in_use
+        .filter_map(|(position, _)| match &plan.ops[*position].action {
+            Action::Delete { entry, .. } => Some((*position, entry)),
+            // A subnet's IPv6 range stays as long as interfaces have addresses of it.
+            Action::Update { id, to, .. } if matches!(to.spec, Spec::Subnet(_)) => {
+                inventory.present().find(|entry| entry.id == *id).map(|entry| (*position, entry))
+            }
+            _ => None,
+        })
+        .collect();
+    let root = inventory.at(P::OWNER.root());
+    let Some(root) = root.filter(|_| !kept.is_empty() && !outcome.stopped && P::OWNER.holds_foreign_objects()) else {
+        return Culprits::new();
+    };
+    let ids: Vec<&str> = kept.iter().map(|(_, entry)| entry.id.as_str()).collect();
+    let only_subnets = kept.iter().all(|(_, entry)| matches!(entry.spec(), Spec::Subnet(_)));
+    let within = if only_subnets { Within::Subnets(&ids) } else { Within::Root };
+    let found = cloud.in_the_way(P::OWNER, &root.id, within, &inventory.entries).await;
+    let of_object = |entry: &Entry| match entry.id == root.id {
+        true => found.clone(),
+        false => InTheWay { obstacles: found.holding(&entry.id), unseen: found.unseen.clone() },
+    };
+    kept.into_iter().map(|(position, entry)| (position, of_object(entry))).collect()
+}

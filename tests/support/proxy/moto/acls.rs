@@ -1,0 +1,50 @@
+//! ICMP types and codes in rules of network ACLs, which moto loses.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use crate::support::proxy::call::Call;
+use crate::support::proxy::lock;
+use crate::support::proxy::message::Reply;
+use crate::support::proxy::xml::Element;
+
+/// Type and code of rules.
+#[derive(Debug, Default)]
+pub(super) struct Icmp(Mutex<HashMap<Rule, (String, String)>>);
+
+/// ACL, whether it is for egress, and number.
+type Rule = (String, String, String);
+
+impl Icmp {
+    /// After a rule was made or replaced.
+    pub(super) fn set(&self, call: &Call) {
+        let param = |name: &str| call.param(name).to_owned();
+        let rule = (param("NetworkAclId"), param("Egress"), param("RuleNumber"));
+        match call.param("Icmp.Type") {
+            "" => lock(&self.0).remove(&rule),
+            kind => lock(&self.0).insert(rule, (kind.to_owned(), param("Icmp.Code"))),
+        };
+    }
+
+    pub(super) fn described(&self, reply: Reply) -> Result<Reply, String> {
+        let known = lock(&self.0);
+        if known.is_empty() {
+            return Ok(reply);
+        }
+        let mut root = Element::parse(&reply.text())?;
+        for acl in root.items_mut("networkAclSet") {
+            let id = acl.text_of("networkAclId").to_owned();
+            for entry in acl.items_mut("entrySet") {
+                let rule = (id.clone(), entry.text_of("egress").to_owned(), entry.text_of("ruleNumber").to_owned());
+                let has_icmp = ["1", "58"].contains(&entry.text_of("protocol"));
+                let Some((kind, code)) = known.get(&rule).filter(|_| has_icmp) else { continue };
+                let mut icmp = Element::leaf("icmpTypeCode", "");
+                icmp.set("type", kind);
+                icmp.set("code", code);
+                entry.children.retain(|child| child.name != "icmpTypeCode");
+                entry.children.push(icmp);
+            }
+        }
+        Ok(reply.with_body(root.to_string()))
+    }
+}

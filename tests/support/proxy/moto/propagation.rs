@@ -1,0 +1,76 @@
+//! Virtual private gateways that propagate their routes to a table: moto knows them, but not that they propagate.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Mutex;
+
+use crate::support::proxy::call::Call;
+use crate::support::proxy::lock;
+use crate::support::proxy::message::{Message, Reply};
+use crate::support::proxy::upstream::Upstream;
+use crate::support::proxy::xml::Element;
+
+/// The gateways that propagate, by table.
+#[derive(Debug, Default)]
+pub(super) struct Propagation(Mutex<HashMap<String, BTreeSet<String>>>);
+
+impl Propagation {
+    /// AWS wants the gateway attached to the table's VPC. It may be enabled again.
+    pub(super) async fn enable(&self, emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
+        let (table, gateway) = (call.param("RouteTableId"), call.param("GatewayId"));
+        let tables = emulator.ec2(message, "DescribeRouteTables", &[("RouteTableId.1", table)]).await?;
+        let gateways = emulator.ec2(message, "DescribeVpnGateways", &[("VpnGatewayId.1", gateway)]).await?;
+        let (tables, gateways) = match (tables, gateways) {
+            (Ok(tables), Ok(gateways)) => (tables, gateways),
+            (Err(code), _) | (_, Err(code)) => {
+                return Ok(Reply::error(call, 400, &code, &format!("{table} or {gateway} does not exist")));
+            }
+        };
+        let vpc = tables.items("routeTableSet").first().map_or("", |table| table.text_of("vpcId"));
+        let attachments = gateways.items("vpnGatewaySet").iter().flat_map(|gateway| gateway.items("attachments"));
+        if !attachments.into_iter().any(|it| it.text_of("vpcId") == vpc && it.text_of("state") == "attached") {
+            let text = format!("resource {gateway} is not attached to network {vpc}");
+            return Ok(Reply::error(call, 400, "Gateway.NotAttached", &text));
+        }
+        lock(&self.0).entry(table.to_owned()).or_default().insert(gateway.to_owned());
+        Ok(done(call))
+    }
+
+    pub(super) fn disable(&self, call: &Call) -> Reply {
+        if let Some(gateways) = lock(&self.0).get_mut(call.param("RouteTableId")) {
+            gateways.remove(call.param("GatewayId"));
+        }
+        done(call)
+    }
+
+    pub(super) fn described(&self, reply: Reply) -> Result<Reply, String> {
+        let known = lock(&self.0);
+        if known.values().all(BTreeSet::is_empty) {
+            return Ok(reply);
+        }
+        let mut root = Element::parse(&reply.text())?;
+        for table in root.items_mut("routeTableSet") {
+            let Some(gateways) = known.get(table.text_of("routeTableId")) else { continue };
+            let item = |gateway: &String| {
+                let mut item = Element::leaf("item", "");
+                item.set("gatewayId", gateway);
+                item
+            };
+            table.set("propagatingVgwSet", "");
+            if let Some(set) = table.child_mut("propagatingVgwSet") {
+                set.children = gateways.iter().map(item).collect();
+            }
+        }
+        Ok(reply.with_body(root.to_string()))
+    }
+}
+
+fn done(call: &Call) -> Reply {
+    let action = &call.action;
+    Reply::xml(
+        200,
+        &format!(
+            "<{action}Response xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>proxy</requestId>\
+             <return>true</return></{action}Response>"
+        ),
+    )
+}
