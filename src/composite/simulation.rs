@@ -10,6 +10,7 @@ use crate::cloud::{
     Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Owner, Record, RootState, Seen, UnfinishedRoot, Within, Work,
 };
 use crate::objects::{Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
+use crate::plugin::Input;
 use crate::product::{AvailabilityZone, Facts, Lookup, Scope};
 
 /// How often a NAT gateway lets others run before it works.
@@ -209,7 +210,7 @@ impl Cloud for Simulation {
         let seen = objects.iter().filter(is_seen).map(|object| Observed {
             id: ids[&object.key].clone(),
             key: object.key.clone(),
-            spec: object.spec.clone(),
+            spec: as_known(&object.spec, known.iter().find(|it| it.id == ids[&object.key])),
             learned: learned(&object.spec, &ids[&object.key]),
         });
         let root_state = self.root_state.lock().unwrap().filter(|_| has_root);
@@ -338,6 +339,24 @@ impl Cloud for Simulation {
         *self.root_state.lock().unwrap() = Some(state);
         Ok(())
     }
+}
+
+/// Of a table that is known, only what was applied is shown of the gateways that propagate to it, and the subnets of a
+/// known ACL are never looked at again.
+fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
+    let mut spec = spec.clone();
+    if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
+        (&mut spec, known)
+    {
+        acl.subnets.clone_from(&applied.subnets);
+    }
+    if let (Spec::RouteTable(table), Some(Entry { applied: Spec::RouteTable(applied), .. })) = (&mut spec, known)
+        && let (Input::Known(gateways), Input::Known(ours)) =
+            (&mut table.propagating_gateways, &applied.propagating_gateways)
+    {
+        gateways.retain(|gateway| ours.contains(gateway));
+    }
+    spec
 }
 
 fn outlives_root(spec: &Spec) -> bool {

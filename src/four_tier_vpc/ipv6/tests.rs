@@ -181,7 +181,7 @@ fn a_range_stays_as_long_as_it_is_what_is_wanted() {
     assert_ne!(key(&pool(&[("ipv6_ipam_pool_id", "ipam-pool-7".into())]), &existing), old);
     assert_ne!(key(&generated(&[]), &existing), old);
 
-    let mut imported = existing.clone();
+    let mut imported = existing;
     let entry = imported.entries.iter_mut().find(|it| it.key.slot == keys::IPV6_CIDR_BLOCK).unwrap();
     let Spec::VpcIpv6Block(block) = &mut entry.applied else { unreachable!() };
     let (cidr_block, netmask_length) = (Input::Known(None), Input::Known(None));
@@ -201,4 +201,20 @@ fn the_border_group_of_the_region_is_that_of_no_other() {
     };
     assert_eq!(key(&with("eu-central-1")), key(&generated(&[])));
     assert_ne!(key(&with("eu-central-1-ham-1")), key(&generated(&[])));
+}
+
+#[test]
+fn a_range_of_amazons_may_be_said_again_and_not_be_chosen() {
+    let existing = settled(&generated(&[]), "a");
+    let said = |range: &str, existing: &Inventory| {
+        let config = generated(&[("ipv6_cidr_block", range.into())]);
+        let problems = blueprint(&config, None, existing, "a").err().unwrap_or_default();
+        problems.into_iter().map(|problem| (problem.path.to_string(), problem.message)).collect::<Vec<_>>()
+    };
+    assert_eq!(said(RANGE, &existing), []);
+    for (range, existing) in [("2001:db8:ff::/56", &existing), (RANGE, &Inventory::default())] {
+        let problems = said(range, existing);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].0 == "ipv6_cidr_block" && problems[0].1.contains(range), "{problems:?}");
+    }
 }

@@ -173,7 +173,7 @@ fn ipv6() -> Vec<Rule> {
         ),
         (
             "an IPv6 range is asked of a pool",
-            generated(json!({"ipv6_cidr_block": "2001:db8::/56"})),
+            json!({"ipv6_cidr_block": "2001:db8::/56"}),
             &["ipv6_cidr_block"],
             &["2001:db8::/56", "ipv6_ipam_pool_id"],
             pool(json!({"ipv6_cidr_block": "2001:db8::/56"})),
