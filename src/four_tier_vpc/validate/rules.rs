@@ -1,5 +1,7 @@
 //! Every rule, with an example that breaks it and one that keeps it.
 
+mod access;
+
 use serde_json::{Value as Json, json};
 
 use super::super::config::tests::{config, decode};
@@ -509,206 +511,6 @@ fn names_and_zones() -> Vec<Rule> {
     ]
 }
 
-fn network_acl_rules() -> Vec<Rule> {
-    let acl = |more: Json| {
-        let rule = json!({
-            "action": "allow", "protocol": "-1", "rule_no": 100, "from_port": 0, "to_port": 0,
-            "cidr_block": "0.0.0.0/0",
-        });
-        json!({"default_nacl_ingress_rules": {"r": with(rule, more)}})
-    };
-    let two = |number: i64| {
-        let rule = |number: i64| acl(json!({"rule_no": number}))["default_nacl_ingress_rules"]["r"].clone();
-        json!({"default_nacl_egress_rules": {"a": rule(100), "b": rule(number)}})
-    };
-    vec![
-        (
-            "an ACL's rule allows or denies",
-            acl(json!({"action": "drop"})),
-            &["default_nacl_ingress_rules[\"r\"].action"],
-            &["drop", "allow or deny"],
-            acl(json!({"action": "Deny"})),
-        ),
-        (
-            "an ACL's rule has a known protocol",
-            acl(json!({"protocol": "http"})),
-            &["default_nacl_ingress_rules[\"r\"].protocol"],
-            &["http", "tcp"],
-            acl(json!({"protocol": "50"})),
-        ),
-        (
-            "an ACL's rule for all protocols has no ports",
-            acl(json!({"from_port": 80, "to_port": 80})),
-            &["default_nacl_ingress_rules[\"r\"].from_port"],
-            &["80 to 80", "to 0"],
-            acl(json!({"protocol": "tcp", "from_port": 80, "to_port": 80})),
-        ),
-        (
-            "an ACL's ports are a range",
-            acl(json!({"protocol": "udp", "from_port": 81, "to_port": 80})),
-            &["default_nacl_ingress_rules[\"r\"].from_port"],
-            &["81 to 80"],
-            acl(json!({"protocol": "17", "from_port": 80, "to_port": 81})),
-        ),
-        (
-            "an ACL's ports are ports",
-            acl(json!({"protocol": "tcp", "from_port": 80, "to_port": 65536})),
-            &["default_nacl_ingress_rules[\"r\"].to_port"],
-            &["65536"],
-            acl(json!({"protocol": "tcp", "from_port": 80, "to_port": 65535})),
-        ),
-        (
-            "an ACL's rule is for one range",
-            acl(json!({"ipv6_cidr_block": "::/0"})),
-            &["default_nacl_ingress_rules[\"r\"]"],
-            &["0.0.0.0/0", "::/0"],
-            acl(json!({"cidr_block": null, "ipv6_cidr_block": "::/0"})),
-        ),
-        (
-            "an ACL's rule is for a range",
-            acl(json!({"cidr_block": null})),
-            &["default_nacl_ingress_rules[\"r\"]"],
-            &["cidr_block or ipv6_cidr_block"],
-            acl(json!({"cidr_block": "10.0.0.0/8"})),
-        ),
-        (
-            "an ACL's range has no host bits",
-            acl(json!({"cidr_block": "10.0.0.1/8"})),
-            &["default_nacl_ingress_rules[\"r\"].cidr_block"],
-            &["10.0.0.1/8"],
-            acl(json!({"cidr_block": "10.0.0.1/32"})),
-        ),
-        (
-            "an ACL's IPv6 range is one",
-            acl(json!({"cidr_block": null, "ipv6_cidr_block": "0.0.0.0/0"})),
-            &["default_nacl_ingress_rules[\"r\"].ipv6_cidr_block"],
-            &["0.0.0.0/0", "::/0"],
-            acl(json!({"cidr_block": null, "ipv6_cidr_block": "2001:db8::/32"})),
-        ),
-        (
-            "an ACL's rules have numbers of their own",
-            two(100),
-            &["default_nacl_egress_rules[\"b\"].rule_no"],
-            &["\"a\"", "100"],
-            two(101),
-        ),
-        (
-            "an ACL's numbers end where AWS's begin",
-            acl(json!({"rule_no": 32767})),
-            &["default_nacl_ingress_rules[\"r\"].rule_no"],
-            &["32767", "32766"],
-            acl(json!({"rule_no": 32766})),
-        ),
-        (
-            "an ACL's rule for ICMP has a type and code",
-            acl(json!({"protocol": "icmp"})),
-            &["default_nacl_ingress_rules[\"r\"].icmp_type"],
-            &["icmp_code"],
-            acl(json!({"protocol": "icmp", "icmp_type": -1, "icmp_code": -1})),
-        ),
-        (
-            "an ICMP type is one",
-            acl(json!({"protocol": "1", "icmp_type": 256, "icmp_code": 0})),
-            &["default_nacl_ingress_rules[\"r\"].icmp_type"],
-            &["256", "-1 to 255"],
-            acl(json!({"protocol": "1", "icmp_type": 8, "icmp_code": 0})),
-        ),
-        (
-            "all ICMP types have all codes",
-            acl(json!({"protocol": "icmp", "icmp_type": -1, "icmp_code": 3})),
-            &["default_nacl_ingress_rules[\"r\"].icmp_code"],
-            &["3", "-1"],
-            acl(json!({"protocol": "icmp", "icmp_type": 3, "icmp_code": -1})),
-        ),
-        (
-            "a rule for TCP has no ICMP type",
-            acl(json!({"protocol": "tcp", "icmp_type": 8})),
-            &["default_nacl_ingress_rules[\"r\"].icmp_type"],
-            &["tcp"],
-            acl(json!({"protocol": "icmpv6"})),
-        ),
-    ]
-}
-
-fn security_group_rules() -> Vec<Rule> {
-    let group = |more: Json| {
-        let rule = json!({"protocol": "tcp", "from_port": 80, "to_port": 80, "cidr_blocks": ["0.0.0.0/0"]});
-        json!({"default_security_group_egress_rules": {"r": with(rule, more)}})
-    };
-    vec![
-        (
-            "a group's rule names somebody",
-            group(json!({"cidr_blocks": []})),
-            &["default_security_group_egress_rules[\"r\"]"],
-            &["self"],
-            group(json!({"cidr_blocks": [], "self": true})),
-        ),
-        (
-            "a group's ports are a range",
-            group(json!({"from_port": 81})),
-            &["default_security_group_egress_rules[\"r\"].from_port"],
-            &["81 to 80"],
-            group(json!({"from_port": 79})),
-        ),
-        (
-            "a group's rule for all protocols has no ports",
-            group(json!({"protocol": "-1"})),
-            &["default_security_group_egress_rules[\"r\"].from_port"],
-            &["80 to 80"],
-            group(json!({"protocol": "-1", "from_port": 0, "to_port": 0})),
-        ),
-        (
-            "a group's rule has a known protocol",
-            group(json!({"protocol": "http"})),
-            &["default_security_group_egress_rules[\"r\"].protocol"],
-            &["http", "tcp"],
-            group(json!({"protocol": "50"})),
-        ),
-        (
-            "a group's ICMP type is one",
-            group(json!({"protocol": "icmp", "from_port": 300, "to_port": 0})),
-            &["default_security_group_egress_rules[\"r\"].from_port"],
-            &["300"],
-            group(json!({"protocol": "icmp", "from_port": 8, "to_port": 0})),
-        ),
-        (
-            "a group's range has no host bits",
-            group(json!({"cidr_blocks": ["10.0.0.0/8", "10.0.0.1/8"]})),
-            &["default_security_group_egress_rules[\"r\"].cidr_blocks[1]"],
-            &["10.0.0.1/8"],
-            group(json!({"cidr_blocks": ["10.0.0.0/8"]})),
-        ),
-        (
-            "a group's IPv6 range is one",
-            group(json!({"ipv6_cidr_blocks": ["0.0.0.0/0"]})),
-            &["default_security_group_egress_rules[\"r\"].ipv6_cidr_blocks[0]"],
-            &["0.0.0.0/0", "::/0"],
-            group(json!({"ipv6_cidr_blocks": ["::/0"]})),
-        ),
-        (
-            "a group's prefix list is one",
-            group(json!({"prefix_list_ids": ["list"]})),
-            &["default_security_group_egress_rules[\"r\"].prefix_list_ids[0]"],
-            &["list", "pl-"],
-            group(json!({"prefix_list_ids": ["pl-1"]})),
-        ),
-        (
-            "a group's other group is one",
-            group(json!({"security_groups": ["web"]})),
-            &["default_security_group_egress_rules[\"r\"].security_groups[0]"],
-            &["web", "sg-"],
-            group(json!({"security_groups": ["sg-1"]})),
-        ),
-        (
-            "a group's description is short",
-            group(json!({"description": "x".repeat(256)})),
-            &["default_security_group_egress_rules[\"r\"].description"],
-            &["256", "255"],
-            group(json!({"description": "x".repeat(255)})),
-        ),
-    ]
-}
-
 fn with(mut object: Json, more: Json) -> Json {
     for (name, value) in more.as_object().into_iter().flatten() {
         object[name] = value.clone();
@@ -735,7 +537,8 @@ fn problems(attributes: &Json) -> Vec<Problem> {
 }
 
 fn all() -> Vec<Rule> {
-    [addressing(), ipv6(), gateways(), names_and_zones(), network_acl_rules(), security_group_rules()].concat()
+    [addressing(), ipv6(), gateways(), names_and_zones(), access::network_acl_rules(), access::security_group_rules()]
+        .concat()
 }
 
 #[test]
