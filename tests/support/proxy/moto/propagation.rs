@@ -18,13 +18,15 @@ impl Propagation {
     pub(super) async fn enable(&self, emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
         let (table, gateway) = (call.param("RouteTableId"), call.param("GatewayId"));
         let tables = emulator.ec2(message, "DescribeRouteTables", &[("RouteTableId.1", table)]).await?;
-        let gateways = emulator.ec2(message, "DescribeVpnGateways", &[("VpnGatewayId.1", gateway)]).await?;
-        let (tables, gateways) = match (tables, gateways) {
-            (Ok(tables), Ok(gateways)) => (tables, gateways),
-            (Err(code), _) | (_, Err(code)) => {
-                return Ok(Reply::error(call, 400, &code, &format!("{table} or {gateway} does not exist")));
-            }
+        let tables = match tables {
+            Ok(tables) => tables,
+            Err(code) => return Ok(Reply::error(call, 400, &code, &format!("{table} does not exist"))),
         };
+        let gateways = emulator.describe(message, "DescribeVpnGateways", &[("VpnGatewayId.1", gateway)]).await?;
+        if gateways.items("vpnGatewaySet").is_empty() {
+            let text = format!("The vpnGateway ID '{gateway}' does not exist");
+            return Ok(Reply::error(call, 400, "InvalidVpnGatewayID.NotFound", &text));
+        }
         let vpc = tables.items("routeTableSet").first().map_or("", |table| table.text_of("vpcId"));
         let attachments = gateways.items("vpnGatewaySet").iter().flat_map(|gateway| gateway.items("attachments"));
         if !attachments.into_iter().any(|it| it.text_of("vpcId") == vpc && it.text_of("state") == "attached") {
@@ -42,14 +44,12 @@ impl Propagation {
         done(call)
     }
 
+    /// AWS tells of each table which gateways propagate to it, also that none does.
     pub(super) fn described(&self, reply: Reply) -> Result<Reply, String> {
         let known = lock(&self.0);
-        if known.values().all(BTreeSet::is_empty) {
-            return Ok(reply);
-        }
         let mut root = Element::parse(&reply.text())?;
         for table in root.items_mut("routeTableSet") {
-            let Some(gateways) = known.get(table.text_of("routeTableId")) else { continue };
+            let gateways = known.get(table.text_of("routeTableId")).into_iter().flatten();
             let item = |gateway: &String| {
                 let mut item = Element::leaf("item", "");
                 item.set("gatewayId", gateway);
@@ -57,7 +57,7 @@ impl Propagation {
             };
             table.set("propagatingVgwSet", "");
             if let Some(set) = table.child_mut("propagatingVgwSet") {
-                set.children = gateways.iter().map(item).collect();
+                set.children = gateways.map(item).collect();
             }
         }
         Ok(reply.with_body(root.to_string()))
