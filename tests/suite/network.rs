@@ -22,8 +22,6 @@ mod full;
 mod gateways;
 #[path = "network/ignoring.rs"]
 mod ignoring;
-#[path = "network/ignored_changes.rs"]
-mod ignored_changes;
 #[path = "network/import.rs"]
 mod import;
 #[path = "network/inputs.rs"]

@@ -32,6 +32,18 @@ fn ignored_changes_of_a_drifted_attribute_leave_the_plan_empty() {
 }
 
 #[test]
+fn an_apply_does_not_carry_out_a_change_that_terraform_was_told_to_ignore() {
+    let bed = Bed::new();
+    let ignoring = format!("{ONE_AZ}\n  lifecycle {{\n    ignore_changes = [map_public_ip_on_launch]\n  }}");
+    bed.change(&ignoring);
+    let changed =
+        bed.change(&format!("  map_public_ip_on_launch = true\n  vpc_custom_tags = {{ a = \"b\" }}\n{ignoring}"));
+    assert_eq!(changed.calls, "CreateTags 1", "the plan showed nothing else");
+    assert_eq!(bed.attribute("map_public_ip_on_launch"), false);
+    bed.destroy();
+}
+
+#[test]
 fn ignored_drift_of_an_object_is_neither_reported_nor_mended() {
     let bed = Bed::new();
     let ignoring = format!("{ONE_AZ}\n  ignore_drift = [\"default_security_group\", \"route.public.*\"]");
