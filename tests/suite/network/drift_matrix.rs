@@ -261,17 +261,3 @@ fn gateways_and_addresses_that_are_gone_or_detached_come_back_and_blackholes_lea
     assert_ne!(bed.id("internet_gateway"), gateway);
     bed.destroy();
 }
-
-#[test]
-fn an_attribute_that_terraform_is_told_to_ignore_keeps_what_others_gave_it() {
-    let bed = Bed::new();
-    let alone = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_private_app_subnets = false\n  \
-                 create_private_persistence_subnets = false\n  create_vpc_endpoints = false\n  lifecycle {\n    \
-                 ignore_changes = [enable_dns_hostnames, map_public_ip_on_launch]\n  }";
-    bed.change(alone);
-    bed.ec2("modify_vpc_attribute", json!({"VpcId": bed.id("vpc"), "EnableDnsHostnames": {"Value": false}}));
-    let public_ip = json!({"SubnetId": bed.id("subnet.public.0"), "MapPublicIpOnLaunch": {"Value": true}});
-    bed.ec2("modify_subnet_attribute", public_ip);
-    bed.workspace.assert_nothing_to_do();
-    bed.destroy();
-}
