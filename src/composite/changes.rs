@@ -304,7 +304,7 @@ fn let_leave(
     }
     let undone = outcome.failed.iter().map(|(position, _)| *position).chain(outcome.not_started.iter().copied());
     let undone = undone.filter(|position| is_deletion(position) && has_left_its_place(position));
-    let failed = !outcome.failed.is_empty() || outcome.stopped;
+    let failed = !outcome.failed.is_empty() || outcome.stopped || !plan.held_back().is_empty();
     let awaited = |position: &usize| {
         let slot = &plan.ops[*position].action.key().slot;
         plan.ops.iter().any(|op| matches!(&op.action, Action::Create(object) if object.key.slot == *slot))

@@ -80,6 +80,7 @@ pub(super) fn kept<P: Product>(prior: &Value, config: &Value, filled: &Value) ->
         let may_be_kept = match attribute.mode {
             // Terraform compares a block attribute by attribute.
             Mode::Block => false,
+            _ if shapes_no_object(&attribute.name) => false,
             _ if given.is_null() => {
                 was.is_null() || attribute.default.is_some() || attribute.mode == Mode::OptionalComputed
             }
@@ -90,4 +91,10 @@ pub(super) fn kept<P: Product>(prior: &Value, config: &Value, filled: &Value) ->
         }
     }
     planned
+}
+
+/// Inputs that no object tells of, as they only say how one is treated. What a user writes there is never said in other
+/// words already.
+fn shapes_no_object(name: &str) -> bool {
+    name == "ignore_drift" || name.ends_with("_timeout")
 }

@@ -41,6 +41,7 @@ pub(super) fn observe(
         let spec = with_owned_tags(object.spec, &entry.applied);
         entry.observed = (spec != entry.applied).then_some(spec);
     }
+    count_what_went_with_the_root(&mut private.inventory);
     unseen.sort_by(|a, b| (&a.key, &a.id).cmp(&(&b.key, &b.id)));
     for object in unseen {
         let taken: BTreeSet<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
@@ -97,6 +98,15 @@ pub(super) fn ignore_drift(inventory: &mut Inventory, ignored: &IgnoredDrift, wa
     for entry in &mut inventory.entries {
         let is_wanted_so = || wanted.iter().any(|it| it.key == entry.key && it.spec == entry.applied);
         entry.ignored = ignored.covers(&entry.key.slot) && is_wanted_so();
+    }
+    count_what_went_with_the_root(inventory);
+}
+
+/// The absence of the root is never ignored, nor what went with it: only a replacement of all can make it good.
+fn count_what_went_with_the_root(inventory: &mut Inventory) {
+    let is_lost_root = |entry: &Entry| entry.gone && matches!(entry.applied, Spec::Vpc(_) | Spec::Api(_));
+    if inventory.entries.iter().any(is_lost_root) {
+        inventory.entries.iter_mut().for_each(|entry| entry.ignored &= !entry.gone);
     }
 }
 

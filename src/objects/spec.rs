@@ -234,12 +234,20 @@ impl Spec {
         tags_of!(self)
     }
 
-    /// Takes the tags of another look that this one lacks: from now on they are ours too.
-    pub fn own_tags_of(&mut self, other: &Spec) {
+    /// Takes the tags and the propagating gateways of another look that this one lacks: from now on they are ours too.
+    pub fn own_also(&mut self, other: &Spec) {
         if let (Some(Input::Known(tags)), Some(Input::Known(others))) = (self.tags_mut(), other.tags()) {
             for (key, value) in others {
                 tags.entry(key.clone()).or_insert_with(|| value.clone());
             }
+        }
+        if let (Spec::RouteTable(table), Spec::RouteTable(other)) = (self, other)
+            && let (Input::Known(ours), Input::Known(others)) =
+                (&mut table.propagating_gateways, &other.propagating_gateways)
+        {
+            ours.extend(others.iter().cloned());
+            ours.sort();
+            ours.dedup();
         }
     }
 

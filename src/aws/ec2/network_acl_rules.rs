@@ -1,5 +1,5 @@
 //! Rules of a network ACL: how AWS shows and takes them, and the way from some rules to others on which nothing is
-//! denied that both allow.
+//! denied that both allow. Only where rules exchange their numbers one of them is missing for the time of a call.
 
 use aws_sdk_ec2::types::{IcmpTypeCode, NetworkAclEntry, PortRange, RuleAction};
 use ipnet::IpNet;
@@ -36,8 +36,26 @@ impl Difference {
         create.sort_by_key(|rule| !rule.allow);
         replace.sort_by_key(|rule| !rule.allow);
         delete.sort_by_key(|rule| rule.allow);
+        let replace = moved_first(existing, replace);
         Difference { create, replace, delete: delete.into_iter().map(|rule| rule.rule_no).collect() }
     }
+}
+
+/// Orders replacements so that a rule which gets another number stands there before its old place is taken.
+fn moved_first(existing: &[NetworkAclRule], mut rest: Vec<NetworkAclRule>) -> Vec<NetworkAclRule> {
+    let mut ordered = Vec::with_capacity(rest.len());
+    while !rest.is_empty() {
+        let is_awaited = |old: &NetworkAclRule| {
+            rest.iter().any(|rule| *rule == NetworkAclRule { rule_no: rule.rule_no, ..old.clone() })
+        };
+        let takes_nothing_away = |rule: &NetworkAclRule| {
+            let old = existing.iter().find(|old| old.rule_no == rule.rule_no);
+            old.is_none_or(|old| !old.allow || !is_awaited(old))
+        };
+        let next = rest.iter().position(takes_nothing_away).unwrap_or(0);
+        ordered.push(rest.remove(next));
+    }
+    ordered
 }
 
 /// The rules of one direction that people can change, by number.
@@ -278,6 +296,34 @@ mod tests {
         assert_eq!((numbers(&difference.create), numbers(&difference.replace)), (vec![6, 5], vec![20]));
         assert_eq!(difference.delete, [30, 10]);
         assert_eq!(Difference::between(&wanted, &wanted), Difference::default());
+    }
+
+    /// What the rules allow after each of the replacements.
+    fn allowed_meanwhile(existing: &[NetworkAclRule], wanted: &[NetworkAclRule]) -> Vec<Vec<String>> {
+        let Difference { create, replace, .. } = Difference::between(existing, wanted);
+        let mut standing = [existing, &create].concat();
+        let mut all = Vec::new();
+        for rule in replace {
+            standing.retain(|there| there.rule_no != rule.rule_no);
+            standing.push(rule);
+            all.push(standing.iter().filter(|it| it.allow).map(|it| it.cidr_block.clone()).collect());
+        }
+        all
+    }
+
+    #[test]
+    fn a_rule_that_moves_to_another_number_is_there_before_its_place_is_taken() {
+        let (a, b, c) = ("10.1.0.0/16", "10.2.0.0/16", "10.3.0.0/16");
+        let existing = [rule(100, true, a), rule(110, true, b)];
+        let (down, up) =
+            ([rule(100, true, c), rule(110, true, a), rule(120, true, b)], [rule(90, true, a), rule(100, true, b)]);
+        for wanted in [&down[..], &up[..]] {
+            for allowed in allowed_meanwhile(&existing, wanted) {
+                assert!(allowed.iter().any(|it| it == a) && allowed.iter().any(|it| it == b), "{allowed:?}");
+            }
+        }
+        let back = allowed_meanwhile(&down, &[rule(100, true, a), rule(110, true, b)]);
+        assert!(back.iter().all(|allowed| allowed.iter().any(|it| it == a)), "{back:?}");
     }
 
     #[test]

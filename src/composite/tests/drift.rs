@@ -207,3 +207,16 @@ async fn an_imported_network_keeps_its_objects() {
     terraform.assert_applies(&config).await;
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new(), "an import and its plan change nothing in AWS");
 }
+
+#[tokio::test]
+async fn the_absence_of_the_root_is_never_ignored() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[("ignore_drift", vec!["*"].into())]);
+    terraform.assert_applies(&config).await;
+    terraform.account.lose_root();
+    terraform.refresh().await;
+    for attributes in [&config, &network(&[])] {
+        let plan = terraform.plan(attributes).await;
+        assert_eq!(plan.requires_replace, [AttributePath::new("id")], "only a replacement can make another VPC");
+    }
+}

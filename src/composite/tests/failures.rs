@@ -249,3 +249,47 @@ async fn a_read_that_hangs_is_given_up_when_the_user_says() {
     assert!(read.diagnostics.0[0].detail.contains("timeouts.read"), "{:?}", read.diagnostics);
     assert!(read.state == state, "the state stays as it was");
 }
+
+#[tokio::test]
+async fn what_a_second_stage_never_came_to_is_pending_and_not_leaving() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    // That /62 is no size for a subnet is seen when the pool has given a /56.
+    let config = network(&[
+        ("enable_ipv6", true.into()),
+        ("ipv6_ipam_pool_id", "ipam-pool-1".into()),
+        ("ipv6_subnet_bits", 6.into()),
+        ("create_vpc_endpoints", false.into()),
+    ]);
+    let diagnostics = terraform.apply(&config).await;
+    assert!(diagnostics.has_errors());
+    assert_eq!(*terraform.state.get("leaving"), Value::map::<&str>([]), "nobody has tried to delete anything");
+    let drift = terraform.state.get("drift").as_map().unwrap().clone();
+    for slot in ["vpc_endpoint.objectstore", "subnet.public.0"] {
+        assert!(drift.contains_key(slot), "{slot} is not in {drift:?}");
+    }
+    terraform.refresh().await;
+    terraform.assert_applies(&network(&[])).await;
+    assert!(!terraform.account.slots().contains(&"ipv6_cidr_block".to_string()));
+}
+
+#[tokio::test]
+async fn a_gateway_of_an_update_that_failed_is_ours_to_turn_off() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    terraform.assert_applies(&network(&[])).await;
+    terraform.account.failing.lock().unwrap().push("route_table.private_app.0".into());
+    let both = network(&[("private_propagating_vgws", vec!["vgw-1", "vgw-2"].into())]);
+    assert!(terraform.apply(&both).await.has_errors());
+    terraform.account.failing.lock().unwrap().clear();
+    // The call for the first one had succeeded.
+    let first = Input::Known(vec![Input::Known("vgw-1".to_string())]);
+    terraform.account.damage("route_table.private_app.0", |spec| {
+        let Spec::RouteTable(table) = spec else { unreachable!() };
+        table.propagating_gateways = first.clone();
+    });
+    terraform.refresh().await;
+    let inventory = inventory(&terraform.private);
+    let Spec::RouteTable(table) = inventory.at("route_table.private_app.0").unwrap().spec() else { unreachable!() };
+    assert_eq!(table.propagating_gateways, first, "an update to none has something to turn off");
+    terraform.assert_applies(&network(&[])).await;
+}

@@ -203,3 +203,16 @@ proptest! {
         });
     }
 }
+
+#[tokio::test]
+async fn patterns_and_limits_that_change_after_an_import_show() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    terraform.assert_applies(&network(&[])).await;
+    reimport(&mut terraform).await;
+    terraform.assert_applies(&network(&[("ignore_drift", vec!["eip.0"].into())])).await;
+    let other = network(&[("ignore_drift", vec!["vpc"].into()), ("route_table_deletion_timeout", "1h".into())]);
+    terraform.assert_applies(&other).await;
+    assert_eq!(*terraform.state.get("ignore_drift"), vec!["vpc"].into());
+    assert_eq!(*terraform.state.get("route_table_deletion_timeout"), "1h".into());
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+}
