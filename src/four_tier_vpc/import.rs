@@ -4,7 +4,7 @@
 //! leads to the same objects, so that any configuration which does so too counts as equal.
 
 mod addresses;
-mod rules;
+pub(super) mod rules;
 mod tags;
 
 pub(super) use tags::{map_of as map_of_tags, maps as maps_of_tags};

@@ -54,7 +54,7 @@ pub(super) fn has_icmp(protocol: &str, is_ipv6: bool) -> bool {
 }
 
 /// `None` while a part is unknown. What is wrong was reported by the validation.
-fn of_user(rule: &NaclRule) -> Option<NetworkAclRule> {
+pub(super) fn of_user(rule: &NaclRule) -> Option<NetworkAclRule> {
     let protocol = protocol(rule.protocol.known()?).unwrap_or_else(|| "-1".to_string());
     let (ipv4, ipv6) = (rule.cidr_block.known()?, rule.ipv6_cidr_block.known()?);
     let (icmp_type, icmp_code) = (*rule.icmp_type.known()?, *rule.icmp_code.known()?);

@@ -2,6 +2,8 @@
 //!
 //! One attribute often stands for many objects. It can only say what they all agree on; the rest is in `drift`.
 
+mod rules;
+
 use super::import::{maps_of_tags, tier_of};
 use crate::objects::{Entry, Inventory, Spec, Subnet, Tags, Tier, keys};
 use crate::plugin::{Input, Value};
@@ -39,6 +41,7 @@ pub(super) fn reflect(state: &mut Value, inventory: &Inventory) {
         });
         set(state, name, gateways);
     }
+    rules::rules(state, inventory);
     tags(state, inventory);
 }
 

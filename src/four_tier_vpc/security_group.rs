@@ -33,7 +33,7 @@ pub(super) fn protocol(text: &str) -> String {
 }
 
 /// One rule per source; `None` while a part is unknown.
-fn expand(rule: &Rule) -> Option<Vec<SecurityGroupRule>> {
+pub(super) fn expand(rule: &Rule) -> Option<Vec<SecurityGroupRule>> {
     let protocol = protocol(rule.protocol.known()?);
     let (from, to) = (*rule.from_port.known()?, *rule.to_port.known()?);
     // AWS stores ports for these protocols only.

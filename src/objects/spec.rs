@@ -234,20 +234,21 @@ impl Spec {
         tags_of!(self)
     }
 
-    /// Takes the tags and the propagating gateways of another look that this one lacks: from now on they are ours too.
-    pub fn own_also(&mut self, other: &Spec) {
+    /// Takes what is ours one by one in another look and not in this one, tags and gateways that propagate: from now
+    /// on that is ours too.
+    pub fn own_parts_of(&mut self, other: &Spec) {
         if let (Some(Input::Known(tags)), Some(Input::Known(others))) = (self.tags_mut(), other.tags()) {
             for (key, value) in others {
                 tags.entry(key.clone()).or_insert_with(|| value.clone());
             }
         }
         if let (Spec::RouteTable(table), Spec::RouteTable(other)) = (self, other)
-            && let (Input::Known(ours), Input::Known(others)) =
+            && let (Input::Known(gateways), Input::Known(others)) =
                 (&mut table.propagating_gateways, &other.propagating_gateways)
         {
-            ours.extend(others.iter().cloned());
-            ours.sort();
-            ours.dedup();
+            let missing: Vec<_> = others.iter().filter(|it| it.is_known() && !gateways.contains(it)).cloned().collect();
+            gateways.extend(missing);
+            gateways.sort();
         }
     }
 

@@ -145,10 +145,11 @@ impl Execution<'_> {
         let needed = self.needed(needs.map(|need| need.key));
         let root_id = self.root_id();
         let work = self.work(&needed, root_id.as_deref(), Some(before));
-        // An update that stops half-way leaves a look that is not known for sure, and tags and gateways of before and after.
+        // An update that stops half-way leaves a look that is not known for sure, and of what is ours one by one, such
+        // as tags, that of before and after.
         self.change(&to.key, |entry| {
             entry.unfinished = true;
-            entry.applied.own_also(&to.spec);
+            entry.applied.own_parts_of(&to.spec);
         });
         let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
         let learned = |learned: Learned| self.record_learned(&to.key, learned);

@@ -4,6 +4,8 @@
 mod addressing;
 #[path = "network/blocks.rs"]
 mod blocks;
+#[path = "network/budget.rs"]
+mod budget;
 #[path = "network/drift.rs"]
 mod drift;
 #[path = "network/drift_matrix.rs"]
@@ -36,6 +38,10 @@ mod minimal;
 mod nat_changes;
 #[path = "network/picture.rs"]
 mod picture;
+#[path = "network/private_nat.rs"]
+mod private_nat;
+#[path = "network/propagation.rs"]
+mod propagation;
 #[path = "network/refusals.rs"]
 mod refusals;
 #[path = "network/security_group.rs"]

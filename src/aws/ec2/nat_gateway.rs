@@ -1,5 +1,6 @@
 //! NAT gateways.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType};
@@ -8,7 +9,7 @@ use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, ownership};
 use super::shown::{Ours, Shown};
-use super::{nat_gateway_addresses as addresses, tags};
+use super::{filter, nat_gateway_addresses as addresses, tags};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{Entry, Key, Learned, NatGateway, Spec, keys};
 use crate::plugin::Input;
@@ -91,7 +92,8 @@ fn learned(gateway: &aws_sdk_ec2::types::NatGateway) -> Learned {
     public_ip.map(|public_ip| ("public_ip".to_string(), public_ip.to_string())).into_iter().collect()
 }
 
-/// Makes the NAT gateway and waits until it works. The SDK sends an idempotency token.
+/// Makes the NAT gateway and waits until it works. The SDK sends an idempotency token. An address that another one
+/// still holds which is being deleted is waited for.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Result<(), Failure> {
     let (session, subnet_id) = (operation.session, operation.id(&spec.subnet)?);
     let allocation_id = match &spec.allocation {
@@ -102,7 +104,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     let secondary = addresses::wanted(operation, spec)?;
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
     let used: Vec<&str> = [subnet_id].into_iter().chain(allocation_id).collect();
-    let made = waits::visible(operation, &used, || async {
+    let send = || async {
         let call = session
             .ec2
             .create_nat_gateway()
@@ -113,8 +115,18 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
             .tag_specifications(tags::on_create(ResourceType::Natgateway, &tags));
         let answer = call.send().await.map_err(|error| error.failure("CreateNatGateway"))?;
         answer.nat_gateway.ok_or_else(|| incomplete_answer("CreateNatGateway", "the NAT gateway"))
-    })
-    .await?;
+    };
+    if let Some(address) = allocation_id.filter(|address| !session.newborns.contains(address)) {
+        // AWS may find out only after its answer that the address is held, and then the new NAT gateway fails for good.
+        // An address that this process has made was never held.
+        left(operation, address).await?;
+    }
+    let made = match (waits::visible(operation, &used, send).await, allocation_id) {
+        (Err(failure), Some(address)) if failure.cause == Cause::Exists && left(operation, address).await? => {
+            waits::visible(operation, &used, send).await?
+        }
+        (made, _) => made?,
+    };
     let id = made.nat_gateway_id().ok_or_else(|| incomplete_answer("CreateNatGateway", "an id"))?;
     operation.record_id(id);
     operation.record_learned(learned(&made));
@@ -157,6 +169,34 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             })
         })
         .await
+}
+
+/// Waits until no NAT gateway that is being deleted holds the address any more, and tells whether one did. Somebody
+/// else deletes it: for us it is gone already.
+async fn left(operation: &Operation<'_>, address: &str) -> Result<bool, Failure> {
+    let held = AtomicBool::new(false);
+    waits::until("CreateNatGateway", &operation.patience(GONE), waits::MINUTES, || async {
+        Ok(match leaving_holder(operation, address).await? {
+            Some(holder) => {
+                held.store(true, Ordering::Relaxed);
+                Look::Pending(format!("{holder}, which is being deleted, still holds {address}"))
+            }
+            None => Look::Done(()),
+        })
+    })
+    .await?;
+    Ok(held.into_inner())
+}
+
+/// The NAT gateway that is being deleted and holds the address, in whatever VPC.
+async fn leaving_holder(operation: &Operation<'_>, address: &str) -> Result<Option<String>, Failure> {
+    let call = operation.session.ec2.describe_nat_gateways().filter(filter("state", "deleting"));
+    let leaving: Result<Vec<aws_sdk_ec2::types::NatGateway>, _> = call.into_paginator().items().send().collect().await;
+    let leaving = leaving.map_err(|error| error.failure("DescribeNatGateways"))?;
+    let holds = |gateway: &&aws_sdk_ec2::types::NatGateway| {
+        gateway.nat_gateway_addresses().iter().any(|it| it.allocation_id() == Some(address))
+    };
+    Ok(leaving.iter().find(holds).and_then(|gateway| gateway.nat_gateway_id()).map(str::to_string))
 }
 
 /// Waits until the NAT gateway works, and records what AWS then tells of it.
@@ -235,6 +275,55 @@ mod tests {
         let call = &aws.calls("CreateNatGateway")[0];
         assert_eq!((call["ConnectivityType"].as_str(), call["AllocationId"].as_str()), ("public", "eipalloc-1"));
         assert!(!call["ClientToken"].is_empty());
+    }
+
+    const FREE: &str = "<natGatewaySet/>";
+
+    /// Another NAT gateway is being deleted and holds the address.
+    const HELD: &str = "<natGatewaySet><item><natGatewayId>nat-0</natGatewayId><state>deleting</state>\
+                        <natGatewayAddressSet><item><allocationId>eipalloc-1</allocationId></item></natGatewayAddressSet>\
+                        </item></natGatewaySet>";
+
+    const WORKS: &str = "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><state>available</state></item>\
+                         </natGatewaySet>";
+
+    async fn created(aws: &Recorded) -> Result<(), Failure> {
+        let (key, spec) = spec();
+        let ids = [(&spec.subnet, "subnet-1"), (&keys::eip(0), "eipalloc-1")];
+        Notes::default().run(&aws.session(), &key, &ids, async |operation| create(operation, &spec).await).await
+    }
+
+    #[tokio::test]
+    async fn an_address_that_another_one_holds_while_it_is_deleted_is_waited_for() {
+        let made = "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>";
+        let looks = |aws: Recorded, looks: &[&str]| looks.iter().fold(aws, |aws, it| aws.on("DescribeNatGateways", it));
+        let aws = looks(Recorded::default().on("CreateNatGateway", made), &[HELD, HELD, FREE, WORKS]);
+        created(&aws).await.unwrap();
+        let look = "DescribeNatGateways";
+        assert_eq!(aws.actions(), [look, look, look, "CreateNatGateway", look]);
+        let first = &aws.calls(look)[0];
+        assert_eq!((first["Filter.1.Name"].as_str(), first["Filter.1.Value.1"].as_str()), ("state", "deleting"));
+
+        // One whose deletion began after the first look.
+        let refused = Recorded::default()
+            .fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated")
+            .on("CreateNatGateway", made);
+        let aws = looks(refused, &[FREE, HELD, FREE, WORKS]);
+        created(&aws).await.unwrap();
+        assert_eq!(aws.calls("CreateNatGateway").len(), 2);
+    }
+
+    #[tokio::test]
+    async fn an_address_that_something_else_holds_is_refused_at_once() {
+        let aws = Recorded::default().on("DescribeNatGateways", FREE).fail(
+            "CreateNatGateway",
+            400,
+            "Resource.AlreadyAssociated",
+            "eipalloc-1 is already associated",
+        );
+        let failure = created(&aws).await.unwrap_err();
+        assert_eq!(failure.code.as_deref(), Some("Resource.AlreadyAssociated"));
+        assert_eq!(aws.calls("CreateNatGateway").len(), 1);
     }
 
     #[tokio::test]

@@ -91,6 +91,25 @@ async fn a_tag_that_an_update_dropped_is_removed_also_when_the_update_failed_hal
 }
 
 #[tokio::test]
+async fn gateways_that_an_update_may_have_let_propagate_stay_ours_until_it_is_finished() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    let propagating = |gateway: &str| network(&[("private_propagating_vgws", vec![gateway].into())]);
+    terraform.assert_applies(&propagating("vgw-before")).await;
+    terraform.account.failing.lock().unwrap().push("route_table.private_app.0".into());
+    assert!(terraform.apply(&propagating("vgw-after")).await.has_errors());
+    let inventory = inventory(&terraform.private);
+    let entry = inventory.at("route_table.private_app.0").unwrap();
+    let Spec::RouteTable(table) = &entry.applied else { panic!("{entry:?}") };
+    let known = |id: &str| Input::Known(id.to_string());
+    assert_eq!(table.propagating_gateways, Input::Known(vec![known("vgw-after"), known("vgw-before")]));
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.assert_applies(&network(&[])).await;
+    let inventory = self::inventory(&terraform.private);
+    let Spec::RouteTable(table) = &inventory.at("route_table.private_app.0").unwrap().applied else { panic!() };
+    assert_eq!(table.propagating_gateways, Input::Known(vec![]));
+}
+
+#[tokio::test]
 async fn an_operation_that_no_attribute_shows_is_visible_all_the_same() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);

@@ -33,8 +33,7 @@ fn network_acl(acl: &DefaultNetworkAcl, inventory: &Inventory, attributes: &mut 
     for (name, rules) in [("default_nacl_ingress_rules", &acl.ingress), ("default_nacl_egress_rules", &acl.egress)] {
         let Some(rules) = rules.known() else { continue };
         if !is_default(rules) {
-            let entries = rules.iter().map(|rule| (rule.rule_no.to_string(), network_acl_rule(rule)));
-            attributes.set(name, Value::map(entries));
+            attributes.set(name, Value::Map(network_acl_rules(rules)));
         }
     }
 }
@@ -51,6 +50,11 @@ fn is_default(rules: &[NetworkAclRule]) -> bool {
     };
     let defaults = [allows_all(100, "0.0.0.0/0"), allows_all(101, "::/0")];
     rules.len() == defaults.len() && defaults.iter().all(|rule| rules.contains(rule))
+}
+
+/// One entry for each rule, by its number.
+pub(in crate::four_tier_vpc) fn network_acl_rules(rules: &[NetworkAclRule]) -> BTreeMap<String, Value> {
+    rules.iter().map(|rule| (rule.rule_no.to_string(), network_acl_rule(rule))).collect()
 }
 
 fn network_acl_rule(rule: &NetworkAclRule) -> Value {
@@ -77,7 +81,7 @@ fn security_group(group: &DefaultSecurityGroup, attributes: &mut Value) {
     ] {
         let rules = rules.known().cloned().flatten().unwrap_or_default();
         if default_rules(name, attributes) != Some(rules.clone()) {
-            attributes.set(name, security_group_rules(&rules));
+            attributes.set(name, Value::Map(security_group_rules(&rules)));
         }
     }
 }
@@ -94,7 +98,7 @@ fn default_rules(name: &str, attributes: &Value) -> Option<Vec<SecurityGroupRule
 }
 
 /// One entry for all rules that differ in nothing but their source.
-fn security_group_rules(rules: &[SecurityGroupRule]) -> Value {
+pub(in crate::four_tier_vpc) fn security_group_rules(rules: &[SecurityGroupRule]) -> BTreeMap<String, Value> {
     let mut alike: BTreeMap<(String, Option<&str>), Vec<&SecurityGroupRule>> = BTreeMap::new();
     for rule in rules {
         let ports = [rule.from_port, rule.to_port].into_iter().flatten().map(|port| format!("-{port}"));
@@ -111,17 +115,18 @@ fn security_group_rules(rules: &[SecurityGroupRule]) -> Value {
         };
         entries.insert(key, security_group_rule(&rules));
     }
-    Value::Map(entries)
+    entries
 }
 
-fn security_group_rule(rules: &[&SecurityGroupRule]) -> Value {
+/// The entry of rules that differ in nothing but their source; one that is for nobody where there are none.
+pub(in crate::four_tier_vpc) fn security_group_rule(rules: &[&SecurityGroupRule]) -> Value {
     let sources = |text: fn(&RuleSource) -> Option<&String>| {
         Value::from(rules.iter().filter_map(|rule| text(&rule.source).cloned()).collect::<Vec<_>>())
     };
     let of_itself = rules.iter().any(|rule| rule.source == RuleSource::ItSelf);
     let first = rules.first();
     let rule = Value::map([
-        ("protocol", first.map(|rule| rule.protocol.clone()).into()),
+        ("protocol", first.map_or("-1", |rule| rule.protocol.as_str()).into()),
         ("from_port", first.and_then(|rule| rule.from_port).unwrap_or(0).into()),
         ("to_port", first.and_then(|rule| rule.to_port).unwrap_or(0).into()),
         ("description", first.and_then(|rule| rule.description.clone()).into()),

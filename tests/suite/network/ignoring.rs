@@ -69,3 +69,53 @@ fn ignored_drift_of_an_object_is_neither_reported_nor_mended() {
     assert!(plan.says("has no object \"default_sg\""), "a slip of the pen is told");
     bed.destroy();
 }
+
+#[test]
+fn ignored_changes_of_rules_leave_to_others_what_they_add_and_take_away() {
+    let bed = Bed::new();
+    let maps = [
+        "default_security_group_ingress_rules",
+        "default_security_group_egress_rules",
+        "default_nacl_ingress_rules",
+        "default_nacl_egress_rules",
+    ];
+    let with_acl = format!("{ONE_AZ}\n  apply_default_nacl_rules = true");
+    let ignoring = |further: &str| {
+        format!("{with_acl}\n{further}  lifecycle {{\n    ignore_changes = [{}]\n  }}", maps.join(", "))
+    };
+    bed.change(&ignoring(""));
+    let (group, acl) = (bed.id("default_security_group"), bed.id("default_network_acl"));
+    let ssh = json!([{"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}]);
+    bed.ec2("authorize_security_group_ingress", json!({"GroupId": group, "IpPermissions": ssh.clone()}));
+    let everything = json!([{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]);
+    bed.ec2("revoke_security_group_egress", json!({"GroupId": group, "IpPermissions": everything}));
+    let deny = json!({"NetworkAclId": acl, "Egress": false, "RuleNumber": 90, "RuleAction": "deny", "Protocol": "6",
+                      "CidrBlock": "10.9.0.0/16", "PortRange": {"From": 22, "To": 22}});
+    bed.ec2("create_network_acl_entry", deny);
+    bed.ec2("delete_network_acl_entry", json!({"NetworkAclId": acl, "Egress": true, "RuleNumber": 101}));
+    bed.workspace.assert_nothing_to_do();
+
+    let theirs = bed.picture();
+    let other = bed.change(&ignoring("  enable_dns_hostnames = false\n"));
+    assert_eq!(other.calls, "ModifyVpcAttribute 1");
+    let changed = |line: &&String| !line.starts_with("vpc ");
+    assert_eq!(other.new.iter().find(changed), None, "{theirs:?}");
+    for map in &maps[..3] {
+        assert_ne!(bed.attribute(map), json!({}), "{map}");
+    }
+
+    // Also what is taken away altogether.
+    let itself = json!([{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}]);
+    for permissions in [itself, ssh] {
+        bed.ec2("revoke_security_group_ingress", json!({"GroupId": group, "IpPermissions": permissions}));
+    }
+    bed.workspace.assert_nothing_to_do();
+
+    let mended = bed.change(&format!("{with_acl}\n  enable_dns_hostnames = false"));
+    assert_eq!(
+        mended.calls,
+        "AuthorizeSecurityGroupEgress 1, AuthorizeSecurityGroupIngress 1, CreateNetworkAclEntry 1, \
+         DeleteNetworkAclEntry 1"
+    );
+    bed.destroy();
+}

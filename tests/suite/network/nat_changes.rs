@@ -60,6 +60,31 @@ fn a_nat_gateway_that_somebody_deleted_returns_with_its_address_and_another_serv
 }
 
 #[test]
+fn an_address_is_taken_again_when_the_nat_gateway_that_somebody_is_deleting_has_left_it() {
+    let bed = Bed::new();
+    bed.change(&azs(1, "  num_nat_gateways = 1"));
+    let addresses = bed.attribute("nat_gateway_public_ips");
+    let good = bed.picture();
+    bed.proxy.nat_deleting(Duration::from_secs(6));
+    bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
+    bed.proxy.clear_calls();
+    bed.workspace.apply(&[]).succeeded();
+    let made: Vec<u16> = bed
+        .proxy
+        .mutations()
+        .into_iter()
+        .filter(|record| record.call.action == "CreateNatGateway")
+        .map(|record| record.status)
+        .collect();
+    assert_eq!(made, [200], "it is not tried before the address is free: {:#?}", steps(&bed));
+    bed.proxy.nat_deleting(Duration::ZERO);
+    bed.workspace.assert_nothing_to_do();
+    assert_eq!(bed.picture().lines(), good.lines());
+    assert_eq!(bed.attribute("nat_gateway_public_ips"), addresses);
+    bed.destroy();
+}
+
+#[test]
 fn a_nat_gateway_whose_subnet_is_exchanged_keeps_its_address_and_its_table_a_way_out() {
     let bed = Bed::new();
     let with = |further: &str| azs(2, &format!("  num_nat_gateways = 2\n{further}"));

@@ -49,6 +49,9 @@ impl Repairs {
             "DisassociateSubnetCidrBlock" => ipv6::of_addressing(emulator, call, &message).await?,
             "DisassociateVpcCidrBlock" => ipv6::of_subnets(emulator, call, &message).await?,
             "ModifySubnetAttribute" => ipv6::addressing_without_range(emulator, call, &message).await?,
+            "CreateNatGateway" => self.nats.address_held(emulator, call, &message).await?,
+            "AssignPrivateNatGatewayAddress" => Some(self.nats.assign(call)),
+            "UnassignPrivateNatGatewayAddress" => Some(self.nats.unassign(call)),
             "AssociateRouteTable" => associated_with_another_table(emulator, call, &message).await?,
             "CreateRoute" => route_exists(emulator, call, &message).await?,
             "DeleteSubnet" => {
@@ -97,7 +100,7 @@ impl Repairs {
             "CreateVpc" => vpcs::complete(emulator, message, reply).await?,
             "AssociateVpcCidrBlock" => vpcs::complete_ipv6(emulator, call, message, reply).await?,
             "DescribeAvailabilityZones" => self.zones.described(call, reply)?,
-            "CreateNatGateway" => self.nats.created(emulator, message, reply).await?,
+            "CreateNatGateway" => self.nats.created(emulator, call, message, reply).await?,
             "DescribeNatGateways" => self.nats.described(call, reply)?,
             "DeleteNatGateway" => self.nats.deleted(emulator, call, message, reply).await?,
             "DescribeNetworkInterfaces" => self.nats.interfaces(emulator, message, reply).await?,
@@ -347,6 +350,18 @@ async fn missing_object(emulator: &Upstream, call: &Call, message: &Message, rep
         _ => return Ok(reply),
     };
     Ok(Reply::error(call, 400, code, &text))
+}
+
+/// The answer to a call that the proxy has carried out itself.
+fn done(call: &Call) -> Reply {
+    let action = &call.action;
+    Reply::xml(
+        200,
+        &format!(
+            "<{action}Response xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>proxy</requestId>\
+             <return>true</return></{action}Response>"
+        ),
+    )
 }
 
 /// A query without some of its filters.

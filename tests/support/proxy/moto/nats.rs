@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use super::without_filters;
+use super::{done, without_filters};
 use crate::support::proxy::call::Call;
 use crate::support::proxy::lock;
 use crate::support::proxy::message::{Message, Reply};
@@ -22,6 +22,9 @@ struct State {
     made: usize,
     failures: BTreeMap<usize, Failure>,
     known: HashMap<String, Life>,
+    /// The secondary addresses of private gateways, which moto does not know.
+    secondary: HashMap<String, Vec<String>>,
+    assigned: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -64,9 +67,48 @@ impl Nats {
         Ok(found.items("natGatewaySet").iter().filter(holds).cloned().collect())
     }
 
+    /// AWS refuses an address that another gateway holds, also while that is being deleted; moto takes it.
+    pub(super) async fn address_held(
+        &self,
+        emulator: &Upstream,
+        call: &Call,
+        message: &Message,
+    ) -> Result<Option<Reply>, String> {
+        let wanted = call.param("AllocationId");
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let alive = self.alive(emulator, message, &[]).await?;
+        let addresses = alive.iter().flat_map(|nat| nat.items("natGatewayAddressSet"));
+        let held = addresses.into_iter().any(|address| address.text_of("allocationId") == wanted);
+        let text = format!("Elastic IP address [{wanted}] is already associated");
+        Ok(held.then(|| Reply::error(call, 400, "Resource.AlreadyAssociated", &text)))
+    }
+
+    /// Assigns as many further addresses as asked for.
+    pub(super) fn assign(&self, call: &Call) -> Reply {
+        lock(&self.0).assign(call.param("NatGatewayId"), call.param("PrivateIpAddressCount"));
+        done(call)
+    }
+
+    /// Takes these addresses away.
+    pub(super) fn unassign(&self, call: &Call) -> Reply {
+        let gone = call.list("PrivateIpAddress");
+        if let Some(addresses) = lock(&self.0).secondary.get_mut(call.param("NatGatewayId")) {
+            addresses.retain(|ip| !gone.contains(&ip.as_str()));
+        }
+        done(call)
+    }
+
     /// AWS answers a create with `pending`, checks the rest later, and lets a public NAT gateway fail whose VPC has no
     /// internet gateway attached. moto answers `available` whatever is missing.
-    pub(super) async fn created(&self, emulator: &Upstream, message: &Message, reply: Reply) -> Result<Reply, String> {
+    pub(super) async fn created(
+        &self,
+        emulator: &Upstream,
+        call: &Call,
+        message: &Message,
+        reply: Reply,
+    ) -> Result<Reply, String> {
         let mut root = Element::parse(&reply.text())?;
         let nat = root.child_mut("natGateway").ok_or("CreateNatGateway answers no gateway")?;
         let id = nat.text_of("natGatewayId").to_owned();
@@ -83,6 +125,7 @@ impl Nats {
             state.made += 1;
             let number = state.made;
             let failure = state.failures.remove(&number).or(failure);
+            state.assign(&id, call.param("SecondaryPrivateIpAddressCount"));
             state.known.insert(id, Life { created: Instant::now(), deleted: None, failure });
         }
         self.rewrite(nat);
@@ -202,6 +245,27 @@ impl Nats {
         for (number, address) in nat.items_mut("natGatewayAddressSet").iter_mut().enumerate() {
             address.set("isPrimary", if number == 0 { "true" } else { "false" });
             address.set("status", "succeeded");
+        }
+        let secondary = lock(&self.0).secondary.get(nat.text_of("natGatewayId")).cloned().unwrap_or_default();
+        if let Some(set) = nat.child_mut("natGatewayAddressSet") {
+            set.children.extend(secondary.iter().map(|ip| {
+                let mut address = Element::leaf("item", "");
+                address.set("privateIp", ip);
+                address.set("isPrimary", "false");
+                address.set("status", "succeeded");
+                address
+            }));
+        }
+    }
+}
+
+impl State {
+    /// No count is none. The addresses are anywhere in the subnet, and nothing here looks at them.
+    fn assign(&mut self, id: &str, count: &str) {
+        for _ in 0..count.parse().unwrap_or(0) {
+            self.assigned += 1;
+            let ip = format!("10.0.255.{}", self.assigned);
+            self.secondary.entry(id.to_owned()).or_default().push(ip);
         }
     }
 }

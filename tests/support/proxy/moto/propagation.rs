@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 
+use super::done;
 use crate::support::proxy::call::Call;
 use crate::support::proxy::lock;
 use crate::support::proxy::message::{Message, Reply};
@@ -62,15 +63,4 @@ impl Propagation {
         }
         Ok(reply.with_body(root.to_string()))
     }
-}
-
-fn done(call: &Call) -> Reply {
-    let action = &call.action;
-    Reply::xml(
-        200,
-        &format!(
-            "<{action}Response xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>proxy</requestId>\
-             <return>true</return></{action}Response>"
-        ),
-    )
 }
