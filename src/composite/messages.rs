@@ -140,7 +140,11 @@ pub(super) fn warn_of_deletions<P: Product>(
     let lines: Vec<String> = deleted
         .iter()
         .map(|entry| {
-            let what = if arriving.contains(entry.key.slot.as_str()) { "replaced" } else { "deleted" };
+            let what = match arriving.contains(entry.key.slot.as_str()) {
+                _ if entry.applied.is_adopted() => "let go",
+                true => "replaced",
+                false => "deleted",
+            };
             let line = format!("  {what}: {} ({}){}", entry.key, entry.id, address(entry));
             let inside = in_the_way.holding(&entry.id);
             match inside.len() {
@@ -167,8 +171,12 @@ pub(super) fn warn_of_deletions<P: Product>(
             detail(failure)
         ));
     }
-    let summary = format!("The update of {} {name:?} deletes {}", P::TYPE_NAME, counted(deleted.len(), "AWS object"));
-    diagnostics.warning(summary, text);
+    let count = |adopted: bool| deleted.iter().filter(|entry| entry.applied.is_adopted() == adopted).count();
+    let does = match count(false) {
+        0 => format!("lets go of {}", counted(count(true), "AWS object")),
+        gone => format!("deletes {}", counted(gone, "AWS object")),
+    };
+    diagnostics.warning(format!("The update of {} {name:?} {does}", P::TYPE_NAME), text);
 }
 
 /// A subnet that can be made only after one that others still use has gone.

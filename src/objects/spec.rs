@@ -97,6 +97,11 @@ impl Spec {
         }
     }
 
+    /// Whether AWS makes it and deletes it together with its VPC. We take it over, and what deletes others lets go of it.
+    pub fn is_adopted(&self) -> bool {
+        matches!(self, Spec::DefaultNetworkAcl(_) | Spec::DefaultSecurityGroup(_))
+    }
+
     /// The objects that must exist before this one, and how their deletions are ordered.
     pub fn needs(&self) -> Vec<Need> {
         use OnDelete::{Free, Holds, Outlives};

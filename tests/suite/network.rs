@@ -1,5 +1,7 @@
 //! `fgw_four_tier_vpc` under real Terraform, against moto behind the proxy.
 
+#[path = "network/acl.rs"]
+mod acl;
 #[path = "network/addressing.rs"]
 mod addressing;
 #[path = "network/blocks.rs"]
@@ -30,6 +32,10 @@ mod import;
 mod inputs;
 #[path = "network/interruptions.rs"]
 mod interruptions;
+#[path = "network/ipam.rs"]
+mod ipam;
+#[path = "network/ipv6.rs"]
+mod ipv6;
 #[path = "network/leaving.rs"]
 mod leaving;
 #[path = "network/minimal.rs"]

@@ -157,7 +157,7 @@ fn concurrency_is_seen_in_the_log() {
 fn a_call_that_the_emulator_does_not_know_fails_the_test() {
     type Unknown = (fn() -> Proxy, &'static str, &'static str, Value);
     let unknown: [Unknown; 4] = [
-        (Proxy::moto, "ec2", "enable_vgw_route_propagation", json!({"GatewayId": "vgw-1", "RouteTableId": "rtb-1"})),
+        (Proxy::moto, "ec2", "create_ipam", json!({})),
         (Proxy::moto, "apigatewayv2", "get_authorizers", json!({"ApiId": "a"})),
         (Proxy::ministack, "ec2", "associate_vpc_cidr_block", json!({"VpcId": "vpc-1"})),
         (Proxy::ministack, "logs", "associate_kms_key", json!({"logGroupName": "g", "kmsKeyId": "k"})),

@@ -123,6 +123,11 @@ impl Proxy {
         self.shared.moto.nats.fail(nth, code, message);
     }
 
+    /// IPAM pools keep the range of a VPC for this long after its deletion; on AWS up to half an hour.
+    pub(crate) fn ipam_releasing(&self, duration: Duration) {
+        self.shared.moto.ipam.set_releasing(duration);
+    }
+
     /// The zones that the Region has from now on, in the place of moto's.
     pub(crate) fn zones(&self, zones: &[Zone]) {
         self.shared.moto.zones.set(zones);

@@ -291,24 +291,3 @@ async fn what_a_second_stage_never_came_to_is_pending_and_not_leaving() {
     terraform.assert_applies(&network(&[])).await;
     assert!(!terraform.account.slots().contains(&"ipv6_cidr_block".to_string()));
 }
-
-#[tokio::test]
-async fn a_gateway_of_an_update_that_failed_is_ours_to_turn_off() {
-    let mut terraform = Terraform::<FourTierVpc>::new(1);
-    terraform.assert_applies(&network(&[])).await;
-    terraform.account.failing.lock().unwrap().push("route_table.private_app.0".into());
-    let both = network(&[("private_propagating_vgws", vec!["vgw-1", "vgw-2"].into())]);
-    assert!(terraform.apply(&both).await.has_errors());
-    terraform.account.failing.lock().unwrap().clear();
-    // The call for the first one had succeeded.
-    let first = Input::Known(vec![Input::Known("vgw-1".to_string())]);
-    terraform.account.damage("route_table.private_app.0", |spec| {
-        let Spec::RouteTable(table) = spec else { unreachable!() };
-        table.propagating_gateways = first.clone();
-    });
-    terraform.refresh().await;
-    let inventory = inventory(&terraform.private);
-    let Spec::RouteTable(table) = inventory.at("route_table.private_app.0").unwrap().spec() else { unreachable!() };
-    assert_eq!(table.propagating_gateways, first, "an update to none has something to turn off");
-    terraform.assert_applies(&network(&[])).await;
-}

@@ -8,7 +8,7 @@ use super::picture::Picture;
 use super::{Bed, THIS};
 
 /// What a refresh finds: a key, and what must be said of it.
-type Found<'a> = (&'a str, &'a str);
+pub(super) type Found<'a> = (&'a str, &'a str);
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 2\n  create_transit_subnets = true\n  \
                        custom_tags = { team = \"net\" }\n  objectstore_endpoint_policy = \
@@ -16,7 +16,7 @@ const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 2\n  c
                        \\\"s3:GetObject\\\",\\\"Resource\\\":\\\"*\\\"}]}\"";
 
 /// Asserts that exactly this is found and planned to be changed, and that an apply mends it with these calls.
-fn mends(bed: &Bed, good: &Picture, found: &[Found<'_>], calls: &str) {
+pub(super) fn mends(bed: &Bed, good: &Picture, found: &[Found<'_>], calls: &str) {
     let plan = bed.workspace.plan_json(&[]);
     let drift = drift(&plan);
     let keys: Vec<&str> = drift.as_object().expect("a map").keys().map(String::as_str).collect();

@@ -234,3 +234,34 @@ fn a_foreign_network_is_not_imported() {
     assert_eq!(bed.attribute("create_public_subnets"), json!(false));
     bed.destroy();
 }
+
+#[test]
+fn a_network_with_ipv6_and_rules_of_its_acl_comes_back() {
+    let rule = "action = \"allow\", protocol = \"tcp\", from_port = 443, to_port = 443";
+    comes_back(&format!(
+        "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_private_persistence_subnets = false\n  \
+         create_vpc_endpoints = false\n  enable_ipv6 = true\n  assign_generated_ipv6_cidr_block = true\n  \
+         assign_ipv6_address_on_creation = true\n  apply_default_nacl_rules = true\n  default_nacl_ingress_rules = {{\n    \
+         Inside    = {{ rule_no = 90, action = \"allow\", protocol = \"all\", from_port = 0, to_port = 0, cidr_block = \
+         \"10.0.0.0/8\" }}\n    Https     = {{ rule_no = 100, {rule}, cidr_block = \"0.0.0.0/0\" }}\n    HttpsIpv6 = {{ \
+         rule_no = 101, {rule}, ipv6_cidr_block = \"::/0\" }}\n    Ping      = {{ rule_no = 110, action = \"ALLOW\", \
+         protocol = \"icmp\", from_port = 0, to_port = 0, icmp_type = 8, icmp_code = -1, cidr_block = \"0.0.0.0/0\" }}\n    \
+         Guests    = {{ rule_no = 80, action = \"deny\", protocol = \"udp\", from_port = 53, to_port = 53, cidr_block = \
+         \"10.9.0.0/16\" }}\n  }}\n  default_nacl_egress_rules = {{\n    All = {{ rule_no = 1, action = \"allow\", protocol = \
+         \"-1\", from_port = 0, to_port = 0, cidr_block = \"0.0.0.0/0\" }}\n  }}"
+    ));
+}
+
+#[test]
+fn explicit_ipv6_blocks_and_larger_ones_come_back() {
+    let bed = Bed::new();
+    let dual = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  enable_ipv6 = \
+                true\n  assign_generated_ipv6_cidr_block = true";
+    bed.change(dual);
+    let range: ipnet::Ipv6Net = text(&bed.attribute("ipv6_cidr_block")).parse().expect("a range");
+    let block = ipnet::Ipv6Net::new((u128::from(range.network()) + (7 << 68)).into(), 60).expect("a length");
+    let attributes =
+        format!("{dual}\n  ipv6_subnet_bits = 4\n  public_subnet_ipv6_cidr_blocks = {{ AZ-1 = \"{block}\" }}");
+    bed.change(&attributes);
+    comes_back_in(&bed, &attributes);
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ipnet::Ipv6Net;
 use serde_json::Value;
 
 /// The objects of an account, each with its id and its line. Lines begin with the kind; tags but Name and ours end them.
@@ -16,9 +17,11 @@ impl Picture {
     pub(super) fn of(listing: &Value) -> Self {
         let names = names(listing);
         let mut lines = Vec::new();
-        let kinds: [(&str, &str, Line); 9] = [
+        let kinds: [(&str, &str, Line); 11] = [
             ("vpcs", "VpcId", vpc),
             ("internet_gateways", "InternetGatewayId", internet_gateway),
+            ("egress_only_internet_gateways", "EgressOnlyInternetGatewayId", egress_gateway),
+            ("vpn_gateways", "VpnGatewayId", vpn_gateway),
             ("subnets", "SubnetId", subnet),
             ("route_tables", "RouteTableId", route_table),
             ("addresses", "AllocationId", |address, names| format!("address {}", names.name(&address["AllocationId"]))),
@@ -32,7 +35,6 @@ impl Picture {
                 lines.push((word(&object[id]), line(object, &names) + &tags(object)));
             }
         }
-        assert!(list(&listing["egress_only_internet_gateways"]).is_empty(), "nothing here makes any");
         lines.sort_by(|a, b| a.1.cmp(&b.1));
         Self(lines)
     }
@@ -48,14 +50,25 @@ impl Picture {
     }
 }
 
-/// Names of objects by id.
-struct Names(BTreeMap<String, String>);
+/// Names of objects by id, and the IPv6 ranges of VPCs: AWS chooses them, so that no table can have them.
+struct Names {
+    names: BTreeMap<String, String>,
+    ipv6_ranges: Vec<Ipv6Net>,
+}
 
 impl Names {
     /// The Name tag, or the id where there is none.
     fn name(&self, id: &Value) -> String {
         let id = word(id);
-        self.0.get(&id).cloned().unwrap_or(id)
+        self.names.get(&id).cloned().unwrap_or(id)
+    }
+
+    /// An IPv6 block as its number in the VPC's range, `#2/64`; as it is where it lies in none. The range is `#0/56`.
+    fn block(&self, block: &str) -> String {
+        let Ok(net) = block.parse::<Ipv6Net>() else { return block.to_owned() };
+        let Some(range) = self.ipv6_ranges.iter().find(|range| range.contains(&net)) else { return net.to_string() };
+        let offset = u128::from(net.network()) - u128::from(range.network());
+        format!("#{}/{}", offset >> (128 - net.prefix_len()), net.prefix_len())
     }
 }
 
@@ -63,12 +76,15 @@ fn names(listing: &Value) -> Names {
     let kinds = [
         ("vpcs", "VpcId"),
         ("internet_gateways", "InternetGatewayId"),
+        ("egress_only_internet_gateways", "EgressOnlyInternetGatewayId"),
+        ("vpn_gateways", "VpnGatewayId"),
         ("subnets", "SubnetId"),
         ("route_tables", "RouteTableId"),
         ("addresses", "AllocationId"),
         ("nat_gateways", "NatGatewayId"),
         ("vpc_endpoints", "VpcEndpointId"),
         ("security_groups", "GroupId"),
+        ("network_acls", "NetworkAclId"),
     ];
     let mut names = BTreeMap::new();
     for (kind, id) in kinds {
@@ -78,14 +94,26 @@ fn names(listing: &Value) -> Names {
             }
         }
     }
-    Names(names)
+    let ipv6_ranges = list(&listing["vpcs"]).iter().flat_map(ipv6_blocks).filter_map(|range| range.parse().ok());
+    Names { names, ipv6_ranges: ipv6_ranges.collect() }
+}
+
+/// The IPv6 blocks that a VPC or a subnet has. AWS goes on showing those that it had.
+fn ipv6_blocks(object: &Value) -> Vec<String> {
+    let blocks = list(&object["Ipv6CidrBlockAssociationSet"]).iter();
+    let blocks = blocks.filter(|block| {
+        let state = &block["Ipv6CidrBlockState"]["State"];
+        state != "disassociated" && state != "disassociating"
+    });
+    blocks.map(|block| word(&block["Ipv6CidrBlock"])).collect()
 }
 
 fn vpc(vpc: &Value, names: &Names) -> String {
     format!(
-        "vpc {} {} {} support={} hostnames={} metrics={}",
+        "vpc {} {}{} {} support={} hostnames={} metrics={}",
         names.name(&vpc["VpcId"]),
         word(&vpc["CidrBlock"]),
+        ipv6(vpc, names),
         word(&vpc["InstanceTenancy"]),
         vpc["EnableDnsSupport"],
         vpc["EnableDnsHostnames"],
@@ -98,30 +126,52 @@ fn internet_gateway(gateway: &Value, names: &Names) -> String {
     format!("internet_gateway {} on {vpcs}", names.name(&gateway["InternetGatewayId"]))
 }
 
+/// The IPv6 blocks of a VPC or a subnet, with a space before each.
+fn ipv6(object: &Value, names: &Names) -> String {
+    ipv6_blocks(object).iter().map(|block| format!(" {}", names.block(block))).collect()
+}
+
+fn egress_gateway(gateway: &Value, names: &Names) -> String {
+    let vpcs = joined(&gateway["Attachments"], |attachment| names.name(&attachment["VpcId"]));
+    format!("egress_gateway {} on {vpcs}", names.name(&gateway["EgressOnlyInternetGatewayId"]))
+}
+
+fn vpn_gateway(gateway: &Value, names: &Names) -> String {
+    let vpcs = joined(&gateway["VpcAttachments"], |attachment| names.name(&attachment["VpcId"]));
+    format!("vpn_gateway {} on {vpcs}", names.name(&gateway["VpnGatewayId"]))
+}
+
 fn subnet(subnet: &Value, names: &Names) -> String {
+    let assigns = if subnet["AssignIpv6AddressOnCreation"] == true { " assigns_ipv6" } else { "" };
     format!(
-        "subnet {} {} {} {} public_ip={}",
+        "subnet {} {} {} {}{} public_ip={}{assigns}",
         names.name(&subnet["SubnetId"]),
         word(&subnet["AvailabilityZone"]),
         word(&subnet["AvailabilityZoneId"]),
         word(&subnet["CidrBlock"]),
+        ipv6(subnet, names),
         subnet["MapPublicIpOnLaunch"]
     )
 }
 
-/// Routes to endpoints are left out: AWS makes them, and the endpoint's line has its tables.
+/// Routes to endpoints are left out: AWS makes them, and the endpoint's line has its tables. So are those inside an IPv6
+/// range: AWS takes them along with the range, moto leaves them.
 fn route_table(table: &Value, names: &Names) -> String {
     let main = list(&table["Associations"]).iter().any(|association| association["Main"] == true);
     let name = if main { "(main)".to_owned() } else { names.name(&table["RouteTableId"]) };
     let explicit = list(&table["Associations"]).iter().filter(|association| association["Main"] != true);
     let mut subnets: Vec<String> = explicit.map(|association| names.name(&association["SubnetId"])).collect();
     subnets.sort();
-    let routes = list(&table["Routes"]).iter().filter(|route| route["DestinationPrefixListId"].is_null());
+    let is_inside = |route: &Value| route["DestinationIpv6CidrBlock"].is_string() && route["GatewayId"] == "local";
+    let routes = list(&table["Routes"]).iter();
+    let routes = routes.filter(|route| route["DestinationPrefixListId"].is_null() && !is_inside(route));
     let mut routes: Vec<String> = routes
         .map(|route| {
-            let target = ["NatGatewayId", "GatewayId"].into_iter().find(|target| !route[target].is_null());
+            let targets = ["NatGatewayId", "GatewayId", "EgressOnlyInternetGatewayId"];
+            let target = targets.into_iter().find(|target| !route[target].is_null());
             let target = target.map_or_else(|| "nothing".to_owned(), |target| names.name(&route[target]));
-            format!("{}>{target}", word(&route["DestinationCidrBlock"]))
+            let ipv6 = route["DestinationIpv6CidrBlock"].as_str().map(str::to_owned);
+            format!("{}>{target}", ipv6.unwrap_or_else(|| word(&route["DestinationCidrBlock"])))
         })
         .collect();
     routes.sort();
@@ -189,19 +239,32 @@ fn security_group(group: &Value, names: &Names) -> String {
     )
 }
 
-/// moto lists subnets that are gone; they have no name.
+/// moto lists subnets that are gone; they have no name. An ACL has one only when someone gave it one. ICMP types are left
+/// out: moto loses them.
 fn network_acl(acl: &Value, names: &Names) -> String {
-    let subnets = list(&acl["Associations"]).iter().filter(|it| names.0.contains_key(&word(&it["SubnetId"]))).count();
-    let mut entries: Vec<String> = list(&acl["Entries"])
-        .iter()
+    let associations = list(&acl["Associations"]).iter();
+    let subnets = associations.filter(|it| names.names.contains_key(&word(&it["SubnetId"]))).count();
+    let mut entries: Vec<&Value> = list(&acl["Entries"]).iter().collect();
+    entries.sort_by_key(|entry| (entry["Egress"] == true, entry["RuleNumber"].as_i64()));
+    let entries: Vec<String> = entries
+        .into_iter()
         .map(|entry| {
             let direction = if entry["Egress"] == true { "out" } else { "in" };
-            format!("{direction} {} {} {}", entry["RuleNumber"], word(&entry["RuleAction"]), word(&entry["CidrBlock"]))
+            let cidr = entry["Ipv6CidrBlock"].as_str().map_or_else(|| word(&entry["CidrBlock"]), str::to_owned);
+            let protocol = word(&entry["Protocol"]);
+            // All traffic has neither ports nor a protocol that is worth a word.
+            let mut traffic = if protocol == "-1" { String::new() } else { format!(" {protocol}") };
+            if let (Some(from), Some(to)) = (entry["PortRange"]["From"].as_i64(), entry["PortRange"]["To"].as_i64())
+                && ["6", "17"].contains(&protocol.as_str())
+            {
+                traffic += &format!(":{from}-{to}");
+            }
+            format!("{direction} {} {}{traffic} {cidr}", entry["RuleNumber"], word(&entry["RuleAction"]))
         })
         .collect();
-    entries.sort();
     let kind = if acl["IsDefault"] == true { "default" } else { "other" };
-    format!("acl {kind} ({}) {subnets} subnets", entries.join(", "))
+    let name = names.names.get(&word(&acl["NetworkAclId"])).map(|name| format!(" {name}")).unwrap_or_default();
+    format!("acl {kind}{name} ({}) {subnets} subnets", entries.join(", "))
 }
 
 /// The tags but Name and those that say whose an object is.

@@ -3,7 +3,7 @@
 use super::Bed;
 
 /// Plans, and asserts that it fails and says all of this.
-fn refused(attributes: &str, says: &[&str]) {
+pub(super) fn refused(attributes: &str, says: &[&str]) {
     let bed = Bed::new();
     bed.config(attributes);
     let plan = bed.workspace.plan(&[]);

@@ -3,6 +3,7 @@
 mod acls;
 mod dependencies;
 mod endpoints;
+mod ipam;
 mod ipv6;
 pub(super) mod nats;
 mod propagation;
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use self::acls::Icmp;
+use self::ipam::Ipam;
 use self::nats::Nats;
 use self::propagation::Propagation;
 use self::zones::Zones;
@@ -27,6 +29,7 @@ use super::{Before, lock};
 pub(super) struct Repairs {
     pub(super) nats: Nats,
     pub(super) zones: Zones,
+    pub(super) ipam: Ipam,
     icmp: Icmp,
     propagation: Propagation,
     tokens: Mutex<Tokens>,
@@ -67,6 +70,7 @@ impl Repairs {
             "DeleteVpc" => dependencies::of_vpc(&self.nats, emulator, call, &message).await?,
             "EnableVgwRoutePropagation" => Some(self.propagation.enable(emulator, call, &message).await?),
             "DisableVgwRoutePropagation" => Some(self.propagation.disable(call)),
+            "GetIpamPoolAllocations" => Some(self.ipam.allocations(call)),
             "DeleteVpcEndpoints" => Some(endpoints::delete(emulator, call, &message).await?),
             _ => None,
         };
@@ -74,10 +78,13 @@ impl Repairs {
             return Ok(Before::Answer(reply));
         }
         Ok(Before::Forward(match call.action.as_str() {
+            "CreateVpc" => self.ipam.create(call, message)?,
+            "AssociateVpcCidrBlock" => self.ipam.associate(call, message)?,
             "ModifyVpcEndpoint" => endpoints::reset_policy(call, message),
             "DescribeNatGateways" => nats::without_own_filters(call, message),
             // moto fails for it. The others of the account may be shown too, as AWS has been seen to.
             "DescribeVpcEndpoints" => without_filters(call, message, |filter| filter == "vpc-endpoint-id"),
+            "DescribeNetworkAcls" => without_filters(call, message, |filter| filter == acls::ID),
             _ => message,
         }))
     }
@@ -97,8 +104,18 @@ impl Repairs {
         }
         let reply = match call.action.as_str() {
             "CreateSubnet" | "DescribeSubnets" => association_state(reply),
-            "CreateVpc" => vpcs::complete(emulator, message, reply).await?,
-            "AssociateVpcCidrBlock" => vpcs::complete_ipv6(emulator, call, message, reply).await?,
+            "CreateVpc" => {
+                self.ipam.created(call, &reply)?;
+                vpcs::complete(emulator, message, reply).await?
+            }
+            "DeleteVpc" => {
+                self.ipam.deleted(call);
+                reply
+            }
+            "AssociateVpcCidrBlock" => {
+                self.ipam.associated(call, vpcs::complete_ipv6(emulator, call, message, reply).await?)?
+            }
+            "DescribeVpcs" => self.ipam.described(reply)?,
             "DescribeAvailabilityZones" => self.zones.described(call, reply)?,
             "CreateNatGateway" => self.nats.created(emulator, call, message, reply).await?,
             "DescribeNatGateways" => self.nats.described(call, reply)?,
@@ -108,7 +125,7 @@ impl Repairs {
             "DescribeRouteTables" => {
                 self.propagation.described(blackholes(&self.nats, emulator, message, reply).await?)?
             }
-            "DescribeNetworkAcls" => self.icmp.described(reply)?,
+            "DescribeNetworkAcls" => self.icmp.described(acls::of_ids(call, reply)?)?,
             "CreateNetworkAclEntry" | "ReplaceNetworkAclEntry" => {
                 self.icmp.set(call);
                 reply
@@ -148,9 +165,7 @@ fn token(call: &Call) -> Option<(String, String)> {
 /// Requests that AWS understands and that poison moto, or that moto takes for another: the product must not send them in a
 /// test against moto.
 fn refuse_what_breaks_moto(call: &Call) -> Result<(), String> {
-    let pool = !call.param("Ipv6Pool").is_empty()
-        || !call.param("Ipv6IpamPoolId").is_empty()
-        || !call.param("Ipv4IpamPoolId").is_empty();
+    let pool = !call.param("Ipv6Pool").is_empty() || !call.param("Ipv4IpamPoolId").is_empty();
     let host_bits = |text: &str| text.parse::<ipnet::IpNet>().is_ok_and(|net| net.trunc() != net);
     match call.action.as_str() {
         "AssociateVpcCidrBlock" if pool => Err("with a pool it poisons moto; use recorded HTTP".into()),

@@ -1,4 +1,4 @@
-//! ICMP types and codes in rules of network ACLs, which moto loses.
+//! Network ACLs: the filter by id, which moto does not know, and ICMP types and codes of rules, which it loses.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -7,6 +7,20 @@ use crate::support::proxy::call::Call;
 use crate::support::proxy::lock;
 use crate::support::proxy::message::Reply;
 use crate::support::proxy::xml::Element;
+
+/// The filter that moto fails for.
+pub(super) const ID: &str = "network-acl-id";
+
+/// The ACLs of a list that the call has asked for by id, if it has.
+pub(super) fn of_ids(call: &Call, reply: Reply) -> Result<Reply, String> {
+    let filters = call.filters();
+    let Some((_, ids)) = filters.iter().find(|(name, _)| *name == ID) else { return Ok(reply) };
+    let mut root = Element::parse(&reply.text())?;
+    if let Some(set) = root.child_mut("networkAclSet") {
+        set.children.retain(|acl| ids.contains(&acl.text_of("networkAclId")));
+    }
+    Ok(reply.with_body(root.to_string()))
+}
 
 /// Type and code of rules.
 #[derive(Debug, Default)]

@@ -35,7 +35,8 @@ pub(super) async fn complete_ipv6(
     message: &Message,
     reply: Reply,
 ) -> Result<Reply, String> {
-    if call.param("AmazonProvidedIpv6CidrBlock") == "true" || !call.param("Ipv6CidrBlock").is_empty() {
+    let given = ["Ipv6CidrBlock", "Ipv6IpamPoolId"].iter().any(|name| !call.param(name).is_empty());
+    if call.param("AmazonProvidedIpv6CidrBlock") == "true" || given {
         allow_ipv6(emulator, message, call.param("VpcId")).await?;
     }
     Ok(reply)

@@ -1,0 +1,113 @@
+//! Networks whose range comes from an IPAM pool, which the proxy plays.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{Bed, assert_others_stay, text};
+
+const OF_POOL: &str = "  cidr_block = null\n  ipv4_ipam_pool_id = \"ipam-pool-0123456789abcdef0\"\n  \
+                       ipv4_netmask_length = 20\n  num_availability_zones = 2\n  num_nat_gateways = 1\n  \
+                       create_vpc_endpoints = false";
+
+#[test]
+fn a_network_takes_its_range_from_a_pool_and_gives_it_back() {
+    let bed = Bed::new();
+    bed.proxy.ipam_releasing(Duration::from_secs(2));
+    bed.config(OF_POOL);
+    let plan = bed.workspace.plan_json(&[]);
+    let change = &plan["resource_changes"][0]["change"];
+    let unknown = &change["after_unknown"];
+    assert_eq!(unknown["vpc_cidr_block"], true, "the pool chooses it: {unknown:#}");
+    for (tier, name) in [("public_subnets", "main-public-0"), ("private_app_subnets", "main-private-app-1")] {
+        assert_eq!(unknown[tier][name]["cidr_block"], true, "{name} is shown, and its block is not known: {unknown:#}");
+    }
+    let made = bed.apply();
+    for line in [
+        "vpc main 10.64.0.0/20 default support=true hostnames=true metrics=false",
+        "subnet main-public-0 us-east-1a use1-az6 10.64.0.0/25 public_ip=false",
+        "subnet main-private-persistence-1 us-east-1b use1-az1 10.64.10.128/25 public_ip=false",
+        "table main-private-app-0 [main-private-app-0] 0.0.0.0/0>main-nat-gateway-0 10.64.0.0/20>local",
+    ] {
+        assert!(made.new.iter().any(|it| it == line), "no {line} in {made:#?}");
+    }
+    assert!(made.calls.contains("CreateVpc 1") && made.calls.contains("CreateSubnet 6"), "{made:#?}");
+    let calls = bed.proxy.calls();
+    let create = calls.iter().find(|record| record.call.action == "CreateVpc").expect("it was made");
+    assert_eq!((create.call.param("Ipv4NetmaskLength"), create.call.param("CidrBlock")), ("20", ""));
+    assert_eq!(bed.attribute("vpc_cidr_block"), "10.64.0.0/20");
+    assert_eq!(bed.attribute("public_subnets")["main-public-0"]["cidr_block"], "10.64.0.0/25");
+    bed.assert_state_holds_what_exists();
+
+    // Of a range that is there, blocks are known at plan, and nothing moves.
+    let before = bed.attribute("aws_objects");
+    let three = OF_POOL.replace("num_availability_zones = 2", "num_availability_zones = 3");
+    bed.config(&three);
+    let plan = bed.workspace.plan_json(&[]);
+    assert_eq!(plan["resource_changes"][0]["change"]["actions"], json!(["update"]));
+    let added = bed.apply();
+    assert!(added.calls.contains("CreateSubnet 3"), "{added:#?}");
+    assert_others_stay(&before, &bed.attribute("aws_objects"));
+
+    // A network of another pool is another network; the range itself may be written down.
+    let range = text(&bed.attribute("vpc_cidr_block"));
+    let written = three.replace("cidr_block = null", &format!("cidr_block = \"{range}\""));
+    let written = written.replace("  ipv4_netmask_length = 20\n", "");
+    let same = bed.change(&written);
+    assert_eq!((same.calls.as_str(), same.new), ("", vec![]));
+    bed.config(&three.replace("abcdef0", "abcdef1"));
+    let plan = bed.workspace.plan_json(&[]);
+    assert_eq!(plan["resource_changes"][0]["change"]["actions"], json!(["delete", "create"]));
+
+    bed.config(&three);
+    bed.proxy.clear_calls();
+    let started = Instant::now();
+    bed.destroy();
+    let looks = bed.proxy.count("GetIpamPoolAllocations");
+    assert!(started.elapsed() > Duration::from_secs(2) && looks > 1, "it waits until the pool has its range: {looks}");
+    let next = bed.change(OF_POOL);
+    assert!(
+        next.new.iter().any(|line| line.starts_with("vpc main 10.64.0.0/20")),
+        "the pool gives it again: {next:#?}"
+    );
+    bed.destroy();
+}
+
+#[test]
+fn an_ipv6_range_of_a_pool_takes_the_place_of_amazons_without_exchanging_subnets() {
+    let bed = Bed::new();
+    let public = |source: &str| {
+        format!(
+            "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_private_app_subnets = false\n  \
+             create_private_persistence_subnets = false\n  create_vpc_endpoints = false\n  enable_ipv6 = true\n  {source}"
+        )
+    };
+    let of_pool = public("ipv6_ipam_pool_id = \"ipam-pool-6\"\n  ipv6_netmask_length = 56");
+    let made = bed.change(&of_pool);
+    assert!(made.calls.contains("AssociateVpcCidrBlock 1"), "{made:#?}");
+    let calls = bed.proxy.calls();
+    let asked =
+        calls.iter().map(|record| &record.call).find(|call| call.action == "AssociateVpcCidrBlock").expect("it");
+    assert_eq!([asked.param("Ipv6IpamPoolId"), asked.param("Ipv6NetmaskLength")], ["ipam-pool-6", "56"]);
+    assert_eq!(asked.param("AmazonProvidedIpv6CidrBlock"), "");
+    let (before, range) = (bed.attribute("aws_objects"), bed.attribute("ipv6_cidr_block"));
+
+    // What the pool has chosen may be written down.
+    let written = public(&format!("ipv6_ipam_pool_id = \"ipam-pool-6\"\n  ipv6_cidr_block = {range}"));
+    assert_eq!(bed.change(&written).calls, "");
+
+    // Another source is another range: each subnet leaves the old one before that goes.
+    let amazons = bed.change(&public("assign_generated_ipv6_cidr_block = true"));
+    assert_eq!(
+        amazons.calls,
+        "AssociateSubnetCidrBlock 2, AssociateVpcCidrBlock 1, DisassociateSubnetCidrBlock 2, DisassociateVpcCidrBlock 1"
+    );
+    let order: Vec<String> = bed.proxy.mutations().into_iter().map(|record| record.call.action).collect();
+    assert_eq!((order[0].as_str(), order[5].as_str()), ("AssociateVpcCidrBlock", "DisassociateVpcCidrBlock"));
+    let after = bed.attribute("aws_objects");
+    for key in ["vpc", "subnet.public.0", "subnet.public.1", "route_table.public"] {
+        assert_eq!(after[key], before[key], "{key} stays");
+    }
+    assert_ne!(bed.attribute("ipv6_cidr_block"), range);
+    bed.destroy();
+}
