@@ -3,14 +3,17 @@
 mod config;
 
 mod access_log;
+mod arn;
 mod authorizer;
 mod blueprint;
 mod cors;
 mod function_arn;
 mod import;
 pub mod keys;
+mod kms_key;
 mod outputs;
 mod reflect;
+mod subscription;
 mod tags;
 mod validate;
 
@@ -21,6 +24,8 @@ use std::collections::BTreeMap;
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 pub use function_arn::FunctionArn;
+pub use kms_key::KmsKey;
+pub use subscription::Destination;
 
 use crate::cloud::Owner;
 pub use crate::objects::RouteKey;
