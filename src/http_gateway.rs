@@ -3,6 +3,7 @@
 mod config;
 
 mod access_log;
+mod arn;
 mod authorizer;
 mod blueprint;
 pub(crate) mod certificate;
@@ -24,7 +25,8 @@ use std::collections::BTreeMap;
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 pub use function_arn::FunctionArn;
-use kms_key::KmsKey;
+pub use kms_key::KmsKey;
+pub use subscription::Destination;
 
 use crate::cloud::Owner;
 pub use crate::objects::RouteKey;

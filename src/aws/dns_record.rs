@@ -2,7 +2,7 @@
 
 use super::Operation;
 use crate::cloud::{Cause, Failure};
-use crate::objects::{Entry, DnsRecord};
+use crate::objects::{DnsRecord, Entry};
 
 pub(crate) async fn create(_: &Operation<'_>, _: &DnsRecord) -> Result<(), Failure> {
     Err(Failure::new(Cause::Other, "ChangeResourceRecordSets", "not written yet"))

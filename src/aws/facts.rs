@@ -21,7 +21,8 @@ pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts
         }
     };
     let certificates = async {
-        let domain = lookups.iter().find_map(|it| if let Lookup::Certificates(domain) = it { Some(domain) } else { None });
+        let domain =
+            lookups.iter().find_map(|it| if let Lookup::Certificates(domain) = it { Some(domain) } else { None });
         match domain {
             Some(domain) => acm::certificates(session, domain).await.map(Some),
             None => Ok(None),

@@ -8,7 +8,12 @@ pub(crate) async fn create(_: &Operation<'_>, _: &LogSubscription) -> Result<(),
     Err(Failure::new(Cause::Other, "PutSubscriptionFilter", "not written yet"))
 }
 
-pub(crate) async fn update(_: &Operation<'_>, _: &str, _: Option<&LogSubscription>, _: &LogSubscription) -> Result<(), Failure> {
+pub(crate) async fn update(
+    _: &Operation<'_>,
+    _: &str,
+    _: Option<&LogSubscription>,
+    _: &LogSubscription,
+) -> Result<(), Failure> {
     Err(Failure::new(Cause::Other, "PutSubscriptionFilter", "not written yet"))
 }
 

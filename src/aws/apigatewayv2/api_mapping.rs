@@ -2,7 +2,7 @@
 
 use crate::aws::Operation;
 use crate::cloud::{Cause, Failure};
-use crate::objects::{Entry, ApiMapping};
+use crate::objects::{ApiMapping, Entry};
 
 pub(crate) async fn create(_: &Operation<'_>, _: &ApiMapping) -> Result<(), Failure> {
     Err(Failure::new(Cause::Other, "CreateApiMapping", "not written yet"))

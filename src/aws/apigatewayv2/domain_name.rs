@@ -2,7 +2,7 @@
 
 use crate::aws::Operation;
 use crate::cloud::{Cause, Failure};
-use crate::objects::{Entry, DomainName};
+use crate::objects::{DomainName, Entry};
 
 pub(crate) async fn create(_: &Operation<'_>, _: &DomainName) -> Result<(), Failure> {
     Err(Failure::new(Cause::Other, "CreateDomainName", "not written yet"))

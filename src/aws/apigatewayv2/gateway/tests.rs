@@ -98,7 +98,10 @@ fn aws(region: &str) -> Recorded {
             ),
         )
         .on(&get_policy(FUNCTION), policy(region, &statement_id("api1", &place(FUNCTION), CallerId::Routes), "*/*"))
-        .on(&get_policy(CHECK), policy(region, &statement_id("api1", &place(CHECK), CallerId::Authorizer("a1")), "authorizers/a1"))
+        .on(
+            &get_policy(CHECK),
+            policy(region, &statement_id("api1", &place(CHECK), CallerId::Authorizer("a1")), "authorizers/a1"),
+        )
 }
 
 /// Makes sure that reading can run in a spawned task.
@@ -130,7 +133,10 @@ async fn an_import_finds_everything_that_is_used_under_the_keys_of_the_blueprint
     });
     let integration = integration.unwrap();
     let permission = keys::permission(&FunctionArn::parse(FUNCTION).unwrap());
-    let statements = [statement_id("api1", &place(CHECK), CallerId::Authorizer("a1")), statement_id("api1", &place(FUNCTION), CallerId::Routes)];
+    let statements = [
+        statement_id("api1", &place(CHECK), CallerId::Authorizer("a1")),
+        statement_id("api1", &place(FUNCTION), CallerId::Routes),
+    ];
     assert_eq!(
         slots,
         [
