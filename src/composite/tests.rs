@@ -1,6 +1,7 @@
 //! The whole way from configuration to objects, on a simulated account that refuses what AWS would refuse.
 
 mod changes;
+mod domains;
 mod failures;
 mod drift;
 mod import;

@@ -1,5 +1,7 @@
 //! Reads a whole gateway with a fixed number of calls, however many routes it has; one more for each function.
 
+mod domain;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types;
@@ -26,7 +28,8 @@ pub(crate) async fn read(
 ) -> Result<Option<Seen>, Failure> {
     let known_groups = join_all(names_of_groups(known).into_iter().map(|name| log_group::find(session, name)));
     let known_places = places_of(known);
-    let (api, routes, integrations, authorizers, stage, groups, policies) = tokio::join!(
+    let resource = ownership::resource(owner, root_id);
+    let (api, routes, integrations, authorizers, stage, groups, policies, domains) = tokio::join!(
         api::get(session, root_id),
         route::list(session, root_id),
         integration::list(session, root_id),
@@ -34,13 +37,14 @@ pub(crate) async fn read(
         stage::get(session, root_id),
         known_groups,
         policies(session, known_places),
+        domain::known(session, known, &resource),
     );
     let groups = groups.into_iter().collect::<Result<Vec<_>, _>>();
     let Some(api) = api? else {
-        // Its routes, integrations, authorizers and stages went with it. A log group and permissions did not: a destroy
-        // that failed half-way may have left them.
+        // Its routes, integrations, authorizers and stages went with it. A log group, permissions and a domain did not: a
+        // destroy that failed half-way may have left them.
         let groups = groups?.into_iter().flatten().collect::<Vec<_>>();
-        let objects = outliving(&session.scope, root_id, known, &groups, &policies?);
+        let objects = outliving(&session.scope, root_id, known, &groups, &policies?, &domains?);
         return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
     };
     let root_state = match state_in(api.tags.as_ref()) {
@@ -58,11 +62,11 @@ pub(crate) async fn read(
         stage: stage?,
         groups: groups?.into_iter().flatten().collect(),
         policies: policies?,
+        domains: domains?,
     };
     if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
         return Ok(Some(Seen { objects: view.known(known), root_state }));
     }
-    let resource = ownership::resource(owner, root_id);
     let destination = view.stage.as_ref().and_then(stage::destination).and_then(log_group::name_in);
     if let Some(name) = destination {
         let found = log_group::find(session, name).await?;
@@ -70,6 +74,7 @@ pub(crate) async fn read(
         view.groups.extend(found.filter(|found| log_group::is_ours(found, &resource, &slot)));
     }
     view.policies = policies_of_functions(session, &view).await?;
+    view.domains = domain::tagged(session, &resource).await?;
     Ok(Some(Seen { objects: view.everything(known), root_state }))
 }
 
@@ -109,6 +114,7 @@ struct View<'a> {
     stage: Option<types::Stage>,
     groups: Vec<Found>,
     policies: Policies,
+    domains: Vec<domain::Found>,
 }
 
 impl View<'_> {
@@ -146,6 +152,7 @@ impl View<'_> {
                     .stage
                     .as_ref()
                     .map(|shown| stage::read(shown, api_key.clone(), key, |arn| reference_to_group(known, arn))),
+                Spec::DomainName(_) | Spec::ApiMapping(_) => domain::read(&self.domains, entry, self.root_id, &api_key),
                 _ => None,
             };
             seen.extend(observed);
@@ -209,6 +216,7 @@ impl View<'_> {
                 None => Ref::Id(arn.to_string()),
             })
         }));
+        seen.extend(domain::everything(&self.domains, self.root_id, &api_key));
         seen
     }
 
@@ -246,10 +254,21 @@ impl View<'_> {
 }
 
 /// What is known and there although the API is gone.
-fn outliving(scope: &Scope, root_id: &str, known: &[Entry], groups: &[Found], policies: &Policies) -> Vec<Observed> {
+fn outliving(
+    scope: &Scope,
+    root_id: &str,
+    known: &[Entry],
+    groups: &[Found],
+    policies: &Policies,
+    domains: &[domain::Found],
+) -> Vec<Observed> {
     let is_api = |entry: &&Entry| matches!(entry.applied, Spec::Api(_));
     let api_key = known.iter().find(is_api).map_or_else(keys::api, |entry| entry.key.clone());
-    let read = |entry| read_group(groups, entry, &api_key).or_else(|| read_permission(scope, policies, root_id, entry));
+    let read = |entry| {
+        read_group(groups, entry, &api_key)
+            .or_else(|| read_permission(scope, policies, root_id, entry))
+            .or_else(|| domain::read(domains, entry, root_id, &api_key))
+    };
     known.iter().filter_map(read).collect()
 }
 
