@@ -216,7 +216,7 @@ async fn a_statement_that_lets_in_something_else_counts_as_gone() {
         integrations: vec![],
         authorizers: vec![],
         stage: None,
-        groups: vec![],
+        logs: Logs::default(),
         policies,
         domains: vec![],
     };
@@ -299,6 +299,11 @@ async fn every_change_can_run_in_a_spawned_task() {
                 log_group::create(operation, it).await?;
                 log_group::update(operation, "", None, it).await?;
                 log_group::delete(operation, entry).await
+            }
+            Spec::LogSubscription(it) => {
+                log_subscription::create(operation, it).await?;
+                log_subscription::update(operation, "", None, it).await?;
+                log_subscription::delete(operation, entry).await
             }
             Spec::LambdaPermission(it) => {
                 lambda_permission::create(operation, it).await?;
