@@ -2,6 +2,8 @@
 
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
+#[path = "gateway/dns.rs"]
+mod dns;
 #[path = "gateway/drift.rs"]
 mod drift;
 #[path = "gateway/failures.rs"]

@@ -1,5 +1,7 @@
 //! Reads a whole gateway with a fixed number of calls, however many routes it has; one more for each function.
 
+mod dns;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types;
@@ -26,7 +28,7 @@ pub(crate) async fn read(
 ) -> Result<Option<Seen>, Failure> {
     let known_groups = join_all(names_of_groups(known).into_iter().map(|name| log_group::find(session, name)));
     let known_places = places_of(known);
-    let (api, routes, integrations, authorizers, stage, groups, policies) = tokio::join!(
+    let (api, routes, integrations, authorizers, stage, groups, policies, records) = tokio::join!(
         api::get(session, root_id),
         route::list(session, root_id),
         integration::list(session, root_id),
@@ -34,13 +36,15 @@ pub(crate) async fn read(
         stage::get(session, root_id),
         known_groups,
         policies(session, known_places),
+        dns::listed(session, known),
     );
     let groups = groups.into_iter().collect::<Result<Vec<_>, _>>();
     let Some(api) = api? else {
-        // Its routes, integrations, authorizers and stages went with it. A log group and permissions did not: a destroy
-        // that failed half-way may have left them.
+        // Its routes, integrations, authorizers and stages went with it. A log group, permissions and a DNS record did
+        // not: a destroy that failed half-way may have left them.
         let groups = groups?.into_iter().flatten().collect::<Vec<_>>();
-        let objects = outliving(&session.scope, root_id, known, &groups, &policies?);
+        let mut objects = outliving(&session.scope, root_id, known, &groups, &policies?);
+        objects.extend(dns::known(&records?, known, &objects));
         return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
     };
     let root_state = match state_in(api.tags.as_ref()) {
@@ -60,7 +64,9 @@ pub(crate) async fn read(
         policies: policies?,
     };
     if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
-        return Ok(Some(Seen { objects: view.known(known), root_state }));
+        let mut objects = view.known(known);
+        objects.extend(dns::known(&records?, known, &objects));
+        return Ok(Some(Seen { objects, root_state }));
     }
     let resource = ownership::resource(owner, root_id);
     let destination = view.stage.as_ref().and_then(stage::destination).and_then(log_group::name_in);
@@ -70,7 +76,9 @@ pub(crate) async fn read(
         view.groups.extend(found.filter(|found| log_group::is_ours(found, &resource, &slot)));
     }
     view.policies = policies_of_functions(session, &view).await?;
-    Ok(Some(Seen { objects: view.everything(known), root_state }))
+    let mut objects = view.everything(known);
+    objects.extend(dns::imported(session, &objects).await?);
+    Ok(Some(Seen { objects, root_state }))
 }
 
 fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {
