@@ -2,6 +2,8 @@
 
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
+#[path = "gateway/dns.rs"]
+mod dns;
 #[path = "gateway/domain.rs"]
 mod domain;
 #[path = "gateway/drift.rs"]

@@ -1,5 +1,6 @@
 //! Reads a whole gateway with a fixed number of calls, however many routes it has; one more for each function.
 
+mod dns;
 mod domain;
 mod logs;
 
@@ -29,7 +30,7 @@ pub(crate) async fn read(
 ) -> Result<Option<Seen>, Failure> {
     let known_places = places_of(known);
     let resource = ownership::resource(owner, root_id);
-    let (api, routes, integrations, authorizers, stage, logs, policies, domains) = tokio::join!(
+    let (api, routes, integrations, authorizers, stage, logs, policies, domains, records) = tokio::join!(
         api::get(session, root_id),
         route::list(session, root_id),
         integration::list(session, root_id),
@@ -38,11 +39,13 @@ pub(crate) async fn read(
         Logs::known(session, known),
         policies(session, known_places),
         domain::known(session, known, &resource),
+        dns::listed(session, known),
     );
     let Some(api) = api? else {
-        // Its routes, integrations, authorizers and stages went with it. A log group with its filter, permissions and a
-        // domain did not: a destroy that failed half-way may have left them.
-        let objects = outliving(&session.scope, root_id, known, &logs?, &policies?, &domains?);
+        // Its routes, integrations, authorizers and stages went with it. A log group with its filter, permissions, a
+        // domain and its record did not: a destroy that failed half-way may have left them.
+        let mut objects = outliving(&session.scope, root_id, known, &logs?, &policies?, &domains?);
+        objects.extend(dns::known(&records?, known, &objects));
         return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
     };
     let root_state = match state_in(api.tags.as_ref()) {
@@ -63,12 +66,16 @@ pub(crate) async fn read(
         domains: domains?,
     };
     if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
-        return Ok(Some(Seen { objects: view.known(known), root_state }));
+        let mut objects = view.known(known);
+        objects.extend(dns::known(&records?, known, &objects));
+        return Ok(Some(Seen { objects, root_state }));
     }
     view.logs = Logs::of_stage(session, view.stage.as_ref(), &resource).await?;
     view.policies = policies_of_functions(session, &view).await?;
     view.domains = domain::tagged(session, &resource).await?;
-    Ok(Some(Seen { objects: view.everything(known), root_state }))
+    let mut objects = view.everything(known);
+    objects.extend(dns::imported(session, &objects).await?);
+    Ok(Some(Seen { objects, root_state }))
 }
 
 fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {
