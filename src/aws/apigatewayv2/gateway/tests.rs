@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::super::{api_mapping, domain_name};
 use super::*;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
+use crate::aws::{log_group, log_subscription};
 use crate::objects::{AccessLog, ApiRoute, Authorizer, Integration, Stage};
 use crate::plugin::Input;
 
