@@ -37,7 +37,7 @@ impl<'a> RouteKey<'a> {
             return Ok(RouteKey::Default);
         }
         let form = "Write `<METHOD> <path>`, such as `GET /orders/{id}`, or `$default`.".to_string();
-        if key.trim() != key {
+        if key.trim() != key && !key.trim().is_empty() {
             return Err((format!("{key:?} begins or ends with a space."), format!("Write {:?}.", key.trim())));
         }
         let Some((method, path)) = key.split_once(' ') else {
@@ -210,6 +210,7 @@ mod tests {
     fn wrong_keys_are_refused() {
         for key in [
             "",
+            " ",
             "/orders",
             "get /x",
             "TRACE /x",
