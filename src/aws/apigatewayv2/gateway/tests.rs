@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::super::{api_mapping, domain_name};
 use super::*;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
+use crate::aws::{log_group, log_subscription};
 use crate::objects::{AccessLog, ApiRoute, Authorizer, Integration, Stage};
 use crate::plugin::Input;
 
@@ -45,6 +46,7 @@ fn aws(region: &str) -> Recorded {
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{group}");
     Recorded::default()
         .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })))
         .on(
             "GET /v2/apis/api1",
             Answer::Json(
