@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
+use crate::aws::{log_group, log_subscription};
 use crate::objects::{AccessLog, ApiRoute, Authorizer, Integration, Stage};
 use crate::plugin::Input;
 
@@ -97,6 +98,7 @@ fn aws(region: &str) -> Recorded {
                 "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" } }),
             ),
         )
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })))
         .on(&get_policy(FUNCTION), policy(region, &statement_id("api1", &place(FUNCTION), CallerId::Routes), "*/*"))
         .on(
             &get_policy(CHECK),
