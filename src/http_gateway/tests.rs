@@ -15,218 +15,12 @@ use crate::plugin::schema::{self, with_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Number, Problem, Type, Value};
 use crate::product::{Blueprint, Context, Facts, Product, Scope};
 
-const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
+pub(super) const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
 const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
-const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
+pub(super) const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
 
 /// The text that stands for an unknown value in a test's configuration.
-const UNKNOWN: &str = "(unknown)";
-
-#[test]
-fn each_rule_refuses_what_breaks_it_and_takes_what_keeps_it() {
-    let long = "x".repeat(129);
-    let routes = |count: usize| -> serde_json::Value {
-        let entries = (0..count).map(|it| (format!("GET /r{it}"), json!({ "faas_function_arn": ORDERS })));
-        serde_json::Value::Object(entries.collect())
-    };
-    let authorizers = |count: usize| -> serde_json::Value {
-        let entries = (0..count).map(|it| (format!("a{it}"), json!({ "authorizer_name": "auth" })));
-        serde_json::Value::Object(entries.collect())
-    };
-    let tags = |count: usize| -> serde_json::Value {
-        serde_json::Value::Object((0..count).map(|it| (format!("k{it}"), json!("v"))).collect())
-    };
-    let route = |key: &str, more: serde_json::Value| json!({ "route_config": { key: with(json!({ "faas_function_arn": ORDERS }), more) } });
-    let two = |a: &str, b: &str| json!({ "route_config": { a: { "faas_function_arn": ORDERS }, b: { "faas_function_arn": ORDERS } } });
-    let function = |arn: &str| json!({ "route_config": { "GET /x": { "faas_function_arn": arn } } });
-    let authorizer = |more: serde_json::Value| json!({ "faas_authorizers": { "a": with(json!({ "authorizer_name": "auth" }), more) } });
-    let cors = |it: serde_json::Value| json!({ "cors_configuration": it });
-    let group = |more: serde_json::Value| with(json!({ "access_log_logservice_group_name": "/http/orders" }), more);
-    let custom = |format: &str| {
-        json!({
-            "access_log_logservice_group_name": "g",
-            "access_log_format_type": "CUSTOM",
-            "custom_access_log_format": format,
-        })
-    };
-    let cases = [
-        // Where the problem stands, what breaks the rule, what keeps it.
-        ("name", json!({ "name": "" }), json!({ "name": "x" })),
-        ("name", json!({ "name": long }), json!({ "name": "x".repeat(128) })),
-        ("description", json!({ "description": "x".repeat(1025) }), json!({ "description": "x".repeat(1024) })),
-        ("api_version", json!({ "api_version": "1".repeat(65) }), json!({ "api_version": "1.0" })),
-        ("route_config", json!({ "route_config": {} }), json!({ "route_config": routes(1) })),
-        ("route_config", json!({ "route_config": routes(301) }), json!({ "route_config": routes(300) })),
-        (r#"route_config["get /x"]"#, route("get /x", json!({})), route("GET /x", json!({}))),
-        (r#"route_config["GET x"]"#, route("GET x", json!({})), route("$default", json!({}))),
-        (r#"route_config["GET /{p+}/x"]"#, route("GET /{p+}/x", json!({})), route("GET /x/{p+}", json!({}))),
-        (r#"route_config["PUT /x/{b}/y"]"#, two("GET /x/{a}", "PUT /x/{b}/y"), two("GET /x/{a}", "PUT /x/{a}/y")),
-        (r#"route_config["GET /{b}"]"#, two("GET /{a}", "GET /{b}"), two("GET /{a}", "PUT /{a}")),
-        (r#"route_config["GET /x"].faas_function_arn"#, function("orders"), function(FOREIGN)),
-        (
-            r#"route_config["GET /x"].timeout_milliseconds"#,
-            route("GET /x", json!({ "timeout_milliseconds": 49 })),
-            route("GET /x", json!({ "timeout_milliseconds": 50 })),
-        ),
-        (
-            r#"route_config["GET /x"].payload_format_version"#,
-            route("GET /x", json!({ "payload_format_version": "3.0" })),
-            route("GET /x", json!({ "payload_format_version": "2.0" })),
-        ),
-        (
-            r#"route_config["GET /x"].authorizer_name"#,
-            route("GET /x", json!({ "authorizer_name": "none" })),
-            with(authorizer(json!({})), route("GET /x", json!({ "authorizer_name": "a" }))),
-        ),
-        (
-            "faas_authorizers",
-            json!({ "faas_authorizers": authorizers(11) }),
-            json!({ "faas_authorizers": authorizers(10) }),
-        ),
-        (
-            r#"faas_authorizers["a"].authorizer_name"#,
-            authorizer(json!({ "authorizer_name": "a b" })),
-            authorizer(json!({ "authorizer_name": "auth:live" })),
-        ),
-        (
-            r#"faas_authorizers["a"].authorizer_uri"#,
-            authorizer(json!({ "authorizer_uri": ORDERS })),
-            authorizer(json!({ "authorizer_uri": format!(
-                "arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/{ORDERS}/invocations"
-            ) })),
-        ),
-        (
-            r#"faas_authorizers["a"].result_ttl_in_seconds"#,
-            authorizer(json!({ "result_ttl_in_seconds": 3601, "identity_sources": ["$context.path"] })),
-            authorizer(json!({ "result_ttl_in_seconds": 3600, "identity_sources": ["$context.path"] })),
-        ),
-        (
-            r#"faas_authorizers["a"].result_ttl_in_seconds"#,
-            authorizer(json!({ "result_ttl_in_seconds": 1 })),
-            authorizer(json!({ "result_ttl_in_seconds": 0 })),
-        ),
-        (
-            r#"faas_authorizers["a"].enable_simple_responses"#,
-            authorizer(json!({ "enable_simple_responses": true })),
-            authorizer(json!({ "enable_simple_responses": true, "authorizer_payload_format_version": "2.0" })),
-        ),
-        (
-            r#"faas_authorizers["a"].identity_sources[0]"#,
-            authorizer(json!({ "identity_sources": ["Authorization"] })),
-            authorizer(json!({ "identity_sources": ["$request.header.Authorization"] })),
-        ),
-        (
-            r#"faas_authorizers["a"].authorizer_credentials_arn"#,
-            authorizer(json!({ "authorizer_credentials_arn": "arn:aws:iam::123456789012:user/x" })),
-            authorizer(json!({ "authorizer_credentials_arn": "arn:aws:iam::123456789012:role/x/y" })),
-        ),
-        ("cors_configuration", cors(json!({ "allow_origins": [] })), cors(json!({ "max_age": 0 }))),
-        (
-            "cors_configuration.allow_methods[1]",
-            cors(json!({ "allow_methods": ["GET", "get"] })),
-            cors(json!({ "allow_methods": ["GET", "*"] })),
-        ),
-        ("cors_configuration.max_age", cors(json!({ "max_age": 86401 })), cors(json!({ "max_age": -1 }))),
-        (
-            "cors_configuration.allow_origins[0]",
-            cors(json!({ "allow_origins": ["*"], "allow_credentials": true })),
-            cors(json!({ "allow_origins": ["*"], "allow_credentials": false })),
-        ),
-        (
-            "cors_configuration.allow_origins[0]",
-            cors(json!({ "allow_origins": ["https://example.com/"] })),
-            cors(json!({ "allow_origins": ["https://example.com:8443"] })),
-        ),
-        (
-            "cors_configuration.allow_headers[0]",
-            cors(json!({ "allow_headers": ["a, b"] })),
-            cors(json!({ "allow_headers": ["a", "b"] })),
-        ),
-        (
-            "access_log_logservice_group_retention_in_days",
-            json!({ "access_log_logservice_group_retention_in_days": 7 }),
-            group(json!({ "access_log_logservice_group_retention_in_days": 7 })),
-        ),
-        (
-            "access_log_logservice_group_retention_in_days",
-            group(json!({ "access_log_logservice_group_retention_in_days": 8 })),
-            group(json!({ "access_log_logservice_group_retention_in_days": 3653 })),
-        ),
-        (
-            "access_log_logservice_group_tags",
-            json!({ "access_log_logservice_group_tags": { "a": "b" } }),
-            group(json!({ "access_log_logservice_group_tags": { "a": "b" } })),
-        ),
-        (
-            "access_log_format_type",
-            json!({ "access_log_format_type": "CLF" }),
-            group(json!({ "access_log_format_type": "CLF" })),
-        ),
-        ("access_log_format_type", group(json!({ "access_log_format_type": "XML" })), group(json!({}))),
-        (
-            "access_log_logservice_group_name",
-            json!({ "access_log_logservice_group_name": "a b" }),
-            json!({ "access_log_logservice_group_name": "/aws/vendedlogs/x" }),
-        ),
-        (
-            "custom_access_log_format",
-            group(json!({ "access_log_format_type": "CUSTOM" })),
-            custom("$context.requestId"),
-        ),
-        (
-            "custom_access_log_format",
-            group(json!({ "custom_access_log_format": "$context.requestId" })),
-            custom("$context.extendedRequestId"),
-        ),
-        ("custom_access_log_format", custom("$context.status"), custom("$context.status $context.requestId")),
-        ("custom_access_log_format", custom("$context.requestId\nx"), custom("$context.requestId\\nx")),
-        (
-            "custom_access_log_format",
-            custom(&format!("$context.requestId{}", "x".repeat(3055))),
-            custom(&format!("$context.requestId{}", "x".repeat(3054))),
-        ),
-        ("api_tags", json!({ "api_tags": tags(49) }), json!({ "api_tags": tags(48) })),
-        (
-            r#"stage_tags["aws:x"]"#,
-            json!({ "stage_tags": { "aws:x": "y" } }),
-            json!({ "stage_tags": { "x:aws": "y" } }),
-        ),
-        (r#"api_tags["fgw:x"]"#, json!({ "api_tags": { "fgw:x": "y" } }), json!({ "api_tags": { "fgw": "y" } })),
-        (r#"api_tags["k"]"#, json!({ "api_tags": { "k": "v".repeat(257) } }), json!({ "api_tags": { "k": "" } })),
-        ("timeouts.create", json!({ "timeouts": { "create": "10" } }), json!({ "timeouts": { "create": "10m" } })),
-        ("domain_name", json!({ "domain_name": "example.com" }), json!({ "domain_name": null })),
-        ("create_dns_entry", json!({ "create_dns_entry": true }), json!({ "create_dns_entry": false })),
-    ];
-    for (place, bad, good) in cases {
-        let found = problems(bad.clone());
-        let places: Vec<String> = found.iter().map(|problem| problem.path.to_string()).collect();
-        assert_eq!(places, [place], "{bad} has these problems: {found:#?}");
-        assert_eq!(problems(good.clone()), vec![], "{good}");
-    }
-}
-
-#[test]
-fn all_problems_are_reported_at_once() {
-    let found = problems(json!({
-        "name": "",
-        "route_config": { "get x": { "faas_function_arn": "no", "timeout_milliseconds": 1, "authorizer_name": "none" } },
-        "cors_configuration": {},
-        "api_tags": { "aws:x": "y" },
-    }));
-    assert_eq!(found.len(), 7, "{found:#?}");
-}
-
-#[test]
-fn what_is_unknown_is_no_problem() {
-    let entry = json!({
-        "faas_function_arn": UNKNOWN, "description": UNKNOWN, "payload_format_version": UNKNOWN,
-        "timeout_milliseconds": UNKNOWN, "authorizer_name": UNKNOWN,
-    });
-    let all: serde_json::Map<_, _> =
-        GatewayConfig::attributes().into_iter().map(|attribute| (attribute.name, json!(UNKNOWN))).collect();
-    assert_eq!(problems(serde_json::Value::Object(all)), vec![]);
-    assert_eq!(problems(json!({ "route_config": { "GET /": entry, "GET /x": UNKNOWN } })), vec![]);
-}
+pub(super) const UNKNOWN: &str = "(unknown)";
 
 #[test]
 fn every_input_of_the_specification_is_there() {
@@ -658,14 +452,14 @@ fn complete(config: serde_json::Value) -> Value {
     with_defaults(&GatewayConfig::attributes(), &value(with(basis, config)))
 }
 
-fn config(config: serde_json::Value) -> GatewayConfig {
+pub(super) fn config(config: serde_json::Value) -> GatewayConfig {
     let mut problems = Vec::new();
     let decoded = GatewayConfig::decode(&complete(config), &AttributePath::root(), &mut problems);
     decoded.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
 /// What validation says, the rules of single attributes among it.
-fn problems(config: serde_json::Value) -> Vec<Problem> {
+pub(super) fn problems(config: serde_json::Value) -> Vec<Problem> {
     let mut problems = schema::check(&GatewayConfig::attributes(), &complete(config.clone()), &AttributePath::root());
     problems.extend(HttpGateway::validate(&self::config(config)));
     problems
@@ -732,7 +526,7 @@ fn conforms(value: &Value, kind: &Type) -> bool {
 }
 
 /// One JSON object with the entries of another over its own.
-fn with(mut basis: serde_json::Value, more: serde_json::Value) -> serde_json::Value {
+pub(super) fn with(mut basis: serde_json::Value, more: serde_json::Value) -> serde_json::Value {
     if let (Some(basis), serde_json::Value::Object(more)) = (basis.as_object_mut(), more) {
         basis.extend(more);
     }
