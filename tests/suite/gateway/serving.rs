@@ -28,6 +28,7 @@ fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
         "POST /orders": v2("second"),
         "GET /orders/{id}": v2("second"),
         "GET /orders/latest": bed.to("first"),
+        "ANY /": bed.to("second"),
         "ANY /any": bed.to("first"),
         "GET /any": bed.to("second"),
         "ANY /files/{proxy+}": v2("first"),
@@ -39,6 +40,7 @@ fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
     assert_eq!(
         shown,
         sorted(vec![
+            line("ANY /", "second payload 1.0"),
             line("ANY /any", "first payload 1.0"),
             line("ANY /files/{proxy+}", "first payload 2.0"),
             line("GET /any", "second payload 1.0"),
@@ -60,6 +62,8 @@ fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
         reaches("POST", "/orders", "second", "POST /orders", json!({}));
         reaches("GET", "/orders/7", "second", "GET /orders/{id}", json!({ "id": "7" }));
         reaches("GET", "/orders/latest", "first", "GET /orders/latest", json!({}));
+        reaches("GET", "/", "second", "ANY /", json!({}));
+        reaches("DELETE", "/", "second", "ANY /", json!({}));
         for method in ["POST", "PUT", "PATCH", "DELETE"] {
             reaches(method, "/any", "first", "ANY /any", json!({}));
         }
@@ -69,8 +73,7 @@ fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
         reaches("GET", "/files/top/x", "second", "GET /files/top/{name}", json!({ "name": "x" }));
     };
     all_reach_their_own();
-    let elsewhere =
-        [("GET", "/"), ("PUT", "/orders"), ("GET", "/elsewhere"), ("GET", "/orders/7/items"), ("POST", "/files")];
+    let elsewhere = [("PUT", "/orders"), ("GET", "/elsewhere"), ("GET", "/orders/7/items"), ("POST", "/files")];
     for (method, path) in elsewhere {
         assert_eq!(bed.call(method, path, None).status, 404, "{method} {path}");
     }

@@ -18,7 +18,6 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "api_tags": { "team": "web", "old": "1" }, "stage_tags": { "level": "live" },
             "cors_configuration": { "allow_origins": ["*"], "allow_headers": ["x-key"] },
             "access_log_logservice_group_name": "/shop/access",
-            "access_log_logservice_group_retention_in_days": 30,
             "access_log_logservice_group_tags": { "kept": "short" },
         }),
     ));
@@ -34,6 +33,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "api_tags": { "team": "api" }, "stage_tags": { "level": "live" },
             "cors_configuration": { "allow_origins": ["*"], "max_age": 5 },
             "access_log_logservice_group_name": "/shop/access",
+            "access_log_logservice_group_retention_in_days": 30,
             "access_log_logservice_group_tags": { "kept": "long" },
             "access_log_format_type": "CLF",
         }),
@@ -42,7 +42,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     assert_eq!(
         told,
         [
-            "DeleteRetentionPolicy /shop/access",
+            "PutRetentionPolicy /shop/access",
             "TagResource /shop/access",
             "TagResource api",
             "UntagResource api",
@@ -60,7 +60,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
         ]
     );
     assert!(shown.iter().any(|line| line.contains("as $context.identity.sourceIp - - [")), "{shown:#?}");
-    assert!(shown.iter().any(|line| line.starts_with("log group /shop/access for - days")), "{shown:#?}");
+    assert!(shown.iter().any(|line| line.starts_with("log group /shop/access for 30 days")), "{shown:#?}");
 
     let change = bed.planned_change(&with(
         &routes,
@@ -101,6 +101,26 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
         r#"log group /shop/requests for 7 days, tags {"fgw:object":"log_group","fgw:resource":"http_gateway/<stall>","kept":"long"}"#,
     );
     assert_eq!(shown.iter().filter(|it| it.starts_with("log group ")).count(), 1, "{shown:#?}");
+
+    let told = bed.change(&with(
+        &routes,
+        &json!({
+            "name": "stall", "description": "second", "api_version": "2",
+            "api_tags": { "team": "api" }, "stage_tags": { "level": "test", "more": "1" },
+            "cors_configuration": { "allow_origins": ["*"], "max_age": 5 },
+            "access_log_logservice_group_name": "/shop/requests",
+        }),
+    ));
+    assert_eq!(
+        sorted(told),
+        ["DeleteRetentionPolicy /shop/requests", "UntagResource /shop/requests", "UpdateStage $default"]
+    );
+    let shown = picture(bed.proxy.account());
+    assert!(
+        shown.iter().any(|line| line.contains(r#"/shop/requests as { "requestId":"$context.requestId""#)),
+        "{shown:#?}"
+    );
+    assert!(shown.iter().any(|line| line.starts_with("log group /shop/requests for - days")), "{shown:#?}");
 
     let told = bed.change(&routes);
     assert_eq!(
