@@ -221,7 +221,8 @@ fn functions_are_made_exchanged_and_deleted_in_the_same_run_as_the_gateway() {
     assert!(told.contains(&"UpdateRoute route.GET /new".to_owned()), "{told:?}");
     assert_eq!(told.len(), 5, "permission, integration, route, and away with the old two: {told:?}");
 
-    // Terraform deletes the second function and makes it anew, its policy goes with it, and the next apply mends that.
+    // Terraform deletes the second function and makes it anew, and its policy goes with it. When Terraform comes to the
+    // gateway, its configuration is what it was and no one has looked at AWS since: the next run does, and mends that.
     bed.configs(&[("this", &two)], &json!({ "terraform_data": { "second": function("second", "three") } }));
     bed.workspace.apply(&[]).succeeded();
     let before = bed.slots();
