@@ -156,7 +156,7 @@ pub(super) fn warn_of_deletions<P: Product>(
                 true => "replaced",
                 false => "deleted",
             };
-            let line = format!("  {what}: {} ({}){}", entry.key, entry.id, address(entry));
+            let line = format!("  {what}: {} ({}){}", entry.key, entry.id, lost(entry));
             let inside = in_the_way.holding(&entry.id);
             match inside.len() {
                 0 => line,
@@ -234,6 +234,33 @@ pub(super) fn warn_of_gaps<P: Product>(name: &str, plan: &Plan, diagnostics: &mu
     );
 }
 
+/// Routes of an API that must go before the ones that take their place are made.
+pub(super) fn warn_of_refused_requests<P: Product>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) {
+    let lines: Vec<String> = plan
+        .ops
+        .iter()
+        .filter(|op| matches!(&op.action, Action::Create(object) if matches!(object.spec, Spec::ApiRoute(_))))
+        .flat_map(|op| op.waits.iter().map(move |before| (op, &plan.ops[*before].action)))
+        .filter_map(|(op, before)| match before {
+            Action::Delete { entry, .. } => {
+                Some(format!("  {} ({}) goes before {} is made", entry.key, entry.id, op.action.key()))
+            }
+            _ => None,
+        })
+        .collect();
+    if lines.is_empty() {
+        return;
+    }
+    diagnostics.warning(
+        format!("The update of {} {name:?} leaves requests without their route for a moment", P::TYPE_NAME),
+        format!(
+            "API Gateway takes no two paths that differ in the name of a variable only. Requests in between go to a more \
+             general route if there is one, and are answered 404 if not:\n{}",
+            lines.join("\n")
+        ),
+    );
+}
+
 /// A root that was deleted by someone else, or by a destroy that failed after it, and what has outlived it.
 pub(super) fn root_is_gone<P: Product>(
     prior: &Value,
@@ -243,7 +270,7 @@ pub(super) fn root_is_gone<P: Product>(
 ) {
     let (root, id) = (P::OWNER.root(), prior.get("id").as_str().unwrap_or_default());
     let left: Vec<String> =
-        inventory.present().map(|entry| format!("  {} ({}){}", entry.key, entry.id, address(entry))).collect();
+        inventory.present().map(|entry| format!("  {} ({}){}", entry.key, entry.id, lost(entry))).collect();
     let left = match left.is_empty() {
         true => String::new(),
         false => format!(" These objects are left of it and are deleted:\n{}\n", left.join("\n")),
@@ -271,7 +298,7 @@ pub(super) fn warn_of_destroy<P: Product>(
         inventory.present().filter(|entry| matches!(entry.spec(), Spec::Eip(_) | Spec::LogGroup(_))).map(|entry| {
             match entry.spec() {
                 Spec::LogGroup(_) => format!("  log group {} with its events", entry.id),
-                _ => format!("  {} ({}){}", entry.key, entry.id, address(entry)),
+                _ => format!("  {} ({}){}", entry.key, entry.id, lost(entry)),
             }
         });
     let lost: Vec<String> = lost.collect();
@@ -332,9 +359,11 @@ pub(super) fn leftovers<P: Product>(name: &str, left: &[UnfinishedRoot], diagnos
     }
 }
 
-fn address(entry: &Entry) -> String {
+/// What goes with an object and cannot be had again.
+fn lost(entry: &Entry) -> String {
     match (entry.spec(), entry.learned.get("public_ip")) {
         (Spec::Eip(_), Some(address)) => format!(", the public address {address} is lost"),
+        (Spec::LogGroup(_), _) => ", its log events are lost".to_string(),
         _ => String::new(),
     }
 }

@@ -133,6 +133,7 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
                 messages::warn_of_deletions::<P>(&name, plan, &in_the_way, &mut diagnostics);
                 obstacles::refuse_overlaps::<P>(&name, plan, &in_the_way, &mut diagnostics);
                 messages::warn_of_gaps::<P>(&name, plan, &mut diagnostics);
+                messages::warn_of_refused_requests::<P>(&name, plan, &mut diagnostics);
                 refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
             }
             match import::is_as_imported(&private, &decision.plan) {
