@@ -114,6 +114,14 @@ impl Recorded {
             pollers: Default::default(),
         }
     }
+
+    /// The same, where the SDK repeats calls of CloudWatch Logs by itself, as it does outside tests.
+    pub(crate) fn session_with_retries(&self, region: &str) -> Session {
+        let session = self.session(region);
+        let retries = RetryConfig::standard().with_max_attempts(4).with_initial_backoff(Duration::from_millis(1));
+        let config = session.logs.config().to_builder().retry_config(retries).build();
+        Session { logs: aws_sdk_cloudwatchlogs::Client::from_conf(config), ..session }
+    }
 }
 
 /// What an operation told the executor.

@@ -67,7 +67,7 @@ impl Simulation {
             },
             zones: Mutex::new(zones.collect()),
             certificates: Mutex::default(),
-            kms_key: Mutex::default(),
+            kms_key: Mutex::new(Some(Found::There("arn:aws:kms:us-east-1:123456789012:key/of-alias".into()))),
             objects: Mutex::default(),
             ids: Mutex::default(),
             leads: Mutex::default(),
@@ -186,13 +186,14 @@ impl Cloud for Simulation {
         &self.scope
     }
 
-    async fn facts(&self, _: &[Lookup]) -> Result<Facts, Failure> {
+    async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
         let services = ["s3", "s3express", "dynamodb"].map(|name| format!("com.amazonaws.us-east-1.{name}"));
+        let looks_for_key = lookups.iter().any(|lookup| matches!(lookup, Lookup::KmsKey(_)));
         Ok(Facts {
             availability_zones: Some(self.zones.lock().unwrap().clone()),
             gateway_endpoint_services: Some(services.to_vec()),
             certificates: Some(self.certificates.lock().unwrap().clone()),
-            kms_key: self.kms_key.lock().unwrap().clone(),
+            kms_key: self.kms_key.lock().unwrap().clone().filter(|_| looks_for_key),
         })
     }
 

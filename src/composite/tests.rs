@@ -1,5 +1,6 @@
 //! The whole way from configuration to objects, on a simulated account that refuses what AWS would refuse.
 
+mod access_logs;
 mod changes;
 mod failures;
 mod drift;

@@ -1,5 +1,7 @@
 //! The gateway as a whole: rules, waves, unknowns, and what holds for every configuration.
 
+mod logs;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::expect_file;
@@ -358,17 +360,17 @@ fn gateways() -> impl Strategy<Value = serde_json::Value> {
     (
         prop::collection::btree_map(key, entry, 1..6),
         prop::collection::vec(authorizer, 2),
-        prop::option::of(Just("/http/shop")),
+        prop::option::of(logs::some_logs()),
         any::<bool>(),
     )
-        .prop_map(|(routes, authorizers, log_group, cors)| {
+        .prop_map(|(routes, authorizers, logs, cors)| {
             let authorizers = authorizers.into_iter().enumerate().map(|(index, it)| (format!("a{index}"), it));
-            json!({
+            let gateway = json!({
                 "route_config": routes,
                 "faas_authorizers": serde_json::Value::Object(authorizers.collect()),
-                "access_log_logservice_group_name": log_group,
                 "cors_configuration": cors.then(|| json!({ "allow_origins": ["*"], "max_age": 1 })),
-            })
+            });
+            logs.map_or(gateway.clone(), |logs| with(gateway, logs::logging(logs)))
         })
 }
 
@@ -388,6 +390,11 @@ fn unknowable() -> Vec<&'static str> {
         "custom_access_log_format",
         "access_log_logservice_group_tags",
         "access_log_logservice_group_retention_in_days",
+        "access_log_logservice_group_kms_key_id",
+        "access_log_logservice_group_subscription_destination_arn",
+        "access_log_logservice_group_subscription_filter_pattern",
+        "access_log_logservice_group_subscription_role_arn",
+        "access_log_logservice_group_subscription_distribution",
         "domain_name",
         "timeouts",
         "route_config.*",

@@ -6,12 +6,16 @@ mod authorizers;
 mod change;
 #[path = "gateway/drift.rs"]
 mod drift;
+#[path = "gateway/examples.rs"]
+mod examples;
 #[path = "gateway/failures.rs"]
 mod failures;
 #[path = "gateway/functions.rs"]
 mod functions;
 #[path = "gateway/inputs.rs"]
 mod inputs;
+#[path = "gateway/logs.rs"]
+mod logs;
 #[path = "gateway/made.rs"]
 mod made;
 #[path = "gateway/picture.rs"]
@@ -185,8 +189,8 @@ impl Bed {
     }
 }
 
-/// Changes of one API, and changes of one function's policy, must never overlap: AWS refuses the first and loses
-/// statements in the second.
+/// Changes of one API, of one log group and of one function's policy must never overlap: AWS refuses the first two and
+/// loses statements in the third.
 fn assert_turns_are_taken(proxy: &Proxy) {
     let mut turns: BTreeMap<String, Vec<Record>> = BTreeMap::new();
     for record in proxy.mutations() {
@@ -203,6 +207,8 @@ fn assert_turns_are_taken(proxy: &Proxy) {
                 )
             }
             "lambda" => format!("function {}", call.param("FunctionName")),
+            "logs" if call.param("logGroupName").is_empty() => format!("group {}", short(call.param("resourceArn"))),
+            "logs" => format!("group {}", call.param("logGroupName")),
             _ => continue,
         };
         turns.entry(whose).or_default().push(record);

@@ -68,16 +68,22 @@ impl Draft<'_> {
             }
         };
         self.check_place(arn, path);
+        let mut distribution = config.access_log_logservice_group_subscription_distribution.clone();
         let permission = match &destination {
             Destination::Function(function) => Some(self.subscription_permission(function, log_group)),
-            Destination::KinesisStream | Destination::DeliveryStream => None,
+            Destination::KinesisStream => {
+                // What AWS takes where none is given, and shows.
+                distribution = distribution.map(|given| given.or_else(|| Some("ByLogStream".to_string())));
+                None
+            }
+            Destination::DeliveryStream => None,
         };
         let spec = LogSubscription {
             log_group: log_group.clone(),
             destination_arn: Input::Known(arn.clone()),
             filter_pattern: config.access_log_logservice_group_subscription_filter_pattern.clone(),
             role_arn: config.access_log_logservice_group_subscription_role_arn.clone(),
-            distribution: config.access_log_logservice_group_subscription_distribution.clone(),
+            distribution,
             permission,
         };
         self.add(keys::log_subscription(log_group), Spec::LogSubscription(spec), vec![]);

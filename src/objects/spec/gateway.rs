@@ -130,8 +130,8 @@ pub struct LogGroup {
     pub tags: Tags,
 }
 
-/// The subscription filter of the log group. Key `log_subscription`, fixed by the group's name; its id is the name of
-/// the filter.
+/// The subscription filter of the log group. Key `log_subscription`, fixed by the group's name; its id is
+/// `<group>|<filter>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogSubscription {
     /// The log group whose events are forwarded.
@@ -142,7 +142,7 @@ pub struct LogSubscription {
     pub filter_pattern: Input<String>,
     /// Role by which CloudWatch Logs writes to a stream.
     pub role_arn: Input<Option<String>>,
-    /// `Random` or `ByLogStream`. What AWS shows for a function is left out.
+    /// `Random` or `ByLogStream` for a Kinesis stream. What AWS shows for other destinations is left out.
     pub distribution: Input<Option<String>>,
     /// The permission to call the function; `None` for a stream and for a function of another account.
     pub permission: Option<Key>,

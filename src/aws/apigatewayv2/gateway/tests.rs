@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
+use crate::aws::{log_group, log_subscription};
 use crate::objects::{AccessLog, ApiRoute, Authorizer, Integration, Stage};
 use crate::plugin::Input;
 
@@ -97,6 +98,7 @@ fn aws(region: &str) -> Recorded {
                 "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" } }),
             ),
         )
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })))
         .on(&get_policy(FUNCTION), policy(region, &statement_id("api1", &place(FUNCTION), CallerId::Routes), "*/*"))
         .on(
             &get_policy(CHECK),
@@ -214,7 +216,7 @@ async fn a_statement_that_lets_in_something_else_counts_as_gone() {
         integrations: vec![],
         authorizers: vec![],
         stage: None,
-        groups: vec![],
+        logs: Logs::default(),
         policies,
     };
     assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API is left");
@@ -286,6 +288,11 @@ async fn every_change_can_run_in_a_spawned_task() {
                 log_group::create(operation, it).await?;
                 log_group::update(operation, "", None, it).await?;
                 log_group::delete(operation, entry).await
+            }
+            Spec::LogSubscription(it) => {
+                log_subscription::create(operation, it).await?;
+                log_subscription::update(operation, "", None, it).await?;
+                log_subscription::delete(operation, entry).await
             }
             Spec::LambdaPermission(it) => {
                 lambda_permission::create(operation, it).await?;
