@@ -66,7 +66,7 @@ impl Simulation {
                 ..Scope::default()
             },
             zones: Mutex::new(zones.collect()),
-            certificates: Mutex::default(),
+            certificates: Mutex::new(vec![certificate("cert-1", 1)]),
             kms_key: Mutex::new(Some(Found::There("arn:aws:kms:us-east-1:123456789012:key/of-alias".into()))),
             objects: Mutex::default(),
             ids: Mutex::default(),
@@ -348,6 +348,11 @@ impl Cloud for Simulation {
         *self.root_state.lock().unwrap() = Some(state);
         Ok(())
     }
+}
+
+/// A certificate for all domains below example.com.
+pub(crate) fn certificate(arn: &str, not_before: i64) -> Certificate {
+    Certificate { arn: arn.into(), names: vec!["*.example.com".into()], not_before }
 }
 
 /// Of a table that is known, only what was applied is shown of the gateways that propagate to it, and the subnets of a

@@ -2,6 +2,7 @@
 
 mod access_logs;
 mod changes;
+mod domains;
 mod failures;
 mod drift;
 mod import;

@@ -1,5 +1,6 @@
 //! The gateway as a whole: rules, waves, unknowns, and what holds for every configuration.
 
+mod domains;
 mod logs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -362,14 +363,16 @@ fn gateways() -> impl Strategy<Value = serde_json::Value> {
         prop::collection::vec(authorizer, 2),
         prop::option::of(logs::some_logs()),
         any::<bool>(),
+        domains::some_domain(),
     )
-        .prop_map(|(routes, authorizers, logs, cors)| {
+        .prop_map(|(routes, authorizers, logs, cors, domain)| {
             let authorizers = authorizers.into_iter().enumerate().map(|(index, it)| (format!("a{index}"), it));
             let gateway = json!({
                 "route_config": routes,
                 "faas_authorizers": serde_json::Value::Object(authorizers.collect()),
                 "cors_configuration": cors.then(|| json!({ "allow_origins": ["*"], "max_age": 1 })),
             });
+            let gateway = with(gateway, domain);
             logs.map_or(gateway.clone(), |logs| with(gateway, logs::logging(logs)))
         })
 }
@@ -396,6 +399,9 @@ fn unknowable() -> Vec<&'static str> {
         "access_log_logservice_group_subscription_role_arn",
         "access_log_logservice_group_subscription_distribution",
         "domain_name",
+        "certificate_domain",
+        "create_dns_entry",
+        "hosted_zone_id",
         "timeouts",
         "route_config.*",
         "route_config.*.faas_function_arn",
@@ -484,7 +490,7 @@ pub(super) fn context<'a>(
 }
 
 fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<Object>, Vec<Problem>) {
-    match HttpGateway::blueprint(&context(config, existing, scope, &Facts::default())) {
+    match HttpGateway::blueprint(&context(config, existing, scope, &domains::facts())) {
         Ok(Blueprint::Decided { objects, warnings, .. }) => (objects, warnings),
         other => panic!("{other:?}"),
     }
@@ -506,7 +512,11 @@ fn all_made(objects: &[Object]) -> Ids {
     let mut ids = Ids::default();
     for object in objects {
         let id = format!("id-{}", object.key.slot);
-        let learned = BTreeMap::from([("api_endpoint".to_string(), format!("https://{id}.example"))]);
+        let learned = BTreeMap::from([
+            ("api_endpoint".to_string(), format!("https://{id}.example")),
+            ("target_domain_name".to_string(), format!("d-{id}.example")),
+            ("target_hosted_zone_id".to_string(), "Z1".to_string()),
+        ]);
         ids.insert(object.key.clone(), Made { id, learned });
     }
     ids

@@ -4,6 +4,10 @@
 mod authorizers;
 #[path = "gateway/change.rs"]
 mod change;
+#[path = "gateway/dns.rs"]
+mod dns;
+#[path = "gateway/domain.rs"]
+mod domain;
 #[path = "gateway/drift.rs"]
 mod drift;
 #[path = "gateway/examples.rs"]
@@ -133,7 +137,9 @@ impl Bed {
             let id = names.iter().map(|name| record.call.param(name)).find(|id| slots.contains_key(*id));
             let said = ["routeKey", "integrationUri", "authorizerUri", "stageName", "logGroupName", "resourceArn"];
             let said = || said.iter().map(|name| record.call.param(name)).find(|it| !it.is_empty()).unwrap_or_default();
+            let domain = record.call.param("domainName");
             match record.call.action.as_str() {
+                _ if !domain.is_empty() => Some(domain.to_owned()),
                 "UpdateRoute" | "DeleteRoute" | "UpdateAuthorizer" => id.map(|id| slots[id].clone()),
                 action if action.starts_with("Delete") || action.ends_with("Permission") => {
                     id.map(|id| slots[id].clone())
@@ -198,6 +204,7 @@ fn assert_turns_are_taken(proxy: &Proxy) {
         let whose = match call.service.as_str() {
             // Each makes an API of its own.
             "apigateway" if call.action == "CreateApi" => continue,
+            "apigateway" if !call.param("domainName").is_empty() => format!("domain {}", call.param("domainName")),
             "apigateway" if !call.param("apiId").is_empty() => format!("api {}", call.param("apiId")),
             "apigateway" => {
                 let arn = call.param("resourceArn");
@@ -239,6 +246,7 @@ fn short(text: &str) -> String {
     match text.rsplit_once(":function:") {
         Some((_, name)) => name.trim_end_matches("/invocations").to_owned(),
         None if text.contains("/stages/") => "stage".to_owned(),
+        None if text.contains("/domainnames/") => "domain".to_owned(),
         None if text.contains("/apis/") => "api".to_owned(),
         None => text.rsplit_once(":log-group:").map_or(text, |(_, name)| name).to_owned(),
     }

@@ -1,5 +1,7 @@
 //! Reads a whole gateway with a fixed number of calls, however many routes it has; one more for each function.
 
+mod dns;
+mod domain;
 mod logs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +29,8 @@ pub(crate) async fn read(
     known: &[Entry],
 ) -> Result<Option<Seen>, Failure> {
     let known_places = places_of(known);
-    let (api, routes, integrations, authorizers, stage, logs, policies) = tokio::join!(
+    let resource = ownership::resource(owner, root_id);
+    let (api, routes, integrations, authorizers, stage, logs, policies, domains, records) = tokio::join!(
         api::get(session, root_id),
         route::list(session, root_id),
         integration::list(session, root_id),
@@ -35,11 +38,14 @@ pub(crate) async fn read(
         stage::get(session, root_id),
         Logs::known(session, known),
         policies(session, known_places),
+        domain::known(session, known, &resource),
+        dns::listed(session, known),
     );
     let Some(api) = api? else {
-        // Its routes, integrations, authorizers and stages went with it. A log group with its filter and permissions did
-        // not: a destroy that failed half-way may have left them.
-        let objects = outliving(&session.scope, root_id, known, &logs?, &policies?);
+        // Its routes, integrations, authorizers and stages went with it. A log group with its filter, permissions, a
+        // domain and its record did not: a destroy that failed half-way may have left them.
+        let mut objects = outliving(&session.scope, root_id, known, &logs?, &policies?, &domains?);
+        objects.extend(dns::known(&records?, known, &objects));
         return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
     };
     let root_state = match state_in(api.tags.as_ref()) {
@@ -57,14 +63,19 @@ pub(crate) async fn read(
         stage: stage?,
         logs: logs?,
         policies: policies?,
+        domains: domains?,
     };
     if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
-        return Ok(Some(Seen { objects: view.known(known), root_state }));
+        let mut objects = view.known(known);
+        objects.extend(dns::known(&records?, known, &objects));
+        return Ok(Some(Seen { objects, root_state }));
     }
-    let resource = ownership::resource(owner, root_id);
     view.logs = Logs::of_stage(session, view.stage.as_ref(), &resource).await?;
     view.policies = policies_of_functions(session, &view).await?;
-    Ok(Some(Seen { objects: view.everything(known), root_state }))
+    view.domains = domain::tagged(session, &resource).await?;
+    let mut objects = view.everything(known);
+    objects.extend(dns::imported(session, &objects).await?);
+    Ok(Some(Seen { objects, root_state }))
 }
 
 fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {
@@ -103,6 +114,7 @@ struct View<'a> {
     stage: Option<types::Stage>,
     logs: Logs,
     policies: Policies,
+    domains: Vec<domain::Found>,
 }
 
 impl View<'_> {
@@ -140,6 +152,7 @@ impl View<'_> {
                     .stage
                     .as_ref()
                     .map(|shown| stage::read(shown, api_key.clone(), key, |arn| reference_to_group(known, arn))),
+                Spec::DomainName(_) | Spec::ApiMapping(_) => domain::read(&self.domains, entry, self.root_id, &api_key),
                 _ => None,
             };
             seen.extend(observed);
@@ -200,6 +213,7 @@ impl View<'_> {
                 None => Ref::Id(arn.to_string()),
             })
         }));
+        seen.extend(domain::everything(&self.domains, self.root_id, &api_key));
         seen
     }
 
@@ -237,10 +251,21 @@ impl View<'_> {
 }
 
 /// What is known and there although the API is gone.
-fn outliving(scope: &Scope, root_id: &str, known: &[Entry], logs: &Logs, policies: &Policies) -> Vec<Observed> {
+fn outliving(
+    scope: &Scope,
+    root_id: &str,
+    known: &[Entry],
+    logs: &Logs,
+    policies: &Policies,
+    domains: &[domain::Found],
+) -> Vec<Observed> {
     let is_api = |entry: &&Entry| matches!(entry.applied, Spec::Api(_));
     let api_key = known.iter().find(is_api).map_or_else(keys::api, |entry| entry.key.clone());
-    let read = |entry| logs.read(entry, &api_key).or_else(|| read_permission(scope, policies, root_id, entry));
+    let read = |entry| {
+        logs.read(entry, &api_key)
+            .or_else(|| read_permission(scope, policies, root_id, entry))
+            .or_else(|| domain::read(domains, entry, root_id, &api_key))
+    };
     known.iter().filter_map(read).collect()
 }
 

@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::super::{api_mapping, domain_name};
 use super::*;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::aws::{log_group, log_subscription};
@@ -44,6 +45,7 @@ fn aws(region: &str) -> Recorded {
     let group = "/http/shop";
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{group}");
     Recorded::default()
+        .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
         .on(
             "GET /v2/apis/api1",
             Answer::Json(
@@ -218,6 +220,7 @@ async fn a_statement_that_lets_in_something_else_counts_as_gone() {
         stage: None,
         logs: Logs::default(),
         policies,
+        domains: vec![],
     };
     assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API is left");
 }
@@ -284,6 +287,16 @@ async fn every_change_can_run_in_a_spawned_task() {
                 stage::update(operation, "", None, it).await?;
                 stage::delete(operation, entry).await
             }
+            Spec::DomainName(it) => {
+                domain_name::create(operation, it).await?;
+                domain_name::update(operation, "", None, it).await?;
+                domain_name::delete(operation, entry).await
+            }
+            Spec::ApiMapping(it) => {
+                api_mapping::create(operation, it).await?;
+                api_mapping::update(operation, "", None, it).await?;
+                api_mapping::delete(operation, entry).await
+            }
             Spec::LogGroup(it) => {
                 log_group::create(operation, it).await?;
                 log_group::update(operation, "", None, it).await?;
@@ -338,6 +351,7 @@ async fn an_unfinished_creation_is_believed_only_after_a_second_look_at_the_tags
             "tags": { "fgw:state": "creating" } });
         let lists = ["routes", "integrations", "authorizers"];
         let aws = Recorded::default()
+            .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
             .on("GET /v2/apis/api1", Answer::Json(200, api))
             .on("GET /v2/apis/api1/stages/%24default", Answer::Error(404, "NotFoundException", "no stage"))
             .on(&tags, Answer::Json(200, json!({ "tags": { "fgw:state": state } })));
