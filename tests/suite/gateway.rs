@@ -4,8 +4,12 @@
 mod authorizers;
 #[path = "gateway/drift.rs"]
 mod drift;
+#[path = "gateway/drift_matrix.rs"]
+mod drift_matrix;
 #[path = "gateway/failures.rs"]
 mod failures;
+#[path = "gateway/foreigners.rs"]
+mod foreigners;
 #[path = "gateway/made.rs"]
 mod made;
 #[path = "gateway/picture.rs"]
@@ -14,6 +18,8 @@ mod picture;
 mod refused;
 #[path = "gateway/routes.rs"]
 mod routes;
+#[path = "gateway/scale.rs"]
+mod scale;
 #[path = "gateway/settings.rs"]
 mod settings;
 #[path = "gateway/together.rs"]

@@ -2,7 +2,7 @@
 
 use aws_sdk_apigatewayv2::types::{Authorizer as Shown, AuthorizerType};
 
-use super::{change, deleted, digest, no_id, pages, root_id, small, text, turn};
+use super::{PAGE, change, deleted, digest, no_id, pages, root_id, small, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Failure, Observed};
 use crate::http_gateway::keys;
@@ -12,7 +12,8 @@ use crate::plugin::Input;
 /// Lists an API's authorizers.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
-        let answer = turn(session).await.get_authorizers().api_id(api_id).set_next_token(token).send().await;
+        let answer =
+            turn(session).await.get_authorizers().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetAuthorizers"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })

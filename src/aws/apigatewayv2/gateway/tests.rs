@@ -77,7 +77,7 @@ fn aws(region: &str) -> Recorded {
             "GET /v2/apis/api1/stages/%24default",
             Answer::Json(
                 200,
-                json!({ "stageName": "$default",
+                json!({ "stageName": "$default", "autoDeploy": true,
                 "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } }),
             ),
         )
