@@ -101,7 +101,7 @@ fn attributes_and_tags_that_are_changed_are_set_again() {
     let timeout = json!({ "IntegrationId": id(&bed, "integration.orders"), "TimeoutInMillis": 5000 });
     bed.by_hand("update_integration", timeout);
     let ttl = json!({ "AuthorizerId": id(&bed, "authorizer.customers"), "AuthorizerResultTtlInSeconds": 300,
-                      "IdentitySource": ["$request.header.x-other"] });
+                      "Name": "theirs", "IdentitySource": ["$request.header.x-other"] });
     bed.by_hand("update_authorizer", ttl);
 
     let found = [
@@ -118,6 +118,7 @@ fn attributes_and_tags_that_are_changed_are_set_again() {
         ("integration.orders", "timeout_in_millis is 5000 instead of 30000"),
         ("authorizer.customers", "result_ttl_in_seconds is 300 instead of 30"),
         ("authorizer.customers", "$request.header.x-other"),
+        ("authorizer.customers", "name is"),
     ];
     let calls = [
         "PutRetentionPolicy /shop/access",
@@ -182,7 +183,7 @@ fn routes_that_lead_elsewhere_or_stand_open_are_led_back_and_protected_again() {
     // Another key is another route: ours is not there, and what it has become is led back to its key.
     let renamed = json!({ "RouteId": id(&bed, "route.GET /a"), "RouteKey": "GET /elsewhere" });
     bed.by_hand("update_route", renamed);
-    let found = [("route.GET /a", "route_key is \"GET /elsewhere\" instead of \"GET /a\"")];
+    let found = [("route.GET /a", "route_key is GET /elsewhere instead of GET /a")];
     mends(&bed, &good, &found, &["UpdateRoute route.GET /a"]);
     bed.destroy();
 }

@@ -119,7 +119,8 @@ fn what_others_have_in_a_gateway_is_left_alone_until_the_gateway_goes_and_named_
     for line in ["AWS deletes these along with", &route, "stage beta \"of the web team\"", &authorizer] {
         assert!(plan.says(line), "no {line:?} in {plan}");
     }
-    bed.destroy();
+    bed.workspace.destroy().succeeded();
+    assert_eq!(bed.proxy.account().ours(), ["statement other-api of orders"], "nothing of ours is left");
     assert_eq!(statements(&bed, "orders"), ["events", "other-api"]);
     assert_eq!(bed.proxy.account().list_of("apis").len(), 0);
 }
