@@ -304,7 +304,7 @@ pub(super) fn warn_of_destroy<P: Product>(
     let lost: Vec<String> = lost.collect();
     if !lost.is_empty() {
         let mut text = format!("These go with {id}:\n{}", lost.join("\n"));
-        if in_the_way.is_none() && P::OWNER.holds_foreign_objects() {
+        if in_the_way.is_none() {
             text.push_str(&format!(
                 "\n\nWhat others keep in {id} could not be looked up, as the provider configuration is not known yet."
             ));
@@ -320,12 +320,18 @@ pub(super) fn warn_of_destroy<P: Product>(
 fn warn_of_foreigners<P: Product>((name, id): (&str, &str), found: &InTheWay, diagnostics: &mut Diagnostics) {
     let unseen: Vec<String> = found.unseen.iter().map(detail).collect();
     if !found.obstacles.is_empty() {
-        let mut text = format!(
-            "AWS refuses to delete {id} while these are there:\n{}\n\nWhat Terraform destroys before this resource goes in \
-             time. Remove what is left of the others: a destroy that finds them waits for as long as timeouts.delete says, \
-             and then fails.",
-            listed(&found.obstacles, "  ")
-        );
+        let listed = listed(&found.obstacles, "  ");
+        let mut text = match P::OWNER.takes_foreign_objects_along() {
+            true => format!(
+                "AWS deletes these along with {id}, though they are not managed here:\n{listed}\n\nWhoever made them may \
+                 still need them."
+            ),
+            false => format!(
+                "AWS refuses to delete {id} while these are there:\n{listed}\n\nWhat Terraform destroys before this \
+                 resource goes in time. Remove what is left of the others: a destroy that finds them waits for as long as \
+                 timeouts.delete says, and then fails."
+            ),
+        };
         if !unseen.is_empty() {
             text.push_str(&format!("\n\nThere may be more, as not all could be looked up: {}", unseen.join("\n")));
         }
@@ -335,10 +341,15 @@ fn warn_of_foreigners<P: Product>((name, id): (&str, &str), found: &InTheWay, di
     } else if !unseen.is_empty() {
         diagnostics.warning(
             format!("What others keep in {} {name:?} could not be looked up", P::TYPE_NAME),
-            format!(
-                "If they keep anything in {id}, AWS refuses to delete it, and the destroy fails.\n\n{}",
-                unseen.join("\n")
-            ),
+            match P::OWNER.takes_foreign_objects_along() {
+                true => {
+                    format!("If they keep anything in {id}, AWS deletes it along with it.\n\n{}", unseen.join("\n"))
+                }
+                false => format!(
+                    "If they keep anything in {id}, AWS refuses to delete it, and the destroy fails.\n\n{}",
+                    unseen.join("\n")
+                ),
+            },
         );
     }
 }

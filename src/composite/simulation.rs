@@ -37,6 +37,8 @@ pub(crate) struct Simulation {
     pub(crate) hanging: std::sync::atomic::AtomicBool,
     /// Slots that something foreign uses, so that they cannot be deleted.
     pub(crate) in_use: Mutex<Vec<String>>,
+    /// Routes that others have in an API.
+    pub(crate) foreign_routes: Mutex<Vec<String>>,
     /// Whether the role may not look for what is in the way.
     pub(crate) hides_obstacles: Mutex<bool>,
     /// Slots whose code panics.
@@ -76,6 +78,7 @@ impl Simulation {
             failing: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
+            foreign_routes: Mutex::default(),
             hides_obstacles: Mutex::default(),
             panicking: Mutex::default(),
             calls: Mutex::default(),
@@ -312,8 +315,19 @@ impl Cloud for Simulation {
 
     /// A network interface for each slot in use.
     async fn in_the_way(&self, owner: Owner, _: &str, within: Within<'_>, _: &[Entry]) -> InTheWay {
-        if !owner.holds_foreign_objects() {
-            return InTheWay::default();
+        if owner == Owner::HttpGateway {
+            let obstacle = |id: &String| Obstacle {
+                kind: "route",
+                id: id.clone(),
+                description: "GET /theirs".into(),
+                further: String::new(),
+                owner: None,
+                holds: Vec::new(),
+            };
+            return InTheWay {
+                obstacles: self.foreign_routes.lock().unwrap().iter().map(obstacle).collect(),
+                unseen: Vec::new(),
+            };
         }
         if *self.hides_obstacles.lock().unwrap() {
             let denied = Failure::new(Cause::Denied, "DescribeNetworkInterfaces", "not authorized");

@@ -235,6 +235,7 @@ impl<'a> Draft<'a> {
     fn stage(&mut self, config: &GatewayConfig, log_group: Option<Key>, routes: Vec<Key>) {
         let spec = Stage {
             api: self.api.clone(),
+            auto_deploy: true,
             access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format: access_log::format(config) }),
             tags: self.tags("stage_tags", &config.stage_tags),
         };

@@ -20,6 +20,12 @@ mod functions;
 mod inputs;
 #[path = "gateway/logs.rs"]
 mod logs;
+#[path = "gateway/drift_matrix.rs"]
+mod drift_matrix;
+#[path = "gateway/failures.rs"]
+mod failures;
+#[path = "gateway/foreigners.rs"]
+mod foreigners;
 #[path = "gateway/made.rs"]
 mod made;
 #[path = "gateway/picture.rs"]
@@ -30,6 +36,8 @@ mod refused;
 mod routes;
 #[path = "gateway/serving.rs"]
 mod serving;
+#[path = "gateway/scale.rs"]
+mod scale;
 #[path = "gateway/settings.rs"]
 mod settings;
 #[path = "gateway/together.rs"]

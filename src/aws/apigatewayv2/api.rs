@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use aws_sdk_apigatewayv2::types::{Api as Shown, Cors as ShownCors, ProtocolType};
 
-use super::{api_arn, change, deleted, is_absent, no_id, pages, small, tag, text, turn, unmapped, untag};
+use super::{PAGE, api_arn, change, deleted, is_absent, no_id, pages, small, tag, text, turn, unmapped, untag};
 use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::{AwsError, Operation, Session, ownership};
@@ -186,7 +186,7 @@ fn learned(endpoint: Option<String>) -> Learned {
 
 async fn unfinished(session: &Session, resource: &str) -> Result<Vec<Shown>, Failure> {
     let apis = pages(|token| async move {
-        let answer = turn(session).await.get_apis().set_next_token(token).send().await;
+        let answer = turn(session).await.get_apis().max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetApis"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })

@@ -15,7 +15,8 @@ use crate::aws::lambda_permission::{self, CallerId, Place, Statement, statement_
 use crate::aws::{Session, ownership};
 use crate::cloud::{Failure, Observed, Owner, RootState, Seen, UnfinishedRoot};
 use crate::http_gateway::{FunctionArn, keys};
-use crate::objects::{Caller, Entry, Key, Ref, Spec};
+use crate::objects::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
+use crate::plugin::Input;
 use crate::product::Scope;
 
 /// Looks at a gateway. `None` only where AWS says that neither the API nor anything known that outlives it exists.
@@ -131,7 +132,16 @@ impl View<'_> {
             let (id, key) = (entry.id.as_str(), entry.key.clone());
             let observed = match &entry.applied {
                 Spec::LogGroup(_) | Spec::LogSubscription(_) => self.logs.read(entry, &api_key),
-                Spec::LambdaPermission(_) => read_permission(self.scope, &self.policies, self.root_id, entry),
+                Spec::LambdaPermission(applied) => {
+                    let found = read_permission(self.scope, &self.policies, self.root_id, entry);
+                    match self.is_of_lost_authorizer(applied, known, id) {
+                        false => found,
+                        // The statement lets in nobody any more, so it leaves, and one for the new authorizer arrives.
+                        true => {
+                            found.map(|it| Observed { key: Key::fixed(key.slot, Input::Known(id.to_string())), ..it })
+                        }
+                    }
+                }
                 Spec::Authorizer(applied) => {
                     self.authorizers.iter().find(|it| it.authorizer_id.as_deref() == Some(id)).and_then(|shown| {
                         let spec = authorizer::read(shown, api_key.clone(), Some(applied))?;
@@ -242,6 +252,15 @@ impl View<'_> {
         let id = statement_id(self.root_id, &place, id);
         let spec = place.permission(api_key.clone(), caller);
         lambda_permission::read(self.scope, self.policies.get(&place)?, self.root_id, &id, key, &spec)
+    }
+
+    /// Whether a statement names an authorizer that is gone.
+    fn is_of_lost_authorizer(&self, permission: &LambdaPermission, known: &[Entry], statement_id: &str) -> bool {
+        let Caller::Authorizer(key) = &permission.caller else { return false };
+        let authorizer = known.iter().find(|entry| entry.key == *key).map(|entry| entry.id.as_str());
+        let exists = |id: &str| self.authorizers.iter().any(|it| it.authorizer_id.as_deref() == Some(id));
+        !authorizer
+            .is_some_and(|id| exists(id) && lambda_permission::authorizer_in(self.root_id, statement_id) == Some(id))
     }
 
     /// The policy of another account's function is not ours to read.
