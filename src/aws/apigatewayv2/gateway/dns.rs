@@ -167,6 +167,8 @@ mod tests {
                 api: keys::api(),
                 domain_name: name,
                 certificate_arn: Input::Known("arn".into()),
+                endpoint_type: DomainName::REGIONAL.into(),
+                security_policy: DomainName::TLS_1_2.into(),
                 tags: Input::Known(Default::default()),
             }),
             learned: learned.map(|(name, value)| (name.to_string(), value.to_string())).into(),
