@@ -118,7 +118,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
     let _turn = locks::turn(format!("lambda {}", place.function_arn)).await;
     let change = Change { action: "AddPermission", patience: &operation.work.patience, is_busy: |_| false };
     if is_replaced
-        && policy(session, &place).await?.iter().any(|it| it.id() == Some(&statement_id) && !it.lets_in(&source_arn))
+        && policy(session, &place)
+            .await?
+            .iter()
+            .any(|it| it.id() == Some(&statement_id) && !it.lets_in(caller.service(), &source_arn))
     {
         remove(operation, &place, &statement_id).await?;
     }

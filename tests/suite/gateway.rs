@@ -22,8 +22,6 @@ mod inputs;
 mod logs;
 #[path = "gateway/drift_matrix.rs"]
 mod drift_matrix;
-#[path = "gateway/failures.rs"]
-mod failures;
 #[path = "gateway/foreigners.rs"]
 mod foreigners;
 #[path = "gateway/made.rs"]

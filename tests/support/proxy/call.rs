@@ -88,10 +88,10 @@ impl Call {
             let mut all = members(&message.json());
             all.extend(form(message.target.split_once('?').map_or("", |(_, query)| query)));
             all.extend(variables);
-            (action, params) = (name, all);
             if let (true, Ok(body)) = (service == "route53", Element::parse(&String::from_utf8_lossy(&message.body))) {
                 texts(&body, &mut all);
             }
+            (action, params) = (name, all);
             protocol = if service == "route53" { Protocol::RestXml } else { Protocol::RestJson };
         }
         Self { service, action, region, access_key, protocol, params }

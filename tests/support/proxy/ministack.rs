@@ -1,6 +1,7 @@
 //! Where ministack differs from AWS in API Gateway, and what the proxy makes of it. Each repair says what AWS does.
 
 mod route53;
+
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
