@@ -133,10 +133,11 @@ impl Simulation {
         (!objects.iter().any(|it| ids[&it.key] == id)).then_some(id)
     }
 
-    fn note_what_leads_nowhere(&self) {
+    /// The slots that lead nowhere.
+    fn lost(&self) -> BTreeSet<String> {
         let objects = self.objects();
         let lost = objects.iter().filter(|object| self.lost_target(object, &objects).is_some());
-        self.led_nowhere.lock().unwrap().extend(lost.map(|object| object.key.slot.clone()));
+        lost.map(|object| object.key.slot.clone()).collect()
     }
 
     fn lead(&self, work: &Work<'_>, object: &Object) {
@@ -257,7 +258,7 @@ impl Cloud for Simulation {
             for _ in 0..LONG {
                 tokio::task::yield_now().await;
             }
-            self.note_what_leads_nowhere();
+            self.led_nowhere.lock().unwrap().extend(self.lost());
         }
         self.dawdle().await;
         Ok(())
@@ -299,13 +300,15 @@ impl Cloud for Simulation {
             assert!(!held, "{} is deleted while {} uses it", entry.key, other.key);
         }
         drop(objects);
+        // What somebody else had deleted before is no work of this deletion.
+        let before = self.lost();
         let mut gone = vec![entry.key.clone()];
         while let Some(key) = gone.pop() {
             let mut objects = self.objects();
             objects.retain(|object| object.key != key);
             gone.extend(objects.iter().filter(|it| it.spec.parent() == Some(&key)).map(|it| it.key.clone()));
         }
-        self.note_what_leads_nowhere();
+        self.led_nowhere.lock().unwrap().extend(self.lost().difference(&before).cloned());
         Ok(())
     }
 
