@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 pub use function_arn::FunctionArn;
+pub(crate) use import::RESOURCE;
 
 use crate::cloud::Owner;
 pub use crate::objects::RouteKey;

@@ -373,7 +373,7 @@ fn learned(spec: &Spec, id: &str) -> Learned {
             ("default_security_group_id", "sg-default"),
         ],
         Spec::VpcIpv6Block(_) => &[("ipv6_cidr_block", "2001:db8:1234::/56")],
-        Spec::Api(_) => &[("api_endpoint", "https://api.example.com")],
+        Spec::Api(_) => &[("api_endpoint", "https://api.example.com"), ("resource", "http_gateway/front")],
         _ => &[],
     };
     let mut learned: Learned = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();

@@ -43,6 +43,15 @@ pub(super) fn retention() -> Check {
     })
 }
 
+/// `access_log_format_type` and `custom_access_log_format` for a format.
+pub(super) fn in_words(format: &str) -> (&'static str, Option<String>) {
+    match format {
+        CLF => ("CLF", None),
+        JSON => ("JSON", None),
+        custom => ("CUSTOM", Some(custom.to_string())),
+    }
+}
+
 /// Checks the settings of access logs against each other and against AWS's rules.
 pub(super) fn check(config: &GatewayConfig, problems: &mut Vec<Problem>) {
     match &config.access_log_logservice_group_name {

@@ -13,9 +13,9 @@ use crate::plugin::schema::{self, with_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Number, Problem, Type, Value};
 use crate::product::{Blueprint, Context, Facts, Product, Scope};
 
-const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
-const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
-const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
+pub(super) const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
+pub(super) const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
+pub(super) const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
 
 /// The text that stands for an unknown value in a test's configuration.
 const UNKNOWN: &str = "(unknown)";
@@ -535,7 +535,7 @@ proptest! {
 }
 
 /// Configurations that keep every rule.
-fn gateways() -> impl Strategy<Value = serde_json::Value> {
+pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
     let function = prop::sample::select(vec![
         ORDERS.to_string(),
         USERS.to_string(),
@@ -646,25 +646,25 @@ fn three_routes() -> GatewayConfig {
 }
 
 /// A configuration with a name and one route, unless the test says otherwise.
-fn complete(config: serde_json::Value) -> Value {
+pub(super) fn complete(config: serde_json::Value) -> Value {
     let basis = json!({ "name": "shop", "route_config": { "GET /": { "faas_function_arn": ORDERS } } });
     with_defaults(&GatewayConfig::attributes(), &value(with(basis, config)))
 }
 
-fn config(config: serde_json::Value) -> GatewayConfig {
+pub(super) fn config(config: serde_json::Value) -> GatewayConfig {
     let mut problems = Vec::new();
     let decoded = GatewayConfig::decode(&complete(config), &AttributePath::root(), &mut problems);
     decoded.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
 /// What validation says, the rules of single attributes among it.
-fn problems(config: serde_json::Value) -> Vec<Problem> {
+pub(super) fn problems(config: serde_json::Value) -> Vec<Problem> {
     let mut problems = schema::check(&GatewayConfig::attributes(), &complete(config.clone()), &AttributePath::root());
     problems.extend(HttpGateway::validate(&self::config(config)));
     problems
 }
 
-fn scope() -> Scope {
+pub(super) fn scope() -> Scope {
     Scope {
         partition: "aws".into(),
         region: "eu-central-1".into(),
@@ -689,7 +689,7 @@ fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<
     }
 }
 
-fn objects(config: &GatewayConfig) -> Vec<Object> {
+pub(super) fn objects(config: &GatewayConfig) -> Vec<Object> {
     decided(config, &Inventory::default(), &scope()).0
 }
 
@@ -725,14 +725,14 @@ fn conforms(value: &Value, kind: &Type) -> bool {
 }
 
 /// One JSON object with the entries of another over its own.
-fn with(mut basis: serde_json::Value, more: serde_json::Value) -> serde_json::Value {
+pub(super) fn with(mut basis: serde_json::Value, more: serde_json::Value) -> serde_json::Value {
     if let (Some(basis), serde_json::Value::Object(more)) = (basis.as_object_mut(), more) {
         basis.extend(more);
     }
     basis
 }
 
-fn value(json: serde_json::Value) -> Value {
+pub(super) fn value(json: serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(value) => Value::Bool(value),
