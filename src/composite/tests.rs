@@ -3,6 +3,7 @@
 mod changes;
 mod failures;
 mod drift;
+mod gateway_import;
 mod import;
 mod nat_changes;
 mod obstacles;

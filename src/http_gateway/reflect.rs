@@ -71,6 +71,10 @@ fn the_authorizers(state: &mut Value, inventory: &Inventory) {
         let Some(before) = applied.get(name) else { return Fate::Stays };
         let Some(now) = now.get(name) else { return Fate::Goes };
         set_what_differs(entry, &precisely(before), &precisely(now));
+        if before.identity_sources != now.identity_sources {
+            // What a TTL that is left out stands for depends on them.
+            entry.set("result_ttl_in_seconds", now.result_ttl_in_seconds.clone().into());
+        }
         Fate::Stays
     });
 }

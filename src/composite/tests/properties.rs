@@ -68,7 +68,7 @@ fn some_plain_network() -> impl Strategy<Value = Value> {
     )
 }
 
-fn some_gateway() -> impl Strategy<Value = Value> {
+pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let keys = ["GET /a", "POST /a", "ANY /b/{proxy+}", "GET /c/{id}", "$default"];
     let some_route = (0..3_usize, prop::option::of(0..2_usize), any::<bool>());
     let routes = proptest::collection::btree_map(prop::sample::select(keys.to_vec()), some_route, 1..5);

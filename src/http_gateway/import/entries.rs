@@ -61,7 +61,8 @@ pub(in crate::http_gateway) type Entry = BTreeMap<String, Value>;
 /// The routes by key, as entries of `route_config`. `None` for one that no entry expresses, as what it leads to or is
 /// protected by is not ours.
 pub(in crate::http_gateway) fn routes(found: Found<'_>) -> BTreeMap<&str, Option<Entry>> {
-    let routes = found.specs().filter_map(|(_, spec)| if let Spec::ApiRoute(route) = spec { Some(route) } else { None });
+    let routes =
+        found.specs().filter_map(|(_, spec)| if let Spec::ApiRoute(route) = spec { Some(route) } else { None });
     routes.map(|route| (route.route_key.as_str(), answering(found, route))).collect()
 }
 

@@ -47,7 +47,11 @@ pub(in crate::http_gateway) fn settings() -> impl Strategy<Value = serde_json::V
             json!({ "authorizer_name": "who", "authorizer_uri": "arn:aws:apigateway:eu-central-1:sqs:path/x" }),
         ]),
         any::<bool>(),
-        prop::option::of(prop::sample::select(vec![vec![], vec!["$context.path"], vec!["$context.stage", "$context.path"]])),
+        prop::option::of(prop::sample::select(vec![
+            vec![],
+            vec!["$context.path"],
+            vec!["$context.stage", "$context.path"],
+        ])),
         prop::option::of(0..2_i64),
         any::<bool>(),
     )
@@ -129,7 +133,10 @@ fn an_authorizer_is_said_by_name_where_that_leads_to_its_uri_and_by_uri_else() {
     let words = |entry: serde_json::Value| {
         let imported = import(json!({ "faas_authorizers": { "token": entry } }));
         let entry = imported.get("faas_authorizers").get("token").clone();
-        (entry.get("authorizer_name").as_str().unwrap().to_string(), entry.get("authorizer_uri").as_str().map(String::from))
+        (
+            entry.get("authorizer_name").as_str().unwrap().to_string(),
+            entry.get("authorizer_uri").as_str().map(String::from),
+        )
     };
     let near = invoke_uri("eu-central-1", GUARD);
     assert_eq!(words(json!({ "authorizer_name": "x", "authorizer_uri": near })), ("guard".into(), None));

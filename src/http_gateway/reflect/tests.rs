@@ -142,7 +142,11 @@ fn an_integration_that_somebody_edited_shows_in_every_route_that_it_answers() {
     });
     reflect(&mut state, &inventory);
     for (key, entry) in state.get("route_config").as_map().unwrap() {
-        assert_eq!((entry.get("timeout_milliseconds"), entry.get("faas_function_arn")), (&50.into(), &ORDERS.into()), "{key}");
+        assert_eq!(
+            (entry.get("timeout_milliseconds"), entry.get("faas_function_arn")),
+            (&50.into(), &ORDERS.into()),
+            "{key}"
+        );
     }
 }
 

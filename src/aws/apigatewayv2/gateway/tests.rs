@@ -48,7 +48,8 @@ fn aws(region: &str) -> Recorded {
             Answer::Json(
                 200,
                 json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e",
-                "description": "", "tags": { "fgw:state": "ready", "team": "web" } }),
+                "description": "",
+                "tags": { "fgw:resource": "http_gateway/shop", "fgw:state": "ready", "team": "web" } }),
             ),
         )
         .on(
@@ -77,7 +78,7 @@ fn aws(region: &str) -> Recorded {
             "GET /v2/apis/api1/stages/%24default",
             Answer::Json(
                 200,
-                json!({ "stageName": "$default",
+                json!({ "stageName": "$default", "tags": { "fgw:resource": "http_gateway/api1" },
                 "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } }),
             ),
         )
