@@ -252,7 +252,7 @@ fn an_api_of_others_is_imported_only_once_it_is_handed_over() {
     assert_nothing_changed(&bed);
     let slots = bed.slots();
     bed.apply_config();
-    assert_eq!(bed.told(&slots), ["AddPermission orders"], "nothing else was missing");
+    assert_eq!(bed.told(&slots), ["AddPermission permission.orders"], "nothing else was missing");
     assert_eq!(bed.call("GET", "/a", None).body, "orders /a");
     bed.destroy();
 }
