@@ -3,14 +3,18 @@
 mod config;
 
 mod access_log;
+mod arn;
 mod authorizer;
 mod blueprint;
+pub(crate) mod certificate;
 mod cors;
 mod function_arn;
 mod import;
 pub mod keys;
+mod kms_key;
 mod outputs;
 mod reflect;
+mod subscription;
 mod tags;
 mod validate;
 
@@ -22,6 +26,8 @@ use std::collections::BTreeMap;
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 pub use function_arn::FunctionArn;
 pub(crate) use import::RESOURCE;
+pub use kms_key::KmsKey;
+pub use subscription::Destination;
 
 use crate::cloud::Owner;
 pub use crate::objects::RouteKey;
@@ -65,8 +71,14 @@ impl Product for HttpGateway {
         Vec::new()
     }
 
-    fn lookups(_config: &GatewayConfig) -> Vec<Lookup> {
-        Vec::new()
+    fn lookups(config: &GatewayConfig) -> Vec<Lookup> {
+        let certificates = certificate::looked_for(config).map(|domain| Lookup::Certificates(domain.to_string()));
+        let key = config.access_log_logservice_group_kms_key_id.known().and_then(Option::as_ref);
+        let key = key.and_then(|key| match KmsKey::parse(key) {
+            Ok(KmsKey::Lookup(id)) => Some(Lookup::KmsKey(id)),
+            _ => None,
+        });
+        certificates.into_iter().chain(key).collect()
     }
 
     fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {

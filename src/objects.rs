@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 pub use inventory::{Entry, Ids, Inventory, Learned, Made};
 pub use route_key::RouteKey;
 pub use spec::{
-    AccessLog, Api, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, Eip, Integration,
-    InternetGateway, Ipv6Source, LambdaPermission, LogGroup, NatGateway, NetworkAclRule, Route, RouteTable,
-    RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
+    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Caller, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
+    DomainName, Eip, Integration, InternetGateway, Ipv6Source, LambdaPermission, LogGroup, LogSubscription, NatGateway,
+    NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage, Subnet, Tier,
+    Vpc, VpcEndpoint, VpcIpv6Block,
 };
 
 use crate::plugin::Input;

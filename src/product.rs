@@ -105,6 +105,8 @@ pub enum Blueprint {
         objects: Vec<Object>,
         /// What the user should know before applying, about attributes of the configuration.
         warnings: Vec<Problem>,
+        /// What does not exist yet and must before an apply, for Terraform may make it in the same run.
+        missing: Vec<Problem>,
     },
 }
 
@@ -133,12 +135,16 @@ pub struct IgnoreTags {
 }
 
 /// Something to look up in AWS before a blueprint can be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lookup {
     /// The AZs of the Region.
     AvailabilityZones,
     /// The names of the gateway endpoint services.
     GatewayEndpointServices,
+    /// The certificates of the Region for this domain.
+    Certificates(String),
+    /// The key with this id, alias or alias ARN.
+    KmsKey(String),
 }
 
 /// What was looked up.
@@ -150,6 +156,33 @@ pub struct Facts {
     /// Full names of the gateway endpoint services, such as `com.amazonaws.eu-central-1.s3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway_endpoint_services: Option<Vec<String>>,
+    /// The certificates of the Region for the domain that was asked for: issued and not expired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificates: Option<Vec<Certificate>>,
+    /// The key that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kms_key: Option<Found<String>>,
+}
+
+/// What a look for one thing found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Found<T> {
+    /// It is there.
+    There(T),
+    /// It is not there, or not yet.
+    Missing,
+}
+
+/// A certificate of ACM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Its ARN, by which a renewal does not change it.
+    pub arn: String,
+    /// The names that it is for, some of them with a wildcard as their first label, in lower case.
+    pub names: Vec<String>,
+    /// From when it is valid, in seconds since 1970.
+    pub not_before: i64,
 }
 
 /// One AZ.

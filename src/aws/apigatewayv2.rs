@@ -5,7 +5,9 @@
 //! - No call has an idempotency token, and delete operations return errors that the SDK does not model.
 
 pub(crate) mod api;
+pub(crate) mod api_mapping;
 pub(crate) mod authorizer;
+pub(crate) mod domain_name;
 pub(crate) mod gateway;
 pub(crate) mod integration;
 mod limiter;

@@ -1,8 +1,8 @@
-//! What a blueprint must know about the Region.
+//! What a blueprint must know about the account and Region.
 
 use aws_sdk_ec2::types::{AvailabilityZone as Zone, AvailabilityZoneOptInStatus, Filter};
 
-use super::{AwsError, Session};
+use super::{AwsError, Session, acm, kms};
 use crate::cloud::Failure;
 use crate::product::{AvailabilityZone, Facts, Lookup};
 
@@ -20,8 +20,28 @@ pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts
             false => Ok(None),
         }
     };
-    let (zones, services) = tokio::join!(zones, services);
-    Ok(Facts { availability_zones: zones?, gateway_endpoint_services: services? })
+    let certificates = async {
+        let domain =
+            lookups.iter().find_map(|it| if let Lookup::Certificates(domain) = it { Some(domain) } else { None });
+        match domain {
+            Some(domain) => acm::certificates(session, domain).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let kms_key = async {
+        let id = lookups.iter().find_map(|it| if let Lookup::KmsKey(id) = it { Some(id) } else { None });
+        match id {
+            Some(id) => kms::key_arn(session, id).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let (zones, services, certificates, kms_key) = tokio::join!(zones, services, certificates, kms_key);
+    Ok(Facts {
+        availability_zones: zones?,
+        gateway_endpoint_services: services?,
+        certificates: certificates?,
+        kms_key: kms_key?,
+    })
 }
 
 async fn availability_zones(session: &Session) -> Result<Vec<AvailabilityZone>, Failure> {

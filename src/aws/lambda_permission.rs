@@ -1,4 +1,4 @@
-//! Statements in the policies of functions that let API Gateway call them.
+//! Statements in the policies of functions that let API Gateway or CloudWatch Logs call them.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::waits::{Look, until};
 use super::{AwsError, Operation, Session, locks};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::http_gateway::FunctionArn;
-use crate::objects::{Entry, Key, LambdaPermission, Learned, Spec};
+use crate::objects::{Caller, Entry, Key, LambdaPermission, Learned, Spec};
 use crate::plugin::Input;
 use crate::product::Scope;
 
@@ -27,6 +27,17 @@ pub(crate) struct Place {
     pub(crate) function_arn: String,
     /// Alias or version: each has a policy of its own.
     pub(crate) qualifier: Option<String>,
+}
+
+/// Who may call a function, by AWS's ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallerId<'a> {
+    /// API Gateway, for every route.
+    Routes,
+    /// API Gateway, for the authorizer of this id.
+    Authorizer(&'a str),
+    /// CloudWatch Logs, for the log group of this name.
+    LogGroup(&'a str),
 }
 
 /// One statement of a policy.
@@ -64,9 +75,14 @@ pub(crate) fn read(
     spec: &LambdaPermission,
 ) -> Option<Observed> {
     let place = Place::known(spec)?;
-    let source_arn = source_arn(scope, &place, api_id, authorizer_in(api_id, statement_id));
+    let caller = match &spec.caller {
+        Caller::Routes => CallerId::Routes,
+        Caller::Authorizer(_) => CallerId::Authorizer(authorizer_in(api_id, statement_id)?),
+        Caller::LogGroup(group) => CallerId::LogGroup(group.fixed.known()?),
+    };
+    let source_arn = source_arn(scope, &place, api_id, caller);
     let statement = policy.iter().find(|it| it.id() == Some(statement_id))?;
-    statement.lets_in(&source_arn).then(|| Observed {
+    statement.lets_in(caller.service(), &source_arn).then(|| Observed {
         id: statement_id.to_string(),
         key,
         spec: Spec::LambdaPermission(spec.clone()),
@@ -79,14 +95,18 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
     let session = operation.session;
     let place = Place::of(operation, spec)?;
     let api_id = operation.id(&spec.api)?;
-    let authorizer_id = spec.authorizer.as_ref().map(|key| operation.id(key)).transpose()?;
-    let statement_id = statement_id(api_id, &place, authorizer_id);
-    let source_arn = source_arn(&session.scope, &place, api_id, authorizer_id);
+    let caller = match &spec.caller {
+        Caller::Routes => CallerId::Routes,
+        Caller::Authorizer(key) => CallerId::Authorizer(operation.id(key)?),
+        Caller::LogGroup(key) => CallerId::LogGroup(operation.id(key)?),
+    };
+    let statement_id = statement_id(api_id, &place, caller);
+    let source_arn = source_arn(&session.scope, &place, api_id, caller);
     let client = session.lambda(&region(session, &place));
     let find = || async {
         let statements = policy(session, &place).await?;
         match statements.into_iter().find(|it| it.id() == Some(&statement_id)) {
-            Some(there) if there.lets_in(&source_arn) => Ok(Some(())),
+            Some(there) if there.lets_in(caller.service(), &source_arn) => Ok(Some(())),
             Some(there) => Err(different(&place, &statement_id, &there)),
             None => Ok(None),
         }
@@ -106,7 +126,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
                         .set_qualifier(place.qualifier.clone())
                         .statement_id(&statement_id)
                         .action("lambda:InvokeFunction")
-                        .principal("apigateway.amazonaws.com")
+                        .principal(caller.service())
                         .source_arn(&source_arn)
                         .customize()
                         .config_override(session.once_lambda())
@@ -177,14 +197,23 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     }
 }
 
-/// The id of the statement for all routes of an API, or for one of its authorizers. It begins with the API's id, so
-/// that whose it is can be seen in the function's policy.
-pub(crate) fn statement_id(api_id: &str, place: &Place, authorizer_id: Option<&str>) -> String {
-    match authorizer_id {
-        Some(id) => format!("{}{id}", authorizer_prefix(api_id)),
-        None => {
-            let place = format!("{} {}", place.function_arn, place.qualifier.as_deref().unwrap_or_default());
-            format!("fgw-{api_id}-routes-{}", digest(&place))
+/// The id of the statement for a caller. It begins with the API's id, so that whose it is can be seen in the function's
+/// policy.
+pub(crate) fn statement_id(api_id: &str, place: &Place, caller: CallerId<'_>) -> String {
+    let place = format!("{} {}", place.function_arn, place.qualifier.as_deref().unwrap_or_default());
+    match caller {
+        CallerId::Routes => format!("fgw-{api_id}-routes-{}", digest(&place)),
+        CallerId::Authorizer(id) => format!("{}{id}", authorizer_prefix(api_id)),
+        CallerId::LogGroup(name) => format!("fgw-{api_id}-logs-{}", digest(&format!("{place} {name}"))),
+    }
+}
+
+impl CallerId<'_> {
+    /// The principal. These names are the same in every partition.
+    fn service(self) -> &'static str {
+        match self {
+            CallerId::Routes | CallerId::Authorizer(_) => "apigateway.amazonaws.com",
+            CallerId::LogGroup(_) => "logs.amazonaws.com",
         }
     }
 }
@@ -208,12 +237,12 @@ impl Place {
     }
 
     /// The permission of an API at this place.
-    pub(crate) fn permission(&self, api: Key, authorizer: Option<Key>) -> LambdaPermission {
+    pub(crate) fn permission(&self, api: Key, caller: Caller) -> LambdaPermission {
         LambdaPermission {
             api,
             function_arn: Input::Known(self.function_arn.clone()),
             qualifier: Input::Known(self.qualifier.clone()),
-            authorizer,
+            caller,
         }
     }
 }
@@ -223,12 +252,12 @@ impl Statement {
         self.0.get("Sid")?.as_str()
     }
 
-    /// Whether it lets API Gateway call the function from this source, and does nothing else.
-    fn lets_in(&self, source_arn: &str) -> bool {
-        let principal = self.0.get("Principal");
-        let service = principal.and_then(|it| it.get("Service").or(Some(it))).and_then(only);
+    /// Whether it lets a service call the function from this source, and does nothing else.
+    fn lets_in(&self, principal: &str, source_arn: &str) -> bool {
+        let allowed = self.0.get("Principal");
+        let service = allowed.and_then(|it| it.get("Service").or(Some(it))).and_then(only);
         self.0.get("Effect").and_then(Value::as_str) == Some("Allow")
-            && service == Some("apigateway.amazonaws.com")
+            && service == Some(principal)
             && self.0.get("Action").and_then(only) == Some("lambda:InvokeFunction")
             && self.sources().is_some_and(|sources| sources == [source_arn])
     }
@@ -264,13 +293,17 @@ fn region(session: &Session, place: &Place) -> String {
     FunctionArn::parse(&place.function_arn).map_or_else(|_| session.scope.region.clone(), |function| function.region)
 }
 
-fn source_arn(scope: &Scope, place: &Place, api_id: &str, authorizer_id: Option<&str>) -> String {
+fn source_arn(scope: &Scope, place: &Place, api_id: &str, caller: CallerId<'_>) -> String {
     // Only functions of the gateway's own account get here.
     let account = scope.account.clone().or_else(|| FunctionArn::parse(&place.function_arn).ok().map(|it| it.account));
-    let execution_arn = execution_arn(scope, &account.unwrap_or_default(), api_id);
-    match authorizer_id {
-        Some(id) => format!("{execution_arn}/authorizers/{id}"),
-        None => format!("{execution_arn}/*/*"),
+    let account = account.unwrap_or_default();
+    let execution_arn = execution_arn(scope, &account, api_id);
+    match caller {
+        CallerId::Routes => format!("{execution_arn}/*/*"),
+        CallerId::Authorizer(id) => format!("{execution_arn}/authorizers/{id}"),
+        CallerId::LogGroup(name) => {
+            format!("arn:{}:logs:{}:{account}:log-group:{name}:*", scope.partition, scope.region)
+        }
     }
 }
 

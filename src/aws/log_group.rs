@@ -52,6 +52,7 @@ pub(crate) fn read(found: &Found, api: Key, key: Key) -> Option<Observed> {
         api,
         name: Input::Known(name.clone()),
         retention_in_days: Input::Known(found.shown.retention_in_days.filter(|days| *days != 0).map(i64::from)),
+        kms_key_arn: Input::Known(found.shown.kms_key_id.clone()),
         tags: tag_changes::shown(&found.tags),
     };
     let learned = arn_of(&found.shown).map(|arn| learned(arn.to_string())).unwrap_or_default();
@@ -231,6 +232,7 @@ mod tests {
 
     fn spec(days: Option<i64>) -> LogGroup {
         LogGroup {
+            kms_key_arn: Input::Known(None),
             api: Key::new("api"),
             name: Input::Known(NAME.into()),
             retention_in_days: Input::Known(days),

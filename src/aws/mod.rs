@@ -7,6 +7,8 @@ pub(crate) mod ec2;
 pub(crate) mod apigatewayv2;
 pub(crate) mod lambda_permission;
 pub(crate) mod log_group;
+pub(crate) mod log_subscription;
+pub(crate) mod dns_record;
 
 mod operation;
 mod ownership;
@@ -24,6 +26,8 @@ mod identity;
 mod http_client;
 mod trust;
 mod facts;
+mod acm;
+mod kms;
 
 #[cfg(test)]
 mod loopback;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::waits::Newborns;
-use super::{Operation, apigatewayv2, ec2, lambda_permission, log_group};
+use super::{Operation, apigatewayv2, dns_record, ec2, lambda_permission, log_group, log_subscription};
 use crate::cloud::{Cloud, Failure, InTheWay, Owner, Record, RootState, Seen, UnfinishedRoot, Within, Work};
 use crate::objects::{Entry, Object, Spec};
 use crate::product::{Facts, Lookup, Scope};
@@ -17,6 +17,9 @@ pub struct Session {
     pub(crate) ec2: aws_sdk_ec2::Client,
     pub(crate) apigateway: aws_sdk_apigatewayv2::Client,
     pub(crate) logs: aws_sdk_cloudwatchlogs::Client,
+    pub(crate) acm: aws_sdk_acm::Client,
+    pub(crate) kms: aws_sdk_kms::Client,
+    pub(crate) route53: aws_sdk_route53::Client,
     /// The configuration that Lambda clients are made from, one per Region of a function.
     pub(crate) lambda_config: aws_sdk_lambda::Config,
     /// What this process has made, and AWS may not show yet.
@@ -72,6 +75,10 @@ impl Cloud for Session {
             Spec::ApiRoute(spec) => apigatewayv2::route::create(&operation, spec).await,
             Spec::LogGroup(spec) => log_group::create(&operation, spec).await,
             Spec::Stage(spec) => apigatewayv2::stage::create(&operation, spec).await,
+            Spec::LogSubscription(spec) => log_subscription::create(&operation, spec).await,
+            Spec::DomainName(spec) => apigatewayv2::domain_name::create(&operation, spec).await,
+            Spec::ApiMapping(spec) => apigatewayv2::api_mapping::create(&operation, spec).await,
+            Spec::DnsRecord(spec) => dns_record::create(&operation, spec).await,
         }
     }
 
@@ -118,6 +125,10 @@ impl Cloud for Session {
             Spec::ApiRoute(to) => apigatewayv2::route::update(&operation, id, from!(ApiRoute), to).await,
             Spec::LogGroup(to) => log_group::update(&operation, id, from!(LogGroup), to).await,
             Spec::Stage(to) => apigatewayv2::stage::update(&operation, id, from!(Stage), to).await,
+            Spec::LogSubscription(to) => log_subscription::update(&operation, id, from!(LogSubscription), to).await,
+            Spec::DomainName(to) => apigatewayv2::domain_name::update(&operation, id, from!(DomainName), to).await,
+            Spec::ApiMapping(to) => apigatewayv2::api_mapping::update(&operation, id, from!(ApiMapping), to).await,
+            Spec::DnsRecord(to) => dns_record::update(&operation, id, from!(DnsRecord), to).await,
         }
     }
 
@@ -143,6 +154,10 @@ impl Cloud for Session {
             Spec::ApiRoute(_) => apigatewayv2::route::delete(&operation, entry).await,
             Spec::LogGroup(_) => log_group::delete(&operation, entry).await,
             Spec::Stage(_) => apigatewayv2::stage::delete(&operation, entry).await,
+            Spec::LogSubscription(_) => log_subscription::delete(&operation, entry).await,
+            Spec::DomainName(_) => apigatewayv2::domain_name::delete(&operation, entry).await,
+            Spec::ApiMapping(_) => apigatewayv2::api_mapping::delete(&operation, entry).await,
+            Spec::DnsRecord(_) => dns_record::delete(&operation, entry).await,
         }
     }
 

@@ -72,6 +72,10 @@ impl<P: Product> Composite<P> {
             );
             return unchanged(diagnostics, &request);
         };
+        if !decision.missing.is_empty() {
+            diagnostics.problems(decision.missing);
+            return unchanged(diagnostics, &request);
+        }
         if creating && self.finds_leftovers(cloud.as_ref(), &config, &mut diagnostics).await {
             return unchanged(diagnostics, &request);
         }
@@ -114,7 +118,7 @@ impl<P: Product> Composite<P> {
             progress: &self.progress,
             done: Default::default(),
         };
-        let (Decision { objects, plan }, mut outcome) =
+        let (Decision { objects, plan, .. }, mut outcome) =
             carry_out::<P>(&name::<P>(&config), decision, &execution, decide_from, &mut diagnostics).await;
         private.inventory = lock(&inventory).clone();
         let culprits = obstacles::of_failures::<P>(cloud.as_ref(), &private.inventory, &plan, &outcome).await;

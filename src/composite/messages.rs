@@ -2,7 +2,7 @@
 
 use crate::cloud::{Cause, Failure, InTheWay, Obstacle, UnfinishedRoot};
 use crate::objects::{Entry, Inventory, Object, Spec};
-use crate::plugin::{AttributePath, Diagnostics, Value};
+use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::product::{IgnoredDrift, Product};
 use crate::reconcile::{Action, Gap, Outcome, Plan};
 
@@ -38,6 +38,17 @@ pub(super) fn failures(plan: &Plan, outcome: &Outcome, found: &Culprits, diagnos
         let action = &plan.ops[*position].action;
         let summary = format!("{} {} {} failed", action.doing(), action.spec().kind(), action.key());
         diagnostics.error(summary, format!("{}{}", detail(failure), culprits(found.get(position))));
+    }
+}
+
+/// What an apply will look for again, and be refused without.
+pub(super) fn warn_of_missing<P: Product>(name: &str, missing: &[Problem], diagnostics: &mut Diagnostics) {
+    for problem in missing {
+        diagnostics.attribute_warning(
+            problem.path.clone(),
+            format!("{} {name:?} waits for something that is not there", P::TYPE_NAME),
+            format!("{} The apply looks again, and changes nothing without it. {}", problem.message, problem.hint),
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use super::private::Private;
 use super::{import, messages, obstacles, refresh, state};
 use crate::cloud::{Cloud, Connected, Connection, Failure};
 use crate::objects::{Ids, Inventory, Object, Spec};
-use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Value};
+use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Problem, Value};
 use crate::product::{Blueprint, Context, Facts, Product, Scope};
 use crate::reconcile::{self, Action, Plan};
 
@@ -18,6 +18,8 @@ pub(super) struct Decision {
     pub(super) objects: Vec<Object>,
     /// The way there.
     pub(super) plan: Plan,
+    /// What must exist before an apply and does not, or not yet.
+    pub(super) missing: Vec<Problem>,
 }
 
 /// The one way from what there is and what is wanted to operations, for plan and apply alike. `None` while an
@@ -31,13 +33,13 @@ pub(super) fn decide<P: Product>(
     diagnostics: &mut Diagnostics,
 ) -> Result<Option<Decision>, ()> {
     let context = Context { config, prior, existing: inventory, scope, facts };
-    let objects = match P::blueprint(&context) {
-        Ok(Blueprint::Decided { objects, warnings }) => {
+    let (objects, missing) = match P::blueprint(&context) {
+        Ok(Blueprint::Decided { objects, warnings, missing }) => {
             for warning in warnings {
                 let summary = format!("{} {}: {}", P::TYPE_NAME, name::<P>(config), warning.path);
                 diagnostics.attribute_warning(warning.path, summary, format!("{} {}", warning.message, warning.hint));
             }
-            objects
+            (objects, missing)
         }
         Ok(Blueprint::Undecided) => return Ok(None),
         Err(problems) => {
@@ -49,7 +51,7 @@ pub(super) fn decide<P: Product>(
     messages::warn_of_idle_patterns::<P>(&name::<P>(config), &ignored, &objects, diagnostics);
     ignore_drift(inventory, &ignored, &objects);
     match reconcile::plan(inventory, &objects) {
-        Ok(plan) => Ok(Some(Decision { objects, plan })),
+        Ok(plan) => Ok(Some(Decision { objects, plan, missing })),
         Err(circle) => {
             diagnostics.error(
                 format!("{} {} cannot be changed in one step", P::TYPE_NAME, name::<P>(config)),
@@ -124,6 +126,7 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         Err(()) => return failed(diagnostics, &request),
         Ok(None) => undecided::<P>(&request.prior, &filled, &config, Some(scope), &private.inventory.ids()),
         Ok(Some(decision)) => {
+            messages::warn_of_missing::<P>(&name::<P>(&config), &decision.missing, &mut diagnostics);
             if updating && !replacing {
                 let (name, plan, inventory) = (name::<P>(&config), &decision.plan, &private.inventory);
                 let in_the_way = obstacles::in_deleted_subnets::<P>(cloud.as_ref(), inventory, plan).await;

@@ -11,7 +11,7 @@ use crate::cloud::{
 };
 use crate::objects::{Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::plugin::Input;
-use crate::product::{AvailabilityZone, Facts, Lookup, Scope};
+use crate::product::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
 
 /// How often a NAT gateway lets others run before it works.
 const LONG: usize = 500;
@@ -20,6 +20,10 @@ const LONG: usize = 500;
 pub(crate) struct Simulation {
     scope: Scope,
     zones: Mutex<Vec<AvailabilityZone>>,
+    /// What a look for certificates finds.
+    pub(crate) certificates: Mutex<Vec<Certificate>>,
+    /// What a look for a key finds.
+    pub(crate) kms_key: Mutex<Option<Found<String>>>,
     objects: Mutex<Vec<Object>>,
     ids: Mutex<BTreeMap<Key, String>>,
     /// The id that each object with a target leads to. AWS keeps it when that has gone.
@@ -64,6 +68,8 @@ impl Simulation {
                 ..Scope::default()
             },
             zones: Mutex::new(zones.collect()),
+            certificates: Mutex::default(),
+            kms_key: Mutex::default(),
             objects: Mutex::default(),
             ids: Mutex::default(),
             leads: Mutex::default(),
@@ -202,6 +208,8 @@ impl Cloud for Simulation {
         Ok(Facts {
             availability_zones: Some(self.zones.lock().unwrap().clone()),
             gateway_endpoint_services: Some(services.to_vec()),
+            certificates: Some(self.certificates.lock().unwrap().clone()),
+            kms_key: self.kms_key.lock().unwrap().clone(),
         })
     }
 
@@ -382,7 +390,15 @@ fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
 }
 
 fn outlives_root(spec: &Spec) -> bool {
-    matches!(spec, Spec::Eip(_) | Spec::LogGroup(_) | Spec::LambdaPermission(_))
+    matches!(
+        spec,
+        Spec::Eip(_)
+            | Spec::LogGroup(_)
+            | Spec::LogSubscription(_)
+            | Spec::LambdaPermission(_)
+            | Spec::DomainName(_)
+            | Spec::DnsRecord(_)
+    )
 }
 
 fn learned(spec: &Spec, id: &str) -> Learned {
@@ -396,6 +412,7 @@ fn learned(spec: &Spec, id: &str) -> Learned {
         ],
         Spec::VpcIpv6Block(_) => &[("ipv6_cidr_block", "2001:db8:1234::/56")],
         Spec::Api(_) => &[("api_endpoint", "https://api.example.com"), ("resource", "http_gateway/front")],
+        Spec::DomainName(_) => &[("target_domain_name", "d-1.example.com"), ("target_hosted_zone_id", "Z1")],
         _ => &[],
     };
     let mut learned: Learned = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();

@@ -91,7 +91,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
     problems.extend(over.take(1));
     problems.extend(foreign_routes::problems(&objects, context.existing));
-    if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings }) } else { Err(problems) }
+    if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings, missing: Vec::new() }) } else { Err(problems) }
 }
 
 impl Structure {

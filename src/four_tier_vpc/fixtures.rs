@@ -17,7 +17,11 @@ pub(super) fn zones(letters: &str) -> Vec<AvailabilityZone> {
 
 pub(super) fn facts(letters: &str) -> Facts {
     let services = ["s3", "s3express", "dynamodb"].map(|it| format!("com.amazonaws.eu-central-1.{it}"));
-    Facts { availability_zones: Some(zones(letters)), gateway_endpoint_services: Some(services.into()) }
+    Facts {
+        availability_zones: Some(zones(letters)),
+        gateway_endpoint_services: Some(services.into()),
+        ..Facts::default()
+    }
 }
 
 pub(super) fn scope() -> Scope {

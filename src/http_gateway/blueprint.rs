@@ -1,45 +1,55 @@
 //! From the configuration to the objects that should exist, in the order of creation.
 
+mod domain;
+mod logs;
+
 use std::collections::BTreeMap;
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
 use super::function_arn::FunctionArn;
 use super::{access_log, authorizer, cors, keys, tags};
 use crate::objects::{
-    AccessLog, Api, ApiRoute, Authorizer, Integration, Inventory, Key, LambdaPermission, LogGroup, Object, Ref,
-    RouteKey, Spec, Stage, Tags,
+    AccessLog, Api, ApiRoute, Authorizer, Caller, Integration, Inventory, Key, LambdaPermission, Object, Ref, RouteKey,
+    Spec, Stage, Tags,
 };
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::product::{Blueprint, Context, MOST_TAGS, Scope};
+use crate::product::{Blueprint, Context, Facts, MOST_TAGS, Scope};
 
 /// The objects that should exist. Errors are what only the account and Region can tell.
 pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {
     let mut draft = Draft {
         scope: context.scope,
+        facts: context.facts,
         existing: context.existing,
         api: keys::api(),
         objects: Vec::new(),
         after_routes: BTreeMap::new(),
         warnings: Vec::new(),
+        missing: Vec::new(),
         problems: Vec::new(),
     };
     let decided = draft.all(context.config);
     match (draft.problems.is_empty(), decided) {
         (false, _) => Err(draft.problems),
         (true, None) => Ok(Blueprint::Undecided),
-        (true, Some(())) => Ok(Blueprint::Decided { objects: draft.objects, warnings: draft.warnings }),
+        (true, Some(())) => {
+            let Draft { objects, warnings, missing, .. } = draft;
+            Ok(Blueprint::Decided { objects, warnings, missing })
+        }
     }
 }
 
 /// A blueprint in the making. Its steps return `None` where an unknown input decides which objects there are.
 struct Draft<'a> {
     scope: &'a Scope,
+    facts: &'a Facts,
     existing: &'a Inventory,
     api: Key,
     objects: Vec<Object>,
     /// Per authorizer name: its key, and the permission that must stand before a route uses it.
     after_routes: BTreeMap<&'a str, (Key, Option<Key>)>,
     warnings: Vec<Problem>,
+    missing: Vec<Problem>,
     problems: Vec<Problem>,
 }
 
@@ -48,7 +58,7 @@ impl<'a> Draft<'a> {
         let routes = known_entries(&config.route_config);
         let authorizers = known_entries(&config.faas_authorizers);
         self.api(config);
-        let log_group = self.log_group(config);
+        let log_group = self.logs(config);
         // Each step runs although another is undecided, so that all problems are found at once.
         let functions = routes.as_ref().and_then(|routes| self.permissions(routes));
         let protected = authorizers.and_then(|authorizers| self.authorizers(authorizers));
@@ -56,6 +66,7 @@ impl<'a> Draft<'a> {
         let integrations = self.integrations(&routes, &functions)?;
         let route_keys = self.routes(&routes, &integrations)?;
         self.stage(config, log_group?, route_keys);
+        self.domain(config)?;
         self.warn_of_preflights(config, &routes);
         Some(())
     }
@@ -69,21 +80,6 @@ impl<'a> Draft<'a> {
             tags: self.tags("api_tags", &config.api_tags),
         };
         self.add(self.api.clone(), Spec::Api(spec), vec![]);
-    }
-
-    fn log_group(&mut self, config: &GatewayConfig) -> Option<Option<Key>> {
-        let Some(name) = config.access_log_logservice_group_name.known()? else { return Some(None) };
-        let own = config.access_log_logservice_group_tags.clone().map(Option::unwrap_or_default);
-        let name = Input::Known(name.clone());
-        let key = keys::log_group(&name);
-        let spec = LogGroup {
-            api: self.api.clone(),
-            name,
-            retention_in_days: config.access_log_logservice_group_retention_in_days.clone(),
-            tags: self.tags("access_log_logservice_group_tags", &own),
-        };
-        self.add(key.clone(), Spec::LogGroup(spec), vec![]);
-        Some(Some(key))
     }
 
     /// One permission per function and qualifier of ours. Answers per function ARN as configured.
@@ -102,11 +98,11 @@ impl<'a> Draft<'a> {
             let Some(function) = self.function(arn, &path) else { continue };
             if self.is_ours(&function) {
                 let key = keys::permission(&function);
-                let spec = self.permission(&function, None);
+                let spec = self.permission(&function, Caller::Routes);
                 self.add(key.clone(), Spec::LambdaPermission(spec), vec![]);
                 permissions.insert(arn, Some(key));
             } else {
-                self.warn_of_foreign_function(&function, path, None);
+                self.warn_of_foreign_function(&function, path, &Caller::Routes);
                 permissions.insert(arn, None);
             }
         }
@@ -156,11 +152,11 @@ impl<'a> Draft<'a> {
         };
         self.check_partition(&function, &path);
         if !self.is_ours(&function) {
-            self.warn_of_foreign_function(&function, path, Some(key));
+            self.warn_of_foreign_function(&function, path, &Caller::Authorizer(key.clone()));
             return Some(None);
         }
         let permission = keys::authorizer_permission(&spec.name, &function, key);
-        let statement = self.permission(&function, Some(key.clone()));
+        let statement = self.permission(&function, Caller::Authorizer(key.clone()));
         self.add(permission.clone(), Spec::LambdaPermission(statement), vec![]);
         Some(Some(permission))
     }
@@ -249,12 +245,12 @@ impl<'a> Draft<'a> {
         self.objects.push(Object { after, ..Object::new(key, spec) });
     }
 
-    fn permission(&self, function: &FunctionArn, authorizer: Option<Key>) -> LambdaPermission {
+    fn permission(&self, function: &FunctionArn, caller: Caller) -> LambdaPermission {
         LambdaPermission {
             api: self.api.clone(),
             function_arn: Input::Known(function.unqualified()),
             qualifier: Input::Known(function.qualifier.clone()),
-            authorizer,
+            caller,
         }
     }
 
@@ -296,7 +292,7 @@ impl<'a> Draft<'a> {
         self.scope.account.as_ref().is_none_or(|account| *account == function.account)
     }
 
-    fn warn_of_foreign_function(&mut self, function: &FunctionArn, path: AttributePath, authorizer: Option<&Key>) {
+    fn warn_of_foreign_function(&mut self, function: &FunctionArn, path: AttributePath, caller: &Caller) {
         let id = |key: &Key, placeholder: &str| {
             let entry = self.existing.present().find(|entry| entry.key == *key && !entry.leaving);
             entry.map_or_else(|| placeholder.to_string(), |entry| entry.id.clone())
@@ -304,18 +300,24 @@ impl<'a> Draft<'a> {
         let api = id(&self.api, "API_ID");
         let Scope { partition, region, .. } = self.scope;
         let account = self.scope.account.as_deref().unwrap_or("ACCOUNT_ID");
-        let (source, statement) = match authorizer {
-            None => ("*/*".to_string(), format!("http-gateway-{api}")),
-            Some(key) => {
+        let execution = format!("arn:{partition}:execute-api:{region}:{account}:{api}");
+        let (service, source, statement) = match caller {
+            Caller::Routes => ("apigateway", format!("{execution}/*/*"), format!("http-gateway-{api}")),
+            Caller::Authorizer(key) => {
                 let id = id(key, "AUTHORIZER_ID");
-                (format!("authorizers/{id}"), format!("http-gateway-{api}-authorizer-{id}"))
+                let statement = format!("http-gateway-{api}-authorizer-{id}");
+                ("apigateway", format!("{execution}/authorizers/{id}"), statement)
+            }
+            Caller::LogGroup(group) => {
+                let name = group.fixed.known().map_or("LOG_GROUP", String::as_str);
+                let source = format!("arn:{partition}:logs:{region}:{account}:log-group:{name}:*");
+                ("logs", source, format!("http-gateway-{api}-logs"))
             }
         };
         let qualifier = function.qualifier.iter().map(|it| format!(" --qualifier {it}")).collect::<String>();
         let command = format!(
             "aws lambda add-permission --region {} --function-name {}{qualifier} --statement-id {statement} --action \
-             lambda:InvokeFunction --principal apigateway.amazonaws.com --source-arn \
-             'arn:{partition}:execute-api:{region}:{account}:{api}/{source}'",
+             lambda:InvokeFunction --principal {service}.amazonaws.com --source-arn '{source}'",
             function.region,
             function.unqualified(),
         );

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::arn::{Arn, only};
+
 /// The ARN of a Lambda function, with an alias or version where one is named.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FunctionArn {
@@ -20,35 +22,25 @@ pub struct FunctionArn {
 impl FunctionArn {
     /// Reads an ARN. The error says what is wrong with it, in a sentence.
     pub fn parse(text: &str) -> Result<FunctionArn, String> {
-        let parts: Vec<&str> = text.split(':').collect();
-        let ["arn", partition, service, region, account, resource, tail @ ..] = parts.as_slice() else {
-            return Err(format!("{text:?} is not an ARN."));
-        };
-        if *service == "apigateway" {
+        let arn = Arn::split(text)?;
+        if arn.service == "apigateway" {
             return Err(format!("{text:?} is an invoke URI, not the ARN of a function."));
         }
-        if *service != "lambda" || *resource != "function" {
+        let Some(rest) = arn.resource.strip_prefix("function:").filter(|_| arn.service == "lambda") else {
             return Err(format!("{text:?} is not the ARN of a Lambda function."));
-        }
-        if !partition.starts_with("aws") || !only(partition, "-") {
-            return Err(format!("{text:?} has {partition:?} for a partition."));
-        }
-        if region.is_empty() || !only(region, "-") {
-            return Err(format!("{text:?} has {region:?} for a Region."));
-        }
-        if account.len() != 12 || !account.bytes().all(|it| it.is_ascii_digit()) {
-            return Err(format!("{text:?} has {account:?} for an account id, which is twelve digits."));
-        }
-        let (name, qualifier) = match tail {
+        };
+        let Arn { partition, region, account, .. } = Arn::parse(text)?;
+        let parts: Vec<&str> = rest.split(':').collect();
+        let (name, qualifier) = match parts.as_slice() {
             [name] => (*name, None),
             [name, qualifier] => (*name, Some(*qualifier)),
             _ => return Err(format!("{text:?} has parts that no function ARN has.")),
         };
         check_name(name, qualifier).map_err(|problem| format!("{text:?}: {problem}"))?;
         Ok(FunctionArn {
-            partition: (*partition).to_string(),
-            region: (*region).to_string(),
-            account: (*account).to_string(),
+            partition: partition.to_string(),
+            region: region.to_string(),
+            account: account.to_string(),
             name: name.to_string(),
             qualifier: qualifier.map(str::to_string),
         })
@@ -116,10 +108,6 @@ fn check_name(name: &str, qualifier: Option<&str>) -> Result<(), String> {
         }
         _ => Ok(()),
     }
-}
-
-fn only(text: &str, others: &str) -> bool {
-    text.chars().all(|it| it.is_ascii_alphanumeric() || others.contains(it))
 }
 
 #[cfg(test)]

@@ -57,6 +57,17 @@ pub fn authorizer_permission(name: &str, function: &FunctionArn, authorizer: &Ke
     Key::fixed(format!("authorizer_permission.{name}"), fixed)
 }
 
+/// `log_subscription`, fixed by the group's name.
+pub fn log_subscription(log_group: &Key) -> Key {
+    Key { slot: "log_subscription".into(), fixed: log_group.fixed.clone() }
+}
+
+/// `subscription_permission`, fixed by function, qualifier, and the log group that is the statement's source.
+pub fn subscription_permission(function: &FunctionArn, log_group: &Key) -> Key {
+    let fixed = log_group.fixed.as_ref().map(|group| format!("{} {group}", function_and_qualifier(function)));
+    Key::fixed("subscription_permission", fixed)
+}
+
 /// `integration.<function>.<hash>` of all that an integration is. `None` while part of it is unknown.
 pub fn integration(spec: &Integration) -> Option<Key> {
     let arn = spec.function_arn.known()?;
@@ -78,6 +89,25 @@ pub fn route(route_key: &str) -> Key {
 /// `stage`.
 pub fn stage() -> Key {
     Key::new("stage")
+}
+
+/// `domain`, fixed by its name.
+pub fn domain(name: &Input<String>) -> Key {
+    Key::fixed("domain", name.clone())
+}
+
+/// `api_mapping`, fixed by the name of its domain.
+pub fn api_mapping(domain: &Key) -> Key {
+    Key { slot: "api_mapping".into(), fixed: domain.fixed.clone() }
+}
+
+/// `dns_record`, fixed by zone and name.
+pub fn dns_record(zone_id: &Input<String>, name: &Input<String>) -> Key {
+    let fixed = match (zone_id, name) {
+        (Input::Known(zone_id), Input::Known(name)) => Input::Known(format!("{zone_id} {name}")),
+        _ => Input::Unknown,
+    };
+    Key::fixed("dns_record", fixed)
 }
 
 fn function_and_qualifier(function: &FunctionArn) -> String {

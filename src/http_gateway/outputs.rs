@@ -22,7 +22,11 @@ pub(super) fn schema() -> Vec<Attribute> {
             "The start of the ARNs by which permissions name the API's requests, `arn:aws:execute-api:<region>:<account>\
              :<api id>`. Null when the provider may not ask for its account.",
         ),
-        Attribute::computed("invoke_url", Type::String, "URL at which the gateway answers."),
+        Attribute::computed(
+            "invoke_url",
+            Type::String,
+            "URL at which the gateway answers: that of the custom domain where there is one.",
+        ),
         Attribute::computed("default_stage_id", Type::String, "Id of the stage, `$default`."),
         Attribute::computed("stage_arn", Type::String, "ARN of the stage."),
         Attribute::computed("integration_ids", ids(), "Ids of integrations, by route key. Equal routes share one."),
@@ -33,13 +37,17 @@ pub(super) fn schema() -> Vec<Attribute> {
             Type::String,
             "ARN of the log group for access logs. Null when access logs are off.",
         ),
-        Attribute::computed("certificate_arn", Type::String, "ARN of the custom domain's certificate."),
+        Attribute::computed(
+            "certificate_arn",
+            Type::String,
+            "ARN of the custom domain's certificate. Null without a custom domain.",
+        ),
         Attribute::computed(
             "domain_target",
             Type::Object(domain),
-            "What a DNS record for the custom domain points to.",
+            "What a DNS record for the custom domain points to. Null without a custom domain.",
         ),
-        Attribute::computed("dns_record_fqdn", Type::String, "Name of the DNS record."),
+        Attribute::computed("dns_record_fqdn", Type::String, "Name of the DNS record. Null without one."),
     ]
 }
 
@@ -84,18 +92,18 @@ pub(super) fn outputs(
     [
         ("api_id", ids.id(&api)),
         ("api_arn", api_arn),
-        ("api_endpoint", endpoint.clone()),
+        ("invoke_url", invoke_url(config, &endpoint)),
+        ("api_endpoint", endpoint),
         ("execution_arn", execution_arn),
-        ("invoke_url", endpoint),
         ("default_stage_id", stage),
         ("stage_arn", stage_arn),
         ("integration_ids", integration_ids),
         ("route_ids", route_ids),
         ("authorizer_ids", authorizer_ids),
         ("access_log_group_arn", access_log_group_arn(config, ids, scope)),
-        ("certificate_arn", Value::Null),
-        ("domain_target", Value::Null),
-        ("dns_record_fqdn", Value::Null),
+        ("certificate_arn", of_domain(config, || certificate_arn(objects))),
+        ("domain_target", of_domain(config, || domain_target(config, ids))),
+        ("dns_record_fqdn", dns_record_fqdn(config)),
     ]
     .map(|(name, value)| (name.to_string(), value))
     .into()
@@ -113,6 +121,51 @@ fn access_log_group_arn(config: &GatewayConfig, ids: &Ids, scope: Option<&Scope>
         Some(account) => format!("arn:{partition}:logs:{region}:{account}:log-group:{name}").into(),
         None => ids.learned(&keys::log_group(&Input::Known(name.clone())), "arn"),
     })
+}
+
+/// The custom domain where there is one.
+fn invoke_url(config: &GatewayConfig, endpoint: &Value) -> Value {
+    match &config.domain_name {
+        Input::Unknown => Value::Unknown,
+        Input::Known(None) => endpoint.clone(),
+        Input::Known(Some(domain)) => format!("https://{domain}").into(),
+    }
+}
+
+/// What depends on the custom domain: null where there is none.
+fn of_domain(config: &GatewayConfig, value: impl FnOnce() -> Value) -> Value {
+    match &config.domain_name {
+        Input::Unknown => Value::Unknown,
+        Input::Known(None) => Value::Null,
+        Input::Known(Some(_)) => value(),
+    }
+}
+
+fn certificate_arn(objects: Option<&[Object]>) -> Value {
+    let certificate = objects.into_iter().flatten().find_map(|object| match &object.spec {
+        Spec::DomainName(domain) => Some(domain.certificate_arn.clone()),
+        _ => None,
+    });
+    certificate.map_or(Value::Unknown, text)
+}
+
+fn domain_target(config: &GatewayConfig, ids: &Ids) -> Value {
+    let key = keys::domain(&config.domain_name.clone().map(Option::unwrap_or_default));
+    match [ids.learned(&key, "target_domain_name"), ids.learned(&key, "target_hosted_zone_id")] {
+        [Value::String(name), Value::String(zone)] => {
+            Value::map([("domain_name", Value::String(name)), ("hosted_zone_id", Value::String(zone))])
+        }
+        _ => Value::Unknown,
+    }
+}
+
+/// The record has the domain's name.
+fn dns_record_fqdn(config: &GatewayConfig) -> Value {
+    match &config.create_dns_entry {
+        Input::Unknown => Value::Unknown,
+        Input::Known(false) => Value::Null,
+        Input::Known(true) => of_domain(config, || config.domain_name.clone().into()),
+    }
 }
 
 fn arn(scope: Option<&Scope>, write: impl FnOnce(&Scope) -> Value) -> Value {

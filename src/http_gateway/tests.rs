@@ -684,7 +684,7 @@ fn context<'a>(
 
 fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<Object>, Vec<Problem>) {
     match HttpGateway::blueprint(&context(config, existing, scope, &Facts::default())) {
-        Ok(Blueprint::Decided { objects, warnings }) => (objects, warnings),
+        Ok(Blueprint::Decided { objects, warnings, .. }) => (objects, warnings),
         other => panic!("{other:?}"),
     }
 }

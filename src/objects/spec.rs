@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use super::{Claim, Key, Need, OnDelete, Ref, RouteKey, Tags};
 use crate::plugin::Input;
 
-pub use gateway::{AccessLog, Api, ApiRoute, Authorizer, Cors, Integration, LambdaPermission, LogGroup, Stage};
+pub use gateway::{
+    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Caller, Cors, DnsRecord, DomainName, Integration,
+    LambdaPermission, LogGroup, LogSubscription, Stage,
+};
 pub use network::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route,
     RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
@@ -42,7 +45,11 @@ pub enum Spec {
     Integration(Integration),
     ApiRoute(ApiRoute),
     LogGroup(LogGroup),
+    LogSubscription(LogSubscription),
     Stage(Stage),
+    DomainName(DomainName),
+    ApiMapping(ApiMapping),
+    DnsRecord(DnsRecord),
 }
 
 /// The tags of a spec, borrowed as the spec is.
@@ -60,14 +67,18 @@ macro_rules! tags_of {
             | Spec::DefaultSecurityGroup(DefaultSecurityGroup { tags, .. })
             | Spec::Api(Api { tags, .. })
             | Spec::LogGroup(LogGroup { tags, .. })
-            | Spec::Stage(Stage { tags, .. }) => Some(tags),
+            | Spec::Stage(Stage { tags, .. })
+            | Spec::DomainName(DomainName { tags, .. }) => Some(tags),
             Spec::VpcIpv6Block(_)
             | Spec::RouteTableAssociation(_)
             | Spec::Route(_)
             | Spec::Authorizer(_)
             | Spec::LambdaPermission(_)
             | Spec::Integration(_)
-            | Spec::ApiRoute(_) => None,
+            | Spec::ApiRoute(_)
+            | Spec::LogSubscription(_)
+            | Spec::ApiMapping(_)
+            | Spec::DnsRecord(_) => None,
         }
     };
 }
@@ -93,7 +104,11 @@ impl Spec {
             Spec::LambdaPermission(_) => "Lambda permission",
             Spec::Integration(_) => "integration",
             Spec::LogGroup(_) => "log group",
+            Spec::LogSubscription(_) => "subscription filter",
             Spec::Stage(_) => "stage",
+            Spec::DomainName(_) => "custom domain",
+            Spec::ApiMapping(_) => "API mapping",
+            Spec::DnsRecord(_) => "DNS record",
         }
     }
 
@@ -150,7 +165,11 @@ impl Spec {
             Spec::Authorizer(it) => vec![Need::new(&it.api, Holds)],
             Spec::LambdaPermission(it) => {
                 let mut needs = vec![Need::new(&it.api, Free)];
-                needs.extend(it.authorizer.iter().map(|authorizer| Need::new(authorizer, Outlives)));
+                needs.extend(match &it.caller {
+                    Caller::Routes => None,
+                    Caller::Authorizer(authorizer) => Some(Need::new(authorizer, Outlives)),
+                    Caller::LogGroup(group) => Some(Need::new(group, Free)),
+                });
                 needs
             }
             Spec::Integration(it) => {
@@ -165,6 +184,16 @@ impl Spec {
                 needs
             }
             Spec::LogGroup(it) => vec![Need::new(&it.api, Free)],
+            Spec::LogSubscription(it) => {
+                let mut needs = vec![Need::new(&it.log_group, Holds)];
+                needs.extend(it.permission.iter().map(|permission| Need::new(permission, Holds)));
+                needs
+            }
+            Spec::DomainName(it) => vec![Need::new(&it.api, Free)],
+            Spec::ApiMapping(it) => {
+                vec![Need::new(&it.api, Holds), Need::new(&it.stage, Holds), Need::new(&it.domain, Holds)]
+            }
+            Spec::DnsRecord(it) => Need::of(&it.target, Holds).into_iter().collect(),
             Spec::Stage(it) => {
                 let mut needs = vec![Need::new(&it.api, Holds)];
                 needs.extend(it.access_log.iter().flat_map(|log| Need::of(&log.log_group, Holds)));
@@ -185,6 +214,7 @@ impl Spec {
             Spec::Integration(it) => Some(&it.api),
             Spec::ApiRoute(it) => Some(&it.api),
             Spec::Stage(it) => Some(&it.api),
+            Spec::LogSubscription(it) => Some(&it.log_group),
             _ => None,
         }
     }
@@ -214,7 +244,7 @@ impl Spec {
             Spec::Route(it) => vec![Claim::Exact(format!("{:?} to {}", it.route_table, it.destination))],
             Spec::VpcEndpoint(it) => vec![Claim::Exact(format!("endpoint {:?}", it.service_name))],
             Spec::LambdaPermission(it) => {
-                vec![Claim::Exact(format!("statement {:?} {:?} {:?}", it.function_arn, it.qualifier, it.authorizer))]
+                vec![Claim::Exact(format!("statement {:?} {:?} {:?}", it.function_arn, it.qualifier, it.caller))]
             }
             Spec::ApiRoute(it) => {
                 let variables = RouteKey::parse(&it.route_key).map(|key| key.variables()).unwrap_or_default();
@@ -224,7 +254,11 @@ impl Spec {
                 claims
             }
             Spec::LogGroup(it) => vec![Claim::Exact(format!("log group {:?}", it.name))],
+            Spec::LogSubscription(it) => vec![Claim::Exact(format!("subscription of {:?}", it.log_group))],
             Spec::Stage(_) => vec![Claim::Exact("stage $default".into())],
+            Spec::DomainName(it) => vec![Claim::Exact(format!("domain {:?}", it.domain_name))],
+            Spec::ApiMapping(it) => vec![Claim::Exact(format!("mapping of {:?}", it.domain))],
+            Spec::DnsRecord(it) => vec![Claim::Exact(format!("record {:?} {:?}", it.zone_id, it.name))],
             _ => vec![],
         }
     }

@@ -13,6 +13,8 @@ pub(crate) struct Service {
     what: &'static str,
 }
 
+/// ACM, where certificates are.
+pub(crate) const ACM: Service = Service { names: &["acm"], what: "ACM" };
 /// API Gateway version 2, the one of HTTP APIs.
 pub(crate) const APIGATEWAY: Service = Service { names: &["apigatewayv2", "apigateway"], what: "API Gateway" };
 /// CloudWatch Logs.
@@ -20,12 +22,16 @@ pub(crate) const LOGS: Service =
     Service { names: &["logs", "cloudwatchlogs", "cloudwatchlog"], what: "CloudWatch Logs" };
 /// EC2, which VPCs are part of.
 pub(crate) const EC2: Service = Service { names: &["ec2"], what: "EC2" };
+/// KMS, where keys are.
+pub(crate) const KMS: Service = Service { names: &["kms"], what: "KMS" };
 /// Lambda.
 pub(crate) const LAMBDA: Service = Service { names: &["lambda"], what: "Lambda" };
+/// Route 53, where DNS records are.
+pub(crate) const ROUTE53: Service = Service { names: &["route53"], what: "Route 53" };
 /// STS.
 pub(crate) const STS: Service = Service { names: &["sts"], what: "STS" };
 
-const CALLED: &[Service] = &[APIGATEWAY, EC2, LAMBDA, LOGS, STS];
+const CALLED: &[Service] = &[ACM, APIGATEWAY, EC2, KMS, LAMBDA, LOGS, ROUTE53, STS];
 
 /// The names that hashicorp/aws accepts for services that this provider does not call.
 const OTHERS: &str = include_str!("other_endpoints.txt");

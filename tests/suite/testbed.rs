@@ -298,7 +298,7 @@ fn an_address_serves_a_second_nat_gateway_after_the_first() {
 #[test]
 fn a_nat_gateway_is_pending_for_the_scripted_time_and_filters_see_it() {
     let network = Network::new();
-    network.proxy.nat_pending(Duration::from_millis(800));
+    network.proxy.nat_pending(Duration::from_secs(6));
     let nat = network.nat();
     network.ec2("create_tags", json!({"Resources": [nat], "Tags": [{"Key": "fgw:object", "Value": "nat_gateway.0"}]}));
     let found = |name: &str, value: &str| {
@@ -308,7 +308,7 @@ fn a_nat_gateway_is_pending_for_the_scripted_time_and_filters_see_it() {
     };
     assert_eq!((found("state", "pending"), found("state", "available")), (1, 0));
     assert_eq!((found("tag:fgw:object", "nat_gateway.0"), found("tag:fgw:object", "nat_gateway.1")), (1, 0));
-    std::thread::sleep(Duration::from_millis(800));
+    std::thread::sleep(Duration::from_secs(6));
     assert_eq!((found("state", "pending"), found("state", "available")), (0, 1));
 }
 

@@ -6,12 +6,12 @@ use aws_sdk_apigatewayv2::types;
 use futures::future::join_all;
 
 use super::{api, authorizer, integration, route, stage};
-use crate::aws::lambda_permission::{self, Place, Statement, statement_id};
+use crate::aws::lambda_permission::{self, CallerId, Place, Statement, statement_id};
 use crate::aws::log_group::{self, Found};
 use crate::aws::{Session, ownership};
 use crate::cloud::{Failure, Observed, Owner, RootState, Seen, UnfinishedRoot};
 use crate::http_gateway::{FunctionArn, keys};
-use crate::objects::{Entry, Key, Ref, Spec};
+use crate::objects::{Caller, Entry, Key, Ref, Spec};
 use crate::product::Scope;
 
 /// Looks at a gateway. `None` only where AWS says that neither the API nor anything known that outlives it exists.
@@ -262,8 +262,12 @@ impl View<'_> {
         authorizer: Option<(&str, &Key)>,
     ) -> Option<Observed> {
         let place = Place::of_function(function);
-        let id = statement_id(self.root_id, &place, authorizer.map(|(id, _)| id));
-        let spec = place.permission(api_key.clone(), authorizer.map(|(_, key)| key.clone()));
+        let (id, caller) = match authorizer {
+            Some((id, key)) => (CallerId::Authorizer(id), Caller::Authorizer(key.clone())),
+            None => (CallerId::Routes, Caller::Routes),
+        };
+        let id = statement_id(self.root_id, &place, id);
+        let spec = place.permission(api_key.clone(), caller);
         lambda_permission::read(self.scope, self.policies.get(&place)?, self.root_id, &id, key, &spec)
     }
 

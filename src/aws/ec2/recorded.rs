@@ -81,24 +81,24 @@ impl Recorded {
             .retry_config(RetryConfig::disabled())
             .http_client(self.clone())
             .build();
-        let apigateway = aws_sdk_apigatewayv2::Config::builder()
-            .behavior_version(aws_sdk_apigatewayv2::config::BehaviorVersion::v2026_01_12())
-            .http_client(self.clone())
-            .build();
-        let logs = aws_sdk_cloudwatchlogs::Config::builder()
-            .behavior_version(aws_sdk_cloudwatchlogs::config::BehaviorVersion::v2026_01_12())
-            .http_client(self.clone())
-            .build();
-        let lambda_config = aws_sdk_lambda::Config::builder()
-            .behavior_version(aws_sdk_lambda::config::BehaviorVersion::v2026_01_12())
-            .http_client(self.clone())
-            .build();
+        /// A service that is not asked anything here.
+        macro_rules! config {
+            ($sdk:ident) => {
+                $sdk::Config::builder()
+                    .behavior_version($sdk::config::BehaviorVersion::v2026_01_12())
+                    .http_client(self.clone())
+                    .build()
+            };
+        }
         Session {
             scope: Scope { region: "us-east-1".to_string(), ..Scope::default() },
             ec2: aws_sdk_ec2::Client::from_conf(ec2),
-            apigateway: aws_sdk_apigatewayv2::Client::from_conf(apigateway),
-            logs: aws_sdk_cloudwatchlogs::Client::from_conf(logs),
-            lambda_config,
+            apigateway: aws_sdk_apigatewayv2::Client::from_conf(config!(aws_sdk_apigatewayv2)),
+            logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs)),
+            acm: aws_sdk_acm::Client::from_conf(config!(aws_sdk_acm)),
+            kms: aws_sdk_kms::Client::from_conf(config!(aws_sdk_kms)),
+            route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53)),
+            lambda_config: config!(aws_sdk_lambda),
             newborns: Default::default(),
             pollers: Default::default(),
         }

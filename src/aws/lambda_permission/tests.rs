@@ -9,7 +9,7 @@ fn arn(name: &str) -> String {
 
 fn spec(name: &str, qualifier: Option<&str>) -> LambdaPermission {
     let place = Place { function_arn: arn(name), qualifier: qualifier.map(str::to_string) };
-    place.permission(Key::new("api"), None)
+    place.permission(Key::new("api"), Caller::Routes)
 }
 
 fn calls(name: &str) -> (String, String) {
@@ -22,7 +22,7 @@ fn ids() -> [(Key, &'static str); 2] {
 }
 
 fn sid(spec: &LambdaPermission) -> String {
-    statement_id("api1", &Place::known(spec).unwrap(), None)
+    statement_id("api1", &Place::known(spec).unwrap(), CallerId::Routes)
 }
 
 fn policy_with(sid: &str, source: &str) -> Answer {
@@ -152,11 +152,11 @@ fn statement_ids_fit_and_tell_apart_what_may_call() {
     };
     let longest = "n".repeat(64);
     let ids = [
-        statement_id("a1b2c3d4e5", &place(&longest, None), None),
-        statement_id("a1b2c3d4e5", &place(&longest, Some("live")), None),
-        statement_id("a1b2c3d4e5", &place("orders", None), None),
-        statement_id("a1b2c3d4e5", &place("orders", None), Some("auth1")),
-        statement_id("a1b2c3d4e5", &place("orders", None), Some("auth2")),
+        statement_id("a1b2c3d4e5", &place(&longest, None), CallerId::Routes),
+        statement_id("a1b2c3d4e5", &place(&longest, Some("live")), CallerId::Routes),
+        statement_id("a1b2c3d4e5", &place("orders", None), CallerId::Routes),
+        statement_id("a1b2c3d4e5", &place("orders", None), CallerId::Authorizer("auth1")),
+        statement_id("a1b2c3d4e5", &place("orders", None), CallerId::Authorizer("auth2")),
     ];
     for (index, id) in ids.iter().enumerate() {
         assert!(id.len() <= 100 && id.starts_with("fgw-a1b2c3d4e5-"), "{id}");
@@ -169,8 +169,8 @@ fn statement_ids_fit_and_tell_apart_what_may_call() {
 fn a_statement_that_is_limited_by_more_or_lets_in_more_is_different() {
     let base = json!({ "Sid": "s", "Effect": "Allow", "Principal": { "Service": "apigateway.amazonaws.com" },
         "Action": "lambda:InvokeFunction", "Condition": { "ArnLike": { "AWS:SourceArn": "a" } } });
-    assert!(Statement(base.clone()).lets_in("a"));
-    assert!(!Statement(base.clone()).lets_in("b"));
+    assert!(Statement(base.clone()).lets_in("apigateway.amazonaws.com", "a"));
+    assert!(!Statement(base.clone()).lets_in("apigateway.amazonaws.com", "b"));
     for (field, value) in [
         ("Effect", json!("Deny")),
         ("Principal", json!("*")),
@@ -181,6 +181,6 @@ fn a_statement_that_is_limited_by_more_or_lets_in_more_is_different() {
     ] {
         let mut statement = base.clone();
         statement[field] = value;
-        assert!(!Statement(statement.clone()).lets_in("a"), "{statement}");
+        assert!(!Statement(statement.clone()).lets_in("apigateway.amazonaws.com", "a"), "{statement}");
     }
 }

@@ -19,6 +19,20 @@ async fn a_network_is_created_changed_and_destroyed() {
 }
 
 #[tokio::test]
+async fn a_range_of_another_source_takes_the_place_of_the_old_one_and_exchanges_no_subnet() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let of_pool = network(&[("enable_ipv6", true.into()), ("ipv6_ipam_pool_id", "ipam-pool-1".into())]);
+    terraform.assert_applies(&of_pool).await;
+    terraform.account.take_calls();
+    let amazons = network(&[("enable_ipv6", true.into()), ("assign_generated_ipv6_cidr_block", true.into())]);
+    terraform.assert_applies(&amazons).await;
+    let calls = terraform.account.take_calls();
+    let verbs: Vec<&str> = calls.iter().filter_map(|call| call.split_once(' ')).map(|(verb, _)| verb).collect();
+    assert_eq!((verbs[0], verbs[verbs.len() - 1]), ("create", "delete"), "subnets move in between: {calls:?}");
+    assert!(verbs[1..verbs.len() - 1].iter().all(|verb| *verb == "update"), "{calls:?}");
+}
+
+#[tokio::test]
 async fn a_replacement_whose_old_network_stays_in_part_goes_on_from_there() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);

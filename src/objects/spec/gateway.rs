@@ -58,18 +58,31 @@ pub struct Authorizer {
     pub credentials_arn: Input<Option<String>>,
 }
 
-/// A statement in a function's policy that lets API Gateway call it. Key `permission.<function>.<hash>` or
-/// `authorizer_permission.<name>`, fixed by function, qualifier and source; the id is the statement id.
+/// A statement in a function's policy that lets an AWS service call it. Key `permission.<function>.<hash>`,
+/// `authorizer_permission.<name>` or `subscription_permission`, fixed by function, qualifier and caller; the id is the
+/// statement id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LambdaPermission {
-    /// The API that may call.
+    /// The API for which it is made.
     pub api: Key,
     /// Unqualified ARN of the function.
     pub function_arn: Input<String>,
     /// Alias or version, where the ARN named one.
     pub qualifier: Input<Option<String>>,
-    /// The authorizer that may call; `None` for every route of the API.
-    pub authorizer: Option<Key>,
+    /// Who may call.
+    pub caller: Caller,
+}
+
+/// Who may call a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caller {
+    /// API Gateway, for every route of the API.
+    Routes,
+    /// API Gateway, for this authorizer.
+    Authorizer(Key),
+    /// CloudWatch Logs, for this log group.
+    LogGroup(Key),
 }
 
 /// A Lambda proxy integration. Key `integration.<function>.<hash>`; every input is part of the slot.
@@ -111,8 +124,28 @@ pub struct LogGroup {
     pub name: Input<String>,
     /// Days; `None` keeps events for ever.
     pub retention_in_days: Input<Option<i64>>,
+    /// ARN of the key that encrypts its events; `None` for AWS's own. CloudWatch Logs takes no ids and aliases.
+    pub kms_key_arn: Input<Option<String>>,
     /// Tags.
     pub tags: Tags,
+}
+
+/// The subscription filter of the log group. Key `log_subscription`, fixed by the group's name; its id is the name of
+/// the filter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LogSubscription {
+    /// The log group whose events are forwarded.
+    pub log_group: Key,
+    /// ARN of the function or stream that receives them.
+    pub destination_arn: Input<String>,
+    /// Which events are forwarded; the empty pattern is all.
+    pub filter_pattern: Input<String>,
+    /// Role by which CloudWatch Logs writes to a stream.
+    pub role_arn: Input<Option<String>>,
+    /// `Random` or `ByLogStream`. What AWS shows for a function is left out.
+    pub distribution: Input<Option<String>>,
+    /// The permission to call the function; `None` for a stream and for a function of another account.
+    pub permission: Option<Key>,
 }
 
 /// The stage `$default`, deployed automatically. Key `stage`.
@@ -133,4 +166,41 @@ pub struct AccessLog {
     pub log_group: Ref,
     /// One line of context variables.
     pub format: Input<String>,
+}
+
+/// A custom domain, regional and with TLS 1.2. Key `domain`, fixed by its name, which is its id.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DomainName {
+    /// The API, which a domain does not need, but which must exist first (see [`super::Eip::vpc`]).
+    pub api: Key,
+    /// The name, in lower case.
+    pub domain_name: Input<String>,
+    /// ARN of its certificate in ACM.
+    pub certificate_arn: Input<String>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// What a custom domain leads to: the root of its paths to a stage. Key `api_mapping`, fixed by the domain's name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ApiMapping {
+    /// Its API.
+    pub api: Key,
+    /// Its stage.
+    pub stage: Key,
+    /// The domain that it is part of.
+    pub domain: Key,
+}
+
+/// An alias record of type A in Route 53. Key `dns_record`, fixed by zone and name; its id is `<zone>_<name>_A`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DnsRecord {
+    /// Id of the hosted zone.
+    pub zone_id: Input<String>,
+    /// Fully qualified name, in lower case, without the last dot.
+    pub name: Input<String>,
+    /// The custom domain that it points to, or the name of something else.
+    pub target: Ref,
+    /// Whether Route 53 looks whether the target is healthy; never, when it is ours.
+    pub evaluate_target_health: bool,
 }

@@ -98,8 +98,11 @@ fn aws(region: &str) -> Recorded {
                 "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" } }),
             ),
         )
-        .on(&get_policy(FUNCTION), policy(region, &statement_id("api1", &place(FUNCTION), None), "*/*"))
-        .on(&get_policy(CHECK), policy(region, &statement_id("api1", &place(CHECK), Some("a1")), "authorizers/a1"))
+        .on(&get_policy(FUNCTION), policy(region, &statement_id("api1", &place(FUNCTION), CallerId::Routes), "*/*"))
+        .on(
+            &get_policy(CHECK),
+            policy(region, &statement_id("api1", &place(CHECK), CallerId::Authorizer("a1")), "authorizers/a1"),
+        )
 }
 
 /// Makes sure that reading can run in a spawned task.
@@ -131,7 +134,10 @@ async fn an_import_finds_everything_that_is_used_under_the_keys_of_the_blueprint
     });
     let integration = integration.unwrap();
     let permission = keys::permission(&FunctionArn::parse(FUNCTION).unwrap());
-    let statements = [statement_id("api1", &place(CHECK), Some("a1")), statement_id("api1", &place(FUNCTION), None)];
+    let statements = [
+        statement_id("api1", &place(CHECK), CallerId::Authorizer("a1")),
+        statement_id("api1", &place(FUNCTION), CallerId::Routes),
+    ];
     assert_eq!(
         slots,
         [

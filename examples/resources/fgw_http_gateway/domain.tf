@@ -1,0 +1,42 @@
+terraform {
+  required_providers {
+    fgw = {
+      source = "fgw/fgw"
+    }
+  }
+}
+
+variable "orders_function_arn" {
+  description = "ARN of the Lambda function that keeps the orders."
+  type        = string
+}
+
+variable "hosted_zone_id" {
+  description = "Id of the Route 53 hosted zone of example.com."
+  type        = string
+}
+
+# An API at a name of your own. Its certificate stands in ACM, in the Region of the gateway, and covers the name:
+# here it is found as the wildcard certificate of the zone. Without certificate_domain, any certificate that covers
+# domain_name will do. Made in the same run, it must be validated first: depends_on = [aws_acm_certificate_validation.zone].
+resource "fgw_http_gateway" "orders" {
+  name = "orders"
+
+  route_config = {
+    "ANY /orders/{proxy+}" = {
+      faas_function_arn      = var.orders_function_arn
+      payload_format_version = "2.0"
+    }
+  }
+
+  domain_name        = "orders.example.com"
+  certificate_domain = "*.example.com"
+
+  # An alias record of type A. Without it, point your own to the output domain_target.
+  create_dns_entry = true
+  hosted_zone_id   = var.hosted_zone_id
+}
+
+output "url" {
+  value = fgw_http_gateway.orders.invoke_url
+}
