@@ -13,7 +13,7 @@ const PAYLOAD_FORMATS: &[&str] = &["1.0", "2.0"];
 crate::attributes! {
     /// The configuration of one gateway.
     pub struct GatewayConfig {
-        /// Name of the gateway, 1 to 128 characters. A change is made in place.
+        /// Name of the gateway: 1 to 128 letters, digits, spaces, and `_ . : / = + - @`. A change is made in place.
         name: Input<String> = required(),
         /// Routes by route key. A key is `<METHOD> <path>`, such as `GET /orders/{id}`, or `$default` for all
         /// requests that no other route takes. The methods are GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS and
@@ -53,24 +53,44 @@ crate::attributes! {
         /// or `$context.extendedRequestId`. Needed with, and only with, `access_log_format_type = "CUSTOM"`. A
         /// change is made in place.
         custom_access_log_format: Input<Option<String>> = optional(),
-        /// Customer-managed key for log data: id, ARN or alias ARN. Not supported yet in this version.
+        /// Customer-managed KMS key that encrypts log events: its id, its ARN, an alias (`alias/<name>`) or the ARN of
+        /// an alias. Its key policy must let `logs.<region>.amazonaws.com` use it. Null is CloudWatch Logs' own
+        /// encryption. Only with `access_log_logservice_group_name`. A change is made in place and holds for events
+        /// from then on; the key of older events must stay, or they cannot be read any more.
         access_log_logservice_group_kms_key_id: Input<Option<String>> = optional(),
-        /// Stream or function that receives matching log events. Not supported yet in this version.
+        /// ARN of the Lambda function, Kinesis stream or Firehose delivery stream that receives matching log events. It
+        /// stands in the gateway's Region. A function of the provider's account gets the permission that CloudWatch
+        /// Logs needs; a stream needs `access_log_logservice_group_subscription_role_arn`. Null forwards nothing. Only
+        /// with `access_log_logservice_group_name`. A change is made in place.
         access_log_logservice_group_subscription_destination_arn: Input<Option<String>> = optional(),
-        /// How log events are spread over a stream. Not supported yet in this version.
+        /// How log events are spread over the shards of a Kinesis stream: `ByLogStream` keeps the events of a log
+        /// stream together, `Random` spreads them evenly. Null is `ByLogStream`. Only with a Kinesis stream as
+        /// destination. A change is made in place.
         access_log_logservice_group_subscription_distribution: Input<Option<String>> =
             optional().check(Check::one_of(&["Random", "ByLogStream"])),
-        /// Filter pattern of the log events that are forwarded. Not supported yet in this version.
+        /// Filter pattern of the log events that are forwarded, at most 1024 characters; the empty one is all. Only
+        /// with a destination. A change is made in place.
         access_log_logservice_group_subscription_filter_pattern: Input<String> = default(""),
-        /// Role that lets the log service write to a stream. Not supported yet in this version.
+        /// ARN of the role by which CloudWatch Logs writes to a stream. Needed with, and only with, a Kinesis stream or
+        /// Firehose delivery stream as destination. A change is made in place.
         access_log_logservice_group_subscription_role_arn: Input<Option<String>> = optional(),
-        /// Domain of the gateway. Not supported yet in this version.
+        /// Custom domain of the gateway, regional and with TLS 1.2: at most 253 lower case letters, digits, hyphens and
+        /// dots, without a dot at the end; `*` may stand for the first label. The API's own endpoint keeps working.
+        /// Null is no custom domain. A change makes the new domain first and then deletes the old one. API Gateway
+        /// allows one change of a domain in 30 seconds.
         domain_name: Input<Option<String>> = optional(),
-        /// Domain by which the certificate is found; null is `domain_name`. Not supported yet in this version.
+        /// Domain by which the certificate is looked up in ACM, such as `*.example.com`. Null is `domain_name`. The
+        /// certificate is the latest of the provider's Region that is issued, has not expired, and has the domain as
+        /// its name, as an alternative name, or under a wildcard. Once chosen it stays as long as that holds, whatever
+        /// newer ones there are. Only with `domain_name`. A change is made in place.
         certificate_domain: Input<Option<String>> = optional(),
-        /// Whether to write a DNS record for `domain_name`. Not supported yet in this version.
+        /// Whether to write a DNS record for `domain_name`: an alias record of type A in `hosted_zone_id`, which leads
+        /// to the custom domain. A record of that name that is there already is never overwritten. A change makes or
+        /// deletes the record.
         create_dns_entry: Input<bool> = default(false),
-        /// Hosted zone of the DNS record. Not supported yet in this version.
+        /// Id of the Route 53 hosted zone of the DNS record, such as `Z0123456789ABCDEFGHIJ`. Needed with
+        /// `create_dns_entry`, and of no effect without it. A change writes the record into the new zone and deletes it
+        /// from the old one.
         hosted_zone_id: Input<Option<String>> = optional(),
         /// Patterns of keys in `aws_objects`, where `*` stands for any text: the drift of these objects is neither
         /// reported nor mended, as long as the configuration wants nothing else of them.
@@ -135,7 +155,7 @@ crate::attributes! {
         allow_headers: Input<Option<Vec<Input<String>>>> = optional(),
         /// Methods that are allowed: GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS, or `"*"` for all.
         allow_methods: Input<Option<Vec<Input<String>>>> = optional(),
-        /// Origins that are allowed, such as `https://example.com`; `"*"` is all.
+        /// Origins that are allowed, such as `https://example.com`; `"https://*"` is all of that scheme, `"*"` is all.
         allow_origins: Input<Option<Vec<Input<String>>>> = optional(),
         /// Response headers that scripts may read; `"*"` is all.
         expose_headers: Input<Option<Vec<Input<String>>>> = optional(),

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::product::MOST_TAGS;
 
+/// What [`is_allowed`] takes, as an instruction.
+pub(super) const ALLOWED: &str = "Use letters, digits, spaces, and _ . : / = + - @ alone.";
+
 /// Checks tags as configured.
 pub(super) fn check(tags: Option<&BTreeMap<String, Input<String>>>, path: &AttributePath, problems: &mut Vec<Problem>) {
     let Some(tags) = tags else { return };
@@ -24,11 +27,7 @@ pub(super) fn check(tags: Option<&BTreeMap<String, Input<String>>>, path: &Attri
         }
         if !key.chars().all(is_allowed) {
             let message = format!("The tag key {key:?} has characters that AWS does not take.");
-            problems.push(Problem::new(
-                path.clone(),
-                message,
-                "Use letters, digits, spaces, and _ . : / = + - @ alone.",
-            ));
+            problems.push(Problem::new(path.clone(), message, ALLOWED));
         }
         let Some(value) = value.known() else { continue };
         let length = value.chars().count();
@@ -38,7 +37,7 @@ pub(super) fn check(tags: Option<&BTreeMap<String, Input<String>>>, path: &Attri
         }
         if !value.chars().all(is_allowed) {
             let message = format!("The tag's value {value:?} has characters that AWS does not take.");
-            problems.push(Problem::new(path, message, "Use letters, digits, spaces, and _ . : / = + - @ alone."));
+            problems.push(Problem::new(path, message, ALLOWED));
         }
     }
 }
@@ -54,6 +53,7 @@ pub(super) fn check_count(count: usize, path: &AttributePath, problems: &mut Vec
     }
 }
 
-fn is_allowed(character: char) -> bool {
+/// Whether AWS takes a character in the key or value of a tag.
+pub(super) fn is_allowed(character: char) -> bool {
     character.is_alphanumeric() || character == ' ' || "_.:/=+-@".contains(character)
 }

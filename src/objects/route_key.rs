@@ -37,6 +37,9 @@ impl<'a> RouteKey<'a> {
             return Ok(RouteKey::Default);
         }
         let form = "Write `<METHOD> <path>`, such as `GET /orders/{id}`, or `$default`.".to_string();
+        if key.trim() != key && !key.trim().is_empty() {
+            return Err((format!("{key:?} begins or ends with a space."), format!("Write {:?}.", key.trim())));
+        }
         let Some((method, path)) = key.split_once(' ') else {
             return Err((format!("{key:?} is not a route key."), form));
         };
@@ -63,12 +66,20 @@ impl<'a> RouteKey<'a> {
                     "Make the greedy variable the last part of the path.".to_string(),
                 ));
             }
-            parts.push(Part::parse(text).map_err(|problem| {
+            let part = Part::parse(text).map_err(|problem| {
                 (
                     format!("{text:?} in {key:?} {problem}."),
-                    "Write a variable as a whole part: `{name}` or `{name+}`.".into(),
+                    "Write a variable as a whole part: `{name}` or `{name+}`.".to_string(),
                 )
-            })?);
+            })?;
+            if let Some(name) = part.variable().filter(|name| parts.iter().any(|it: &Part| it.variable() == Some(name)))
+            {
+                return Err((
+                    format!("{key:?} has two variables of the name {name:?}, and the function would get one of them."),
+                    "Give each variable of a path its own name.".to_string(),
+                ));
+            }
+            parts.push(part);
         }
         Ok(RouteKey::Path { method, parts })
     }
@@ -86,9 +97,7 @@ impl<'a> RouteKey<'a> {
         let mut variables = Vec::new();
         for part in parts {
             place += &part.shape();
-            if let Part::Variable(name) | Part::Greedy(name) = part {
-                variables.push((place.clone(), *name));
-            }
+            variables.extend(part.variable().map(|name| (place.clone(), name)));
         }
         variables
     }
@@ -120,6 +129,14 @@ impl<'a> Part<'a> {
             return Err("is not a variable: a name is letters, digits, and . _ - :");
         }
         Ok(if greedy { Part::Greedy(name) } else { Part::Variable(name) })
+    }
+
+    /// The name of a variable, greedy or not.
+    fn variable(&self) -> Option<&'a str> {
+        match self {
+            Part::Literal(_) => None,
+            Part::Variable(name) | Part::Greedy(name) => Some(name),
+        }
     }
 
     fn shape(&self) -> String {
@@ -193,6 +210,7 @@ mod tests {
     fn wrong_keys_are_refused() {
         for key in [
             "",
+            " ",
             "/orders",
             "get /x",
             "TRACE /x",
@@ -207,6 +225,10 @@ mod tests {
             "GET /{a",
             "$DEFAULT",
             "GET /x/{proxy+}/",
+            "GET /x ",
+            " GET /x",
+            "GET /x/{a}/{a}",
+            "GET /x/{a}/{a+}",
         ] {
             assert!(RouteKey::parse(key).is_err(), "{key}");
         }

@@ -10,8 +10,7 @@ use std::path::Path;
 const THIS: &str = "tests/suite/invariants.rs";
 
 /// Files that may be longer than the others, with the number of lines that they may have.
-const LONG: [(&str, usize, &str); 1] =
-    [("src/http_gateway/tests.rs", 750, "one table of configurations and what each of them leads to")];
+const LONG: [(&str, usize, &str); 0] = [];
 
 /// One text file of the project.
 struct File {
@@ -314,42 +313,6 @@ fn files_have_one_job_and_a_size_to_match() {
         }
     }
     assert_kept("A file of the program has at most 500 lines, a file of tests fewer than 700.", &places);
-}
-
-#[test]
-fn every_input_that_is_refused_is_named_where_users_read() {
-    let files = tree();
-    let told: String = files
-        .iter()
-        .filter(|file| file.path == "README.md" || (file.is_of("docs") && file.path.ends_with(".md")))
-        .map(|file| file.text.as_str())
-        .collect();
-    let refused = refused_inputs(&product());
-    assert!(!refused.is_empty(), "the refused inputs are not found: {refused:?}");
-    let missing = refused.into_iter().filter(|(_, name)| !told.contains(&format!("`{name}`")));
-    let places: Vec<String> = missing.map(|(place, name)| format!("{place}: {name}")).collect();
-    assert_kept("README.md or docs/ names every input that is refused as not supported yet.", &places);
-}
-
-/// The names in the functions that refuse inputs, each with its place.
-fn refused_inputs(files: &[File]) -> Vec<(String, String)> {
-    let mut names = Vec::new();
-    for file in files {
-        let lines: Vec<&str> = file.text.lines().collect();
-        let Some(refusal) = lines.iter().position(|line| line.contains("is not supported yet")) else { continue };
-        let begin = lines[..refusal].iter().rposition(|line| line.starts_with("fn ") || line.starts_with("pub"));
-        let end = lines[refusal..].iter().position(|line| *line == "}").map(|length| refusal + length);
-        let (begin, end) = begin.zip(end).expect("a refusal stands in a function");
-        for (index, line) in lines.iter().enumerate().take(end).skip(begin) {
-            // Every second part of a line stands between quotes.
-            let quoted = line.split('"').skip(1).step_by(2);
-            let inputs = quoted.filter(|it| {
-                !it.is_empty() && it.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_')
-            });
-            names.extend(inputs.map(|name| (format!("{}:{}", file.path, index + 1), name.to_string())));
-        }
-    }
-    names
 }
 
 #[test]

@@ -1,0 +1,258 @@
+//! The rules of access logs and their subscription.
+
+use super::*;
+
+const DESTINATION: &str = "access_log_logservice_group_subscription_destination_arn";
+const FUNCTION: &str = ORDERS;
+const KINESIS: &str = "arn:aws:kinesis:eu-central-1:123456789012:stream/logs";
+const FIREHOSE: &str = "arn:aws:firehose:eu-central-1:123456789012:deliverystream/logs";
+
+fn group(more: Json) -> Json {
+    with(json!({"access_log_logservice_group_name": "/http/orders"}), more)
+}
+
+pub(super) fn access_logs() -> Vec<Rule> {
+    let custom = |format: &str| group(json!({"access_log_format_type": "CUSTOM", "custom_access_log_format": format}));
+    let named = |name: &str| json!({"access_log_logservice_group_name": name});
+    let key = |id: &str| group(json!({"access_log_logservice_group_kms_key_id": id}));
+    let name: &[&str] = &["access_log_logservice_group_name"];
+    let format: &[&str] = &["custom_access_log_format"];
+    let kms: &[&str] = &["access_log_logservice_group_kms_key_id"];
+    let uuid = "1234abcd-12ab-34cd-56ef-1234567890ab";
+    vec![
+        ("a log group's name is not empty", named(""), name, &["0 characters", "1 to 512"], named("x")),
+        ("a log group's name has at most 512 characters", named(&"x".repeat(513)), name, &["513", "512"], {
+            named(&"x".repeat(512))
+        }),
+        ("a log group's name has a name's characters", named("a b"), name, &["\"a b\""], named("/a.b_c-d#1")),
+        ("a log group's name is not AWS's", named("aws/x"), name, &["aws/x"], named("/aws/vendedlogs/x")),
+        (
+            "events are kept for so many days as CloudWatch Logs can",
+            group(json!({"access_log_logservice_group_retention_in_days": 8})),
+            &["access_log_logservice_group_retention_in_days"],
+            &["8", "7, 14"],
+            group(json!({"access_log_logservice_group_retention_in_days": 3653})),
+        ),
+        (
+            "retention needs a log group",
+            json!({"access_log_logservice_group_retention_in_days": 7}),
+            &["access_log_logservice_group_retention_in_days"],
+            &["access_log_logservice_group_name"],
+            group(json!({"access_log_logservice_group_retention_in_days": 7})),
+        ),
+        (
+            "tags of a log group need a log group",
+            json!({"access_log_logservice_group_tags": {"a": "b"}}),
+            &["access_log_logservice_group_tags"],
+            &["access_log_logservice_group_name"],
+            json!({"access_log_logservice_group_tags": {}}),
+        ),
+        (
+            "a format needs a log group",
+            json!({"access_log_format_type": "CLF"}),
+            &["access_log_format_type"],
+            &["access_log_logservice_group_name"],
+            group(json!({"access_log_format_type": "CLF"})),
+        ),
+        (
+            "a custom format needs a log group",
+            with(custom("$context.requestId"), json!({"access_log_logservice_group_name": null})),
+            &["access_log_format_type", "custom_access_log_format"],
+            &["access_log_logservice_group_name"],
+            custom("$context.requestId"),
+        ),
+        (
+            "a key needs a log group",
+            json!({"access_log_logservice_group_kms_key_id": uuid}),
+            kms,
+            &["access_log_logservice_group_name"],
+            key(uuid),
+        ),
+        (
+            "a subscription needs a log group",
+            json!({
+                "access_log_logservice_group_subscription_destination_arn": KINESIS,
+                "access_log_logservice_group_subscription_distribution": "Random",
+                "access_log_logservice_group_subscription_filter_pattern": "500",
+                "access_log_logservice_group_subscription_role_arn": ROLE,
+            }),
+            &[
+                "access_log_logservice_group_subscription_destination_arn",
+                "access_log_logservice_group_subscription_distribution",
+                "access_log_logservice_group_subscription_filter_pattern",
+                "access_log_logservice_group_subscription_role_arn",
+            ],
+            &["access_log_logservice_group_name"],
+            group(json!({"access_log_logservice_group_subscription_destination_arn": FUNCTION})),
+        ),
+        (
+            "a format is one of three",
+            group(json!({"access_log_format_type": "XML"})),
+            &["access_log_format_type"],
+            &["XML", "CLF, JSON, CUSTOM"],
+            group(json!({"access_log_format_type": "JSON"})),
+        ),
+        (
+            "CUSTOM needs a format",
+            group(json!({"access_log_format_type": "CUSTOM"})),
+            format,
+            &["\"CUSTOM\""],
+            custom("$context.requestId"),
+        ),
+        (
+            "a custom format needs CUSTOM",
+            group(json!({"custom_access_log_format": "$context.requestId"})),
+            format,
+            &["\"JSON\"", "\"CUSTOM\""],
+            custom("$context.extendedRequestId"),
+        ),
+        (
+            "a format names the request",
+            custom("$context.status"),
+            format,
+            &["$context.status", "$context.requestId"],
+            custom("$context.status $context.requestId"),
+        ),
+        (
+            "a format is one line",
+            custom("$context.requestId\nx"),
+            format,
+            &["2 lines"],
+            custom("$context.requestId\\nx"),
+        ),
+        (
+            "a format has at most 3 KB",
+            custom(&format!("$context.requestId{}", "x".repeat(3055))),
+            format,
+            &["3073", "3072"],
+            custom(&format!("$context.requestId{}", "x".repeat(3054))),
+        ),
+        ("a key is named by id, ARN or alias", key("logs"), kms, &["\"logs\"", "alias/<name>"], key("alias/logs")),
+        (
+            "a key's id is a UUID or a multi-Region key's",
+            key("1234abcd"),
+            kms,
+            &["1234abcd"],
+            key(&format!("mrk-{}", "0a".repeat(16))),
+        ),
+        (
+            "a key's ARN is a KMS key's",
+            key("arn:aws:s3:::bucket"),
+            kms,
+            &["arn:aws:s3:::bucket", "KMS"],
+            key(&format!("arn:aws:kms:eu-central-1:123456789012:key/{uuid}")),
+        ),
+        (
+            "a key is the customer's",
+            key("alias/aws/logs"),
+            kms,
+            &["alias/aws/logs", "AWS manages", "key of your own"],
+            key("alias/awslogs"),
+        ),
+        (
+            "a key's alias has an alias's characters",
+            key("alias/my logs"),
+            kms,
+            &["my logs"],
+            key("arn:aws:kms:eu-central-1:123456789012:alias/my/logs"),
+        ),
+    ]
+}
+
+pub(super) fn subscriptions() -> Vec<Rule> {
+    let to = |arn: &str, more: Json| {
+        group(with(json!({"access_log_logservice_group_subscription_destination_arn": arn}), more))
+    };
+    let role = |arn: &str| json!({"access_log_logservice_group_subscription_role_arn": arn});
+    let spread = |how: &str| {
+        json!({
+            "access_log_logservice_group_subscription_role_arn": ROLE,
+            "access_log_logservice_group_subscription_distribution": how,
+        })
+    };
+    let pattern = |text: String| json!({"access_log_logservice_group_subscription_filter_pattern": text});
+    let at_destination: &[&str] = &[DESTINATION];
+    let at_role: &[&str] = &["access_log_logservice_group_subscription_role_arn"];
+    let at_distribution: &[&str] = &["access_log_logservice_group_subscription_distribution"];
+    let at_pattern: &[&str] = &["access_log_logservice_group_subscription_filter_pattern"];
+    vec![
+        (
+            "a destination is a function or a stream",
+            to("arn:aws:s3:::bucket", json!({})),
+            at_destination,
+            &["\"s3\"", "Kinesis stream"],
+            to(FUNCTION, json!({})),
+        ),
+        ("a destination is named by its ARN", to("sink", json!({})), at_destination, &["\"sink\"", "ARN"], {
+            to(FOREIGN, json!({}))
+        }),
+        (
+            "a Kinesis destination is a stream",
+            to(&format!("{KINESIS}/consumer/c:1"), role(ROLE)),
+            at_destination,
+            &["consumer", "1 to 128"],
+            to(KINESIS, role(ROLE)),
+        ),
+        (
+            "a Firehose destination is a delivery stream",
+            to("arn:aws:firehose:eu-central-1:123456789012:stream/logs", role(ROLE)),
+            at_destination,
+            &["stream/logs"],
+            to(FIREHOSE, role(ROLE)),
+        ),
+        ("a stream needs a role", to(FIREHOSE, json!({})), at_role, &["deliverystream/logs", "role"], {
+            to(FIREHOSE, role(UNKNOWN))
+        }),
+        ("a function takes no role", to(FUNCTION, role(ROLE)), at_role, &["function", "permission"], {
+            to(FUNCTION, json!({}))
+        }),
+        (
+            "a role is a role",
+            to(KINESIS, role("arn:aws:iam::123456789012:group/x")),
+            at_role,
+            &["group/x", "role/name"],
+            to(KINESIS, role("arn:aws:iam::123456789012:role/service/x")),
+        ),
+        (
+            "a distribution is one of two",
+            to(KINESIS, spread("random")),
+            at_distribution,
+            &["\"random\"", "Random, ByLogStream"],
+            to(KINESIS, spread("Random")),
+        ),
+        (
+            "a distribution is a Kinesis stream's",
+            to(FIREHOSE, spread("ByLogStream")),
+            at_distribution,
+            &["deliverystream/logs", "\"ByLogStream\""],
+            to(KINESIS, spread("ByLogStream")),
+        ),
+        (
+            "a function has no distribution",
+            to(FUNCTION, json!({"access_log_logservice_group_subscription_distribution": "Random"})),
+            at_distribution,
+            &["function:orders", "\"Random\""],
+            to(UNKNOWN, json!({"access_log_logservice_group_subscription_distribution": "Random"})),
+        ),
+        (
+            "a pattern has at most 1024 characters",
+            to(FUNCTION, pattern("x".repeat(1025))),
+            at_pattern,
+            &["1025", "1024"],
+            to(FUNCTION, pattern("x".repeat(1024))),
+        ),
+        ("a pattern needs a destination", group(pattern("500".into())), at_pattern, &["\"500\"", DESTINATION], {
+            group(pattern(String::new()))
+        }),
+        (
+            "a role and a distribution need a destination",
+            group(spread("Random")),
+            &[
+                "access_log_logservice_group_subscription_distribution",
+                "access_log_logservice_group_subscription_role_arn",
+            ],
+            &["\"Random\"", ROLE, DESTINATION],
+            to(KINESIS, spread("Random")),
+        ),
+    ]
+}
