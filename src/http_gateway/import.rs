@@ -5,7 +5,7 @@
 
 mod entries;
 
-pub(super) use entries::{Found, Look, authorizers, routes};
+pub(super) use entries::{Found, Look, authorizers, forwarding, routes};
 
 use std::collections::BTreeMap;
 
@@ -42,6 +42,8 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     let authorizers = authorizers(found).into_iter().map(|(name, spec)| (name.to_string(), protecting(spec, scope)));
     attributes.set("faas_authorizers", Value::map(authorizers));
     access_logs(found, scope, &mut attributes);
+    subscription(found, &mut attributes);
+    domain(found, &mut attributes);
     Some(attributes)
 }
 
@@ -65,6 +67,7 @@ fn access_logs(found: Found<'_>, scope: &Scope, attributes: &mut Value) {
     let Some((key, group)) = group else { return };
     attributes.set("access_log_logservice_group_name", group.name.clone().into());
     attributes.set("access_log_logservice_group_retention_in_days", group.retention_in_days.clone().into());
+    attributes.set("access_log_logservice_group_kms_key_id", group.kms_key_arn.clone().into());
     let tags = own(&group.tags, scope);
     attributes.set("access_log_logservice_group_tags", Some(tags).filter(|tags| !tags.is_empty()).into());
     let format = stage.and_then(|stage| stage.access_log.as_ref()).filter(|log| log.log_group == Ref::Key(key.clone()));
@@ -72,6 +75,32 @@ fn access_logs(found: Found<'_>, scope: &Scope, attributes: &mut Value) {
         let (kind, custom) = access_log::in_words(format);
         attributes.set("access_log_format_type", kind.into());
         attributes.set("custom_access_log_format", custom.into());
+    }
+}
+
+fn subscription(found: Found<'_>, attributes: &mut Value) {
+    for (_, spec) in found.specs() {
+        let Spec::LogSubscription(subscription) = spec else { continue };
+        for (name, value) in forwarding(subscription) {
+            attributes.set(name, value);
+        }
+    }
+}
+
+fn domain(found: Found<'_>, attributes: &mut Value) {
+    for (_, spec) in found.specs() {
+        match spec {
+            Spec::DomainName(domain) => {
+                attributes.set("domain_name", domain.domain_name.clone().into());
+                // The certificate covers the name itself, by whichever name it was looked up once.
+                attributes.set("certificate_domain", domain.domain_name.clone().into());
+            }
+            Spec::DnsRecord(record) => {
+                attributes.set("create_dns_entry", true.into());
+                attributes.set("hosted_zone_id", record.zone_id.clone().into());
+            }
+            _ => {}
+        }
     }
 }
 

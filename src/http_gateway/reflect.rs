@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::import::{Found, Look, authorizers, routes};
+use super::import::{Found, Look, authorizers, forwarding, routes};
 use super::{access_log, cors, keys};
 use crate::objects::{Api, Authorizer, Entry, Inventory, Spec};
 use crate::plugin::{Input, Value};
@@ -20,6 +20,7 @@ pub(super) fn reflect(state: &mut Value, inventory: &Inventory) {
     the_routes(state, inventory);
     the_authorizers(state, inventory);
     access_logs(state, inventory);
+    domain(state, inventory);
     for entry in inventory.present().filter(|entry| !entry.leaving) {
         let map = match &entry.applied {
             Spec::Api(_) => "api_tags",
@@ -98,11 +99,24 @@ fn access_logs(state: &mut Value, inventory: &Inventory) {
             (Spec::LogGroup(_), _) if !entry.is_present() => {
                 state.set("access_log_logservice_group_name", Value::Null);
             }
-            (Spec::LogGroup(applied), Some(Spec::LogGroup(found)))
-                if applied.retention_in_days != found.retention_in_days =>
-            {
-                let days = found.retention_in_days.clone();
-                state.set("access_log_logservice_group_retention_in_days", days.into());
+            (Spec::LogGroup(applied), Some(Spec::LogGroup(found))) => {
+                if applied.retention_in_days != found.retention_in_days {
+                    let days = found.retention_in_days.clone();
+                    state.set("access_log_logservice_group_retention_in_days", days.into());
+                }
+                if applied.kms_key_arn != found.kms_key_arn {
+                    state.set("access_log_logservice_group_kms_key_id", found.kms_key_arn.clone().into());
+                }
+            }
+            (Spec::LogSubscription(_), _) if !entry.is_present() => {
+                state.set("access_log_logservice_group_subscription_destination_arn", Value::Null);
+            }
+            (Spec::LogSubscription(applied), Some(Spec::LogSubscription(found))) => {
+                for ((name, before), (_, now)) in forwarding(applied).into_iter().zip(forwarding(found)) {
+                    if before != now {
+                        state.set(name, now);
+                    }
+                }
             }
             (Spec::Stage(applied), Some(Spec::Stage(found))) => {
                 // Logs that are off or go elsewhere cannot be said without giving up the group and its events.
@@ -112,6 +126,17 @@ fn access_logs(state: &mut Value, inventory: &Inventory) {
                 state.set("access_log_format_type", kind.into());
                 state.set("custom_access_log_format", custom.into());
             }
+            _ => {}
+        }
+    }
+}
+
+/// A domain or record that is gone. That a certificate is another one or that a name leads elsewhere no input says.
+fn domain(state: &mut Value, inventory: &Inventory) {
+    for entry in inventory.entries.iter().filter(|entry| !entry.leaving && !entry.is_present()) {
+        match &entry.applied {
+            Spec::DomainName(_) => state.set("domain_name", Value::Null),
+            Spec::DnsRecord(_) => state.set("create_dns_entry", false.into()),
             _ => {}
         }
     }

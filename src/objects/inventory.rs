@@ -141,6 +141,12 @@ fn leave_what_is_not_ours(found: &mut Spec, wanted: &Spec) {
                 found.cors = wanted.cors.clone();
             }
         }
+        (Spec::LogSubscription(found), Spec::LogSubscription(wanted)) => {
+            let is_default = |it: &Input<Option<String>>| it.known().is_some_and(|it| it.as_deref() != Some("Random"));
+            if is_default(&found.distribution) && is_default(&wanted.distribution) {
+                found.distribution = wanted.distribution.clone();
+            }
+        }
         (Spec::Authorizer(found), Spec::Authorizer(wanted)) => {
             if let (Input::Known(shown), Input::Known(sources)) = (&found.identity_sources, &wanted.identity_sources)
                 && in_order(shown, str::to_string) == in_order(sources, str::to_string)

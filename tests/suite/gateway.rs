@@ -4,8 +4,6 @@
 mod authorizers;
 #[path = "gateway/drift.rs"]
 mod drift;
-#[path = "gateway/examples.rs"]
-mod examples;
 #[path = "gateway/failures.rs"]
 mod failures;
 #[path = "gateway/import.rs"]

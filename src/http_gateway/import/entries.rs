@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::http_gateway::config::RouteConfig;
-use crate::objects::{ApiRoute, Authorizer, Integration, Inventory, Key, Ref, Spec};
+use crate::objects::{ApiRoute, Authorizer, Integration, Inventory, Key, LogSubscription, Ref, Spec};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
@@ -89,6 +89,19 @@ pub(in crate::http_gateway) fn authorizers(found: Found<'_>) -> BTreeMap<&str, &
         }
     }
     authorizers
+}
+
+/// The attributes that say what a subscription is.
+pub(in crate::http_gateway) fn forwarding(subscription: &LogSubscription) -> [(&'static str, Value); 4] {
+    let LogSubscription { destination_arn, filter_pattern, role_arn, distribution, .. } = subscription;
+    // What null stands for, where it applies.
+    let distribution = distribution.clone().map(|it| it.filter(|it| it != "ByLogStream"));
+    [
+        ("access_log_logservice_group_subscription_destination_arn", destination_arn.clone().into()),
+        ("access_log_logservice_group_subscription_filter_pattern", filter_pattern.clone().into()),
+        ("access_log_logservice_group_subscription_role_arn", role_arn.clone().into()),
+        ("access_log_logservice_group_subscription_distribution", distribution.into()),
+    ]
 }
 
 /// AWS may leave out the older one, which is the default of every payload version.

@@ -73,7 +73,7 @@ pub(in crate::http_gateway) fn settings() -> impl Strategy<Value = serde_json::V
     let text = || prop::option::of(prop::sample::select(vec!["", "a", "b"]));
     let tags = || prop::sample::select(vec![json!({}), json!({ "team": "a" }), json!({ "team": "b", "level": "" })]);
     let of_api = (text(), text(), tags(), tags(), prop::option::of(tags()));
-    (gateways(), prop::option::of(authorizer), format, prop::option::of(Just(30)), of_api).prop_map(
+    let gateway = (gateways(), prop::option::of(authorizer), format, prop::option::of(Just(30)), of_api).prop_map(
         |(mut gateway, authorizer, format, days, (description, version, api_tags, stage_tags, group_tags))| {
             if let Some(authorizer) = authorizer {
                 gateway["faas_authorizers"]["a0"] = authorizer;
@@ -90,7 +90,37 @@ pub(in crate::http_gateway) fn settings() -> impl Strategy<Value = serde_json::V
             });
             with(with(gateway, logs), format)
         },
-    )
+    );
+    let key = prop::option::of(Just("arn:aws:kms:eu-central-1:123456789012:key/12345678-1234-1234-1234-123456789012"));
+    let to = |arn: &str, role: Option<&str>, distribution: Option<&str>, pattern: &str| {
+        json!({
+            "access_log_logservice_group_subscription_destination_arn": arn,
+            "access_log_logservice_group_subscription_role_arn": role,
+            "access_log_logservice_group_subscription_distribution": distribution,
+            "access_log_logservice_group_subscription_filter_pattern": pattern,
+        })
+    };
+    let (stream, role) =
+        ("arn:aws:kinesis:eu-central-1:123456789012:stream/logs", Some("arn:aws:iam::123456789012:role/r"));
+    let subscription = prop::sample::select(vec![
+        json!({}),
+        to(GUARD, None, None, ""),
+        to("arn:aws:lambda:eu-central-1:210987654321:function:theirs", None, None, "500"),
+        to(stream, role, None, ""),
+        to(stream, role, Some("Random"), "500"),
+    ]);
+    let domain = prop::sample::select(vec![
+        json!({}),
+        json!({ "domain_name": "shop.example.com" }),
+        json!({ "domain_name": "shop.example.com", "certificate_domain": "*.example.com", "create_dns_entry": true,
+            "hosted_zone_id": "Z0123456789ABCDEFGHIJ" }),
+    ]);
+    (gateway, key, subscription, domain).prop_map(|(gateway, key, subscription, domain)| {
+        if gateway["access_log_logservice_group_name"].is_null() {
+            return with(gateway, domain);
+        }
+        with(with(with(gateway, json!({ "access_log_logservice_group_kms_key_id": key })), subscription), domain)
+    })
 }
 
 proptest! {

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::super::HttpGateway;
 use super::super::import::tests::{decoded, found, settings};
-use super::super::tests::{ORDERS, USERS, complete, config, objects, value, with};
+use super::super::tests::{ORDERS, USERS, complete, config, objects, value};
 use super::*;
 use crate::objects::{ApiRoute, Key, Object, Ref};
 use crate::product::Product;
@@ -72,14 +72,10 @@ proptest! {
         for map in ["api_tags", "stage_tags", "access_log_logservice_group_tags"] {
             after[map] = before[map].clone();
         }
-        for (name, value) in before.as_object().unwrap() {
-            if name.contains("access_log") {
-                after[name] = value.clone();
-            }
-        }
-        if before["access_log_logservice_group_name"].is_null() {
-            after = with(after, json!({ "access_log_logservice_group_name": null, "access_log_format_type": null,
-                "custom_access_log_format": null, "access_log_logservice_group_retention_in_days": null }));
+        let is_other = |name: &str| ["access_log", "domain", "dns", "zone"].iter().any(|part| name.contains(part));
+        after.as_object_mut().unwrap().retain(|name, _| !is_other(name));
+        for (name, value) in before.as_object().unwrap().iter().filter(|(name, _)| is_other(name)) {
+            after[name] = value.clone();
         }
         let there = objects(&config(after.clone()));
         let (mut state, mut inventory) = applied(&before);
@@ -214,4 +210,45 @@ fn drift_that_is_ignored_shows_nowhere() {
     }
     reflect(&mut state, &inventory);
     assert_eq!(state, before);
+}
+
+#[test]
+fn a_key_and_a_subscription_show_and_so_does_their_absence() {
+    let stream = "arn:aws:kinesis:eu-central-1:123456789012:stream/logs";
+    let gateway = json!({ "access_log_logservice_group_name": "g",
+        "access_log_logservice_group_subscription_destination_arn": stream,
+        "access_log_logservice_group_subscription_role_arn": "arn:aws:iam::123456789012:role/r" });
+    let (mut state, mut inventory) = applied(&gateway);
+    let key = "arn:aws:kms:eu-central-1:123456789012:key/12345678-1234-1234-1234-123456789012";
+    damage(&mut inventory, "log_group", |spec| {
+        let Spec::LogGroup(group) = spec else { unreachable!() };
+        group.kms_key_arn = Input::Known(Some(key.into()));
+    });
+    damage(&mut inventory, "log_subscription", |spec| {
+        let Spec::LogSubscription(subscription) = spec else { unreachable!() };
+        subscription.filter_pattern = Input::Known("500".into());
+        subscription.distribution = Input::Known(Some("ByLogStream".into()));
+    });
+    let before = state.clone();
+    reflect(&mut state, &inventory);
+    let mut expected = before;
+    expected.set("access_log_logservice_group_kms_key_id", key.into());
+    expected.set("access_log_logservice_group_subscription_filter_pattern", "500".into());
+    assert_eq!(state, expected, "how events are spread is as it was: null is ByLogStream");
+    lose(&mut inventory, "log_subscription");
+    reflect(&mut state, &inventory);
+    assert!(state.get("access_log_logservice_group_subscription_destination_arn").is_null());
+}
+
+#[test]
+fn a_domain_and_a_record_that_are_gone_show() {
+    let gateway = json!({ "domain_name": "shop.example.com", "create_dns_entry": true,
+        "hosted_zone_id": "Z0123456789ABCDEFGHIJ" });
+    let (mut state, mut inventory) = applied(&gateway);
+    lose(&mut inventory, "dns_record");
+    reflect(&mut state, &inventory);
+    assert_eq!((state.get("create_dns_entry"), state.get("domain_name")), (&false.into(), &"shop.example.com".into()));
+    lose(&mut inventory, "domain");
+    reflect(&mut state, &inventory);
+    assert!(state.get("domain_name").is_null());
 }
