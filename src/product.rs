@@ -196,6 +196,31 @@ pub struct AvailabilityZone {
     pub state: String,
 }
 
+impl Facts {
+    /// The look-ups that nobody has made, because at plan their input was unknown, or that found nothing. What they
+    /// look for may be made by the same run, between plan and apply.
+    pub fn unanswered(&self, lookups: Vec<Lookup>) -> Vec<Lookup> {
+        let is_unanswered = |lookup: &Lookup| match lookup {
+            Lookup::AvailabilityZones => self.availability_zones.is_none(),
+            Lookup::GatewayEndpointServices => self.gateway_endpoint_services.is_none(),
+            Lookup::Certificates(_) => self.certificates.as_ref().is_none_or(Vec::is_empty),
+            Lookup::KmsKey(_) => !matches!(self.kms_key, Some(Found::There(_))),
+        };
+        lookups.into_iter().filter(is_unanswered).collect()
+    }
+
+    /// The same, with the answers of a later look.
+    #[must_use]
+    pub fn with(self, later: Facts) -> Facts {
+        Facts {
+            availability_zones: later.availability_zones.or(self.availability_zones),
+            gateway_endpoint_services: later.gateway_endpoint_services.or(self.gateway_endpoint_services),
+            certificates: later.certificates.or(self.certificates),
+            kms_key: later.kms_key.or(self.kms_key),
+        }
+    }
+}
+
 impl IgnoreTags {
     /// Whether others manage this key.
     pub fn ignores(&self, key: &str) -> bool {

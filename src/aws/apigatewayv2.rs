@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OwnedMutexGuard;
 
 use super::changes::Change;
-use super::{Operation, Session, locks};
+use super::{Operation, Session, locks, waits};
 use crate::cloud::{Cause, Failure};
 use crate::product::Scope;
 
@@ -74,6 +74,15 @@ fn deleted<T>(answer: Result<T, Failure>) -> Result<(), Failure> {
     }
 }
 
+/// Sends the deletion of an API or of its stage, as long as AWS may still see a mapping to it that has just gone.
+async fn unmapped<F>(operation: &Operation<'_>, api_id: &str, delete: impl Fn() -> F) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    let patience = operation.patience(api_mapping::lag(operation.session, api_id));
+    waits::released(&patience, delete).await
+}
+
 /// AWS shows text that was cleared as an empty string, or not at all.
 fn text(shown: Option<&str>) -> Option<String> {
     shown.filter(|text| !text.is_empty()).map(str::to_string)
@@ -113,7 +122,7 @@ fn small(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
 }
 
-/// Tags an API or a stage.
+/// Tags an API, a stage or a domain.
 async fn tag(
     session: &Session,
     arn: &str,
@@ -132,7 +141,7 @@ async fn tag(
         .map(|_| ())
 }
 
-/// Removes tags from an API or a stage.
+/// Removes tags from an API, a stage or a domain.
 async fn untag(session: &Session, arn: &str, keys: Vec<String>, change: &Change<'_>) -> Result<(), Failure> {
     if keys.is_empty() {
         return Ok(());

@@ -1,15 +1,22 @@
 //! CloudWatch log groups.
 
+use std::time::Duration;
+
 use aws_sdk_cloudwatchlogs::types::LogGroup as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use super::changes::Change;
 use super::tag_changes::{self, TagChanges};
 use super::{AwsError, Operation, Session, locks, ownership};
-use crate::cloud::{Cause, Failure, Observed};
+use crate::cloud::{Cause, Failure, Observed, Patience};
 use crate::objects::{Entry, Key, Learned, LogGroup, Spec};
 use crate::plugin::Input;
 use crate::product::Scope;
+
+/// How long a key may be refused, because its policy or the key itself is new: KMS says that a change takes some seconds
+/// to reach everything, and up to some minutes. A key that CloudWatch Logs may not use is refused with the same words, so
+/// this is also what a mistake costs.
+const KEY_POLICY: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 120_000 });
 
 /// A log group and its tags, which AWS shows by two calls.
 #[derive(Clone, Debug)]
@@ -69,6 +76,7 @@ pub(crate) fn is_ours(found: &Found, resource: &str, slot: &str) -> bool {
 pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result<(), Failure> {
     let session = operation.session;
     let name = operation.known(&spec.name)?;
+    let kms_key_arn = operation.known(&spec.kms_key_arn)?;
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
     let find_ours = || async {
         match find(session, name).await? {
@@ -78,14 +86,16 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
         }
     };
     let answer = {
-        let (_turn, change) = change(operation, name, "CreateLogGroup").await;
-        change
+        let _turn = turn(operation.session, name).await;
+        let patience = key_patience(operation, kms_key_arn.is_some());
+        Change { action: "CreateLogGroup", patience: &patience, is_busy: is_busy_or_key_is_new }
             .create(
                 || async {
                     session
                         .logs
                         .create_log_group()
                         .log_group_name(name)
+                        .set_kms_key_id(kms_key_arn.clone())
                         .set_tags(Some(tags.clone().into_iter().collect()))
                         .customize()
                         .config_override(session.once_logs())
@@ -97,21 +107,22 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
             )
             .await
     };
-    // A new group keeps events for ever, so nothing is to be cleared.
+    // A new group has its key and keeps events for ever, so nothing is to be cleared.
     let from = match answer {
         Ok(()) => Some(LogGroup { retention_in_days: Input::Known(None), ..spec.clone() }),
         Err(failure) if failure.code.as_deref() == Some("ResourceAlreadyExistsException") => {
             find_ours().await?.ok_or(failure)?;
             None
         }
-        Err(failure) => return Err(failure),
+        Err(failure) => return Err(of_key(failure, kms_key_arn.as_deref())),
     };
     operation.record_id(name);
     operation.record_learned(learned(arn(operation, name).await?));
     update(operation, name, from.as_ref(), spec).await
 }
 
-/// Brings a log group to its spec. To keep events for ever is a call of its own.
+/// Brings a log group to its spec. The key goes first, so that no event is kept longer than before without it. To have
+/// none, and to keep events for ever, are calls of their own.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     name: &str,
@@ -120,7 +131,17 @@ pub(crate) async fn update(
 ) -> Result<(), Failure> {
     let logs = &operation.session.logs;
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
-    let (_turn, change) = change(operation, name, "PutRetentionPolicy").await;
+    let _turn = turn(operation.session, name).await;
+    let change = Change { action: "PutRetentionPolicy", patience: &operation.work.patience, is_busy };
+    let wanted = operation.known(&to.kms_key_arn)?;
+    let key = match from {
+        Some(from) => operation.known(&from.kms_key_arn)?.clone(),
+        // A group without a key has none to be taken away.
+        None => find(operation.session, name).await?.and_then(|found| found.shown.kms_key_id),
+    };
+    if key != *wanted {
+        set_key(operation, name, wanted.as_deref()).await?;
+    }
     if from.is_none_or(|from| from.retention_in_days != to.retention_in_days) {
         match operation.known(&to.retention_in_days)? {
             Some(days) => {
@@ -151,7 +172,8 @@ pub(crate) async fn update(
 
 /// Deletes a log group with its events.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let (_turn, change) = change(operation, &entry.id, "DeleteLogGroup").await;
+    let _turn = turn(operation.session, &entry.id).await;
+    let change = Change { action: "DeleteLogGroup", patience: &operation.work.patience, is_busy };
     let logs = &operation.session.logs;
     match change.send(|| logs.delete_log_group().log_group_name(&entry.id).send()).await {
         Err(failure) if !is_absent(&failure) => Err(failure),
@@ -165,11 +187,59 @@ pub(crate) fn name_in(arn: &str) -> Option<&str> {
     Some(name.strip_suffix(":*").unwrap_or(name))
 }
 
-/// AWS refuses calls on one group that overlap.
-async fn change<'a>(operation: &'a Operation<'_>, name: &str, action: &'a str) -> (OwnedMutexGuard<()>, Change<'a>) {
-    let turn = locks::turn(format!("log group {} {name}", operation.session.scope.region)).await;
-    let is_busy = |failure: &Failure| failure.code.as_deref() == Some("OperationAbortedException");
-    (turn, Change { action, patience: &operation.work.patience, is_busy })
+/// Waits for the turn to change a group or its subscription filters: AWS refuses calls on one group that overlap.
+pub(crate) async fn turn(session: &Session, name: &str) -> OwnedMutexGuard<()> {
+    locks::turn(format!("log group {} {name}", session.scope.region)).await
+}
+
+/// Whether another change of the group is at work.
+pub(crate) fn is_busy(failure: &Failure) -> bool {
+    failure.code.as_deref() == Some("OperationAbortedException")
+}
+
+/// Encrypts what is logged from now on with a key in the place of the one before, or with AWS's own.
+async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str>) -> Result<(), Failure> {
+    let logs = &operation.session.logs;
+    let patience = key_patience(operation, kms_key_arn.is_some());
+    let change = Change { action: "AssociateKmsKey", patience: &patience, is_busy: is_busy_or_key_is_new };
+    match kms_key_arn {
+        Some(arn) => {
+            let answer = change.send(|| logs.associate_kms_key().log_group_name(name).kms_key_id(arn).send()).await;
+            answer.map(|_| ()).map_err(|failure| of_key(failure, kms_key_arn))
+        }
+        None => {
+            let change = Change { action: "DisassociateKmsKey", ..change };
+            change.send(|| logs.disassociate_kms_key().log_group_name(name).send()).await.map(|_| ())
+        }
+    }
+}
+
+fn key_patience(operation: &Operation<'_>, has_key: bool) -> Patience {
+    if has_key { operation.patience(KEY_POLICY) } else { operation.work.patience.clone() }
+}
+
+fn is_busy_or_key_is_new(failure: &Failure) -> bool {
+    is_busy(failure) || is_key_refused(failure)
+}
+
+/// Whether CloudWatch Logs cannot use a key. It says so by InvalidParameterException or by AccessDeniedException, and
+/// does not tell whether the key is missing, disabled, or by its policy closed to the service.
+fn is_key_refused(failure: &Failure) -> bool {
+    let texts = ["KMS key does not exist or is not allowed to be used", "KMS Key Id could not be found"];
+    texts.iter().any(|text| failure.message.contains(text))
+}
+
+/// The same failure, with the way out where a key is refused. It is no permission of the caller that is missing.
+fn of_key(mut failure: Failure, kms_key_arn: Option<&str>) -> Failure {
+    if let (Some(arn), true) = (kms_key_arn, is_key_refused(&failure)) {
+        failure.cause = Cause::Other;
+        failure.message = format!(
+            "{}. The key {arn} must exist in the Region of the log group, be symmetric and enabled, and its key policy \
+             must let the CloudWatch Logs service of the Region use it",
+            failure.message.trim_end_matches('.')
+        );
+    }
+    failure
 }
 
 fn is_absent(failure: &Failure) -> bool {
@@ -188,7 +258,7 @@ async fn arn(operation: &Operation<'_>, name: &str) -> Result<String, Failure> {
         return Ok(format!("arn:{partition}:logs:{region}:{account}:log-group:{name}"));
     }
     let patience = &operation.work.patience;
-    super::waits::until("the new log group to show", patience, std::time::Duration::from_secs(2), || async {
+    super::waits::until("the new log group to show", patience, Duration::from_secs(2), || async {
         let found = find(operation.session, name).await?;
         Ok(match found.as_ref().and_then(|found| arn_of(&found.shown)) {
             Some(arn) => super::waits::Look::Done(arn.to_string()),
@@ -222,115 +292,4 @@ fn foreign(operation: &Operation<'_>, name: &str) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-    use crate::aws::recorded::{Answer, Recorded, run};
-
-    const NAME: &str = "/http/shop";
-
-    fn spec(days: Option<i64>) -> LogGroup {
-        LogGroup {
-            kms_key_arn: Input::Known(None),
-            api: Key::new("api"),
-            name: Input::Known(NAME.into()),
-            retention_in_days: Input::Known(days),
-            tags: Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()),
-        }
-    }
-
-    fn key() -> Key {
-        Key::fixed("log_group", Input::Known(NAME.into()))
-    }
-
-    fn shown(name: &str) -> Value {
-        json!({ "logGroupName": name, "arn": format!("arn:aws:logs:r:123456789012:log-group:{name}:*") })
-    }
-
-    fn groups(groups: &[Value], next: Option<&str>) -> Answer {
-        Answer::Json(200, json!({ "logGroups": groups, "nextToken": next }))
-    }
-
-    fn exists() -> Answer {
-        Answer::Error(400, "ResourceAlreadyExistsException", "The specified log group already exists")
-    }
-
-    #[tokio::test]
-    async fn a_group_is_made_with_its_tags_and_then_gets_its_retention() {
-        let aws = Recorded::default()
-            .on("CreateLogGroup", Answer::Json(200, json!({})))
-            .on("PutRetentionPolicy", Answer::Json(200, json!({})));
-        let session = aws.session("r");
-        let (answer, told) = run(&session, &key(), &[], async |it| create(it, &spec(Some(30))).await).await;
-        answer.unwrap();
-        assert_eq!(
-            aws.body("CreateLogGroup"),
-            json!({ "logGroupName": NAME, "tags": {
-                "team": "web", "fgw:resource": "http_gateway/api1", "fgw:object": "log_group"
-            } })
-        );
-        assert_eq!(aws.body("PutRetentionPolicy"), json!({ "logGroupName": NAME, "retentionInDays": 30 }));
-        assert_eq!(told.ids, [NAME]);
-        assert_eq!(told.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
-    }
-
-    #[tokio::test]
-    async fn a_group_of_someone_else_is_never_taken() {
-        let aws = Recorded::default()
-            .on("CreateLogGroup", exists())
-            .on("DescribeLogGroups", groups(&[shown("/http/shop-2")], Some("p2")))
-            .on("DescribeLogGroups", groups(&[shown(NAME)], None))
-            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": { "fgw:resource": "http_gateway/api2" } })));
-        let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
-        let failure = answer.unwrap_err();
-        assert_eq!(failure.cause, Cause::Exists);
-        assert!(failure.message.contains("delete-log-group"), "{failure}");
-        assert!(told.ids.is_empty());
-        assert_eq!(
-            aws.body("ListTagsForResource"),
-            json!({ "resourceArn": "arn:aws:logs:r:123456789012:log-group:/http/shop" })
-        );
-    }
-
-    #[tokio::test]
-    async fn a_group_that_a_killed_run_left_is_taken_and_brought_to_what_is_wanted() {
-        let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
-        let aws = Recorded::default()
-            .on("CreateLogGroup", exists())
-            .on("DescribeLogGroups", groups(&[shown(NAME)], None))
-            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
-            .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
-            .on("TagResource", Answer::Json(200, json!({})));
-        let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
-        answer.unwrap();
-        assert_eq!(told.ids, [NAME]);
-        assert_eq!(aws.body("DeleteRetentionPolicy"), json!({ "logGroupName": NAME }));
-        assert_eq!(aws.body("TagResource")["tags"], json!({ "team": "web" }));
-    }
-
-    #[tokio::test]
-    async fn events_kept_for_ever_are_a_call_of_their_own_and_dropped_tags_are_removed() {
-        let aws = Recorded::default()
-            .on("DeleteRetentionPolicy", Answer::Error(400, "OperationAbortedException", "Please try again"))
-            .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
-            .on("UntagResource", Answer::Json(200, json!({})));
-        let from = LogGroup {
-            tags: Input::Known(
-                [("team", "web"), ("old", "1")].map(|(key, value)| (key.into(), Input::Known(value.into()))).into(),
-            ),
-            ..spec(Some(30))
-        };
-        let session = aws.session("r");
-        run(&session, &key(), &[], async |it| update(it, NAME, Some(&from), &spec(None)).await).await.0.unwrap();
-        assert_eq!(aws.calls(), ["DeleteRetentionPolicy", "DeleteRetentionPolicy", "UntagResource"]);
-        assert_eq!(aws.body("UntagResource")["tagKeys"], json!(["old"]));
-    }
-
-    #[tokio::test]
-    async fn a_group_that_is_gone_counts_as_deleted() {
-        let aws = Recorded::default().on("DeleteLogGroup", Answer::Error(400, "ResourceNotFoundException", "gone"));
-        let entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
-        run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
-    }
-}
+mod tests;

@@ -1,5 +1,7 @@
 //! When a call is sent again.
 
+use aws_sdk_cloudwatchlogs::operation::create_log_group::CreateLogGroupError;
+use aws_sdk_cloudwatchlogs::operation::put_subscription_filter::PutSubscriptionFilterError;
 use aws_smithy_runtime::client::retries::{RetryPartition, TokenBucket};
 use aws_smithy_runtime_api::client::interceptors::context::InterceptorContext;
 use aws_smithy_runtime_api::client::retries::classifiers::{
@@ -44,14 +46,24 @@ impl Session {
         aws_sdk_apigatewayv2::Config::builder().retry_classifier(Once)
     }
 
-    /// The override for CloudWatch Logs.
+    /// The override for CloudWatch Logs, where a quota is no throttle.
     pub(crate) fn once_logs(&self) -> aws_sdk_cloudwatchlogs::config::Builder {
-        aws_sdk_cloudwatchlogs::Config::builder().retry_classifier(Once)
+        aws_sdk_cloudwatchlogs::Config::builder().retry_classifier(Once).retry_classifier(LogsQuota)
+    }
+
+    /// For calls of CloudWatch Logs that may be repeated safely, but not against a quota.
+    pub(crate) fn within_quota_logs(&self) -> aws_sdk_cloudwatchlogs::config::Builder {
+        aws_sdk_cloudwatchlogs::Config::builder().retry_classifier(LogsQuota)
     }
 
     /// The override for Lambda.
     pub(crate) fn once_lambda(&self) -> aws_sdk_lambda::config::Builder {
         aws_sdk_lambda::Config::builder().retry_classifier(Once)
+    }
+
+    /// The override for Route 53.
+    pub(crate) fn once_route53(&self) -> aws_sdk_route53::config::Builder {
+        aws_sdk_route53::Config::builder().retry_classifier(Once)
     }
 }
 
@@ -80,6 +92,26 @@ impl ClassifyRetry for Once {
     fn priority(&self) -> RetryClassifierPriority {
         // The last of the SDK's own classifiers, whose verdict is needed.
         RetryClassifierPriority::run_after(RetryClassifierPriority::transient_error_classifier())
+    }
+}
+
+/// Forbids retries of `LimitExceededException`. The SDK takes this code for a throttle, as it is one in other services;
+/// CloudWatch Logs answers it where a quota is used up, which no patience changes.
+#[derive(Debug)]
+struct LogsQuota;
+
+impl ClassifyRetry for LogsQuota {
+    fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
+        let Some(Err(error)) = context.output_or_error() else { return RetryAction::NoActionIndicated };
+        let is_quota = error.as_operation_error().is_some_and(|error| {
+            error.downcast_ref().is_some_and(CreateLogGroupError::is_limit_exceeded_exception)
+                || error.downcast_ref().is_some_and(PutSubscriptionFilterError::is_limit_exceeded_exception)
+        });
+        if is_quota { RetryAction::RetryForbidden } else { RetryAction::NoActionIndicated }
+    }
+
+    fn name(&self) -> &'static str {
+        "Quotas of CloudWatch Logs"
     }
 }
 

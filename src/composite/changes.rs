@@ -60,7 +60,18 @@ impl<P: Product> Composite<P> {
         }
         let settled = import::settled::<P>(&request.prior, Some(&private), &filled);
         let prior = state::decode::<P>(&settled).ok().map(|(_, config)| config);
-        let facts = private.facts.take().unwrap_or_default();
+        // What was found at plan stays, so that apply does what was shown.
+        let mut facts = private.facts.take().unwrap_or_default();
+        let unanswered = facts.unanswered(P::lookups(&config));
+        if !unanswered.is_empty() {
+            match cloud.facts(&unanswered).await {
+                Ok(later) => facts = facts.with(later),
+                Err(failure) => {
+                    diagnostics.error(format!("Applying {} failed", P::TYPE_NAME), messages::detail(&failure));
+                    return unchanged(diagnostics, &request);
+                }
+            }
+        }
         let decide_from = |inventory: &mut Inventory, diagnostics: &mut Diagnostics| {
             decide::<P>(&config, prior.as_ref(), inventory, cloud.scope(), &facts, diagnostics)
         };

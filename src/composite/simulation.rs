@@ -68,8 +68,8 @@ impl Simulation {
                 ..Scope::default()
             },
             zones: Mutex::new(zones.collect()),
-            certificates: Mutex::default(),
-            kms_key: Mutex::default(),
+            certificates: Mutex::new(vec![certificate("cert-1", 1)]),
+            kms_key: Mutex::new(Some(Found::There("arn:aws:kms:us-east-1:123456789012:key/of-alias".into()))),
             objects: Mutex::default(),
             ids: Mutex::default(),
             leads: Mutex::default(),
@@ -203,13 +203,14 @@ impl Cloud for Simulation {
         &self.scope
     }
 
-    async fn facts(&self, _: &[Lookup]) -> Result<Facts, Failure> {
+    async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
         let services = ["s3", "s3express", "dynamodb"].map(|name| format!("com.amazonaws.us-east-1.{name}"));
+        let looks_for_key = lookups.iter().any(|lookup| matches!(lookup, Lookup::KmsKey(_)));
         Ok(Facts {
             availability_zones: Some(self.zones.lock().unwrap().clone()),
             gateway_endpoint_services: Some(services.to_vec()),
             certificates: Some(self.certificates.lock().unwrap().clone()),
-            kms_key: self.kms_key.lock().unwrap().clone(),
+            kms_key: self.kms_key.lock().unwrap().clone().filter(|_| looks_for_key),
         })
     }
 
@@ -364,6 +365,11 @@ impl Cloud for Simulation {
         *self.root_state.lock().unwrap() = Some(state);
         Ok(())
     }
+}
+
+/// A certificate for all domains below example.com.
+pub(crate) fn certificate(arn: &str, not_before: i64) -> Certificate {
+    Certificate { arn: arn.into(), names: vec!["*.example.com".into()], not_before }
 }
 
 /// Of a table that is known, only what was applied is shown of the gateways that propagate to it, and the subnets of a

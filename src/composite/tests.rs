@@ -1,6 +1,8 @@
 //! The whole way from configuration to objects, on a simulated account that refuses what AWS would refuse.
 
+mod access_logs;
 mod changes;
+mod domains;
 mod failures;
 mod drift;
 mod gateway_import;

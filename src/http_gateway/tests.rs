@@ -1,5 +1,8 @@
 //! The gateway as a whole: rules, waves, unknowns, and what holds for every configuration.
 
+mod domains;
+mod logs;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use expect_test::expect_file;
@@ -358,17 +361,19 @@ pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
     (
         prop::collection::btree_map(key, entry, 1..6),
         prop::collection::vec(authorizer, 2),
-        prop::option::of(Just("/http/shop")),
+        prop::option::of(logs::some_logs()),
         any::<bool>(),
+        domains::some_domain(),
     )
-        .prop_map(|(routes, authorizers, log_group, cors)| {
+        .prop_map(|(routes, authorizers, logs, cors, domain)| {
             let authorizers = authorizers.into_iter().enumerate().map(|(index, it)| (format!("a{index}"), it));
-            json!({
+            let gateway = json!({
                 "route_config": routes,
                 "faas_authorizers": serde_json::Value::Object(authorizers.collect()),
-                "access_log_logservice_group_name": log_group,
                 "cors_configuration": cors.then(|| json!({ "allow_origins": ["*"], "max_age": 1 })),
-            })
+            });
+            let gateway = with(gateway, domain);
+            logs.map_or(gateway.clone(), |logs| with(gateway, logs::logging(logs)))
         })
 }
 
@@ -388,7 +393,15 @@ fn unknowable() -> Vec<&'static str> {
         "custom_access_log_format",
         "access_log_logservice_group_tags",
         "access_log_logservice_group_retention_in_days",
+        "access_log_logservice_group_kms_key_id",
+        "access_log_logservice_group_subscription_destination_arn",
+        "access_log_logservice_group_subscription_filter_pattern",
+        "access_log_logservice_group_subscription_role_arn",
+        "access_log_logservice_group_subscription_distribution",
         "domain_name",
+        "certificate_domain",
+        "create_dns_entry",
+        "hosted_zone_id",
         "timeouts",
         "route_config.*",
         "route_config.*.faas_function_arn",
@@ -477,7 +490,7 @@ fn context<'a>(
 }
 
 fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<Object>, Vec<Problem>) {
-    match HttpGateway::blueprint(&context(config, existing, scope, &Facts::default())) {
+    match HttpGateway::blueprint(&context(config, existing, scope, &domains::facts())) {
         Ok(Blueprint::Decided { objects, warnings, .. }) => (objects, warnings),
         other => panic!("{other:?}"),
     }
@@ -499,7 +512,11 @@ fn all_made(objects: &[Object]) -> Ids {
     let mut ids = Ids::default();
     for object in objects {
         let id = format!("id-{}", object.key.slot);
-        let learned = BTreeMap::from([("api_endpoint".to_string(), format!("https://{id}.example"))]);
+        let learned = BTreeMap::from([
+            ("api_endpoint".to_string(), format!("https://{id}.example")),
+            ("target_domain_name".to_string(), format!("d-{id}.example")),
+            ("target_hosted_zone_id".to_string(), "Z1".to_string()),
+        ]);
         ids.insert(object.key.clone(), Made { id, learned });
     }
     ids

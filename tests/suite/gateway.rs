@@ -2,12 +2,20 @@
 
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
+#[path = "gateway/dns.rs"]
+mod dns;
+#[path = "gateway/domain.rs"]
+mod domain;
 #[path = "gateway/drift.rs"]
 mod drift;
+#[path = "gateway/examples.rs"]
+mod examples;
 #[path = "gateway/failures.rs"]
 mod failures;
 #[path = "gateway/import.rs"]
 mod import;
+#[path = "gateway/logs.rs"]
+mod logs;
 #[path = "gateway/made.rs"]
 mod made;
 #[path = "gateway/picture.rs"]
@@ -125,7 +133,9 @@ impl Bed {
             let id = names.iter().map(|name| record.call.param(name)).find(|id| slots.contains_key(*id));
             let said = ["routeKey", "integrationUri", "authorizerUri", "stageName", "logGroupName", "resourceArn"];
             let said = || said.iter().map(|name| record.call.param(name)).find(|it| !it.is_empty()).unwrap_or_default();
+            let domain = record.call.param("domainName");
             match record.call.action.as_str() {
+                _ if !domain.is_empty() => Some(domain.to_owned()),
                 "UpdateRoute" | "DeleteRoute" | "UpdateAuthorizer" => id.map(|id| slots[id].clone()),
                 action if action.starts_with("Delete") || action.ends_with("Permission") => {
                     id.map(|id| slots[id].clone())
@@ -181,8 +191,8 @@ impl Bed {
     }
 }
 
-/// Changes of one API, and changes of one function's policy, must never overlap: AWS refuses the first and loses
-/// statements in the second.
+/// Changes of one API, of one log group and of one function's policy must never overlap: AWS refuses the first two and
+/// loses statements in the third.
 fn assert_turns_are_taken(proxy: &Proxy) {
     let mut turns: BTreeMap<String, Vec<Record>> = BTreeMap::new();
     for record in proxy.mutations() {
@@ -190,6 +200,7 @@ fn assert_turns_are_taken(proxy: &Proxy) {
         let whose = match call.service.as_str() {
             // Each makes an API of its own.
             "apigateway" if call.action == "CreateApi" => continue,
+            "apigateway" if !call.param("domainName").is_empty() => format!("domain {}", call.param("domainName")),
             "apigateway" if !call.param("apiId").is_empty() => format!("api {}", call.param("apiId")),
             "apigateway" => {
                 let arn = call.param("resourceArn");
@@ -199,6 +210,8 @@ fn assert_turns_are_taken(proxy: &Proxy) {
                 )
             }
             "lambda" => format!("function {}", call.param("FunctionName")),
+            "logs" if call.param("logGroupName").is_empty() => format!("group {}", short(call.param("resourceArn"))),
+            "logs" => format!("group {}", call.param("logGroupName")),
             _ => continue,
         };
         turns.entry(whose).or_default().push(record);
@@ -229,6 +242,7 @@ fn short(text: &str) -> String {
     match text.rsplit_once(":function:") {
         Some((_, name)) => name.trim_end_matches("/invocations").to_owned(),
         None if text.contains("/stages/") => "stage".to_owned(),
+        None if text.contains("/domainnames/") => "domain".to_owned(),
         None if text.contains("/apis/") => "api".to_owned(),
         None => text.rsplit_once(":log-group:").map_or(text, |(_, name)| name).to_owned(),
     }

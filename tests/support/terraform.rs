@@ -14,7 +14,7 @@ use super::proxy::Proxy;
 use super::reaper;
 
 /// The services whose endpoint goes to the proxy, under the names that hashicorp/aws gives them.
-const SERVICES: &[&str] = &["ec2", "sts", "apigatewayv2", "cloudwatchlogs", "lambda"];
+const SERVICES: &[&str] = &["ec2", "sts", "apigatewayv2", "cloudwatchlogs", "lambda", "kms", "acm", "route53"];
 
 /// The source address of the provider in the configurations of tests.
 const SOURCE: &str = "fgw/fgw";

@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use aws_sdk_apigatewayv2::types::{Api as Shown, Cors as ShownCors, ProtocolType};
 
-use super::{api_arn, change, deleted, is_absent, no_id, pages, small, tag, text, turn, untag};
+use super::{api_arn, change, deleted, is_absent, no_id, pages, small, tag, text, turn, unmapped, untag};
 use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::{AwsError, Operation, Session, ownership};
@@ -145,9 +145,8 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
 /// Deletes an API, and with it its routes, integrations, authorizers and stages.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (_turn, change) = change(operation, &entry.id, "DeleteApi").await;
-    let answer =
-        change.send(|| async { turn(operation.session).await.delete_api().api_id(&entry.id).send().await }).await;
-    deleted(answer)
+    let delete = || async { turn(operation.session).await.delete_api().api_id(&entry.id).send().await };
+    unmapped(operation, &entry.id, || async { deleted(change.send(delete).await) }).await
 }
 
 /// The tag `fgw:state` of an API, asked for by itself.

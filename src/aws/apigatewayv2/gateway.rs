@@ -1,13 +1,17 @@
 //! Reads a whole gateway with a fixed number of calls, however many routes it has; one more for each function.
 
+mod dns;
+mod domain;
+mod logs;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types;
 use futures::future::join_all;
 
+use self::logs::{Logs, reference_to_group};
 use super::{api, authorizer, integration, route, stage};
 use crate::aws::lambda_permission::{self, CallerId, Place, Statement, statement_id};
-use crate::aws::log_group::{self, Found};
 use crate::aws::{Session, ownership};
 use crate::cloud::{Failure, Observed, Owner, RootState, Seen, UnfinishedRoot};
 use crate::http_gateway::{FunctionArn, keys};
@@ -24,23 +28,24 @@ pub(crate) async fn read(
     root_id: &str,
     known: &[Entry],
 ) -> Result<Option<Seen>, Failure> {
-    let known_groups = join_all(names_of_groups(known).into_iter().map(|name| log_group::find(session, name)));
     let known_places = places_of(known);
-    let (api, routes, integrations, authorizers, stage, groups, policies) = tokio::join!(
+    let resource = ownership::resource(owner, root_id);
+    let (api, routes, integrations, authorizers, stage, logs, policies, domains, records) = tokio::join!(
         api::get(session, root_id),
         route::list(session, root_id),
         integration::list(session, root_id),
         authorizer::list(session, root_id),
         stage::get(session, root_id),
-        known_groups,
+        Logs::known(session, known),
         policies(session, known_places),
+        domain::known(session, known, &resource),
+        dns::listed(session, known),
     );
-    let groups = groups.into_iter().collect::<Result<Vec<_>, _>>();
     let Some(api) = api? else {
-        // Its routes, integrations, authorizers and stages went with it. A log group and permissions did not: a destroy
-        // that failed half-way may have left them.
-        let groups = groups?.into_iter().flatten().collect::<Vec<_>>();
-        let objects = outliving(&session.scope, root_id, known, &groups, &policies?);
+        // Its routes, integrations, authorizers and stages went with it. A log group with its filter, permissions, a
+        // domain and its record did not: a destroy that failed half-way may have left them.
+        let mut objects = outliving(&session.scope, root_id, known, &logs?, &policies?, &domains?);
+        objects.extend(dns::known(&records?, known, &objects));
         return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
     };
     let root_state = match state_in(api.tags.as_ref()) {
@@ -56,21 +61,21 @@ pub(crate) async fn read(
         integrations: integrations?,
         authorizers: authorizers?,
         stage: stage?,
-        groups: groups?.into_iter().flatten().collect(),
+        logs: logs?,
         policies: policies?,
+        domains: domains?,
     };
     if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
-        return Ok(Some(Seen { objects: view.known(known), root_state }));
+        let mut objects = view.known(known);
+        objects.extend(dns::known(&records?, known, &objects));
+        return Ok(Some(Seen { objects, root_state }));
     }
-    let resource = ownership::resource(owner, root_id);
-    let destination = view.stage.as_ref().and_then(stage::destination).and_then(log_group::name_in);
-    if let Some(name) = destination {
-        let found = log_group::find(session, name).await?;
-        let slot = keys::log_group(&name.to_string().into()).slot;
-        view.groups.extend(found.filter(|found| log_group::is_ours(found, &resource, &slot)));
-    }
+    view.logs = Logs::of_stage(session, view.stage.as_ref(), &resource).await?;
     view.policies = policies_of_functions(session, &view).await?;
-    Ok(Some(Seen { objects: view.everything(known, &resource), root_state }))
+    view.domains = domain::tagged(session, &resource).await?;
+    let mut objects = view.everything(known, &resource);
+    objects.extend(dns::imported(session, &objects).await?);
+    Ok(Some(Seen { objects, root_state }))
 }
 
 fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {
@@ -107,8 +112,9 @@ struct View<'a> {
     integrations: Vec<types::Integration>,
     authorizers: Vec<types::Authorizer>,
     stage: Option<types::Stage>,
-    groups: Vec<Found>,
+    logs: Logs,
     policies: Policies,
+    domains: Vec<domain::Found>,
 }
 
 impl View<'_> {
@@ -124,7 +130,7 @@ impl View<'_> {
         for entry in known {
             let (id, key) = (entry.id.as_str(), entry.key.clone());
             let observed = match &entry.applied {
-                Spec::LogGroup(_) => read_group(&self.groups, entry, &api_key),
+                Spec::LogGroup(_) | Spec::LogSubscription(_) => self.logs.read(entry, &api_key),
                 Spec::LambdaPermission(_) => read_permission(self.scope, &self.policies, self.root_id, entry),
                 Spec::Authorizer(applied) => {
                     self.authorizers.iter().find(|it| it.authorizer_id.as_deref() == Some(id)).and_then(|shown| {
@@ -146,6 +152,7 @@ impl View<'_> {
                     .stage
                     .as_ref()
                     .map(|shown| stage::read(shown, api_key.clone(), key, |arn| reference_to_group(known, arn))),
+                Spec::DomainName(_) | Spec::ApiMapping(_) => domain::read(&self.domains, entry, self.root_id, &api_key),
                 _ => None,
             };
             seen.extend(observed);
@@ -154,15 +161,12 @@ impl View<'_> {
     }
 
     /// Everything that could be ours: the routes that a configuration can express, the integrations and authorizers that
-    /// they use, authorizers with all that ours have, the statements with our ids, and stage and log group if they carry
-    /// our tags.
+    /// they use, authorizers with all that ours have, the statements with our ids, and stage and log group with
+    /// its filter if they carry our tags.
     fn everything(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
-        let group = self.groups.first();
-        let group_key = group.and_then(|it| it.shown.log_group_name.clone()).map(|name| keys::log_group(&name.into()));
-        if let (Some(found), Some(key)) = (group, &group_key) {
-            seen.extend(log_group::read(found, api_key.clone(), key.clone()));
-        }
+        seen.extend(self.access_logs(&api_key));
+        let group_key = self.logs.group_key();
         let mut ours = BTreeMap::new();
         let routes = self.expressible_routes();
         let used: BTreeSet<&str> =
@@ -216,6 +220,7 @@ impl View<'_> {
                 None => Ref::Id(arn.to_string()),
             })
         }));
+        seen.extend(domain::everything(&self.domains, self.root_id, &api_key));
         seen
     }
 
@@ -278,28 +283,28 @@ impl View<'_> {
 }
 
 /// What is known and there although the API is gone.
-fn outliving(scope: &Scope, root_id: &str, known: &[Entry], groups: &[Found], policies: &Policies) -> Vec<Observed> {
+fn outliving(
+    scope: &Scope,
+    root_id: &str,
+    known: &[Entry],
+    logs: &Logs,
+    policies: &Policies,
+    domains: &[domain::Found],
+) -> Vec<Observed> {
     let is_api = |entry: &&Entry| matches!(entry.applied, Spec::Api(_));
     let api_key = known.iter().find(is_api).map_or_else(keys::api, |entry| entry.key.clone());
-    let read = |entry| read_group(groups, entry, &api_key).or_else(|| read_permission(scope, policies, root_id, entry));
+    let read = |entry| {
+        logs.read(entry, &api_key)
+            .or_else(|| read_permission(scope, policies, root_id, entry))
+            .or_else(|| domain::read(domains, entry, root_id, &api_key))
+    };
     known.iter().filter_map(read).collect()
-}
-
-fn read_group(groups: &[Found], entry: &Entry, api_key: &Key) -> Option<Observed> {
-    let Spec::LogGroup(_) = &entry.applied else { return None };
-    let found = groups.iter().find(|it| it.shown.log_group_name.as_deref() == Some(entry.id.as_str()))?;
-    log_group::read(found, api_key.clone(), entry.key.clone())
 }
 
 fn read_permission(scope: &Scope, policies: &Policies, root_id: &str, entry: &Entry) -> Option<Observed> {
     let Spec::LambdaPermission(applied) = &entry.applied else { return None };
     let statements = policies.get(&Place::known(applied)?)?;
     lambda_permission::read(scope, statements, root_id, &entry.id, entry.key.clone(), applied)
-}
-
-fn names_of_groups(known: &[Entry]) -> BTreeSet<&str> {
-    let groups = known.iter().filter(|entry| matches!(entry.applied, Spec::LogGroup(_)));
-    groups.map(|entry| entry.id.as_str()).collect()
 }
 
 fn places_of(known: &[Entry]) -> BTreeSet<Place> {
@@ -323,7 +328,8 @@ async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Pol
     let of_integrations = view.integrations.iter().filter_map(function_of);
     let of_authorizers =
         view.authorizers.iter().filter_map(|shown| calls_itself(&authorizer::read(shown, api_key.clone(), None)?));
-    let own = of_integrations.chain(of_authorizers).filter(|function| view.is_own(function));
+    let own =
+        of_integrations.chain(of_authorizers).chain(view.logs.functions()).filter(|function| view.is_own(function));
     policies(session, own.map(|function| Place::of_function(&function)).collect()).await
 }
 
@@ -343,18 +349,6 @@ fn calls_itself(spec: &crate::objects::Authorizer) -> Option<FunctionArn> {
         return None;
     }
     FunctionArn::parse_invoke_uri(spec.authorizer_uri.known()?)
-}
-
-/// The log group with this ARN: ours, or another one.
-fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
-    let is_it = |entry: &&Entry| {
-        matches!(entry.applied, Spec::LogGroup(_))
-            && match entry.learned.get("arn") {
-                Some(learned) => learned == arn,
-                None => log_group::name_in(arn) == Some(&entry.id),
-            }
-    };
-    known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))
 }
 
 #[cfg(test)]

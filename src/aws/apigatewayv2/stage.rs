@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::{AccessLogSettings, Stage as Shown};
 
-use super::{api_arn, change, deleted, is_absent, is_conflict, root_id, tag, turn, untag};
+use super::{api_arn, change, deleted, is_absent, is_conflict, root_id, tag, turn, unmapped, untag};
 use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::{AwsError, Operation, Session, ownership};
@@ -148,10 +148,9 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, _entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
     let (_turn, change) = change(operation, api_id, "DeleteStage").await;
-    let answer = change
-        .send(|| async { turn(operation.session).await.delete_stage().api_id(api_id).stage_name(DEFAULT).send().await })
-        .await;
-    deleted(answer)
+    let delete =
+        || async { turn(operation.session).await.delete_stage().api_id(api_id).stage_name(DEFAULT).send().await };
+    unmapped(operation, api_id, || async { deleted(change.send(delete).await) }).await
 }
 
 /// Looks whether AWS could deploy what was changed. To be called once, after the last change: AWS deploys

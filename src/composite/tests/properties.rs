@@ -72,7 +72,8 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let keys = ["GET /a", "POST /a", "ANY /b/{proxy+}", "GET /c/{id}", "$default"];
     let some_route = (0..3_usize, prop::option::of(0..2_usize), any::<bool>());
     let routes = proptest::collection::btree_map(prop::sample::select(keys.to_vec()), some_route, 1..5);
-    (routes, any::<bool>(), any::<bool>(), prop::option::of(any::<bool>())).prop_map(|(routes, other, logs, cors)| {
+    let logs = access_logs::some_logs();
+    (routes, any::<bool>(), logs, prop::option::of(any::<bool>())).prop_map(|(routes, other, logs, cors)| {
         let routes: Vec<(&str, Value)> = routes
             .into_iter()
             .map(|(key, (number, guard, newer))| {
@@ -86,10 +87,7 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
             .collect();
         let second = if other { "guard" } else { "another" };
         let authorizers = [("first", authorizer("guard")), ("second", authorizer(second))];
-        let mut pairs = Vec::new();
-        if logs {
-            pairs.push(("access_log_logservice_group_name", Value::from("front-logs")));
-        }
+        let mut pairs = logs;
         if let Some(credentials) = cors {
             let mut cors = Value::map([("allow_credentials", Value::from(credentials))]);
             for name in ["allow_headers", "allow_methods", "allow_origins", "expose_headers", "max_age"] {
@@ -157,7 +155,7 @@ proptest! {
 
     #[test]
     fn any_change_between_two_gateways_is_orderable_and_then_quiet(
-        configs in proptest::collection::vec((some_gateway(), Just(None)), 1..4)
+        configs in proptest::collection::vec((domains::some_gateway(), Just(None)), 1..4)
     ) {
         check_sequence::<HttpGateway>(&configs);
     }

@@ -16,11 +16,18 @@ impl Draft<'_> {
             api: self.api.clone(),
             domain_name: domain_name.clone(),
             certificate_arn: self.certificate_arn(config, name),
+            endpoint_type: DomainName::REGIONAL.to_string(),
+            security_policy: DomainName::TLS_1_2.to_string(),
             tags: self.scope.tags(&[]),
         };
         self.add(domain.clone(), Spec::DomainName(spec), vec![]);
         let mapping = keys::api_mapping(&domain);
-        let spec = ApiMapping { api: self.api.clone(), stage: keys::stage(), domain: domain.clone() };
+        let spec = ApiMapping {
+            api: self.api.clone(),
+            stage: Ref::Key(keys::stage()),
+            domain: domain.clone(),
+            mapping_key: String::new(),
+        };
         self.add(mapping.clone(), Spec::ApiMapping(spec), vec![]);
         if !*config.create_dns_entry.known()? {
             return Some(());

@@ -59,9 +59,15 @@ impl Draft<'_> {
             return Some(());
         };
         let path = AttributePath::new(DESTINATION);
+        let mut distribution = config.access_log_logservice_group_subscription_distribution.clone();
         let permission = match Destination::parse(arn) {
             Ok(Destination::Function(function)) => self.subscription_permission(&function, &path, log_group),
-            Ok(_) => None,
+            Ok(Destination::KinesisStream) => {
+                // What AWS takes where none is given, and shows.
+                distribution = distribution.map(|given| given.or_else(|| Some("ByLogStream".to_string())));
+                None
+            }
+            Ok(Destination::DeliveryStream) => None,
             Err(message) => {
                 self.problems.push(Problem::new(path, message, "Give the ARN of a function or stream."));
                 return Some(());
@@ -73,7 +79,7 @@ impl Draft<'_> {
             destination_arn: Input::Known(arn.clone()),
             filter_pattern: config.access_log_logservice_group_subscription_filter_pattern.clone(),
             role_arn: config.access_log_logservice_group_subscription_role_arn.clone(),
-            distribution: config.access_log_logservice_group_subscription_distribution.clone(),
+            distribution,
             permission,
         };
         self.add(keys::log_subscription(log_group), Spec::LogSubscription(spec), vec![]);

@@ -130,8 +130,8 @@ pub struct LogGroup {
     pub tags: Tags,
 }
 
-/// The subscription filter of the log group. Key `log_subscription`, fixed by the group's name; its id is the name of
-/// the filter.
+/// The subscription filter of the log group. Key `log_subscription`, fixed by the group's name; its id is
+/// `<group>|<filter>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogSubscription {
     /// The log group whose events are forwarded.
@@ -142,7 +142,7 @@ pub struct LogSubscription {
     pub filter_pattern: Input<String>,
     /// Role by which CloudWatch Logs writes to a stream.
     pub role_arn: Input<Option<String>>,
-    /// `Random` or `ByLogStream`. What AWS shows for a function is left out.
+    /// `Random` or `ByLogStream` for a Kinesis stream. What AWS shows for other destinations is left out.
     pub distribution: Input<Option<String>>,
     /// The permission to call the function; `None` for a stream and for a function of another account.
     pub permission: Option<Key>,
@@ -177,8 +177,19 @@ pub struct DomainName {
     pub domain_name: Input<String>,
     /// ARN of its certificate in ACM.
     pub certificate_arn: Input<String>,
+    /// [`DomainName::REGIONAL`], unless somebody has changed it.
+    pub endpoint_type: String,
+    /// [`DomainName::TLS_1_2`], unless somebody has changed it.
+    pub security_policy: String,
     /// Tags.
     pub tags: Tags,
+}
+
+impl DomainName {
+    /// The only kind of endpoint that HTTP APIs can be reached by.
+    pub const REGIONAL: &'static str = "REGIONAL";
+    /// The only security policy for domains of HTTP APIs.
+    pub const TLS_1_2: &'static str = "TLS_1_2";
 }
 
 /// What a custom domain leads to: the root of its paths to a stage. Key `api_mapping`, fixed by the domain's name.
@@ -186,10 +197,12 @@ pub struct DomainName {
 pub struct ApiMapping {
     /// Its API.
     pub api: Key,
-    /// Its stage.
-    pub stage: Key,
+    /// Its stage; what somebody has put in its place is `<API id>/<stage>`.
+    pub stage: Ref,
     /// The domain that it is part of.
     pub domain: Key,
+    /// The path below the domain; empty for the root.
+    pub mapping_key: String,
 }
 
 /// An alias record of type A in Route 53. Key `dns_record`, fixed by zone and name; its id is `<zone>_<name>_A`.

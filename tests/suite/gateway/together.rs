@@ -71,30 +71,3 @@ fn a_function_and_an_authorizer_that_are_made_in_the_same_run_are_unknown_at_pla
     assert_eq!((call("/a", None), call("/b", None), call("/b", Some(SECRET))), (200, 403, 200));
     bed.destroy();
 }
-
-#[test]
-fn the_example_in_the_documentation_applies_and_destroys() {
-    let bed = Bed::new();
-    let account = bed.proxy.account();
-    for name in ["catalogue", "authorize-customer", "authorize-staff"] {
-        account.create_function(name, "def handler(event, context):\n    return {'body': 'it'}\n");
-    }
-    account.boto("lambda", "publish_version", json!({ "FunctionName": "catalogue" }));
-    let alias = json!({ "FunctionName": "catalogue", "Name": "live", "FunctionVersion": "1" });
-    account.boto("lambda", "create_alias", alias);
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/resources/fgw_http_gateway");
-    for file in std::fs::read_dir(directory).expect("the examples are there") {
-        let path = file.expect("a file").path();
-        if path.extension().is_none_or(|extension| extension != "tf") {
-            continue;
-        }
-        let example = std::fs::read_to_string(&path).expect("it is text");
-        // The workspace has the terraform block already, and the account and Region are those of the test.
-        let begins = example.find("\n}\n").expect("it begins with a terraform block") + 3;
-        let ours = example[begins..].replace("eu-central-1:123456789012", &format!("us-east-1:{}", account.id));
-        bed.workspace.write("main.tf", &ours);
-        bed.apply_config();
-        assert!(bed.workspace.state().output("url").as_str().is_some_and(|url| url.starts_with("http")), "{path:?}");
-        bed.destroy();
-    }
-}

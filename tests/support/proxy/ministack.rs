@@ -1,5 +1,7 @@
 //! Where ministack differs from AWS in API Gateway, and what the proxy makes of it. Each repair says what AWS does.
 
+mod route53;
+
 use serde_json::{Value, json};
 
 use super::Before;
@@ -8,6 +10,9 @@ use super::message::{Message, Reply};
 use super::upstream::Upstream;
 
 pub(super) async fn before(emulator: &Upstream, call: &Call, message: Message) -> Result<Before, String> {
+    if call.service == "route53" {
+        return route53::before(emulator, call, message).await;
+    }
     if call.service != "apigateway" {
         return Ok(Before::Forward(message));
     }

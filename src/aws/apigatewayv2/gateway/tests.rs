@@ -1,7 +1,9 @@
 use serde_json::{Value, json};
 
+use super::super::{api_mapping, domain_name};
 use super::*;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
+use crate::aws::{log_group, log_subscription};
 use crate::objects::{AccessLog, ApiRoute, Authorizer, Integration, Stage};
 use crate::plugin::Input;
 
@@ -43,6 +45,7 @@ fn aws(region: &str) -> Recorded {
     let group = "/http/shop";
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{group}");
     Recorded::default()
+        .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
         .on(
             "GET /v2/apis/api1",
             Answer::Json(
@@ -215,8 +218,9 @@ async fn a_statement_that_lets_in_something_else_counts_as_gone() {
         integrations: vec![],
         authorizers: vec![],
         stage: None,
-        groups: vec![],
+        logs: Logs::default(),
         policies,
+        domains: vec![],
     };
     assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API is left");
 }
@@ -283,10 +287,25 @@ async fn every_change_can_run_in_a_spawned_task() {
                 stage::update(operation, "", None, it).await?;
                 stage::delete(operation, entry).await
             }
+            Spec::DomainName(it) => {
+                domain_name::create(operation, it).await?;
+                domain_name::update(operation, "", None, it).await?;
+                domain_name::delete(operation, entry).await
+            }
+            Spec::ApiMapping(it) => {
+                api_mapping::create(operation, it).await?;
+                api_mapping::update(operation, "", None, it).await?;
+                api_mapping::delete(operation, entry).await
+            }
             Spec::LogGroup(it) => {
                 log_group::create(operation, it).await?;
                 log_group::update(operation, "", None, it).await?;
                 log_group::delete(operation, entry).await
+            }
+            Spec::LogSubscription(it) => {
+                log_subscription::create(operation, it).await?;
+                log_subscription::update(operation, "", None, it).await?;
+                log_subscription::delete(operation, entry).await
             }
             Spec::LambdaPermission(it) => {
                 lambda_permission::create(operation, it).await?;
@@ -332,6 +351,7 @@ async fn an_unfinished_creation_is_believed_only_after_a_second_look_at_the_tags
             "tags": { "fgw:state": "creating" } });
         let lists = ["routes", "integrations", "authorizers"];
         let aws = Recorded::default()
+            .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
             .on("GET /v2/apis/api1", Answer::Json(200, api))
             .on("GET /v2/apis/api1/stages/%24default", Answer::Error(404, "NotFoundException", "no stage"))
             .on(&tags, Answer::Json(200, json!({ "tags": { "fgw:state": state } })));

@@ -1,0 +1,50 @@
+terraform {
+  required_providers {
+    fgw = {
+      source = "fgw/fgw"
+    }
+  }
+}
+
+# Two functions decide who may call which route.
+resource "fgw_http_gateway" "shop" {
+  name = "shop"
+
+  route_config = {
+    # Open to everybody.
+    "GET /catalogue" = {
+      faas_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:catalogue:live"
+    }
+    "GET /orders/{id}" = {
+      faas_function_arn      = "arn:aws:lambda:eu-central-1:123456789012:function:orders"
+      payload_format_version = "2.0"
+      authorizer_name        = "customer"
+    }
+    "DELETE /orders/{id}" = {
+      faas_function_arn      = "arn:aws:lambda:eu-central-1:123456789012:function:orders"
+      payload_format_version = "2.0"
+      authorizer_name        = "staff"
+    }
+  }
+
+  faas_authorizers = {
+    # Payload 2.0 with simple responses: the function answers {"isAuthorized": true}. It is asked for each request.
+    customer = {
+      authorizer_name                   = "authorize-customer"
+      authorizer_payload_format_version = "2.0"
+      enable_simple_responses           = true
+    }
+    # Payload 1.0: the function answers with an IAM policy. Requests without the header or the query parameter are
+    # refused without a call, and an answer is reused for five minutes for the same two.
+    staff = {
+      authorizer_name                   = "authorize-staff"
+      authorizer_payload_format_version = "1.0"
+      identity_sources                  = ["$request.header.Authorization", "$request.querystring.branch"]
+      result_ttl_in_seconds             = 300
+    }
+  }
+}
+
+output "url" {
+  value = fgw_http_gateway.shop.invoke_url
+}

@@ -1,0 +1,45 @@
+terraform {
+  required_providers {
+    fgw = {
+      source = "fgw/fgw"
+    }
+  }
+}
+
+# Access logs that are kept for three months, encrypted with a key of one's own, and forwarded where a request failed.
+resource "fgw_http_gateway" "shop" {
+  name = "shop"
+
+  route_config = {
+    "GET /catalogue" = {
+      faas_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:catalogue:live"
+    }
+  }
+
+  access_log_logservice_group_name              = "/shop/access"
+  access_log_logservice_group_retention_in_days = 90
+  access_log_logservice_group_tags = {
+    Retention = "quarter"
+  }
+
+  # The policy of the key must let logs.eu-central-1.amazonaws.com use it.
+  access_log_logservice_group_kms_key_id = "alias/shop-logs"
+
+  # One line of JSON for each request.
+  access_log_format_type = "CUSTOM"
+  custom_access_log_format = jsonencode({
+    requestId = "$context.requestId"
+    route     = "$context.routeKey"
+    status    = "$context.status"
+    latency   = "$context.responseLatency"
+    error     = "$context.integrationErrorMessage"
+  })
+
+  # The permission by which the log service calls the function is granted, and withdrawn with the subscription.
+  access_log_logservice_group_subscription_destination_arn = "arn:aws:lambda:eu-central-1:123456789012:function:forward-errors"
+  access_log_logservice_group_subscription_filter_pattern  = "{ $.status = 5* }"
+}
+
+output "url" {
+  value = fgw_http_gateway.shop.invoke_url
+}

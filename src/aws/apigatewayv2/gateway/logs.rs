@@ -1,0 +1,139 @@
+//! The part of a gateway that CloudWatch Logs keeps: the log group and its subscription filter. Both outlive the API.
+
+use std::collections::BTreeSet;
+
+use aws_sdk_apigatewayv2::types::Stage;
+use aws_sdk_cloudwatchlogs::types::SubscriptionFilter;
+use futures::future::join_all;
+
+use super::{View, stage};
+use crate::aws::lambda_permission::{self, CallerId, Place, statement_id};
+use crate::aws::log_group::{self, Found};
+use crate::aws::{Session, log_subscription};
+use crate::cloud::{Failure, Observed};
+use crate::http_gateway::{Destination, FunctionArn, keys};
+use crate::objects::{Caller, Entry, Key, Ref, Spec};
+
+/// What AWS shows of log groups.
+#[derive(Default)]
+pub(super) struct Logs {
+    groups: Vec<Found>,
+    /// Our filters, by the names of their groups.
+    filters: Vec<(String, SubscriptionFilter)>,
+}
+
+impl Logs {
+    /// The groups and filters that state knows: two calls for a group, one for a filter.
+    pub(super) async fn known(session: &Session, known: &[Entry]) -> Result<Logs, Failure> {
+        let groups: BTreeSet<&str> = known
+            .iter()
+            .filter(|entry| matches!(entry.applied, Spec::LogGroup(_)))
+            .map(|entry| entry.id.as_str())
+            .collect();
+        let subscribed: BTreeSet<&str> = known.iter().filter_map(group_of_filter).collect();
+        let groups = join_all(groups.into_iter().map(|name| log_group::find(session, name)));
+        let filters = join_all(subscribed.into_iter().map(|group| filter_of(session, group)));
+        let (groups, filters) = tokio::join!(groups, filters);
+        Ok(Logs {
+            groups: groups.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?,
+            filters: filters.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The group that a stage logs to, if it is ours, and its filter.
+    pub(super) async fn of_stage(session: &Session, stage: Option<&Stage>, resource: &str) -> Result<Logs, Failure> {
+        let Some(name) = stage.and_then(stage::destination).and_then(log_group::name_in) else {
+            return Ok(Logs::default());
+        };
+        let slot = keys::log_group(&name.to_string().into()).slot;
+        let found = log_group::find(session, name).await?.filter(|found| log_group::is_ours(found, resource, &slot));
+        let Some(group) = found else { return Ok(Logs::default()) };
+        let filter = filter_of(session, name).await?;
+        Ok(Logs { groups: vec![group], filters: filter.into_iter().collect() })
+    }
+
+    /// A group or filter that state knows, as it is now.
+    pub(super) fn read(&self, entry: &Entry, api_key: &Key) -> Option<Observed> {
+        match &entry.applied {
+            Spec::LogGroup(_) => {
+                let is_it = |it: &&Found| it.shown.log_group_name.as_deref() == Some(entry.id.as_str());
+                log_group::read(self.groups.iter().find(is_it)?, api_key.clone(), entry.key.clone())
+            }
+            Spec::LogSubscription(applied) => {
+                let group = group_of_filter(entry)?;
+                let (_, filter) = self.filters.iter().find(|(name, _)| name == group)?;
+                let (log_group, permission) = (applied.log_group.clone(), applied.permission.clone());
+                log_subscription::read(filter, log_group, entry.key.clone(), permission)
+            }
+            _ => None,
+        }
+    }
+
+    /// The key of the group that was found by the stage.
+    pub(super) fn group_key(&self) -> Option<Key> {
+        let name = self.groups.first()?.shown.log_group_name.clone()?;
+        Some(keys::log_group(&name.into()))
+    }
+
+    /// The functions that filters forward to.
+    pub(super) fn functions(&self) -> impl Iterator<Item = FunctionArn> {
+        self.filters.iter().filter_map(|(_, filter)| function(filter))
+    }
+}
+
+impl View<'_> {
+    /// The group that was found by the stage, its filter, and the statement that lets the filter call a function.
+    pub(super) fn access_logs(&self, api_key: &Key) -> Vec<Observed> {
+        let (Some(found), Some(group)) = (self.logs.groups.first(), self.logs.group_key()) else { return Vec::new() };
+        let mut seen: Vec<Observed> = log_group::read(found, api_key.clone(), group.clone()).into_iter().collect();
+        let Some((name, filter)) = self.logs.filters.first() else { return seen };
+        let function = function(filter).filter(|function| self.is_own(function));
+        let permission = function.map(|function| {
+            let key = keys::subscription_permission(&function, &group);
+            let place = Place::of_function(&function);
+            let id = statement_id(self.root_id, &place, CallerId::LogGroup(name));
+            let spec = place.permission(api_key.clone(), Caller::LogGroup(group.clone()));
+            let policy = self.policies.get(&place).map(Vec::as_slice).unwrap_or_default();
+            seen.extend(lambda_permission::read(self.scope, policy, self.root_id, &id, key.clone(), &spec));
+            key
+        });
+        let key = keys::log_subscription(&group);
+        seen.extend(log_subscription::read(filter, group, key, permission));
+        seen
+    }
+}
+
+/// The log group with this ARN: ours, or another one.
+pub(super) fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
+    let is_it = |entry: &&Entry| {
+        matches!(entry.applied, Spec::LogGroup(_))
+            && match entry.learned.get("arn") {
+                Some(learned) => learned == arn,
+                None => log_group::name_in(arn) == Some(&entry.id),
+            }
+    };
+    known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))
+}
+
+/// The group of a filter that state knows.
+fn group_of_filter(entry: &Entry) -> Option<&str> {
+    match &entry.applied {
+        Spec::LogSubscription(applied) => applied.log_group.fixed.known().map(String::as_str),
+        _ => None,
+    }
+}
+
+async fn filter_of(session: &Session, group: &str) -> Result<Option<(String, SubscriptionFilter)>, Failure> {
+    Ok(log_subscription::find(session, group).await?.map(|filter| (group.to_string(), filter)))
+}
+
+/// The function that a filter forwards to.
+fn function(filter: &SubscriptionFilter) -> Option<FunctionArn> {
+    match Destination::parse(filter.destination_arn.as_deref()?) {
+        Ok(Destination::Function(function)) => Some(function),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

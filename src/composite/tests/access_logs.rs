@@ -1,0 +1,128 @@
+//! The log group of a gateway, its key and its subscription.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::product::Found;
+
+const KEY: &str = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+
+/// Access logs of one group or another, with or without a key and a subscription, as attributes.
+pub(super) fn some_logs() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
+    let name = prop::sample::select(vec!["front-logs", "other-logs"]);
+    let key = prop::option::of(prop::sample::select(vec![KEY, "alias/logs"]));
+    let destination = prop::option::of(prop::sample::select(vec![
+        function("a"),
+        function("sink"),
+        "arn:aws:lambda:us-east-1:210987654321:function:theirs".to_string(),
+        "arn:aws:kinesis:us-east-1:123456789012:stream/sink".to_string(),
+    ]));
+    prop::option::of((name, key, destination, any::<bool>())).prop_map(|logs| {
+        let Some((name, key, destination, errors)) = logs else { return Vec::new() };
+        let mut pairs = vec![
+            ("access_log_logservice_group_name", Value::from(name)),
+            ("access_log_logservice_group_kms_key_id", key.map(str::to_string).into()),
+        ];
+        if let Some(destination) = destination {
+            let is_stream = destination.contains(":kinesis:");
+            let role = is_stream.then(|| "arn:aws:iam::123456789012:role/logs".to_string());
+            pairs.push(("access_log_logservice_group_subscription_destination_arn", destination.into()));
+            pairs.push(("access_log_logservice_group_subscription_role_arn", role.into()));
+            let distribution = (is_stream && errors).then(|| "Random".to_string());
+            pairs.push(("access_log_logservice_group_subscription_distribution", distribution.into()));
+            let pattern = if errors { "500" } else { "" };
+            pairs.push(("access_log_logservice_group_subscription_filter_pattern", pattern.into()));
+        }
+        pairs
+    })
+}
+
+fn logging(pairs: &[(&str, Value)]) -> Value {
+    let mut all = vec![("access_log_logservice_group_name", Value::from("front-logs"))];
+    all.extend(pairs.iter().cloned());
+    gateway(&[("GET /a", route("a", None))], &[], &all)
+}
+
+fn with_alias() -> Value {
+    logging(&[("access_log_logservice_group_kms_key_id", "alias/logs".into())])
+}
+
+fn key_of(terraform: &Terraform<HttpGateway>) -> Option<String> {
+    let inventory = inventory(&terraform.private);
+    let group = inventory.at("log_group").expect("there is a log group");
+    let Spec::LogGroup(group) = group.spec() else { panic!("{group:?}") };
+    group.kms_key_arn.known().cloned().flatten()
+}
+
+fn finds(terraform: &Terraform<HttpGateway>, key: Found<String>) {
+    *terraform.account.kms_key.lock().unwrap() = Some(key);
+}
+
+#[tokio::test]
+async fn a_key_that_is_missing_is_warned_of_at_plan_and_stops_the_apply_before_it_changes_anything() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    finds(&terraform, Found::Missing);
+    for _ in 0..2 {
+        let plan = terraform.plan(&with_alias()).await;
+        assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
+        let warning = &plan.diagnostics.0[0];
+        assert!(warning.summary.contains("waits for something"), "{warning:?}");
+        assert!(warning.detail.contains("alias/logs"), "{warning:?}");
+        let before = terraform.state.clone();
+        let refused = terraform.apply_plan(&with_alias(), plan).await;
+        assert!(refused.has_errors() && refused.0[0].detail.contains("alias/logs"), "{refused:?}");
+        assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+        assert_eq!(terraform.state, before);
+        // The second time it is an update.
+        if terraform.state.is_null() {
+            terraform.assert_applies(&logging(&[])).await;
+            terraform.account.take_calls();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_made_between_plan_and_apply_is_used() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    finds(&terraform, Found::Missing);
+    let plan = terraform.plan(&with_alias()).await;
+    finds(&terraform, Found::There(KEY.to_string()));
+    let applied = terraform.apply_plan(&with_alias(), plan).await;
+    assert!(!applied.has_errors(), "{applied:?}");
+    assert_eq!(key_of(&terraform).as_deref(), Some(KEY));
+    terraform.assert_quiet(&with_alias()).await;
+}
+
+#[tokio::test]
+async fn what_a_plan_found_is_what_its_apply_uses() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    finds(&terraform, Found::There(KEY.to_string()));
+    let plan = terraform.plan(&with_alias()).await;
+    finds(&terraform, Found::There(KEY.replace("1234abcd-", "4321abcd-")));
+    let applied = terraform.apply_plan(&with_alias(), plan).await;
+    assert!(!applied.has_errors(), "{applied:?}");
+    assert_eq!(key_of(&terraform).as_deref(), Some(KEY));
+}
+
+#[tokio::test]
+async fn a_lost_filter_and_a_lost_group_come_back_and_nothing_else_is_touched() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    let destination = ("access_log_logservice_group_subscription_destination_arn", function("sink").into());
+    let config = logging(&[destination]);
+    terraform.assert_applies(&config).await;
+    for (lost, made) in [
+        (vec!["log_subscription"], vec!["create log_subscription"]),
+        (vec!["log_subscription", "log_group"], vec!["create log_group", "create log_subscription"]),
+        (vec!["subscription_permission"], vec!["create subscription_permission"]),
+    ] {
+        terraform.account.take_calls();
+        lost.iter().for_each(|slot| terraform.account.lose(slot));
+        terraform.refresh().await;
+        let drift = terraform.state.get("drift").as_map().unwrap().keys().cloned().collect::<Vec<_>>();
+        let mut expected = lost.clone();
+        expected.sort();
+        assert_eq!(drift, expected);
+        terraform.assert_applies(&config).await;
+        assert_eq!(terraform.account.take_calls(), made);
+    }
+}
