@@ -51,6 +51,8 @@ pub(crate) struct Simulation {
     pub(crate) refuses_tags: Mutex<bool>,
     /// What a killed run has left.
     pub(crate) left: Mutex<Vec<UnfinishedRoot>>,
+    /// Whether the root lacks the tag that says who made it.
+    is_foreign: std::sync::atomic::AtomicBool,
 }
 
 impl Simulation {
@@ -85,6 +87,7 @@ impl Simulation {
             root_state: Mutex::default(),
             refuses_tags: Mutex::default(),
             left: Mutex::default(),
+            is_foreign: Default::default(),
         }
     }
 
@@ -103,6 +106,11 @@ impl Simulation {
     /// Takes the root away and what goes with it, as another person would.
     pub(crate) fn lose_root(&self) {
         self.objects().retain(|object| outlives_root(&object.spec));
+    }
+
+    /// Takes the tag away that says who made the root.
+    pub(crate) fn forget_maker(&self) {
+        self.is_foreign.store(true, Ordering::Relaxed);
     }
 
     /// Changes an object, as another person would.
@@ -131,6 +139,15 @@ impl Simulation {
         let id = self.leads.lock().unwrap().get(&object.key)?.clone();
         let ids = self.ids.lock().unwrap();
         (!objects.iter().any(|it| ids[&it.key] == id)).then_some(id)
+    }
+
+    /// What AWS tells beside an object's spec, when it is looked at.
+    fn shown(&self, spec: &Spec, id: &str) -> Learned {
+        let mut learned = learned(spec, id);
+        if self.is_foreign.load(Ordering::Relaxed) {
+            learned.remove("resource");
+        }
+        learned
     }
 
     /// The slots that lead nowhere.
@@ -224,7 +241,7 @@ impl Cloud for Simulation {
             id: ids[&object.key].clone(),
             key: object.key.clone(),
             spec: as_known(&object.spec, known.iter().find(|it| it.id == ids[&object.key])),
-            learned: learned(&object.spec, &ids[&object.key]),
+            learned: self.shown(&object.spec, &ids[&object.key]),
         });
         let root_state = self.root_state.lock().unwrap().filter(|_| has_root);
         let seen = Seen { objects: seen.collect(), root_state };
@@ -376,6 +393,11 @@ pub(crate) fn certificate(arn: &str, not_before: i64) -> Certificate {
 /// known ACL are never looked at again.
 fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     let mut spec = spec.clone();
+    if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
+        // What is shown in another order is the same.
+        let shown = Entry { adopted: true, ..Entry::new(known.key.clone(), known.id.clone(), spec) };
+        return shown.spec_against(&known.applied);
+    }
     if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
         (&mut spec, known)
     {
@@ -412,7 +434,7 @@ fn learned(spec: &Spec, id: &str) -> Learned {
             ("default_security_group_id", "sg-default"),
         ],
         Spec::VpcIpv6Block(_) => &[("ipv6_cidr_block", "2001:db8:1234::/56")],
-        Spec::Api(_) => &[("api_endpoint", "https://api.example.com")],
+        Spec::Api(_) => &[("api_endpoint", "https://api.example.com"), ("resource", "http_gateway/front")],
         Spec::DomainName(_) => &[("target_domain_name", "d-1.example.com"), ("target_hosted_zone_id", "Z1")],
         _ => &[],
     };

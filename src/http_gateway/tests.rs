@@ -17,7 +17,7 @@ use crate::plugin::{Attribute, AttributePath, Input, Nested, Number, Problem, Ty
 use crate::product::{Blueprint, Context, Facts, Product, Scope};
 
 pub(super) const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
-const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
+pub(super) const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
 pub(super) const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
 
 /// The text that stands for an unknown value in a test's configuration.
@@ -332,7 +332,7 @@ proptest! {
 }
 
 /// Configurations that keep every rule.
-fn gateways() -> impl Strategy<Value = serde_json::Value> {
+pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
     let function = prop::sample::select(vec![
         ORDERS.to_string(),
         USERS.to_string(),
@@ -453,7 +453,7 @@ fn three_routes() -> GatewayConfig {
 }
 
 /// A configuration with a name and one route, unless the test says otherwise.
-fn complete(config: serde_json::Value) -> Value {
+pub(super) fn complete(config: serde_json::Value) -> Value {
     let basis = json!({ "name": "shop", "route_config": { "GET /": { "faas_function_arn": ORDERS } } });
     with_defaults(&GatewayConfig::attributes(), &value(with(basis, config)))
 }
@@ -496,7 +496,7 @@ fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<
     }
 }
 
-fn objects(config: &GatewayConfig) -> Vec<Object> {
+pub(super) fn objects(config: &GatewayConfig) -> Vec<Object> {
     decided(config, &Inventory::default(), &scope()).0
 }
 
@@ -543,7 +543,7 @@ pub(super) fn with(mut basis: serde_json::Value, more: serde_json::Value) -> ser
     basis
 }
 
-fn value(json: serde_json::Value) -> Value {
+pub(super) fn value(json: serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(value) => Value::Bool(value),

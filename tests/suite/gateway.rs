@@ -18,6 +18,8 @@ mod failures;
 mod functions;
 #[path = "gateway/inputs.rs"]
 mod inputs;
+#[path = "gateway/import.rs"]
+mod import;
 #[path = "gateway/logs.rs"]
 mod logs;
 #[path = "gateway/drift_matrix.rs"]

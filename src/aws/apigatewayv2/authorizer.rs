@@ -44,6 +44,14 @@ pub(super) fn read(shown: &Shown, api: Key, applied: Option<&Authorizer>) -> Opt
         }
     };
     spec.name = name.unwrap_or(spec.name);
+    // In another order they mean the same, so what was written is kept then.
+    if let (Some(Input::Known(applied)), Input::Known(shown)) =
+        (applied.map(|it| &it.identity_sources), &mut spec.identity_sources)
+        && shown.len() == applied.len()
+        && applied.iter().all(|source| shown.contains(source))
+    {
+        shown.clone_from(applied);
+    }
     Some(spec)
 }
 

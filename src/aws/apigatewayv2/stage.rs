@@ -215,9 +215,13 @@ fn access_log(operation: &Operation<'_>, spec: &Stage) -> Result<Option<AccessLo
 }
 
 fn is_ours(operation: &Operation<'_>, shown: &Shown) -> bool {
-    let resource = shown.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE));
-    let root = operation.work.root_id.map(|id| ownership::resource(operation.work.owner, id));
-    resource.is_some() && resource == root.as_ref()
+    let resource = operation.work.root_id.map(|id| ownership::resource(operation.work.owner, id));
+    resource.is_some_and(|resource| is_tagged(shown, &resource))
+}
+
+/// Whether a stage is said to belong to a root.
+pub(super) fn is_tagged(shown: &Shown, resource: &str) -> bool {
+    shown.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE)).is_some_and(|it| it == resource)
 }
 
 fn foreign(api_id: &str) -> Failure {

@@ -51,7 +51,8 @@ fn aws(region: &str) -> Recorded {
             Answer::Json(
                 200,
                 json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e",
-                "description": "", "tags": { "fgw:state": "ready", "team": "web" } }),
+                "description": "",
+                "tags": { "fgw:resource": "http_gateway/shop", "fgw:state": "ready", "team": "web" } }),
             ),
         )
         .on(
@@ -80,7 +81,7 @@ fn aws(region: &str) -> Recorded {
             "GET /v2/apis/api1/stages/%24default",
             Answer::Json(
                 200,
-                json!({ "stageName": "$default", "autoDeploy": true,
+                json!({ "stageName": "$default", "autoDeploy": true, "tags": { "fgw:resource": "http_gateway/api1" },
                 "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } }),
             ),
         )
