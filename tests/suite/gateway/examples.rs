@@ -63,8 +63,8 @@ fn the_example_with_authorizers_lets_in_whom_it_says() {
 
     // An answer is kept for the header and the parameter alone.
     account.update_function("authorize-staff", &iam.replace("'chief'", "'nobody'"));
-    assert_eq!(status("DELETE", "/orders/8?branch=1", None, "chief"), 200, "it is not asked again");
-    assert_eq!(status("DELETE", "/orders/8?branch=2", None, "chief"), 403);
+    assert_eq!(status("DELETE", "/orders/7?branch=1", None, "chief"), 200, "it is not asked again");
+    assert_eq!(status("DELETE", "/orders/7?branch=2", None, "chief"), 403);
     bed.destroy();
 }
 

@@ -370,6 +370,7 @@ fn a_refresh_of_a_gateway_with_logs_key_and_subscription_takes_eight_calls_and_o
     bed.workspace.run(&["refresh", "-no-color"]).succeeded();
     let mut calls = bed.proxy.by_action();
     calls.remove("GetCallerIdentity");
+    assert_eq!(calls.remove("DescribeKey"), Some(1), "Terraform plans, too, and a plan looks the key up");
     assert_eq!(calls.remove("GetPolicy"), Some(2));
     assert_eq!(calls.values().sum::<usize>(), 8, "{calls:?}");
     bed.destroy();
