@@ -86,3 +86,122 @@ fn in_lower_case(names: Vec<String>) -> Vec<String> {
     names.dedup();
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded};
+
+    const DOMAIN: &str = "api.example.com";
+
+    /// Long after any test runs.
+    const FUTURE: i64 = 4_000_000_000;
+
+    /// A certificate as a list shows it.
+    fn summary(arn: &str, names: &[&str], not_before: i64, not_after: i64) -> Value {
+        json!({
+            "CertificateArn": arn, "DomainName": names[0], "SubjectAlternativeNameSummaries": names,
+            "HasAdditionalSubjectAlternativeNames": false, "NotBefore": not_before, "NotAfter": not_after,
+        })
+    }
+
+    fn list(summaries: &[Value], next: Option<&str>) -> Answer {
+        Answer::Json(200, json!({ "CertificateSummaryList": summaries, "NextToken": next }))
+    }
+
+    async fn arns(aws: &Recorded) -> Vec<String> {
+        let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
+        found.into_iter().map(|certificate| certificate.arn).collect()
+    }
+
+    #[tokio::test]
+    async fn issued_certificates_of_every_key_and_origin_are_asked_for() {
+        let aws = Recorded::default().on("ListCertificates", list(&[], None));
+        assert_eq!(arns(&aws).await, Vec::<String>::new());
+        let body = aws.body("ListCertificates");
+        assert_eq!(body["CertificateStatuses"], json!(["ISSUED"]));
+        let keys = ["RSA_2048", "RSA_3072", "RSA_4096", "EC_prime256v1", "EC_secp384r1"];
+        assert_eq!(body["Includes"], json!({ "keyTypes": keys }));
+        let mut origins: Vec<&str> =
+            body["CertificateKeyPairOrigins"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        origins.sort_unstable();
+        assert_eq!(origins, ["ACME", "AWS_MANAGED", "CUSTOMER_PROVIDED"]);
+    }
+
+    #[tokio::test]
+    async fn of_all_pages_those_that_cover_the_domain_are_found_the_latest_first() {
+        let aws = Recorded::default()
+            .on(
+                "ListCertificates",
+                list(
+                    &[
+                        summary("exact", &["API.example.com"], 100, FUTURE),
+                        summary("apex", &["example.com"], 900, FUTURE),
+                        summary("deeper", &["*.api.example.com"], 900, FUTURE),
+                    ],
+                    Some("p2"),
+                ),
+            )
+            .on(
+                "ListCertificates",
+                list(
+                    &[
+                        summary("expired", &["api.example.com"], 900, 1_000_000_000),
+                        summary("wildcard", &["example.com", "*.example.com"], 300, FUTURE),
+                        summary("other", &["example.org"], 900, FUTURE),
+                    ],
+                    None,
+                ),
+            );
+        assert_eq!(arns(&aws).await, ["wildcard", "exact"]);
+        let asked: Vec<Value> = aws.asked().into_iter().map(|asked| asked.body["NextToken"].clone()).collect();
+        assert_eq!(asked, [json!(null), json!("p2")]);
+    }
+
+    #[tokio::test]
+    async fn names_that_a_list_leaves_out_are_asked_for() {
+        let mut many = summary("many", &["first.example.com"], 100, FUTURE);
+        many["HasAdditionalSubjectAlternativeNames"] = json!(true);
+        let detail = json!({
+            "CertificateArn": "many", "DomainName": "first.example.com",
+            "SubjectAlternativeNames": ["first.example.com", "Api.Example.com"],
+            "NotBefore": 100, "NotAfter": FUTURE,
+        });
+        let aws = Recorded::default()
+            .on("ListCertificates", list(&[many], None))
+            .on("DescribeCertificate", Answer::Json(200, json!({ "Certificate": detail })));
+        let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
+        assert_eq!(aws.body("DescribeCertificate"), json!({ "CertificateArn": "many" }));
+        let names = ["api.example.com", "first.example.com"].map(str::to_string).to_vec();
+        assert_eq!(found, [Certificate { arn: "many".into(), names, not_before: 100 }]);
+    }
+
+    #[tokio::test]
+    async fn a_short_summary_is_completed_and_what_has_gone_meanwhile_is_none() {
+        let short = json!({ "CertificateArn": "short", "DomainName": DOMAIN });
+        let detail = json!({ "CertificateArn": "short", "DomainName": DOMAIN, "IssuedAt": 50, "NotAfter": FUTURE });
+        let aws = Recorded::default()
+            .on("ListCertificates", list(&[short.clone()], None))
+            .on("DescribeCertificate", Answer::Json(200, json!({ "Certificate": detail })));
+        let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
+        assert_eq!(found, [Certificate { arn: "short".into(), names: vec![DOMAIN.into()], not_before: 50 }]);
+
+        let aws = Recorded::default()
+            .on("ListCertificates", list(&[short], None))
+            .on("DescribeCertificate", Answer::Error(400, "ResourceNotFoundException", "gone"));
+        assert_eq!(arns(&aws).await, Vec::<String>::new());
+    }
+
+    #[tokio::test]
+    async fn a_refused_look_is_an_error_and_not_an_absence() {
+        let aws = Recorded::default().on(
+            "ListCertificates",
+            Answer::Error(400, "AccessDeniedException", "not authorized to perform: acm:ListCertificates"),
+        );
+        let failure = certificates(&aws.session("acm"), DOMAIN).await.unwrap_err();
+        assert_eq!(failure.cause, crate::cloud::Cause::Denied);
+        assert_eq!(failure.action, "ListCertificates");
+    }
+}

@@ -11,6 +11,7 @@ pub(crate) mod domain_name;
 pub(crate) mod gateway;
 pub(crate) mod integration;
 mod limiter;
+mod obstacles;
 pub(crate) mod route;
 pub(crate) mod stage;
 
@@ -18,11 +19,12 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OwnedMutexGuard;
 
 use super::changes::Change;
-use super::{Operation, Session, locks};
+use super::{Operation, Session, locks, waits};
 use crate::cloud::{Cause, Failure};
 use crate::product::Scope;
 
 pub(crate) use limiter::turn;
+pub(crate) use obstacles::in_the_way;
 
 /// The ARN of an API. It has no account in it.
 pub(crate) fn api_arn(scope: &Scope, api_id: &str) -> String {
@@ -74,10 +76,23 @@ fn deleted<T>(answer: Result<T, Failure>) -> Result<(), Failure> {
     }
 }
 
+/// Sends the deletion of an API or of its stage, as long as AWS may still see a mapping to it that has just gone.
+async fn unmapped<F>(operation: &Operation<'_>, api_id: &str, delete: impl Fn() -> F) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    let patience = operation.patience(api_mapping::lag(operation.session, api_id));
+    waits::released(&patience, delete).await
+}
+
 /// AWS shows text that was cleared as an empty string, or not at all.
 fn text(shown: Option<&str>) -> Option<String> {
     shown.filter(|text| !text.is_empty()).map(str::to_string)
 }
+
+/// How many items a list call asks for. AWS gives few where nothing is asked for, and each page takes a call of those that
+/// the whole account shares. AWS writes down no limit; a hundred is taken.
+const PAGE: &str = "100";
 
 /// Reads a list to its end. The SDK has no paginators for this service.
 async fn pages<T, F>(mut page: impl FnMut(Option<String>) -> F) -> Result<Vec<T>, Failure>
@@ -113,7 +128,7 @@ fn small(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
 }
 
-/// Tags an API or a stage.
+/// Tags an API, a stage or a domain.
 async fn tag(
     session: &Session,
     arn: &str,
@@ -132,7 +147,7 @@ async fn tag(
         .map(|_| ())
 }
 
-/// Removes tags from an API or a stage.
+/// Removes tags from an API, a stage or a domain.
 async fn untag(session: &Session, arn: &str, keys: Vec<String>, change: &Change<'_>) -> Result<(), Failure> {
     if keys.is_empty() {
         return Ok(());

@@ -27,10 +27,11 @@ where
     SdkError<E, HttpResponse>: RequestId,
 {
     fn failure(&self, action: &str) -> Failure {
-        let code = self.code().map(str::to_string);
+        let refused = refused_batch(self);
+        let code = self.code().or(refused.is_some().then_some("InvalidChangeBatch")).map(str::to_string);
         let message = match self.message() {
             Some(message) => message.to_string(),
-            None => chain(self),
+            None => refused.unwrap_or_else(|| chain(self)),
         };
         let cause = cause(code.as_deref(), &message);
         let message = match (cause, missing_permission(&message)) {
@@ -126,6 +127,17 @@ fn is_throttle(code: Option<&str>) -> bool {
                 | "SlowDown"
         )
     )
+}
+
+/// What Route 53 says of a change that it refuses, where the answer is `<InvalidChangeBatch>` in place of
+/// `<ErrorResponse>`: the SDK finds neither code nor message in that.
+fn refused_batch<E>(error: &SdkError<E, HttpResponse>) -> Option<String> {
+    let body = std::str::from_utf8(error.raw_response()?.body().bytes()?).ok()?;
+    let (_, inside) = body.split_once("<InvalidChangeBatch")?;
+    let messages = inside.split("<Message>").skip(1).filter_map(|rest| Some(rest.split_once("</Message>")?.0));
+    let text = messages.collect::<Vec<_>>().join("; ");
+    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&apos;", "'");
+    Some(text.replace("&#39;", "'").replace("&amp;", "&"))
 }
 
 /// The action that AWS says the caller may not perform: `ec2:CreateVpc`.

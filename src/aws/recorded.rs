@@ -35,6 +35,8 @@ struct Tape {
 pub(crate) enum Answer {
     /// A status and a JSON body.
     Json(u16, Value),
+    /// A status and an XML body, as Route 53 sends it.
+    Xml(u16, String),
     /// A status, an error code and a message.
     Error(u16, &'static str, &'static str),
     /// AWS carries the call out, but the answer never arrives.
@@ -46,9 +48,9 @@ pub(crate) enum Answer {
 /// What AWS was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    /// Method and path with query, or the action of CloudWatch Logs.
+    /// Method and path with query, less the size of a page, or the action of CloudWatch Logs.
     pub(crate) call: String,
-    /// The body; null where there is none.
+    /// The body: JSON, or another one as text; null where there is none.
     pub(crate) body: Value,
     /// When it was asked, and when it was answered.
     pub(crate) times: (Instant, Option<Instant>),
@@ -139,8 +141,13 @@ where
     F: AsyncFnOnce(&Operation<'_>) -> Result<(), Failure>,
 {
     let made = ids.iter().map(|(key, id)| {
-        let arn = format!("arn:aws:logs:{}:123456789012:log-group:{id}", session.scope.region);
-        (key.clone(), Made { id: (*id).to_string(), learned: Learned::from([("arn".into(), arn)]) })
+        let learned = [
+            ("arn", format!("arn:aws:logs:{}:123456789012:log-group:{id}", session.scope.region)),
+            ("target_domain_name", format!("d-{id}")),
+            ("target_hosted_zone_id", "ZAWS".to_string()),
+        ];
+        let learned = learned.map(|(name, value)| (name.to_string(), value)).into();
+        (key.clone(), Made { id: (*id).to_string(), learned })
     });
     let mut all = Ids::default();
     for (key, made) in made {
@@ -175,10 +182,14 @@ impl HttpConnector for Recorded {
             Some(target) => target.rsplit('.').next().unwrap_or_default().to_string(),
             None => {
                 let uri: http::Uri = request.uri().parse().expect("the SDK makes valid URIs");
-                format!("{} {}", request.method(), uri.path_and_query().expect("it has a path"))
+                format!("{} {}", request.method(), without_page_size(uri.path_and_query().expect("it has a path")))
             }
         };
-        let body = request.body().bytes().and_then(|body| serde_json::from_slice(body).ok()).unwrap_or(Value::Null);
+        let body = match request.body().bytes() {
+            None | Some([]) => Value::Null,
+            Some(body) => serde_json::from_slice(body)
+                .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(body).into_owned())),
+        };
         let (answer, place) = {
             let mut tape = self.0.lock().unwrap();
             tape.asked.push(Asked { call: call.clone(), body, times: (Instant::now(), None) });
@@ -201,16 +212,27 @@ impl HttpConnector for Recorded {
                 answer = *then;
             }
             tape.lock().unwrap().asked[place].times.1 = Some(Instant::now());
-            let (status, body) = match answer {
-                Answer::Json(status, body) => (status, body),
+            let text = |body: Value| if body.is_null() { String::new() } else { body.to_string() };
+            let (status, text) = match answer {
+                Answer::Json(status, body) => (status, text(body)),
+                Answer::Xml(status, body) => (status, body),
                 Answer::Error(status, code, message) => {
-                    (status, serde_json::json!({ "__type": code, "message": message, "Message": message }))
+                    (status, text(serde_json::json!({ "__type": code, "message": message, "Message": message })))
                 }
                 _ => return Err(ConnectorError::io("connection reset".into())),
             };
-            let text = if body.is_null() { String::new() } else { body.to_string() };
             let status = status.try_into().expect("tests give valid statuses");
             Ok(HttpResponse::new(status, SdkBody::from(text)))
         })
+    }
+}
+
+/// The path with its query, less the number of items that a page may have: it is the same for all lists.
+fn without_page_size(target: &http::uri::PathAndQuery) -> String {
+    let query = target.query().unwrap_or_default().split('&').filter(|it| !it.starts_with("maxResults="));
+    let query: Vec<&str> = query.filter(|it| !it.is_empty()).collect();
+    match query.is_empty() {
+        true => target.path().to_string(),
+        false => format!("{}?{}", target.path(), query.join("&")),
     }
 }

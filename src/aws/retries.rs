@@ -60,6 +60,11 @@ impl Session {
     pub(crate) fn once_lambda(&self) -> aws_sdk_lambda::config::Builder {
         aws_sdk_lambda::Config::builder().retry_classifier(Once)
     }
+
+    /// The override for Route 53.
+    pub(crate) fn once_route53(&self) -> aws_sdk_route53::config::Builder {
+        aws_sdk_route53::Config::builder().retry_classifier(Once)
+    }
 }
 
 /// Forbids every retry that the SDK's own classifiers want, except after a throttle or without a connection.

@@ -2,8 +2,10 @@
 
 mod access_logs;
 mod changes;
+mod domains;
 mod failures;
 mod drift;
+mod gateway_import;
 mod import;
 mod nat_changes;
 mod obstacles;

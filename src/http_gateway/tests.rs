@@ -1,5 +1,6 @@
 //! The gateway as a whole: rules, waves, unknowns, and what holds for every configuration.
 
+mod domains;
 mod logs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ use crate::plugin::{Attribute, AttributePath, Input, Nested, Number, Problem, Ty
 use crate::product::{Blueprint, Context, Facts, Product, Scope};
 
 pub(super) const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
-const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
+pub(super) const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
 pub(super) const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
 
 /// The text that stands for an unknown value in a test's configuration.
@@ -190,7 +191,7 @@ fn without_the_account_every_function_is_taken_for_ours() {
 }
 
 #[test]
-fn cors_with_an_authorized_route_for_any_method_is_warned_of() {
+fn cors_with_an_authorized_route_for_preflights_is_warned_of() {
     let warnings = |key: &str| {
         let config = config(json!({
             "faas_authorizers": { "a": { "authorizer_name": "auth" } },
@@ -199,7 +200,7 @@ fn cors_with_an_authorized_route_for_any_method_is_warned_of() {
         }));
         decided(&config, &Inventory::default(), &scope()).1.len()
     };
-    assert_eq!((warnings("ANY /x"), warnings("$default"), warnings("GET /x")), (1, 1, 0));
+    assert_eq!(["ANY /x", "$default", "OPTIONS /x", "GET /x"].map(warnings), [1, 1, 1, 0]);
 }
 
 #[test]
@@ -331,7 +332,7 @@ proptest! {
 }
 
 /// Configurations that keep every rule.
-fn gateways() -> impl Strategy<Value = serde_json::Value> {
+pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
     let function = prop::sample::select(vec![
         ORDERS.to_string(),
         USERS.to_string(),
@@ -362,14 +363,16 @@ fn gateways() -> impl Strategy<Value = serde_json::Value> {
         prop::collection::vec(authorizer, 2),
         prop::option::of(logs::some_logs()),
         any::<bool>(),
+        domains::some_domain(),
     )
-        .prop_map(|(routes, authorizers, logs, cors)| {
+        .prop_map(|(routes, authorizers, logs, cors, domain)| {
             let authorizers = authorizers.into_iter().enumerate().map(|(index, it)| (format!("a{index}"), it));
             let gateway = json!({
                 "route_config": routes,
                 "faas_authorizers": serde_json::Value::Object(authorizers.collect()),
                 "cors_configuration": cors.then(|| json!({ "allow_origins": ["*"], "max_age": 1 })),
             });
+            let gateway = with(gateway, domain);
             logs.map_or(gateway.clone(), |logs| with(gateway, logs::logging(logs)))
         })
 }
@@ -396,6 +399,9 @@ fn unknowable() -> Vec<&'static str> {
         "access_log_logservice_group_subscription_role_arn",
         "access_log_logservice_group_subscription_distribution",
         "domain_name",
+        "certificate_domain",
+        "create_dns_entry",
+        "hosted_zone_id",
         "timeouts",
         "route_config.*",
         "route_config.*.faas_function_arn",
@@ -447,7 +453,7 @@ fn three_routes() -> GatewayConfig {
 }
 
 /// A configuration with a name and one route, unless the test says otherwise.
-fn complete(config: serde_json::Value) -> Value {
+pub(super) fn complete(config: serde_json::Value) -> Value {
     let basis = json!({ "name": "shop", "route_config": { "GET /": { "faas_function_arn": ORDERS } } });
     with_defaults(&GatewayConfig::attributes(), &value(with(basis, config)))
 }
@@ -465,7 +471,7 @@ pub(super) fn problems(config: serde_json::Value) -> Vec<Problem> {
     problems
 }
 
-fn scope() -> Scope {
+pub(super) fn scope() -> Scope {
     Scope {
         partition: "aws".into(),
         region: "eu-central-1".into(),
@@ -474,7 +480,7 @@ fn scope() -> Scope {
     }
 }
 
-fn context<'a>(
+pub(super) fn context<'a>(
     config: &'a GatewayConfig,
     existing: &'a Inventory,
     scope: &'a Scope,
@@ -484,13 +490,13 @@ fn context<'a>(
 }
 
 fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<Object>, Vec<Problem>) {
-    match HttpGateway::blueprint(&context(config, existing, scope, &Facts::default())) {
+    match HttpGateway::blueprint(&context(config, existing, scope, &domains::facts())) {
         Ok(Blueprint::Decided { objects, warnings, .. }) => (objects, warnings),
         other => panic!("{other:?}"),
     }
 }
 
-fn objects(config: &GatewayConfig) -> Vec<Object> {
+pub(super) fn objects(config: &GatewayConfig) -> Vec<Object> {
     decided(config, &Inventory::default(), &scope()).0
 }
 
@@ -506,7 +512,11 @@ fn all_made(objects: &[Object]) -> Ids {
     let mut ids = Ids::default();
     for object in objects {
         let id = format!("id-{}", object.key.slot);
-        let learned = BTreeMap::from([("api_endpoint".to_string(), format!("https://{id}.example"))]);
+        let learned = BTreeMap::from([
+            ("api_endpoint".to_string(), format!("https://{id}.example")),
+            ("target_domain_name".to_string(), format!("d-{id}.example")),
+            ("target_hosted_zone_id".to_string(), "Z1".to_string()),
+        ]);
         ids.insert(object.key.clone(), Made { id, learned });
     }
     ids
@@ -533,7 +543,7 @@ pub(super) fn with(mut basis: serde_json::Value, more: serde_json::Value) -> ser
     basis
 }
 
-fn value(json: serde_json::Value) -> Value {
+pub(super) fn value(json: serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(value) => Value::Bool(value),

@@ -191,7 +191,9 @@ impl Spec {
             }
             Spec::DomainName(it) => vec![Need::new(&it.api, Free)],
             Spec::ApiMapping(it) => {
-                vec![Need::new(&it.api, Holds), Need::new(&it.stage, Holds), Need::new(&it.domain, Holds)]
+                let mut needs = vec![Need::new(&it.api, Holds), Need::new(&it.domain, Holds)];
+                needs.extend(Need::of(&it.stage, Holds));
+                needs
             }
             Spec::DnsRecord(it) => Need::of(&it.target, Holds).into_iter().collect(),
             Spec::Stage(it) => {

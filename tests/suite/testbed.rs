@@ -4,6 +4,8 @@
 mod acls_and_propagation;
 #[path = "testbed/ipv6.rs"]
 mod ipv6;
+#[path = "testbed/zones.rs"]
+mod zones;
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;

@@ -1,17 +1,311 @@
-//! What custom domains lead to.
+//! What custom domains lead to: a path of a domain, here the root, mapped to a stage.
 
-use crate::aws::Operation;
-use crate::cloud::{Cause, Failure};
-use crate::objects::{ApiMapping, Entry};
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-pub(crate) async fn create(_: &Operation<'_>, _: &ApiMapping) -> Result<(), Failure> {
-    Err(Failure::new(Cause::Other, "CreateApiMapping", "not written yet"))
+use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
+use tokio::sync::OwnedMutexGuard;
+
+use super::stage::DEFAULT;
+use super::{change, deleted, domain_name, is_absent, is_conflict, no_id, pages, root_id, turn};
+use crate::aws::changes::Change;
+use crate::aws::{AwsError, Operation, Session, locks};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::http_gateway::keys;
+use crate::objects::{ApiMapping, Entry, Key, Learned, Ref, Spec};
+
+/// How long AWS may go on seeing a mapping that it has deleted.
+const LAG: Duration = Duration::from_secs(30);
+
+/// The Regions and APIs whose mapping this process has deleted, and when.
+static UNMAPPED: LazyLock<Mutex<HashMap<(String, String), Instant>>> = LazyLock::new(Mutex::default);
+
+/// All mappings of a domain; none where the domain does not exist.
+pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, Failure> {
+    let all = pages(|token| async move {
+        let answer = turn(session).await.get_api_mappings().domain_name(domain).set_next_token(token).send().await;
+        let answer = answer.map_err(|error| error.failure("GetApiMappings"))?;
+        Ok((answer.items.unwrap_or_default(), answer.next_token))
+    });
+    match all.await {
+        Err(failure) if is_absent(&failure) => Ok(Vec::new()),
+        result => result,
+    }
 }
 
-pub(crate) async fn update(_: &Operation<'_>, _: &str, _: Option<&ApiMapping>, _: &ApiMapping) -> Result<(), Failure> {
-    Err(Failure::new(Cause::Other, "CreateApiMapping", "not written yet"))
+/// What AWS shows of a mapping.
+pub(super) fn read(shown: &Shown, api_id: &str, api: Key, domain: Key, key: Key) -> Option<Observed> {
+    let id = shown.api_mapping_id.clone()?;
+    let stage = match leads_to(shown, api_id, DEFAULT) {
+        true => Ref::Key(keys::stage()),
+        false => Ref::Id(target(shown)),
+    };
+    let spec = ApiMapping { api, stage, domain, mapping_key: path(shown).to_string() };
+    Some(Observed { id, key, spec: Spec::ApiMapping(spec), learned: Learned::new() })
 }
 
-pub(crate) async fn delete(_: &Operation<'_>, _: &Entry) -> Result<(), Failure> {
-    Err(Failure::new(Cause::Other, "CreateApiMapping", "not written yet"))
+/// The path below its domain that a mapping is for; empty for the root.
+pub(super) fn path(shown: &Shown) -> &str {
+    shown.api_mapping_key.as_deref().unwrap_or_default()
+}
+
+/// What a mapping leads to: `<API id>/<stage>`.
+pub(super) fn target(shown: &Shown) -> String {
+    format!("{}/{}", shown.api_id.as_deref().unwrap_or_default(), shown.stage.as_deref().unwrap_or_default())
+}
+
+/// Makes a mapping. One that is there already is taken if it leads to the same stage, and else left alone.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiMapping) -> Result<(), Failure> {
+    let session = operation.session;
+    let (api_id, stage) = (operation.id(&spec.api)?, operation.resolve(&spec.stage)?);
+    let domain = operation.id(&spec.domain)?;
+    let find = || async {
+        let there = list(session, domain).await?.into_iter().find(|it| path(it) == spec.mapping_key);
+        match there {
+            Some(there) if leads_to(&there, api_id, stage) => Ok(Some(there.api_mapping_id)),
+            Some(there) => Err(foreign(domain, &there)),
+            None => Ok(None),
+        }
+    };
+    let answer = {
+        let (_turns, change) = turns(operation, api_id, domain, "CreateApiMapping").await;
+        change
+            .create(
+                || async {
+                    let answer = turn(session)
+                        .await
+                        .create_api_mapping()
+                        .domain_name(domain)
+                        .api_id(api_id)
+                        .stage(stage)
+                        .set_api_mapping_key(Some(spec.mapping_key.clone()).filter(|key| !key.is_empty()))
+                        .customize()
+                        .config_override(session.once_apigateway())
+                        .send()
+                        .await?;
+                    Ok(answer.api_mapping_id)
+                },
+                find,
+            )
+            .await
+    };
+    let id = match answer {
+        Err(failure) if is_conflict(&failure) => find().await?.ok_or(failure)?,
+        result => result?,
+    };
+    operation.record_id(&id.ok_or_else(|| no_id("CreateApiMapping"))?);
+    Ok(())
+}
+
+/// Brings a mapping to its spec.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&ApiMapping>,
+    to: &ApiMapping,
+) -> Result<(), Failure> {
+    let session = operation.session;
+    let (api_id, stage) = (operation.id(&to.api)?, operation.resolve(&to.stage)?);
+    let domain = operation.id(&to.domain)?;
+    let moved = from.is_some_and(|from| from.mapping_key != to.mapping_key);
+    let (_turns, change) = turns(operation, api_id, domain, "UpdateApiMapping").await;
+    change
+        .send(|| async {
+            turn(session)
+                .await
+                .update_api_mapping()
+                .domain_name(domain)
+                .api_mapping_id(id)
+                .api_id(api_id)
+                .stage(stage)
+                .set_api_mapping_key(moved.then(|| to.mapping_key.clone()))
+                .send()
+                .await
+        })
+        .await
+        .map(|_| ())
+}
+
+/// Deletes a mapping.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let api_id = root_id(operation)?;
+    let Spec::ApiMapping(ApiMapping { domain, .. }) = &entry.applied else { return Ok(()) };
+    let domain = operation.known(&domain.fixed)?;
+    let (_turns, change) = turns(operation, api_id, domain, "DeleteApiMapping").await;
+    let answer = change
+        .send(|| async {
+            let client = turn(operation.session).await;
+            client.delete_api_mapping().domain_name(domain).api_mapping_id(&entry.id).send().await
+        })
+        .await;
+    deleted(answer)?;
+    let place = (operation.session.scope.region.clone(), api_id.to_string());
+    UNMAPPED.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Instant::now());
+    Ok(())
+}
+
+/// For how long AWS may still see a mapping of an API that this process has deleted.
+pub(super) fn lag(session: &Session, api_id: &str) -> Duration {
+    let unmapped = UNMAPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = (session.scope.region.clone(), api_id.to_string());
+    unmapped.get(&place).map_or(Duration::ZERO, |since| LAG.saturating_sub(since.elapsed()))
+}
+
+/// A change of a mapping, which is part of a domain and of an API: it needs the turns of both.
+async fn turns<'a>(
+    operation: &'a Operation<'_>,
+    api_id: &str,
+    domain: &str,
+    action: &'a str,
+) -> ([OwnedMutexGuard<()>; 2], Change<'a>) {
+    let (of_api, change) = change(operation, api_id, action).await;
+    let of_domain = locks::turn(domain_name::lock(operation.session, domain)).await;
+    ([of_api, of_domain], change)
+}
+
+fn leads_to(shown: &Shown, api_id: &str, stage: &str) -> bool {
+    shown.api_id.as_deref() == Some(api_id) && shown.stage.as_deref() == Some(stage)
+}
+
+fn foreign(domain: &str, there: &Shown) -> Failure {
+    let id = there.api_mapping_id().unwrap_or_default();
+    Failure::new(
+        Cause::Exists,
+        "CreateApiMapping",
+        format!(
+            "custom domain {domain} leads to {} already, by a mapping that is not managed here, so it is left alone. \
+             Delete it (aws apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}), or use \
+             another domain_name, and apply again",
+            target(there)
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::stage;
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded, run};
+    use crate::objects::Stage;
+    use crate::plugin::Input;
+
+    const PATH: &str = "/v2/domainnames/api.example.com/apimappings";
+
+    fn domain() -> Key {
+        keys::domain(&Input::Known("api.example.com".into()))
+    }
+
+    fn spec() -> ApiMapping {
+        ApiMapping { api: keys::api(), stage: Ref::Key(keys::stage()), domain: domain(), mapping_key: String::new() }
+    }
+
+    fn ids() -> [(Key, &'static str); 3] {
+        [(keys::api(), "api1"), (keys::stage(), DEFAULT), (domain(), "api.example.com")]
+    }
+
+    fn item(id: &str, api: &str, stage: &str, key: &str) -> Value {
+        json!({ "apiMappingId": id, "apiId": api, "stage": stage, "apiMappingKey": key })
+    }
+
+    fn items(items: &[Value], next: Option<&str>) -> Answer {
+        Answer::Json(200, json!({ "items": items, "nextToken": next }))
+    }
+
+    async fn created(aws: &Recorded, region: &str) -> (Result<(), Failure>, Vec<String>) {
+        let session = aws.session(region);
+        let key = keys::api_mapping(&domain());
+        let (answer, told) = run(&session, &key, &ids(), async |it| create(it, &spec()).await).await;
+        (answer, told.ids)
+    }
+
+    #[tokio::test]
+    async fn all_paths_of_a_domain_are_mapped_to_the_stage() {
+        let post = format!("POST {PATH}");
+        let aws = Recorded::default().on(&post, Answer::Json(201, item("m1", "api1", DEFAULT, "")));
+        let (answer, ids) = created(&aws, "mapping-create").await;
+        answer.unwrap();
+        assert_eq!(ids, ["m1"]);
+        assert_eq!(aws.body(&post), json!({ "apiId": "api1", "stage": "$default" }), "without a key it is the root");
+    }
+
+    #[tokio::test]
+    async fn a_mapping_whose_creating_answer_was_lost_is_found_on_the_last_page() {
+        let aws = Recorded::default()
+            .on(&format!("POST {PATH}"), Answer::Lost)
+            .on(&format!("GET {PATH}"), items(&[item("m0", "api2", "prod", "v1")], Some("p2")))
+            .on(&format!("GET {PATH}?nextToken=p2"), items(&[item("m1", "api1", DEFAULT, "")], None));
+        let (answer, ids) = created(&aws, "mapping-lost").await;
+        answer.unwrap();
+        assert_eq!(ids, ["m1"]);
+        assert_eq!(aws.calls().iter().filter(|call| call.starts_with("POST")).count(), 1);
+    }
+
+    #[tokio::test]
+    async fn the_mapping_of_another_api_is_never_overwritten() {
+        let exists = Answer::Error(409, "ConflictException", "ApiMapping key already exists for this domain name");
+        let aws = Recorded::default()
+            .on(&format!("POST {PATH}"), exists.clone())
+            .on(&format!("GET {PATH}"), items(&[item("m9", "api2", "prod", "")], None));
+        let (answer, ids) = created(&aws, "mapping-foreign").await;
+        let failure = answer.unwrap_err();
+        assert_eq!(failure.cause, Cause::Exists);
+        assert!(failure.message.contains("leads to api2/prod") && failure.message.contains("m9"), "{failure}");
+        assert!(ids.is_empty());
+
+        let aws = Recorded::default()
+            .on(&format!("POST {PATH}"), exists)
+            .on(&format!("GET {PATH}"), items(&[item("m1", "api1", DEFAULT, "")], None));
+        let (answer, ids) = created(&aws, "mapping-equal").await;
+        answer.unwrap();
+        assert_eq!(ids, ["m1"], "an equal one is taken");
+    }
+
+    #[tokio::test]
+    async fn a_mapping_that_leads_elsewhere_is_led_back_in_place() {
+        let patch = format!("PATCH {PATH}/m1");
+        let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
+        let session = aws.session("mapping-update");
+        let shown = |api: &str, stage: &str, key: &str| {
+            let shown = Shown::builder().api_mapping_id("m1").api_id(api).stage(stage).api_mapping_key(key).build();
+            let read = read(&shown, "api1", keys::api(), domain(), keys::api_mapping(&domain())).unwrap();
+            let Spec::ApiMapping(spec) = read.spec else { panic!("{read:?}") };
+            spec
+        };
+        assert_eq!(shown("api1", DEFAULT, ""), spec(), "as it was made it is no drift");
+        let elsewhere = shown("api2", "prod", "");
+        let difference = Spec::ApiMapping(spec()).differences(&Spec::ApiMapping(elsewhere.clone()));
+        assert_eq!(difference, ["stage is api2/prod instead of stage"]);
+        let key = keys::api_mapping(&domain());
+        run(&session, &key, &ids(), async |it| update(it, "m1", Some(&elsewhere), &spec()).await).await.0.unwrap();
+        assert_eq!(aws.body(&patch), json!({ "apiId": "api1", "stage": "$default" }));
+
+        let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
+        let session = aws.session("mapping-moved");
+        let moved = shown("api1", DEFAULT, "v2");
+        run(&session, &key, &ids(), async |it| update(it, "m1", Some(&moved), &spec()).await).await.0.unwrap();
+        assert_eq!(aws.body(&patch)["apiMappingKey"], "");
+    }
+
+    #[tokio::test]
+    async fn a_stage_is_deleted_although_aws_still_sees_the_mapping_that_has_just_gone() {
+        let stage_path = "DELETE /v2/apis/api1/stages/%24default";
+        let mapped = "Please remove all base path mappings related to the stage in your domains";
+        let mapped = Answer::Error(400, "BadRequestException", mapped);
+        let aws = Recorded::default()
+            .on(&format!("DELETE {PATH}/m1"), Answer::Error(404, "NotFoundException", "gone"))
+            .on(stage_path, mapped.clone())
+            .on(stage_path, mapped)
+            .on(stage_path, Answer::Json(204, json!(null)));
+        let session = aws.session("mapping-delete");
+        let key = keys::api_mapping(&domain());
+        let entry = Entry::new(key.clone(), "m1", Spec::ApiMapping(spec()));
+        run(&session, &key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
+        let spec = Stage { api: keys::api(), auto_deploy: true, access_log: None, tags: Input::Known([].into()) };
+        let entry = Entry::new(keys::stage(), DEFAULT, Spec::Stage(spec));
+        run(&session, &keys::stage(), &[], async |it| stage::delete(it, &entry).await).await.0.unwrap();
+        assert_eq!(aws.calls().iter().filter(|call| *call == stage_path).count(), 3);
+    }
 }

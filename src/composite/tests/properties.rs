@@ -68,7 +68,7 @@ fn some_plain_network() -> impl Strategy<Value = Value> {
     )
 }
 
-fn some_gateway() -> impl Strategy<Value = Value> {
+pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let keys = ["GET /a", "POST /a", "ANY /b/{proxy+}", "GET /c/{id}", "$default"];
     let some_route = (0..3_usize, prop::option::of(0..2_usize), any::<bool>());
     let routes = proptest::collection::btree_map(prop::sample::select(keys.to_vec()), some_route, 1..5);
@@ -155,7 +155,7 @@ proptest! {
 
     #[test]
     fn any_change_between_two_gateways_is_orderable_and_then_quiet(
-        configs in proptest::collection::vec((some_gateway(), Just(None)), 1..4)
+        configs in proptest::collection::vec((domains::some_gateway(), Just(None)), 1..4)
     ) {
         check_sequence::<HttpGateway>(&configs);
     }

@@ -153,6 +153,8 @@ pub struct LogSubscription {
 pub struct Stage {
     /// Its API.
     pub api: Key,
+    /// Whether AWS deploys each change by itself. Always wanted: without it changes are not served.
+    pub auto_deploy: bool,
     /// Where requests are logged; `None` for nowhere.
     pub access_log: Option<AccessLog>,
     /// Tags.
@@ -177,8 +179,19 @@ pub struct DomainName {
     pub domain_name: Input<String>,
     /// ARN of its certificate in ACM.
     pub certificate_arn: Input<String>,
+    /// [`DomainName::REGIONAL`], unless somebody has changed it.
+    pub endpoint_type: String,
+    /// [`DomainName::TLS_1_2`], unless somebody has changed it.
+    pub security_policy: String,
     /// Tags.
     pub tags: Tags,
+}
+
+impl DomainName {
+    /// The only kind of endpoint that HTTP APIs can be reached by.
+    pub const REGIONAL: &'static str = "REGIONAL";
+    /// The only security policy for domains of HTTP APIs.
+    pub const TLS_1_2: &'static str = "TLS_1_2";
 }
 
 /// What a custom domain leads to: the root of its paths to a stage. Key `api_mapping`, fixed by the domain's name.
@@ -186,10 +199,12 @@ pub struct DomainName {
 pub struct ApiMapping {
     /// Its API.
     pub api: Key,
-    /// Its stage.
-    pub stage: Key,
+    /// Its stage; what somebody has put in its place is `<API id>/<stage>`.
+    pub stage: Ref,
     /// The domain that it is part of.
     pub domain: Key,
+    /// The path below the domain; empty for the root.
+    pub mapping_key: String,
 }
 
 /// An alias record of type A in Route 53. Key `dns_record`, fixed by zone and name; its id is `<zone>_<name>_A`.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::message::Message;
+use super::xml::Element;
 
 /// How a service is spoken to, and how it words an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,8 @@ pub(crate) struct Call {
     pub(crate) access_key: String,
     pub(crate) protocol: Protocol,
     /// Query parameters flattened as sent (`Filter.1.Value.1`), members of a JSON body (texts as they are, all else as
-    /// JSON), and the variables of a REST path (`apiId`, `routeId`, `stageName`, `FunctionName`, ...).
+    /// JSON), the first text of each name in an XML body, and the variables of a REST path (`apiId`, `routeId`,
+    /// `stageName`, `FunctionName`, ...).
     pub(crate) params: BTreeMap<String, String>,
 }
 
@@ -86,6 +88,9 @@ impl Call {
             let mut all = members(&message.json());
             all.extend(form(message.target.split_once('?').map_or("", |(_, query)| query)));
             all.extend(variables);
+            if let (true, Ok(body)) = (service == "route53", Element::parse(&String::from_utf8_lossy(&message.body))) {
+                texts(&body, &mut all);
+            }
             (action, params) = (name, all);
             protocol = if service == "route53" { Protocol::RestXml } else { Protocol::RestJson };
         }
@@ -135,6 +140,13 @@ fn form(text: &str) -> BTreeMap<String, String> {
 fn members(body: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     body.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), text(value))).collect()
+}
+
+fn texts(element: &Element, all: &mut BTreeMap<String, String>) {
+    if element.children.is_empty() {
+        all.entry(element.name.clone()).or_insert_with(|| element.text.clone());
+    }
+    element.children.iter().for_each(|child| texts(child, all));
 }
 
 fn route(method: &str, path: &str) -> (String, BTreeMap<String, String>) {

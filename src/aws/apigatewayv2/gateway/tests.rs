@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::super::{api_mapping, domain_name};
 use super::*;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::aws::{log_group, log_subscription};
@@ -44,12 +45,14 @@ fn aws(region: &str) -> Recorded {
     let group = "/http/shop";
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{group}");
     Recorded::default()
+        .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
         .on(
             "GET /v2/apis/api1",
             Answer::Json(
                 200,
                 json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e",
-                "description": "", "tags": { "fgw:state": "ready", "team": "web" } }),
+                "description": "",
+                "tags": { "fgw:resource": "http_gateway/shop", "fgw:state": "ready", "team": "web" } }),
             ),
         )
         .on(
@@ -78,7 +81,7 @@ fn aws(region: &str) -> Recorded {
             "GET /v2/apis/api1/stages/%24default",
             Answer::Json(
                 200,
-                json!({ "stageName": "$default",
+                json!({ "stageName": "$default", "autoDeploy": true, "tags": { "fgw:resource": "http_gateway/api1" },
                 "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } }),
             ),
         )
@@ -201,6 +204,21 @@ async fn what_state_does_not_know_is_not_ours_and_what_has_gone_is_not_returned(
 }
 
 #[tokio::test]
+async fn a_statement_for_an_authorizer_that_is_gone_is_another_object() {
+    let imported = read_in_a_task(aws("lost").session("lost"), vec![]).await.unwrap();
+    let mut known = entries(&imported);
+    let is_statement = |key: &Key| key.slot == "authorizer_permission.token";
+    let before = known.iter().find(|entry| is_statement(&entry.key)).unwrap().clone();
+    for entry in known.iter_mut().filter(|entry| entry.key.slot == "authorizer.token") {
+        entry.id = "made-anew".into();
+    }
+    let seen = read_in_a_task(aws("lost").session("lost"), known).await.unwrap();
+    let now = seen.iter().find(|it| is_statement(&it.key)).expect("it is there, and is to be removed");
+    assert_eq!((&now.id, &now.spec), (&before.id, &before.applied));
+    assert_ne!(now.key, before.key, "one for the new authorizer arrives beside it");
+}
+
+#[tokio::test]
 async fn a_statement_that_lets_in_something_else_counts_as_gone() {
     let imported = read_in_a_task(aws("statement").session("statement"), vec![]).await.unwrap();
     let aws = Recorded::default()
@@ -218,6 +236,7 @@ async fn a_statement_that_lets_in_something_else_counts_as_gone() {
         stage: None,
         logs: Logs::default(),
         policies,
+        domains: vec![],
     };
     assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API is left");
 }
@@ -284,6 +303,16 @@ async fn every_change_can_run_in_a_spawned_task() {
                 stage::update(operation, "", None, it).await?;
                 stage::delete(operation, entry).await
             }
+            Spec::DomainName(it) => {
+                domain_name::create(operation, it).await?;
+                domain_name::update(operation, "", None, it).await?;
+                domain_name::delete(operation, entry).await
+            }
+            Spec::ApiMapping(it) => {
+                api_mapping::create(operation, it).await?;
+                api_mapping::update(operation, "", None, it).await?;
+                api_mapping::delete(operation, entry).await
+            }
             Spec::LogGroup(it) => {
                 log_group::create(operation, it).await?;
                 log_group::update(operation, "", None, it).await?;
@@ -338,6 +367,7 @@ async fn an_unfinished_creation_is_believed_only_after_a_second_look_at_the_tags
             "tags": { "fgw:state": "creating" } });
         let lists = ["routes", "integrations", "authorizers"];
         let aws = Recorded::default()
+            .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
             .on("GET /v2/apis/api1", Answer::Json(200, api))
             .on("GET /v2/apis/api1/stages/%24default", Answer::Error(404, "NotFoundException", "no stage"))
             .on(&tags, Answer::Json(200, json!({ "tags": { "fgw:state": state } })));

@@ -1,0 +1,287 @@
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::aws::recorded::{Answer, Recorded, Told, run};
+use crate::cloud::Patience;
+use crate::http_gateway::keys;
+
+const NAME: &str = "api.example.com";
+const POST: &str = "POST /v2/domainnames";
+const GET: &str = "GET /v2/domainnames/api.example.com";
+const PATCH: &str = "PATCH /v2/domainnames/api.example.com";
+const DELETE: &str = "DELETE /v2/domainnames/api.example.com";
+const MAPPINGS: &str = "GET /v2/domainnames/api.example.com/apimappings";
+
+fn key() -> Key {
+    keys::domain(&Input::Known(NAME.into()))
+}
+
+fn spec(certificate: &str) -> DomainName {
+    DomainName {
+        api: keys::api(),
+        domain_name: Input::Known(NAME.into()),
+        certificate_arn: Input::Known(certificate.into()),
+        endpoint_type: DomainName::REGIONAL.into(),
+        security_policy: DomainName::TLS_1_2.into(),
+        tags: Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()),
+    }
+}
+
+fn ours() -> Value {
+    json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "domain" })
+}
+
+/// What AWS shows of the domain in a status, with these tags.
+fn domain(status: &str, message: &str, tags: Value) -> Answer {
+    let configuration = json!({
+        "apiGatewayDomainName": "d-1.execute-api.example", "hostedZoneId": "Z1", "certificateArn": "cert1",
+        "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2",
+        "domainNameStatus": status, "domainNameStatusMessage": message,
+    });
+    Answer::Json(200, json!({ "domainName": NAME, "domainNameConfigurations": [configuration], "tags": tags }))
+}
+
+fn taken() -> Answer {
+    Answer::Error(409, "ConflictException", "The domain name you provided already exists.")
+}
+
+fn gone() -> Answer {
+    Answer::Error(404, "NotFoundException", "Invalid domain name identifier specified")
+}
+
+async fn created(aws: &Recorded, region: &str) -> (Result<(), Failure>, Told) {
+    run(&aws.session(region), &key(), &[], async |it| create(it, &spec("cert1")).await).await
+}
+
+async fn updated(aws: &Recorded, region: &str, from: Option<&DomainName>, to: &DomainName) -> Result<(), Failure> {
+    run(&aws.session(region), &key(), &[], async |it| update(it, NAME, from, to).await).await.0
+}
+
+async fn is_deleted(aws: &Recorded, region: &str) -> Result<(), Failure> {
+    let entry = Entry::new(key(), NAME, Spec::DomainName(spec("cert1")));
+    run(&aws.session(region), &key(), &[], async |it| delete(it, &entry).await).await.0
+}
+
+#[tokio::test]
+async fn a_domain_is_regional_with_tls_1_2_and_tells_at_once_what_a_record_points_to() {
+    let aws = Recorded::default().on(POST, domain("AVAILABLE", "", ours()));
+    let (answer, told) = created(&aws, "domain-create").await;
+    answer.unwrap();
+    assert_eq!(
+        aws.body(POST),
+        json!({ "domainName": NAME,
+            "domainNameConfigurations": [
+                { "certificateArn": "cert1", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2" }],
+            "tags": { "team": "web", "fgw:resource": "http_gateway/api1", "fgw:object": "domain" } })
+    );
+    assert_eq!(told.ids, [NAME]);
+    let learned = [("target_domain_name", "d-1.execute-api.example"), ("target_hosted_zone_id", "Z1")];
+    assert_eq!(told.learned, learned.map(|(name, value)| (name.to_string(), value.to_string())).into());
+    assert_eq!(aws.calls(), [POST], "no look is needed where the answer says that it is available");
+}
+
+#[tokio::test]
+async fn a_domain_that_is_set_up_is_waited_for() {
+    let aws = Recorded::default()
+        .on(POST, domain("UPDATING", "", ours()))
+        .on(GET, domain("UPDATING", "", ours()))
+        .on(GET, domain("AVAILABLE", "", ours()));
+    let (answer, told) = created(&aws, "domain-wait").await;
+    answer.unwrap();
+    assert_eq!(told.ids, [NAME]);
+    assert_eq!(aws.calls(), [POST, GET, GET]);
+}
+
+#[tokio::test]
+async fn a_domain_that_waits_for_somebody_fails_at_once_with_awss_words_and_its_id_is_kept() {
+    for (status, message) in [
+        ("PENDING_CERTIFICATE_REIMPORT", "Reimport the certificate"),
+        ("PENDING_OWNERSHIP_VERIFICATION", "Provide an ownership verification certificate"),
+    ] {
+        let aws = Recorded::default().on(POST, domain(status, message, ours()));
+        let (answer, told) = created(&aws, &format!("domain-{}", status.to_lowercase().replace('_', "-"))).await;
+        let failure = answer.unwrap_err();
+        assert!(failure.message.ends_with(&format!("status {status}: {message}")), "{failure}");
+        assert_eq!(told.ids, [NAME]);
+    }
+}
+
+#[tokio::test]
+async fn a_wait_that_runs_out_of_time_says_what_it_saw() {
+    let aws = Recorded::default().on(GET, domain("UPDATING", "moving", ours()));
+    let call = async |it: &Operation<'_>| available(it, NAME, None, Duration::from_millis(50)).await;
+    let failure = run(&aws.session("domain-slow"), &key(), &[], call).await.0.unwrap_err();
+    assert_eq!(failure.cause, Cause::TimedOut);
+    assert!(failure.message.ends_with("last seen: status UPDATING: moving"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_domain_of_someone_else_is_left_alone_and_the_error_says_how_to_hand_it_over() {
+    for (region, tags) in [
+        ("domain-foreign", json!({})),
+        ("domain-of-another", json!({ "fgw:resource": "http_gateway/api2", "fgw:object": "domain" })),
+    ] {
+        let aws = Recorded::default().on(POST, taken()).on(GET, domain("AVAILABLE", "", tags));
+        let (answer, told) = created(&aws, region).await;
+        let failure = answer.unwrap_err();
+        assert_eq!(failure.cause, Cause::Exists);
+        for part in [
+            "delete-domain-name --domain-name api.example.com",
+            &format!("tag-resource --resource-arn arn:aws:apigateway:{region}::/domainnames/api.example.com"),
+            "--tags fgw:resource=http_gateway/api1,fgw:object=domain",
+        ] {
+            assert!(failure.message.contains(part), "no {part} in {failure}");
+        }
+        assert!(told.ids.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_taken_where_we_cannot_look_is_said_to_be() {
+    let refusal = Answer::Error(400, "BadRequestException", "The domain name you provided already exists.");
+    let aws = Recorded::default().on(POST, refusal).on(GET, gone());
+    let failure = created(&aws, "domain-elsewhere").await.0.unwrap_err();
+    assert!(failure.message.contains("another account or Region has it"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_domain_whose_creating_answer_was_lost_is_found_by_its_tags() {
+    let aws = Recorded::default().on(POST, Answer::Lost).on(GET, domain("AVAILABLE", "", ours()));
+    let (answer, told) = created(&aws, "domain-lost").await;
+    answer.unwrap();
+    assert_eq!((told.ids, told.learned.len()), (vec![NAME.to_string()], 2));
+    assert_eq!(aws.calls(), [POST, GET]);
+
+    let aws = Recorded::default().on(POST, Answer::Lost).on(GET, domain("AVAILABLE", "", json!({})));
+    let (answer, told) = created(&aws, "domain-lost-foreign").await;
+    assert!(answer.unwrap_err().message.contains("not managed here"));
+    assert!(told.ids.is_empty());
+}
+
+#[tokio::test]
+async fn a_domain_that_a_killed_run_has_left_is_taken_and_brought_to_what_is_wanted() {
+    let tags = "POST /v2/tags/arn%3Aaws%3Aapigateway%3Adomain-left%3A%3A%2Fdomainnames%2Fapi.example.com";
+    let aws = Recorded::default()
+        .on(POST, taken())
+        .on(GET, domain("AVAILABLE", "", ours()))
+        .on(GET, domain("UPDATING", "", ours()))
+        .on(GET, domain("AVAILABLE", "", ours()))
+        .on(PATCH, domain("UPDATING", "", ours()))
+        .on(tags, Answer::Json(201, json!({})));
+    let (answer, told) = created(&aws, "domain-left").await;
+    answer.unwrap();
+    assert_eq!(told.ids, [NAME]);
+    assert_eq!(aws.calls(), [POST, GET, GET, GET, PATCH, GET, tags], "no change is sent while one is at work");
+    assert_eq!(aws.body(PATCH)["domainNameConfigurations"][0]["certificateArn"], "cert1");
+    assert_eq!(aws.body(tags), json!({ "tags": { "team": "web" } }));
+}
+
+#[tokio::test]
+async fn a_refused_certificate_is_told_and_leaves_nothing() {
+    let refusal = Answer::Error(400, "BadRequestException", "The provided certificate does not exist.");
+    let aws = Recorded::default().on(POST, refusal);
+    let (answer, told) = created(&aws, "domain-refused").await;
+    assert_eq!(answer.unwrap_err().message, "The provided certificate does not exist.");
+    assert!(told.ids.is_empty());
+    assert_eq!(aws.calls(), [POST]);
+}
+
+#[tokio::test]
+async fn too_many_domain_calls_are_waited_out_whoever_sent_them() {
+    let throttled = || Answer::Error(429, "TooManyRequestsException", "Too Many Requests");
+    let aws = Recorded::default()
+        .on(POST, throttled())
+        .on(POST, throttled())
+        .on(POST, domain("AVAILABLE", "", ours()))
+        .on(PATCH, throttled())
+        .on(PATCH, domain("AVAILABLE", "", ours()))
+        .on(GET, domain("AVAILABLE", "", ours()))
+        .on(MAPPINGS, Answer::Json(200, json!({ "items": [] })))
+        .on(DELETE, throttled())
+        .on(DELETE, Answer::Json(204, json!(null)));
+    created(&aws, "domain-throttled").await.0.unwrap();
+    updated(&aws, "domain-throttled", Some(&spec("old")), &spec("cert1")).await.unwrap();
+    is_deleted(&aws, "domain-throttled").await.unwrap();
+    assert_eq!(aws.calls(), [POST, POST, POST, PATCH, PATCH, GET, MAPPINGS, DELETE, DELETE]);
+}
+
+#[tokio::test]
+async fn a_second_domain_waits_for_its_turn_and_a_stop_ends_the_wait() {
+    let aws = Recorded::default().on(POST, domain("AVAILABLE", "", ours()));
+    created(&aws, "domain-turns").await.0.unwrap();
+    let session = aws.session("domain-turns");
+    let patience = Patience::until(Instant::now() + Duration::from_secs(60), Default::default());
+    patience.stop.cancel();
+    let failure = limiter::domain_turn(&session, "CreateDomainName", &patience).await.unwrap_err();
+    assert_eq!(failure.cause, Cause::Stopped);
+    assert_eq!(aws.calls(), [POST]);
+}
+
+#[tokio::test]
+async fn another_certificate_is_set_in_place_and_waited_for() {
+    let aws = Recorded::default()
+        .on(PATCH, domain("UPDATING", "", ours()))
+        .on(GET, domain("UPDATING", "", ours()))
+        .on(GET, domain("AVAILABLE", "", ours()));
+    updated(&aws, "domain-renew", Some(&spec("cert1")), &spec("cert2")).await.unwrap();
+    assert_eq!(
+        aws.body(PATCH),
+        json!({ "domainNameConfigurations": [
+            { "certificateArn": "cert2", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2" }] })
+    );
+    assert_eq!(aws.calls(), [PATCH, GET, GET]);
+}
+
+#[tokio::test]
+async fn a_change_that_waits_for_somebody_is_told() {
+    let aws = Recorded::default()
+        .on(PATCH, domain("UPDATING", "", ours()))
+        .on(GET, domain("PENDING_CERTIFICATE_REIMPORT", "Reimport it", ours()));
+    let failure = updated(&aws, "domain-pending", Some(&spec("cert1")), &spec("cert2")).await.unwrap_err();
+    assert!(failure.message.ends_with("PENDING_CERTIFICATE_REIMPORT: Reimport it"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_weaker_policy_that_somebody_set_is_drift_and_set_right() {
+    let configuration = DomainNameConfiguration::builder()
+        .certificate_arn("cert1")
+        .endpoint_type(EndpointType::Regional)
+        .security_policy(SecurityPolicy::Tls10);
+    let found = shown(NAME, Some(vec![configuration.build()]), Some([("team".into(), "web".into())].into()));
+    let Spec::DomainName(found) = read(&found, keys::api(), key()).unwrap().spec else { panic!("{found:?}") };
+    let differences = Spec::DomainName(spec("cert1")).differences(&Spec::DomainName(found.clone()));
+    assert_eq!(differences, ["security_policy is TLS_1_0 instead of TLS_1_2"]);
+    let aws = Recorded::default().on(PATCH, domain("AVAILABLE", "", ours())).on(GET, domain("AVAILABLE", "", ours()));
+    updated(&aws, "domain-policy", Some(&found), &spec("cert1")).await.unwrap();
+    assert_eq!(aws.body(PATCH)["domainNameConfigurations"][0]["securityPolicy"], "TLS_1_2");
+}
+
+#[tokio::test]
+async fn tags_alone_need_no_call_that_aws_takes_twice_a_minute() {
+    let tags = "/v2/tags/arn%3Aaws%3Aapigateway%3Adomain-tags%3A%3A%2Fdomainnames%2Fapi.example.com";
+    let (set, remove) = (format!("POST {tags}"), format!("DELETE {tags}?tagKeys=old"));
+    let aws = Recorded::default().on(&set, Answer::Json(201, json!({}))).on(&remove, Answer::Json(204, json!(null)));
+    let from =
+        DomainName { tags: Input::Known([("old".to_string(), Input::Known("1".to_string()))].into()), ..spec("cert1") };
+    updated(&aws, "domain-tags", Some(&from), &spec("cert1")).await.unwrap();
+    assert_eq!(aws.calls(), [set.clone(), remove]);
+    assert_eq!(aws.body(&set), json!({ "tags": { "team": "web" } }));
+}
+
+#[tokio::test]
+async fn a_domain_that_is_gone_counts_as_deleted() {
+    let aws = Recorded::default().on(MAPPINGS, gone()).on(DELETE, gone());
+    is_deleted(&aws, "domain-gone").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_domain_by_which_others_reach_their_apis_is_not_deleted() {
+    let theirs = json!({ "apiMappingId": "m9", "apiId": "api2", "stage": "prod", "apiMappingKey": "v1" });
+    let aws = Recorded::default().on(MAPPINGS, Answer::Json(200, json!({ "items": [theirs] })));
+    let failure = is_deleted(&aws, "domain-shared").await.unwrap_err();
+    assert_eq!(failure.cause, Cause::InUse);
+    assert!(failure.message.ends_with("m9 (api2/prod)"), "{failure}");
+    assert_eq!(aws.calls(), [MAPPINGS]);
+}

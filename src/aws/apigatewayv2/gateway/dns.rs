@@ -1,0 +1,249 @@
+//! The DNS record of a gateway among what is read. It is in another service than the rest, and outlives the API.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_route53::types::ResourceRecordSet;
+use futures::future::join_all;
+
+use crate::aws::dns_record::{self, Target};
+use crate::aws::{AwsError, Session};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::http_gateway::keys;
+use crate::objects::{Entry, Key, Spec};
+use crate::plugin::Input;
+
+/// What Route 53 lists in the places of known records, by the ids of these.
+pub(super) type Listed = BTreeMap<String, ResourceRecordSet>;
+
+/// Looks for the records that state knows, one call for each.
+pub(super) async fn listed(session: &Session, known: &[Entry]) -> Result<Listed, Failure> {
+    let look = async |entry: &Entry| {
+        let Some((zone_id, name)) = place(entry) else { return Ok(None) };
+        let found = dns_record::find(session, zone_id, name).await?;
+        Ok(found.map(|found| (entry.id.clone(), found)))
+    };
+    let found = join_all(known.iter().filter(|entry| place(entry).is_some()).map(look)).await;
+    Ok(found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// The known records as they are now. `seen` are the other objects, with the custom domain that a record may lead to.
+pub(super) fn known(listed: &Listed, known: &[Entry], seen: &[Observed]) -> Vec<Observed> {
+    let domains: Vec<(Key, Target)> = domains(seen).map(|(key, _, target)| (key.clone(), target)).collect();
+    let read = |entry: &Entry| {
+        let (zone_id, name) = place(entry)?;
+        dns_record::read(listed.get(&entry.id)?, entry.key.clone(), zone_id, name, &domains)
+    };
+    known.iter().filter_map(read).collect()
+}
+
+/// The record of a custom domain of which no state tells. It is ours if it is an alias to the domain, in a public zone
+/// of the domain's name or of one above it.
+pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Option<Observed>, Failure> {
+    for (key, name, target) in domains(seen) {
+        for zone_name in zone_names(name) {
+            let zones = match public_zones(session, zone_name).await {
+                // Who may not list zones has an import all the same: the plan makes the record, and create takes it.
+                Err(failure) if failure.cause == Cause::Denied => {
+                    tracing::warn!("The DNS record of {name} is not looked for: {failure}");
+                    return Ok(None);
+                }
+                zones => zones?,
+            };
+            for zone_id in zones {
+                let Some(found) = dns_record::find(session, &zone_id, name).await? else { continue };
+                if target.is_behind(&found) {
+                    let record = keys::dns_record(&zone_id.clone().into(), &name.to_string().into());
+                    let observed = dns_record::read(&found, record, &zone_id, name, &[(key.clone(), target.clone())]);
+                    if observed.is_some() {
+                        return Ok(observed);
+                    }
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Zone and name of a record.
+fn place(entry: &Entry) -> Option<(&str, &str)> {
+    let Spec::DnsRecord(applied) = &entry.applied else { return None };
+    Some((applied.zone_id.known()?, applied.name.known()?))
+}
+
+/// The custom domains, with their names and what they are reached by.
+fn domains(seen: &[Observed]) -> impl Iterator<Item = (&Key, &str, Target)> {
+    seen.iter().filter_map(|it| match &it.spec {
+        Spec::DomainName(domain) => match &domain.domain_name {
+            Input::Known(name) => Some((&it.key, name.as_str(), Target::of(&it.learned)?)),
+            Input::Unknown => None,
+        },
+        _ => None,
+    })
+}
+
+/// The names of the zones that may hold a name, the longest first. A zone's name has no wildcard.
+fn zone_names(name: &str) -> impl Iterator<Item = &str> {
+    let longest = name.strip_prefix("*.").unwrap_or(name);
+    std::iter::successors(Some(longest), |&name| Some(name.split_once('.')?.1))
+}
+
+/// The ids of the public zones of exactly this name.
+async fn public_zones(session: &Session, zone_name: &str) -> Result<Vec<String>, Failure> {
+    let mut ids = Vec::new();
+    let mut next = (Some(zone_name.to_string()), None);
+    loop {
+        let request = dns_record::turn(session).await.list_hosted_zones_by_name();
+        let request = request.set_dns_name(next.0).set_hosted_zone_id(next.1);
+        let page = request.send().await.map_err(|error| error.failure("ListHostedZonesByName"))?;
+        let is_it = |name: &str| dns_record::plain(name) == zone_name;
+        let zones = page.hosted_zones.iter().filter(|zone| is_it(&zone.name));
+        let public = zones.filter(|zone| zone.config.as_ref().is_none_or(|config| !config.private_zone));
+        ids.extend(public.map(|zone| zone.id.trim_start_matches("/hostedzone/").to_string()));
+        // The list is sorted by name, so that zones of one name stand together.
+        if !page.is_truncated || !page.next_dns_name.as_deref().is_some_and(is_it) {
+            return Ok(ids);
+        }
+        next = (page.next_dns_name, page.next_hosted_zone_id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded};
+    use crate::objects::{DnsRecord, DomainName, Ref};
+
+    const NAME: &str = "api.shop.example.com";
+
+    fn by_name(zone: &str) -> String {
+        format!("GET /2013-04-01/hostedzonesbyname?dnsname={zone}")
+    }
+
+    fn list_in(zone_id: &str) -> String {
+        format!("GET /2013-04-01/hostedzone/{zone_id}/rrset?name={NAME}&type=A&maxitems=1")
+    }
+
+    fn zones(zones: &[(&str, &str, bool)]) -> Answer {
+        let zones = zones.iter().map(|(id, name, is_private)| {
+            format!(
+                "<HostedZone><Id>/hostedzone/{id}</Id><Name>{name}.</Name><CallerReference>c</CallerReference><Config>\
+                 <PrivateZone>{is_private}</PrivateZone></Config></HostedZone>"
+            )
+        });
+        let zones = zones.collect::<String>();
+        Answer::Xml(
+            200,
+            format!(
+                "<ListHostedZonesByNameResponse><HostedZones>{zones}</HostedZones><IsTruncated>false</IsTruncated>\
+                 <MaxItems>100</MaxItems></ListHostedZonesByNameResponse>"
+            ),
+        )
+    }
+
+    fn alias(target: &str) -> Answer {
+        Answer::Xml(
+            200,
+            format!(
+                "<ListResourceRecordSetsResponse><ResourceRecordSets><ResourceRecordSet><Name>{NAME}.</Name><Type>A</Type>\
+                 <AliasTarget><HostedZoneId>ZAWS</HostedZoneId><DNSName>{target}.</DNSName><EvaluateTargetHealth>false\
+                 </EvaluateTargetHealth></AliasTarget></ResourceRecordSet></ResourceRecordSets><IsTruncated>false\
+                 </IsTruncated><MaxItems>1</MaxItems></ListResourceRecordSetsResponse>"
+            ),
+        )
+    }
+
+    fn nothing() -> Answer {
+        let list = "<ResourceRecordSets></ResourceRecordSets><IsTruncated>false</IsTruncated><MaxItems>1</MaxItems>";
+        Answer::Xml(200, format!("<ListResourceRecordSetsResponse>{list}</ListResourceRecordSetsResponse>"))
+    }
+
+    fn domain() -> Observed {
+        let name = Input::Known(NAME.to_string());
+        let learned = [("target_domain_name", "d-1.execute-api"), ("target_hosted_zone_id", "ZAWS")];
+        Observed {
+            id: NAME.into(),
+            key: keys::domain(&name),
+            spec: Spec::DomainName(DomainName {
+                api: keys::api(),
+                domain_name: name,
+                certificate_arn: Input::Known("arn".into()),
+                endpoint_type: DomainName::REGIONAL.into(),
+                security_policy: DomainName::TLS_1_2.into(),
+                tags: Input::Known(Default::default()),
+            }),
+            learned: learned.map(|(name, value)| (name.to_string(), value.to_string())).into(),
+        }
+    }
+
+    fn record(target: Ref) -> Observed {
+        let learned = if matches!(target, Ref::Key(_)) { domain().learned } else { Default::default() };
+        let (zone_id, name) = (Input::Known("Z1".to_string()), Input::Known(NAME.to_string()));
+        Observed {
+            id: format!("Z1_{NAME}_A"),
+            key: keys::dns_record(&zone_id, &name),
+            spec: Spec::DnsRecord(DnsRecord { zone_id, name, target, evaluate_target_health: false }),
+            learned,
+        }
+    }
+
+    #[tokio::test]
+    async fn an_import_finds_the_alias_in_the_nearest_public_zone_that_has_one() {
+        let aws = Recorded::default()
+            .on(&by_name(NAME), zones(&[("Z9", "apis.example.com", false)]))
+            .on(
+                &by_name("shop.example.com"),
+                zones(&[("Z3", "shop.example.com", true), ("Z2", "shop.example.com", false)]),
+            )
+            .on(&by_name("example.com"), zones(&[("Z1", "example.com", false)]))
+            .on(&list_in("Z2"), alias("elsewhere.example.net"))
+            .on(&list_in("Z1"), alias("d-1.execute-api"));
+        let found = imported(&aws.session("zones"), &[domain()]).await.unwrap();
+        assert_eq!(found, Some(record(Ref::Key(domain().key))));
+        assert!(!aws.calls().contains(&list_in("Z3")), "a private zone answers nobody outside");
+    }
+
+    #[tokio::test]
+    async fn an_import_without_a_domain_asks_nothing_and_one_without_a_record_finds_none() {
+        let aws = Recorded::default();
+        assert_eq!(imported(&aws.session("zones"), &[]).await.unwrap(), None);
+        assert_eq!(aws.calls(), Vec::<String>::new());
+
+        let names = [NAME, "shop.example.com", "example.com", "com"];
+        let aws = names.iter().fold(aws, |aws, name| aws.on(&by_name(name), zones(&[])));
+        assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), None);
+        assert_eq!(aws.calls(), names.map(by_name));
+    }
+
+    #[tokio::test]
+    async fn who_may_not_list_zones_can_import_all_the_same() {
+        let denied =
+            "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
+        let aws = Recorded::default().on(&by_name(NAME), Answer::Xml(403, denied.into()));
+        assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_known_record_is_shown_with_what_it_leads_to_now() {
+        let ours = record(Ref::Key(domain().key));
+        let entries = [Entry::new(ours.key.clone(), &ours.id, ours.spec.clone())];
+        for (answer, seen, expected) in [
+            (alias("d-1.execute-api"), vec![domain()], vec![ours.clone()]),
+            (alias("x.example.net"), vec![domain()], vec![record(Ref::Id("x.example.net".into()))]),
+            // Without the domain it leads to nothing of ours, and must be led to the new one.
+            (alias("d-1.execute-api"), vec![], vec![record(Ref::Id("d-1.execute-api".into()))]),
+            (nothing(), vec![domain()], vec![]),
+        ] {
+            let aws = Recorded::default().on(&list_in("Z1"), answer);
+            let listed = listed(&aws.session("known"), &entries).await.unwrap();
+            assert_eq!(known(&listed, &entries, &seen), expected);
+            assert_eq!(aws.calls(), [list_in("Z1")]);
+        }
+    }
+
+    #[test]
+    fn the_zones_that_may_hold_a_name_are_those_of_the_names_above_it() {
+        let of = |name: &'static str| zone_names(name).collect::<Vec<_>>();
+        assert_eq!(of("a.b.c"), ["a.b.c", "b.c", "c"]);
+        assert_eq!(of("*.b.c"), ["b.c", "c"]);
+    }
+}

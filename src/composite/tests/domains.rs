@@ -1,0 +1,138 @@
+//! Custom domains: which certificate they get, and what a change of them does.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::composite::simulation::certificate;
+
+/// Gateways, some of them with a domain, and some of these with a DNS record.
+pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
+    let names = prop::sample::select(vec!["a.example.com", "b.example.com"]);
+    let zones = prop::option::of(prop::sample::select(vec!["Z0123456789A", "Z0123456789B"]));
+    let domain = prop::option::of((names, zones, any::<bool>()));
+    (super::properties::some_gateway(), domain).prop_map(|(mut gateway, domain)| {
+        if let Some((name, zone, by_wildcard)) = domain {
+            gateway.set("domain_name", name.into());
+            gateway.set("certificate_domain", by_wildcard.then_some("*.example.com").map(str::to_string).into());
+            gateway.set("create_dns_entry", zone.is_some().into());
+            gateway.set("hosted_zone_id", zone.map(str::to_string).into());
+        }
+        gateway
+    })
+}
+
+/// A gateway with this domain.
+fn with_domain(name: &str) -> Value {
+    gateway(&[("GET /a", route("a", None))], &[], &[("domain_name", name.into())])
+}
+
+fn without_domain() -> Value {
+    gateway(&[("GET /a", route("a", None))], &[], &[])
+}
+
+fn certificates(terraform: &Terraform<HttpGateway>, list: &[(&str, i64)]) {
+    let list = list.iter().map(|(arn, not_before)| certificate(arn, *not_before));
+    *terraform.account.certificates.lock().unwrap() = list.collect();
+}
+
+async fn made() -> Terraform<HttpGateway> {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&with_domain("a.example.com")).await;
+    terraform.account.take_calls();
+    terraform
+}
+
+#[tokio::test]
+async fn a_newer_certificate_changes_nothing_and_one_that_is_gone_is_exchanged_in_place() {
+    let mut terraform = made().await;
+    certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
+    terraform.assert_quiet(&with_domain("a.example.com")).await;
+
+    certificates(&terraform, &[("cert-2", 2)]);
+    let plan = terraform.plan(&with_domain("a.example.com")).await;
+    assert_eq!(*plan.planned.get("certificate_arn"), Value::from("cert-2"));
+    assert_eq!(plan.planned.get("aws_objects"), terraform.state.get("aws_objects"), "no object comes or goes");
+    terraform.assert_applies(&with_domain("a.example.com")).await;
+    assert_eq!(terraform.account.take_calls(), ["update domain"]);
+    assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-2"));
+}
+
+#[tokio::test]
+async fn without_a_certificate_the_plan_warns_and_the_apply_refuses_and_changes_nothing() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&without_domain()).await;
+    terraform.account.take_calls();
+    certificates(&terraform, &[]);
+    let plan = terraform.plan(&with_domain("a.example.com")).await;
+    let warned = plan.diagnostics.0.iter().any(|it| it.detail.contains("ACM has no certificate for \"a.example.com\""));
+    assert!(warned && !plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
+    assert_eq!(*plan.planned.get("certificate_arn"), Value::Unknown);
+    let before = terraform.state.clone();
+    let diagnostics = terraform.apply_plan(&with_domain("a.example.com"), plan).await;
+    assert!(diagnostics.has_errors());
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+    assert_eq!(terraform.state, before);
+    terraform.assert_quiet(&without_domain()).await;
+}
+
+#[tokio::test]
+async fn another_domain_is_made_and_mapped_before_the_old_one_goes() {
+    let mut terraform = made().await;
+    terraform.assert_applies(&with_domain("b.example.com")).await;
+    assert_eq!(
+        terraform.account.take_calls(),
+        ["create domain", "create api_mapping", "delete api_mapping", "delete domain"]
+    );
+    assert_eq!(*terraform.state.get("invoke_url"), Value::from("https://b.example.com"));
+    terraform.assert_applies(&without_domain()).await;
+    assert_eq!(terraform.account.take_calls(), ["delete api_mapping", "delete domain"]);
+    assert!(terraform.state.get("domain_target").is_null());
+}
+
+#[tokio::test]
+async fn what_is_done_to_a_domain_and_its_mapping_is_mended() {
+    let mut terraform = made().await;
+    terraform.account.damage("domain", |spec| {
+        let Spec::DomainName(domain) = spec else { unreachable!() };
+        domain.security_policy = "TLS_1_0".into();
+    });
+    terraform.account.damage("api_mapping", |spec| {
+        let Spec::ApiMapping(mapping) = spec else { unreachable!() };
+        mapping.stage = crate::objects::Ref::Id("api2/prod".into());
+    });
+    terraform.refresh().await;
+    let drift = terraform.state.get("drift").as_map().unwrap().clone();
+    assert_eq!(drift["api_mapping"], Value::from("stage is api2/prod instead of stage"));
+    assert_eq!(drift["domain"], Value::from("security_policy is TLS_1_0 instead of TLS_1_2"));
+    terraform.assert_applies(&with_domain("a.example.com")).await;
+    assert_eq!(terraform.account.take_calls(), ["update domain", "update api_mapping"]);
+
+    terraform.account.lose("api_mapping");
+    terraform.account.lose("domain");
+    terraform.refresh().await;
+    terraform.assert_applies(&with_domain("a.example.com")).await;
+    assert_eq!(terraform.account.take_calls(), ["create domain", "create api_mapping"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn whatever_certificates_come_and_go_the_domain_has_a_usable_one_and_plans_are_quiet(
+        rounds in proptest::collection::vec(proptest::collection::btree_set(0..4_i64, 1..4), 1..5)
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let mut terraform = Terraform::<HttpGateway>::new(1);
+            for usable in rounds {
+                let list = usable.iter().map(|number| certificate(&format!("cert-{number}"), *number));
+                *terraform.account.certificates.lock().unwrap() = list.collect();
+                terraform.assert_applies(&with_domain("a.example.com")).await;
+                let arn = terraform.state.get("certificate_arn").as_str().unwrap().to_string();
+                assert!(usable.iter().any(|number| arn == format!("cert-{number}")), "{arn} of {usable:?}");
+            }
+            assert!(!terraform.destroy().await.has_errors());
+            assert_eq!(terraform.account.slots(), Vec::<String>::new());
+        });
+    }
+}

@@ -1,0 +1,323 @@
+//! Custom domains: the certificate that they get, the API that they lead to, and what others do to them.
+
+use serde_json::{Value, json};
+
+use super::{Bed, THIS, text, with};
+use crate::support::http::{Answer, Request};
+use crate::support::proxy::fault::Fault;
+use crate::support::terraform::Workspace;
+
+const NAME: &str = "api.example.com";
+
+impl Bed {
+    /// A certificate that is issued at once.
+    fn certificate(&self, domain: &str) -> String {
+        text(
+            &self.proxy.account().boto("acm", "request_certificate", json!({ "DomainName": domain }))["CertificateArn"],
+        )
+    }
+
+    /// One route, and this domain.
+    fn with_domain(&self, name: &str) -> Value {
+        json!({ "route_config": { "GET /a": self.to("orders") }, "domain_name": name })
+    }
+
+    fn without_domain(&self) -> Value {
+        json!({ "route_config": { "GET /a": self.to("orders") } })
+    }
+
+    /// Calls the gateway by a custom domain.
+    fn reach(&self, domain: &str) -> Answer {
+        let account = self.proxy.account();
+        let credential =
+            format!("AWS4-HMAC-SHA256 Credential={}/20260101/us-east-1/execute-api/aws4_request", account.id);
+        Request::new(account.emulator.port, "GET", "/a")
+            .header("host", domain)
+            .header("authorization", &credential)
+            .send()
+            .expect("the emulator answers")
+    }
+
+    /// The custom domains of the account, as boto3 sees them.
+    fn domains(&self) -> Vec<Value> {
+        self.proxy.account().list_of("domain_names")
+    }
+
+    /// A call about the domain, by someone else.
+    fn domain_by_hand(&self, method: &str, more: Value) -> Value {
+        self.proxy.account().boto("apigatewayv2", method, with(&json!({ "DomainName": NAME }), &more))
+    }
+
+    /// Makes the domain in the name of someone else.
+    fn foreign_domain(&self, certificate: &str) {
+        let configuration = json!({ "CertificateArn": certificate, "EndpointType": "REGIONAL" });
+        let more = json!({ "DomainNameConfigurations": [configuration], "Tags": { "whose": "theirs" } });
+        self.domain_by_hand("create_domain_name", more);
+    }
+
+    /// An API of someone else, with a stage; gives its id.
+    fn foreign_api(&self) -> String {
+        let account = self.proxy.account();
+        let api = json!({ "Name": "theirs", "ProtocolType": "HTTP" });
+        let api = text(&account.boto("apigatewayv2", "create_api", api)["ApiId"]);
+        account.boto("apigatewayv2", "create_stage", json!({ "ApiId": api, "StageName": "prod" }));
+        api
+    }
+}
+
+#[test]
+fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_gateway_serves() {
+    let bed = Bed::new();
+    bed.apply(&bed.without_domain());
+    let endpoint = bed.attribute("api_endpoint");
+    let first = bed.certificate("*.example.com");
+
+    bed.config(&bed.with_domain(NAME));
+    let plan = bed.workspace.plan_json(&[]);
+    let change = &plan["resource_changes"][0]["change"];
+    assert_eq!(change["after"]["certificate_arn"], first, "it is chosen at plan");
+    assert_eq!(change["after"]["invoke_url"], format!("https://{NAME}"));
+    assert_eq!(change["after_unknown"]["domain_target"], true, "AWS tells it");
+    assert_eq!(change["after_unknown"]["aws_objects"]["domain"], true, "the plan shows what is made");
+    let told = bed.change(&bed.with_domain(NAME));
+    assert_eq!(told, [format!("CreateDomainName {NAME}"), format!("CreateApiMapping {NAME}")]);
+    it_is_as_asked_for(&bed, &first);
+    assert_eq!((bed.attribute("api_endpoint"), bed.call("GET", "/a", None).status), (endpoint, 200));
+
+    let second = bed.certificate(NAME);
+    bed.workspace.assert_nothing_to_do();
+    assert_eq!(bed.attribute("certificate_arn"), first, "a newer one changes nothing");
+
+    bed.proxy.account().boto("acm", "delete_certificate", json!({ "CertificateArn": first }));
+    let plan = bed.workspace.plan_json(&[]);
+    let change = &plan["resource_changes"][0]["change"];
+    assert_eq!(change["actions"], json!(["update"]));
+    assert_eq!(
+        (&change["before"]["certificate_arn"], &change["after"]["certificate_arn"]),
+        (&json!(first), &json!(second))
+    );
+    assert_eq!(change["before"]["aws_objects"], change["after"]["aws_objects"], "in place");
+    assert_eq!(bed.change(&bed.with_domain(NAME)), [format!("UpdateDomainName {NAME}")]);
+    it_is_as_asked_for(&bed, &second);
+
+    let third = bed.certificate("www.example.com");
+    let told = bed.change(&bed.with_domain("www.example.com"));
+    let expected = ["CreateDomainName www", "CreateApiMapping www", "DeleteApiMapping api", "DeleteDomainName api"];
+    assert_eq!(told, expected.map(|call| format!("{call}.example.com")), "the new one first");
+    assert_eq!(bed.attribute("certificate_arn"), third);
+    assert_eq!((bed.reach("www.example.com").status, bed.reach(NAME).status), (200, 404));
+
+    let told = bed.change(&bed.without_domain());
+    assert_eq!(told, ["DeleteApiMapping www.example.com", "DeleteDomainName www.example.com"]);
+    for output in ["certificate_arn", "domain_target", "dns_record_fqdn"] {
+        assert_eq!(bed.attribute(output), Value::Null, "{output}");
+    }
+    assert_eq!(bed.attribute("invoke_url"), bed.attribute("api_endpoint"));
+    assert!(bed.domains().is_empty());
+    bed.apply(&bed.with_domain("www.example.com"));
+    bed.destroy();
+    assert!(bed.domains().is_empty());
+}
+
+/// Compares the domain with what boto3 finds, and calls it.
+fn it_is_as_asked_for(bed: &Bed, certificate: &str) {
+    let domains = bed.domains();
+    let [domain] = &domains[..] else { panic!("one domain: {domains:?}") };
+    assert_eq!(domain["DomainName"], NAME);
+    let configuration = &domain["DomainNameConfigurations"][0];
+    for (member, expected) in
+        [("CertificateArn", certificate), ("EndpointType", "REGIONAL"), ("SecurityPolicy", "TLS_1_2")]
+    {
+        assert_eq!(configuration[member], expected, "{member}");
+    }
+    let api = bed.attribute("api_id");
+    let tags = json!({ "fgw:resource": format!("http_gateway/{}", text(&api)), "fgw:object": "domain" });
+    assert_eq!(domain["tags"], tags);
+    let mapping = &domain["mappings"][0];
+    assert_eq!((&mapping["ApiId"], &mapping["Stage"]), (&api, &json!("$default")));
+    assert_eq!(mapping["ApiMappingKey"], "");
+    let target = json!({ "domain_name": configuration["ApiGatewayDomainName"], "hosted_zone_id": configuration["HostedZoneId"] });
+    for (output, expected) in [
+        ("certificate_arn", json!(certificate)),
+        ("domain_target", target),
+        ("invoke_url", json!(format!("https://{NAME}"))),
+        ("dns_record_fqdn", Value::Null),
+    ] {
+        assert_eq!(bed.attribute(output), expected, "{output}");
+    }
+    let objects = bed.attribute("aws_objects");
+    assert_eq!((&objects["domain"], &objects["api_mapping"]), (&json!(NAME), &mapping["ApiMappingId"]));
+    let answer = bed.reach(NAME);
+    assert_eq!((answer.status, answer.body.as_str()), (200, "orders /a"));
+}
+
+#[test]
+fn what_others_do_to_a_domain_is_shown_and_mended_and_what_they_add_stays() {
+    let mut bed = Bed::new();
+    bed.workspace =
+        Workspace::with_provider(&bed.proxy, "default_tags {\n  tags = { team = \"web\", level = \"live\" }\n}");
+    let certificate = bed.certificate("*.example.com");
+    bed.apply(&bed.with_domain(NAME));
+    let arn = format!("arn:aws:apigateway:us-east-1::/domainnames/{NAME}");
+    let account = bed.proxy.account();
+    let mapping = |bed: &Bed| bed.attribute("aws_objects")["api_mapping"].clone();
+
+    // Tags, the policy, and what it leads to. A path of another API is theirs.
+    let theirs = bed.foreign_api();
+    account.boto(
+        "apigatewayv2",
+        "tag_resource",
+        json!({ "ResourceArn": arn, "Tags": { "theirs": "x", "level": "test" } }),
+    );
+    account.boto("apigatewayv2", "untag_resource", json!({ "ResourceArn": arn, "TagKeys": ["team"] }));
+    let weak = json!({ "CertificateArn": certificate, "EndpointType": "REGIONAL", "SecurityPolicy": "TLS_1_0" });
+    bed.domain_by_hand("update_domain_name", json!({ "DomainNameConfigurations": [weak] }));
+    let elsewhere = json!({ "ApiMappingId": mapping(&bed), "ApiId": theirs, "Stage": "prod" });
+    bed.domain_by_hand("update_api_mapping", elsewhere);
+    let path = json!({ "ApiId": theirs, "Stage": "prod", "ApiMappingKey": "theirs" });
+    let path = bed.domain_by_hand("create_api_mapping", path)["ApiMappingId"].clone();
+    let drift = bed.drift();
+    assert_eq!(drift["api_mapping"], format!("stage is {theirs}/prod instead of stage"), "{drift}");
+    let said = "security_policy is TLS_1_0 instead of TLS_1_2; tag level has another value; tag team is missing";
+    assert_eq!(drift["domain"], said, "{drift}");
+    assert_eq!(drift.as_object().map(serde_json::Map::len), Some(2), "{drift}");
+    let before = bed.slots();
+    bed.apply_config();
+    let expected =
+        [format!("UpdateDomainName {NAME}"), "TagResource domain".into(), format!("UpdateApiMapping {NAME}")];
+    assert_eq!(bed.told(&before), expected);
+    assert_eq!(bed.reach(NAME).status, 200);
+    let domain = bed.domains().remove(0);
+    assert_eq!((&domain["tags"]["theirs"], &domain["tags"]["team"]), (&json!("x"), &json!("web")));
+    assert_eq!(domain["mappings"].as_array().map(Vec::len), Some(2), "their path stays");
+
+    // The mapping is deleted.
+    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": mapping(&bed) }));
+    assert_eq!(bed.drift(), json!({ "api_mapping": format!("{} is gone", text(&mapping(&bed))) }));
+    let before = bed.slots();
+    bed.apply_config();
+    assert_eq!(bed.told(&before), [format!("CreateApiMapping {NAME}")]);
+
+    // While others are reached by it, it is not deleted.
+    bed.config(&bed.without_domain());
+    let refused = bed.workspace.apply(&[]);
+    refused.failed_with(&format!(
+        "custom domain {NAME} has API mappings that are not ours: {} ({theirs}/prod)",
+        text(&path)
+    ));
+    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": path }));
+    bed.apply(&bed.with_domain(NAME));
+
+    // All of it is deleted.
+    let target = bed.attribute("domain_target");
+    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": mapping(&bed) }));
+    bed.domain_by_hand("delete_domain_name", json!({}));
+    let drift = bed.drift();
+    assert_eq!(drift["domain"], format!("{NAME} is gone"), "{drift}");
+    let before = bed.slots();
+    bed.apply_config();
+    assert_eq!(bed.told(&before), [format!("CreateDomainName {NAME}"), format!("CreateApiMapping {NAME}")]);
+    assert_ne!(bed.attribute("domain_target"), target, "AWS gives another one");
+    assert_eq!(bed.reach(NAME).status, 200);
+    bed.destroy();
+    account.boto("apigatewayv2", "get_api", json!({ "ApiId": theirs }));
+}
+
+#[test]
+fn a_domain_of_someone_else_is_never_taken_over_unless_it_is_handed_over() {
+    let bed = Bed::new();
+    let certificate = bed.certificate("*.example.com");
+    bed.apply(&bed.without_domain());
+    bed.foreign_domain(&certificate);
+    let theirs = bed.domains();
+    bed.config(&bed.with_domain(NAME));
+    let run = bed.workspace.apply(&[]);
+    run.failed_with(&format!("custom domain {NAME} exists already and is not managed here, so it is left alone"));
+    let resource = format!("http_gateway/{}", text(&bed.attribute("api_id")));
+    run.failed_with(&format!("--tags fgw:resource={resource},fgw:object=domain"));
+    assert_eq!(bed.domains(), theirs);
+
+    // It is handed over as the message says, but still leads to somebody's API.
+    let arn = format!("arn:aws:apigateway:us-east-1::/domainnames/{NAME}");
+    let tags = json!({ "fgw:resource": resource, "fgw:object": "domain" });
+    bed.proxy.account().boto("apigatewayv2", "tag_resource", json!({ "ResourceArn": arn, "Tags": tags }));
+    let api = bed.foreign_api();
+    let mapping = json!({ "ApiId": api, "Stage": "prod" });
+    let mapping = text(&bed.domain_by_hand("create_api_mapping", mapping)["ApiMappingId"]);
+    let run = bed.workspace.apply(&[]);
+    run.failed_with(&format!("custom domain {NAME} leads to {api}/prod already"));
+    run.failed_with(&format!("--api-mapping-id {mapping}"));
+    assert_eq!(bed.domains()[0]["mappings"][0]["ApiId"], api);
+    assert_eq!(bed.attribute("aws_objects")["domain"], NAME, "what was taken is in state");
+
+    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": mapping }));
+    let before = bed.slots();
+    bed.apply_config();
+    assert_eq!(bed.told(&before), [format!("CreateApiMapping {NAME}")]);
+    assert_eq!(bed.domains()[0]["tags"]["whose"], "theirs", "a foreign tag stays");
+
+    // Another one of that name that somebody makes in the place of ours is theirs.
+    let ours = bed.attribute("aws_objects")["api_mapping"].clone();
+    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": ours }));
+    bed.domain_by_hand("delete_domain_name", json!({}));
+    bed.foreign_domain(&certificate);
+    assert_eq!(bed.drift()["domain"], format!("{NAME} is gone"));
+    bed.workspace.apply(&[]).failed_with("exists already and is not managed here");
+    bed.apply(&bed.without_domain());
+    bed.destroy();
+    assert_eq!(bed.domains().len(), 1, "theirs stays");
+}
+
+#[test]
+fn a_certificate_that_is_not_there_yet_is_a_warning_at_plan_and_an_error_at_apply_unless_it_is_made_meanwhile() {
+    let bed = Bed::new();
+    bed.certificate("example.org");
+    bed.apply(&bed.without_domain());
+    bed.config(&with(&bed.with_domain(NAME), &json!({ "certificate_domain": "*.example.com" })));
+    let said = "ACM has no certificate for \"*.example.com\" in us-east-1 that is issued and not expired";
+    let plan = bed.workspace.plan(&[]);
+    assert_eq!(plan.code, 2, "{plan}");
+    assert!(plan.says("Warning") && plan.says(said), "{plan}");
+    bed.proxy.clear_calls();
+    bed.workspace.apply_plan().failed_with(said);
+    assert!(bed.proxy.mutations().is_empty(), "{:?}", bed.proxy.mutations());
+    assert_eq!(bed.call("GET", "/a", None).status, 200);
+
+    // As a resource of the same run would: after the plan, before this resource is applied.
+    assert_eq!(bed.workspace.plan(&[]).code, 2);
+    let made = bed.certificate("*.example.com");
+    let throttled = Fault::on("CreateDomainName").first(2);
+    bed.proxy.fault(throttled.answer(429, "TooManyRequestsException", "Too Many Requests"));
+    bed.workspace.apply_plan().succeeded();
+    assert_eq!(bed.attribute("certificate_arn"), made);
+    bed.workspace.assert_nothing_to_do();
+    assert_eq!(bed.reach(NAME).status, 200);
+    bed.destroy();
+}
+
+#[test]
+fn a_domain_and_a_mapping_whose_answers_are_lost_are_made_once() {
+    let bed = Bed::new();
+    bed.certificate(NAME);
+    for action in ["CreateDomainName", "CreateApiMapping"] {
+        bed.proxy.fault(Fault::on(action).nth(1).after_work().reset());
+    }
+    bed.apply(&bed.with_domain(NAME));
+    assert_eq!((bed.proxy.count("CreateDomainName"), bed.proxy.count("CreateApiMapping")), (1, 1));
+    assert_eq!(bed.domains().len(), 1);
+    assert_eq!(bed.reach(NAME).status, 200);
+
+    // State is lost: everything is found again.
+    let api = text(&bed.attribute("id"));
+    bed.workspace.run(&["state", "rm", THIS]).succeeded();
+    bed.workspace.import(THIS, &api).succeeded();
+    let objects = bed.attribute("aws_objects");
+    assert_eq!(objects["domain"], NAME, "{objects}");
+    assert!(objects["api_mapping"].is_string(), "{objects}");
+    bed.proxy.clear_calls();
+    bed.workspace.apply(&[]).succeeded();
+    let about_domains = bed.proxy.mutations().into_iter().filter(|it| it.call.action.contains("Domain")).count();
+    assert_eq!(about_domains, 0);
+    bed.workspace.assert_nothing_to_do();
+    bed.destroy();
+}
