@@ -84,9 +84,9 @@ impl<'a> RouteKey<'a> {
         Ok(RouteKey::Path { method, parts })
     }
 
-    /// Whether preflight requests (`OPTIONS`) are among those that the route takes, though it is not made for them.
-    pub fn takes_any_method(&self) -> bool {
-        matches!(self, RouteKey::Default | RouteKey::Path { method: "ANY", .. })
+    /// Whether preflight requests (`OPTIONS`) are among those that the route takes.
+    pub fn takes_preflights(&self) -> bool {
+        matches!(self, RouteKey::Default | RouteKey::Path { method: "ANY" | "OPTIONS", .. })
     }
 
     /// The variables, each with its place: the path up to it and with it, without the names of variables. Routes that
