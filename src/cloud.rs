@@ -41,8 +41,9 @@ pub trait Cloud: Send + Sync + 'static {
     /// Deletes an object and waits until it has gone. Absence is success.
     async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure>;
 
-    /// Looks for what others keep in a topology, since AWS deletes nothing that holds it. `known` are our own objects,
-    /// which are no obstacles, and neither is what goes with them. A fixed number of calls: one within subnets.
+    /// Looks for what others keep in a topology: AWS deletes nothing that holds it, or deletes it along with the root.
+    /// `known` are our own objects, which are no obstacles, and neither is what goes with them. A fixed number of calls:
+    /// one within subnets.
     async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay;
 
     /// The roots with this name that a create which never returned has left.
@@ -81,11 +82,11 @@ impl Owner {
         }
     }
 
-    /// Whether others put objects of their own below the root, by which AWS then refuses to delete it.
-    pub fn holds_foreign_objects(self) -> bool {
+    /// Whether AWS deletes the root with all that others keep below it. Otherwise it refuses to delete it.
+    pub fn takes_foreign_objects_along(self) -> bool {
         match self {
-            Owner::FourTierVpc => true,
-            Owner::HttpGateway => false,
+            Owner::FourTierVpc => false,
+            Owner::HttpGateway => true,
         }
     }
 }
@@ -192,7 +193,7 @@ impl InTheWay {
     }
 }
 
-/// An object that is not ours, and that keeps AWS from deleting one of ours.
+/// An object that is not ours, and that keeps AWS from deleting one of ours, or is deleted along with it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Obstacle {
     /// What it is, for messages: `network interface`.

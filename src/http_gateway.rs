@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 pub use function_arn::FunctionArn;
+pub(crate) use import::RESOURCE;
 pub use kms_key::KmsKey;
 pub use subscription::Destination;
 

@@ -11,6 +11,7 @@ pub(crate) mod domain_name;
 pub(crate) mod gateway;
 pub(crate) mod integration;
 mod limiter;
+mod obstacles;
 pub(crate) mod route;
 pub(crate) mod stage;
 
@@ -23,6 +24,7 @@ use crate::cloud::{Cause, Failure};
 use crate::product::Scope;
 
 pub(crate) use limiter::turn;
+pub(crate) use obstacles::in_the_way;
 
 /// The ARN of an API. It has no account in it.
 pub(crate) fn api_arn(scope: &Scope, api_id: &str) -> String {
@@ -87,6 +89,10 @@ where
 fn text(shown: Option<&str>) -> Option<String> {
     shown.filter(|text| !text.is_empty()).map(str::to_string)
 }
+
+/// How many items a list call asks for. AWS gives few where nothing is asked for, and each page takes a call of those that
+/// the whole account shares. AWS writes down no limit; a hundred is taken.
+const PAGE: &str = "100";
 
 /// Reads a list to its end. The SDK has no paginators for this service.
 async fn pages<T, F>(mut page: impl FnMut(Option<String>) -> F) -> Result<Vec<T>, Failure>

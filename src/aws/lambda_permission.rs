@@ -111,10 +111,20 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
             None => Ok(None),
         }
     };
+    // A statement of ours that someone has written anew.
+    let is_replaced = operation.work.known.contains(&statement_id);
 
     // Statements are lost when calls on one function overlap, whatever the qualifier.
     let _turn = locks::turn(format!("lambda {}", place.function_arn)).await;
     let change = Change { action: "AddPermission", patience: &operation.work.patience, is_busy: |_| false };
+    if is_replaced
+        && policy(session, &place)
+            .await?
+            .iter()
+            .any(|it| it.id() == Some(&statement_id) && !it.lets_in(caller.service(), &source_arn))
+    {
+        remove(operation, &place, &statement_id).await?;
+    }
     let new_until = Instant::now() + NEW_FUNCTION;
     until("a change of the function's policy", &operation.work.patience, Duration::from_secs(5), || async {
         let answer = change
@@ -172,10 +182,15 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let Spec::LambdaPermission(spec) = &entry.applied else {
         return Err(Failure::new(Cause::Other, "RemovePermission", "no permission; this is a bug in the provider"));
     };
-    let session = operation.session;
     let place = Place::of(operation, spec)?;
-    let client = session.lambda(&region(session, &place));
     let _turn = locks::turn(format!("lambda {}", place.function_arn)).await;
+    remove(operation, &place, &entry.id).await
+}
+
+/// Removes a statement, in the turn of whoever calls it.
+async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) -> Result<(), Failure> {
+    let session = operation.session;
+    let client = session.lambda(&region(session, place));
     let change = Change {
         action: "RemovePermission",
         patience: &operation.work.patience,
@@ -187,7 +202,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
                 .remove_permission()
                 .function_name(&place.function_arn)
                 .set_qualifier(place.qualifier.clone())
-                .statement_id(&entry.id)
+                .statement_id(statement_id)
                 .send()
         })
         .await;
@@ -312,7 +327,7 @@ fn authorizer_prefix(api_id: &str) -> String {
 }
 
 /// The authorizer that a statement is for.
-fn authorizer_in<'a>(api_id: &str, statement_id: &'a str) -> Option<&'a str> {
+pub(crate) fn authorizer_in<'a>(api_id: &str, statement_id: &'a str) -> Option<&'a str> {
     statement_id.strip_prefix(&authorizer_prefix(api_id))
 }
 

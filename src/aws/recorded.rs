@@ -48,7 +48,7 @@ pub(crate) enum Answer {
 /// What AWS was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    /// Method and path with query, or the action of CloudWatch Logs.
+    /// Method and path with query, less the size of a page, or the action of CloudWatch Logs.
     pub(crate) call: String,
     /// The body: JSON, or another one as text; null where there is none.
     pub(crate) body: Value,
@@ -182,7 +182,7 @@ impl HttpConnector for Recorded {
             Some(target) => target.rsplit('.').next().unwrap_or_default().to_string(),
             None => {
                 let uri: http::Uri = request.uri().parse().expect("the SDK makes valid URIs");
-                format!("{} {}", request.method(), uri.path_and_query().expect("it has a path"))
+                format!("{} {}", request.method(), without_page_size(uri.path_and_query().expect("it has a path")))
             }
         };
         let body = match request.body().bytes() {
@@ -224,5 +224,15 @@ impl HttpConnector for Recorded {
             let status = status.try_into().expect("tests give valid statuses");
             Ok(HttpResponse::new(status, SdkBody::from(text)))
         })
+    }
+}
+
+/// The path with its query, less the number of items that a page may have: it is the same for all lists.
+fn without_page_size(target: &http::uri::PathAndQuery) -> String {
+    let query = target.query().unwrap_or_default().split('&').filter(|it| !it.starts_with("maxResults="));
+    let query: Vec<&str> = query.filter(|it| !it.is_empty()).collect();
+    match query.is_empty() {
+        true => target.path().to_string(),
+        false => format!("{}?{}", target.path(), query.join("&")),
     }
 }

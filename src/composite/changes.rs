@@ -91,7 +91,7 @@ impl<P: Product> Composite<P> {
             return unchanged(diagnostics, &request);
         }
 
-        private.imported = import::is_as_imported(&private, &decision.plan);
+        private.imported = import::is_as_imported(&private, &decision);
         let timeouts = P::timeouts(&config);
         let timeout = if creating { timeouts.create } else { timeouts.update };
         let deadline = Instant::now() + timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs);

@@ -1,12 +1,12 @@
 //! Import: from the id of a root to a whole state, and plans from there until something is applied.
 
 use super::observe::is_looks_alone;
+use super::planning::Decision;
 use super::private::Private;
 use super::{messages, refresh, state};
 use crate::cloud::{Cloud, Owner};
 use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, Value};
 use crate::product::{IgnoredDrift, Product};
-use crate::reconcile::Plan;
 
 /// Looks at a root and all that belongs to it, and makes the state that a configuration of it would have.
 pub(super) async fn import<P: Product>(cloud: &dyn Cloud, id: &str) -> ImportResponse {
@@ -46,8 +46,14 @@ fn not_ours(owner: Owner, type_name: &str, id: &str, diagnostics: &mut Diagnosti
             "It has no tag fgw:resource = \"{product}/<name>\", by which this provider knows what it has made. If that tag \
              was lost, set it again and import once more. To hand over what something else has made, give its {root} this \
              tag, and give each object that the resource is to manage the tags fgw:resource = \"{product}/{id}\" and \
-             fgw:object = \"<key in aws_objects>\", such as \"subnet.public.0\". Objects without these tags stay foreign: \
-             they are neither shown nor touched.",
+             fgw:object = \"<key in aws_objects>\", such as {}",
+            match owner {
+                Owner::FourTierVpc =>
+                    "\"subnet.public.0\". Objects without these tags stay foreign: they are neither shown nor touched.",
+                Owner::HttpGateway =>
+                    "\"stage\" and \"log_group\". Routes, integrations and authorizers take no tags: those that call \
+                     functions belong to the resource then, which deletes what its configuration leaves out.",
+            }
         ),
     );
 }
@@ -66,8 +72,8 @@ pub(super) fn settled<P: Product>(prior: &Value, private: Option<&Private>, conf
 }
 
 /// Whether what was imported is what the configuration asks for, though it may say so in other words.
-pub(super) fn is_as_imported(private: &Private, plan: &Plan) -> bool {
-    private.imported && plan.is_empty() && is_looks_alone(private)
+pub(super) fn is_as_imported(private: &Private, decision: &Decision) -> bool {
+    private.imported && decision.plan.is_empty() && is_looks_alone(private, &decision.objects)
 }
 
 /// The state that is planned then. Terraform lets a provider keep a value that it finds equal to the configured one, but

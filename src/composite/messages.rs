@@ -156,7 +156,7 @@ pub(super) fn warn_of_deletions<P: Product>(
                 true => "replaced",
                 false => "deleted",
             };
-            let line = format!("  {what}: {} ({}){}", entry.key, entry.id, address(entry));
+            let line = format!("  {what}: {} ({}){}", entry.key, entry.id, lost(entry));
             let inside = in_the_way.holding(&entry.id);
             match inside.len() {
                 0 => line,
@@ -234,6 +234,33 @@ pub(super) fn warn_of_gaps<P: Product>(name: &str, plan: &Plan, diagnostics: &mu
     );
 }
 
+/// Routes of an API that must go before the ones that take their place are made.
+pub(super) fn warn_of_refused_requests<P: Product>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) {
+    let lines: Vec<String> = plan
+        .ops
+        .iter()
+        .filter(|op| matches!(&op.action, Action::Create(object) if matches!(object.spec, Spec::ApiRoute(_))))
+        .flat_map(|op| op.waits.iter().map(move |before| (op, &plan.ops[*before].action)))
+        .filter_map(|(op, before)| match before {
+            Action::Delete { entry, .. } => {
+                Some(format!("  {} ({}) goes before {} is made", entry.key, entry.id, op.action.key()))
+            }
+            _ => None,
+        })
+        .collect();
+    if lines.is_empty() {
+        return;
+    }
+    diagnostics.warning(
+        format!("The update of {} {name:?} leaves requests without their route for a moment", P::TYPE_NAME),
+        format!(
+            "API Gateway takes no two paths that differ in the name of a variable only. Requests in between go to a more \
+             general route if there is one, and are answered 404 if not:\n{}",
+            lines.join("\n")
+        ),
+    );
+}
+
 /// A root that was deleted by someone else, or by a destroy that failed after it, and what has outlived it.
 pub(super) fn root_is_gone<P: Product>(
     prior: &Value,
@@ -243,7 +270,7 @@ pub(super) fn root_is_gone<P: Product>(
 ) {
     let (root, id) = (P::OWNER.root(), prior.get("id").as_str().unwrap_or_default());
     let left: Vec<String> =
-        inventory.present().map(|entry| format!("  {} ({}){}", entry.key, entry.id, address(entry))).collect();
+        inventory.present().map(|entry| format!("  {} ({}){}", entry.key, entry.id, lost(entry))).collect();
     let left = match left.is_empty() {
         true => String::new(),
         false => format!(" These objects are left of it and are deleted:\n{}\n", left.join("\n")),
@@ -271,13 +298,13 @@ pub(super) fn warn_of_destroy<P: Product>(
         inventory.present().filter(|entry| matches!(entry.spec(), Spec::Eip(_) | Spec::LogGroup(_))).map(|entry| {
             match entry.spec() {
                 Spec::LogGroup(_) => format!("  log group {} with its events", entry.id),
-                _ => format!("  {} ({}){}", entry.key, entry.id, address(entry)),
+                _ => format!("  {} ({}){}", entry.key, entry.id, lost(entry)),
             }
         });
     let lost: Vec<String> = lost.collect();
     if !lost.is_empty() {
         let mut text = format!("These go with {id}:\n{}", lost.join("\n"));
-        if in_the_way.is_none() && P::OWNER.holds_foreign_objects() {
+        if in_the_way.is_none() {
             text.push_str(&format!(
                 "\n\nWhat others keep in {id} could not be looked up, as the provider configuration is not known yet."
             ));
@@ -293,12 +320,18 @@ pub(super) fn warn_of_destroy<P: Product>(
 fn warn_of_foreigners<P: Product>((name, id): (&str, &str), found: &InTheWay, diagnostics: &mut Diagnostics) {
     let unseen: Vec<String> = found.unseen.iter().map(detail).collect();
     if !found.obstacles.is_empty() {
-        let mut text = format!(
-            "AWS refuses to delete {id} while these are there:\n{}\n\nWhat Terraform destroys before this resource goes in \
-             time. Remove what is left of the others: a destroy that finds them waits for as long as timeouts.delete says, \
-             and then fails.",
-            listed(&found.obstacles, "  ")
-        );
+        let listed = listed(&found.obstacles, "  ");
+        let mut text = match P::OWNER.takes_foreign_objects_along() {
+            true => format!(
+                "AWS deletes these along with {id}, though they are not managed here:\n{listed}\n\nWhoever made them may \
+                 still need them."
+            ),
+            false => format!(
+                "AWS refuses to delete {id} while these are there:\n{listed}\n\nWhat Terraform destroys before this \
+                 resource goes in time. Remove what is left of the others: a destroy that finds them waits for as long as \
+                 timeouts.delete says, and then fails."
+            ),
+        };
         if !unseen.is_empty() {
             text.push_str(&format!("\n\nThere may be more, as not all could be looked up: {}", unseen.join("\n")));
         }
@@ -308,10 +341,15 @@ fn warn_of_foreigners<P: Product>((name, id): (&str, &str), found: &InTheWay, di
     } else if !unseen.is_empty() {
         diagnostics.warning(
             format!("What others keep in {} {name:?} could not be looked up", P::TYPE_NAME),
-            format!(
-                "If they keep anything in {id}, AWS refuses to delete it, and the destroy fails.\n\n{}",
-                unseen.join("\n")
-            ),
+            match P::OWNER.takes_foreign_objects_along() {
+                true => {
+                    format!("If they keep anything in {id}, AWS deletes it along with it.\n\n{}", unseen.join("\n"))
+                }
+                false => format!(
+                    "If they keep anything in {id}, AWS refuses to delete it, and the destroy fails.\n\n{}",
+                    unseen.join("\n")
+                ),
+            },
         );
     }
 }
@@ -332,9 +370,11 @@ pub(super) fn leftovers<P: Product>(name: &str, left: &[UnfinishedRoot], diagnos
     }
 }
 
-fn address(entry: &Entry) -> String {
+/// What goes with an object and cannot be had again.
+fn lost(entry: &Entry) -> String {
     match (entry.spec(), entry.learned.get("public_ip")) {
         (Spec::Eip(_), Some(address)) => format!(", the public address {address} is lost"),
+        (Spec::LogGroup(_), _) => ", its log events are lost".to_string(),
         _ => String::new(),
     }
 }

@@ -85,11 +85,14 @@ pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
     drift
 }
 
-/// Whether all that differs from what was applied are looks of objects. That is no difference where the configuration
-/// agrees with them, as it does when it ignores changes of the attributes that express them.
-pub(super) fn is_looks_alone(private: &Private) -> bool {
+/// Whether all that differs from what was applied are looks of objects, and the absence of some that are not wanted. That
+/// is no difference where the configuration agrees with it, as it does when it ignores changes of the attributes that
+/// express it.
+pub(super) fn is_looks_alone(private: &Private, wanted: &[Object]) -> bool {
     let marked = private.root_state.is_none() || private.marking_refused;
-    private.pending.is_empty() && marked && private.inventory.entries.iter().all(Entry::is_present)
+    let is_wanted = |entry: &Entry| wanted.iter().any(|object| object.key == entry.key);
+    let agrees = |entry: &Entry| entry.is_present() || !is_wanted(entry);
+    private.pending.is_empty() && marked && private.inventory.entries.iter().all(agrees)
 }
 
 /// Takes the drift of these objects for none, as long as they are wanted as they were applied. One that is wanted

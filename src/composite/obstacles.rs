@@ -31,11 +31,8 @@ pub(super) async fn plan_of_destroy<P: Product>(connection: &Connection, request
     PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics }
 }
 
-/// What is in the way of deleting the root. An inventory that private state does not tell is looked up first.
+/// What others keep in the root. An inventory that private state does not tell is looked up first.
 async fn of_root<P: Product>(cloud: &dyn Cloud, root_id: &str, inventory: &mut Option<Inventory>) -> InTheWay {
-    if !P::OWNER.holds_foreign_objects() {
-        return InTheWay::default();
-    }
     if inventory.is_none() {
         match refresh::refresh::<P>(cloud, root_id, None, &IgnoredDrift::default()).await {
             Ok(found) => *inventory = found.map(|private| private.inventory),
@@ -119,7 +116,8 @@ pub(super) async fn of_failures<P: Product>(
         })
         .collect();
     let root = inventory.at(P::OWNER.root());
-    let Some(root) = root.filter(|_| !kept.is_empty() && !outcome.stopped && P::OWNER.holds_foreign_objects()) else {
+    let Some(root) = root.filter(|_| !kept.is_empty() && !outcome.stopped && !P::OWNER.takes_foreign_objects_along())
+    else {
         return Culprits::new();
     };
     let ids: Vec<&str> = kept.iter().map(|(_, entry)| entry.id.as_str()).collect();

@@ -133,9 +133,10 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
                 messages::warn_of_deletions::<P>(&name, plan, &in_the_way, &mut diagnostics);
                 obstacles::refuse_overlaps::<P>(&name, plan, &in_the_way, &mut diagnostics);
                 messages::warn_of_gaps::<P>(&name, plan, &mut diagnostics);
+                messages::warn_of_refused_requests::<P>(&name, plan, &mut diagnostics);
                 refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
             }
-            match import::is_as_imported(&private, &decision.plan) {
+            match import::is_as_imported(&private, &decision) {
                 true => import::kept::<P>(&request.prior, &request.config, &filled),
                 false => decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision),
             }
@@ -221,7 +222,7 @@ fn decided_state<P: Product>(
     let may_leave = private.inventory.present().any(|entry| entry.leaving)
         || (!prior.is_null() && decision.plan.deleted().any(|entry| matches!(entry.spec(), Spec::Subnet(_))));
     planned.set("leaving", if may_leave { Value::Unknown } else { Value::Map(BTreeMap::new()) });
-    if decision.plan.is_empty() && is_looks_alone(private) {
+    if decision.plan.is_empty() && is_looks_alone(private, &decision.objects) {
         // What is drift compared with the last apply is as the configuration wants it, so there is nothing to do.
         let mut quiet = planned.clone();
         quiet.set("drift", prior.get("drift").clone());

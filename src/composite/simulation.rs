@@ -37,6 +37,8 @@ pub(crate) struct Simulation {
     pub(crate) hanging: std::sync::atomic::AtomicBool,
     /// Slots that something foreign uses, so that they cannot be deleted.
     pub(crate) in_use: Mutex<Vec<String>>,
+    /// Routes that others have in an API.
+    pub(crate) foreign_routes: Mutex<Vec<String>>,
     /// Whether the role may not look for what is in the way.
     pub(crate) hides_obstacles: Mutex<bool>,
     /// Slots whose code panics.
@@ -49,6 +51,8 @@ pub(crate) struct Simulation {
     pub(crate) refuses_tags: Mutex<bool>,
     /// What a killed run has left.
     pub(crate) left: Mutex<Vec<UnfinishedRoot>>,
+    /// Whether the root lacks the tag that says who made it.
+    is_foreign: std::sync::atomic::AtomicBool,
 }
 
 impl Simulation {
@@ -76,12 +80,14 @@ impl Simulation {
             failing: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
+            foreign_routes: Mutex::default(),
             hides_obstacles: Mutex::default(),
             panicking: Mutex::default(),
             calls: Mutex::default(),
             root_state: Mutex::default(),
             refuses_tags: Mutex::default(),
             left: Mutex::default(),
+            is_foreign: Default::default(),
         }
     }
 
@@ -100,6 +106,11 @@ impl Simulation {
     /// Takes the root away and what goes with it, as another person would.
     pub(crate) fn lose_root(&self) {
         self.objects().retain(|object| outlives_root(&object.spec));
+    }
+
+    /// Takes the tag away that says who made the root.
+    pub(crate) fn forget_maker(&self) {
+        self.is_foreign.store(true, Ordering::Relaxed);
     }
 
     /// Changes an object, as another person would.
@@ -130,10 +141,20 @@ impl Simulation {
         (!objects.iter().any(|it| ids[&it.key] == id)).then_some(id)
     }
 
-    fn note_what_leads_nowhere(&self) {
+    /// What AWS tells beside an object's spec, when it is looked at.
+    fn shown(&self, spec: &Spec, id: &str) -> Learned {
+        let mut learned = learned(spec, id);
+        if self.is_foreign.load(Ordering::Relaxed) {
+            learned.remove("resource");
+        }
+        learned
+    }
+
+    /// The slots that lead nowhere.
+    fn lost(&self) -> BTreeSet<String> {
         let objects = self.objects();
         let lost = objects.iter().filter(|object| self.lost_target(object, &objects).is_some());
-        self.led_nowhere.lock().unwrap().extend(lost.map(|object| object.key.slot.clone()));
+        lost.map(|object| object.key.slot.clone()).collect()
     }
 
     fn lead(&self, work: &Work<'_>, object: &Object) {
@@ -220,7 +241,7 @@ impl Cloud for Simulation {
             id: ids[&object.key].clone(),
             key: object.key.clone(),
             spec: as_known(&object.spec, known.iter().find(|it| it.id == ids[&object.key])),
-            learned: learned(&object.spec, &ids[&object.key]),
+            learned: self.shown(&object.spec, &ids[&object.key]),
         });
         let root_state = self.root_state.lock().unwrap().filter(|_| has_root);
         let seen = Seen { objects: seen.collect(), root_state };
@@ -254,7 +275,7 @@ impl Cloud for Simulation {
             for _ in 0..LONG {
                 tokio::task::yield_now().await;
             }
-            self.note_what_leads_nowhere();
+            self.led_nowhere.lock().unwrap().extend(self.lost());
         }
         self.dawdle().await;
         Ok(())
@@ -296,13 +317,15 @@ impl Cloud for Simulation {
             assert!(!held, "{} is deleted while {} uses it", entry.key, other.key);
         }
         drop(objects);
+        // What somebody else had deleted before is no work of this deletion.
+        let before = self.lost();
         let mut gone = vec![entry.key.clone()];
         while let Some(key) = gone.pop() {
             let mut objects = self.objects();
             objects.retain(|object| object.key != key);
             gone.extend(objects.iter().filter(|it| it.spec.parent() == Some(&key)).map(|it| it.key.clone()));
         }
-        self.note_what_leads_nowhere();
+        self.led_nowhere.lock().unwrap().extend(self.lost().difference(&before).cloned());
         Ok(())
     }
 
@@ -312,8 +335,19 @@ impl Cloud for Simulation {
 
     /// A network interface for each slot in use.
     async fn in_the_way(&self, owner: Owner, _: &str, within: Within<'_>, _: &[Entry]) -> InTheWay {
-        if !owner.holds_foreign_objects() {
-            return InTheWay::default();
+        if owner == Owner::HttpGateway {
+            let obstacle = |id: &String| Obstacle {
+                kind: "route",
+                id: id.clone(),
+                description: "GET /theirs".into(),
+                further: String::new(),
+                owner: None,
+                holds: Vec::new(),
+            };
+            return InTheWay {
+                obstacles: self.foreign_routes.lock().unwrap().iter().map(obstacle).collect(),
+                unseen: Vec::new(),
+            };
         }
         if *self.hides_obstacles.lock().unwrap() {
             let denied = Failure::new(Cause::Denied, "DescribeNetworkInterfaces", "not authorized");
@@ -359,6 +393,11 @@ pub(crate) fn certificate(arn: &str, not_before: i64) -> Certificate {
 /// known ACL are never looked at again.
 fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     let mut spec = spec.clone();
+    if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
+        // What is shown in another order is the same.
+        let shown = Entry { adopted: true, ..Entry::new(known.key.clone(), known.id.clone(), spec) };
+        return shown.spec_against(&known.applied);
+    }
     if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
         (&mut spec, known)
     {
@@ -395,7 +434,7 @@ fn learned(spec: &Spec, id: &str) -> Learned {
             ("default_security_group_id", "sg-default"),
         ],
         Spec::VpcIpv6Block(_) => &[("ipv6_cidr_block", "2001:db8:1234::/56")],
-        Spec::Api(_) => &[("api_endpoint", "https://api.example.com")],
+        Spec::Api(_) => &[("api_endpoint", "https://api.example.com"), ("resource", "http_gateway/front")],
         Spec::DomainName(_) => &[("target_domain_name", "d-1.example.com"), ("target_hosted_zone_id", "Z1")],
         _ => &[],
     };

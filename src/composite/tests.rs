@@ -5,6 +5,7 @@ mod changes;
 mod domains;
 mod failures;
 mod drift;
+mod gateway_import;
 mod import;
 mod nat_changes;
 mod obstacles;

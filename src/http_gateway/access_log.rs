@@ -40,6 +40,15 @@ pub(super) fn retention() -> Check {
     })
 }
 
+/// `access_log_format_type` and `custom_access_log_format` for a format.
+pub(super) fn in_words(format: &str) -> (&'static str, Option<String>) {
+    match format {
+        CLF => ("CLF", None),
+        JSON => ("JSON", None),
+        custom => ("CUSTOM", Some(custom.to_string())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,7 +15,7 @@ pub(super) fn spec(api: &Key, name: &str, entry: &FaasAuthorizer, scope: &Scope)
     let result_ttl_in_seconds = match (&entry.result_ttl_in_seconds, &identity_sources) {
         (Input::Known(Some(seconds)), _) => Input::Known(*seconds),
         (Input::Unknown, _) | (_, Input::Unknown) => Input::Unknown,
-        (Input::Known(None), Input::Known(sources)) => Input::Known(if sources.is_empty() { 0 } else { DEFAULT_TTL }),
+        (Input::Known(None), Input::Known(sources)) => Input::Known(default_ttl(sources)),
     };
     Ok(Authorizer {
         api: api.clone(),
@@ -27,6 +27,11 @@ pub(super) fn spec(api: &Key, name: &str, entry: &FaasAuthorizer, scope: &Scope)
         enable_simple_responses: entry.enable_simple_responses.clone(),
         credentials_arn: entry.authorizer_credentials_arn.clone(),
     })
+}
+
+/// Seconds for which answers are kept where nothing is said: without identity sources there is nothing to keep them under.
+pub(super) fn default_ttl(sources: &[String]) -> i64 {
+    if sources.is_empty() { 0 } else { DEFAULT_TTL }
 }
 
 fn identity_sources(entry: &FaasAuthorizer) -> Input<Vec<String>> {

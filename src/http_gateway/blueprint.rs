@@ -102,7 +102,7 @@ impl<'a> Draft<'a> {
                 self.add(key.clone(), Spec::LambdaPermission(spec), vec![]);
                 permissions.insert(arn, Some(key));
             } else {
-                self.warn_of_foreign_function(&function, path, &Caller::Routes);
+                self.warn_of_foreign_function(&function, path, None);
                 permissions.insert(arn, None);
             }
         }
@@ -152,7 +152,7 @@ impl<'a> Draft<'a> {
         };
         self.check_partition(&function, &path);
         if !self.is_ours(&function) {
-            self.warn_of_foreign_function(&function, path, &Caller::Authorizer(key.clone()));
+            self.warn_of_foreign_function(&function, path, Some(key));
             return Some(None);
         }
         let permission = keys::authorizer_permission(&spec.name, &function, key);
@@ -235,6 +235,7 @@ impl<'a> Draft<'a> {
     fn stage(&mut self, config: &GatewayConfig, log_group: Option<Key>, routes: Vec<Key>) {
         let spec = Stage {
             api: self.api.clone(),
+            auto_deploy: true,
             access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format: access_log::format(config) }),
             tags: self.tags("stage_tags", &config.stage_tags),
         };
@@ -292,7 +293,7 @@ impl<'a> Draft<'a> {
         self.scope.account.as_ref().is_none_or(|account| *account == function.account)
     }
 
-    fn warn_of_foreign_function(&mut self, function: &FunctionArn, path: AttributePath, caller: &Caller) {
+    fn warn_of_foreign_function(&mut self, function: &FunctionArn, path: AttributePath, authorizer: Option<&Key>) {
         let id = |key: &Key, placeholder: &str| {
             let entry = self.existing.present().find(|entry| entry.key == *key && !entry.leaving);
             entry.map_or_else(|| placeholder.to_string(), |entry| entry.id.clone())
@@ -300,24 +301,18 @@ impl<'a> Draft<'a> {
         let api = id(&self.api, "API_ID");
         let Scope { partition, region, .. } = self.scope;
         let account = self.scope.account.as_deref().unwrap_or("ACCOUNT_ID");
-        let execution = format!("arn:{partition}:execute-api:{region}:{account}:{api}");
-        let (service, source, statement) = match caller {
-            Caller::Routes => ("apigateway", format!("{execution}/*/*"), format!("http-gateway-{api}")),
-            Caller::Authorizer(key) => {
+        let (source, statement) = match authorizer {
+            None => ("*/*".to_string(), format!("http-gateway-{api}")),
+            Some(key) => {
                 let id = id(key, "AUTHORIZER_ID");
-                let statement = format!("http-gateway-{api}-authorizer-{id}");
-                ("apigateway", format!("{execution}/authorizers/{id}"), statement)
-            }
-            Caller::LogGroup(group) => {
-                let name = group.fixed.known().map_or("LOG_GROUP", String::as_str);
-                let source = format!("arn:{partition}:logs:{region}:{account}:log-group:{name}:*");
-                ("logs", source, format!("http-gateway-{api}-logs"))
+                (format!("authorizers/{id}"), format!("http-gateway-{api}-authorizer-{id}"))
             }
         };
         let qualifier = function.qualifier.iter().map(|it| format!(" --qualifier {it}")).collect::<String>();
         let command = format!(
             "aws lambda add-permission --region {} --function-name {}{qualifier} --statement-id {statement} --action \
-             lambda:InvokeFunction --principal {service}.amazonaws.com --source-arn '{source}'",
+             lambda:InvokeFunction --principal apigateway.amazonaws.com --source-arn \
+             'arn:{partition}:execute-api:{region}:{account}:{api}/{source}'",
             function.region,
             function.unqualified(),
         );
@@ -346,17 +341,22 @@ impl<'a> Draft<'a> {
         for (key, route) in routes {
             let Ok(route_key) = RouteKey::parse(key) else { continue };
             let Input::Known(Some(authorizer)) = &route.authorizer_name else { continue };
-            if !route_key.takes_any_method() {
+            if !route_key.takes_preflights() {
                 continue;
             }
             let path = key.split_once(' ').map_or("/{proxy+}", |(_, path)| path);
             self.warnings.push(Problem::new(
                 AttributePath::new("route_config").key(key).attribute("authorizer_name"),
                 format!(
-                    "{key:?} takes OPTIONS requests too, so authorizer {authorizer:?} checks CORS preflights, which \
+                    "{key:?} takes OPTIONS requests, so authorizer {authorizer:?} checks CORS preflights, which \
                      browsers send without credentials: they are refused in spite of cors_configuration."
                 ),
-                format!("Add a route \"OPTIONS {path}\" without an authorizer, or name the methods one by one."),
+                match key.starts_with("OPTIONS ") {
+                    true => "Leave the authorizer out of it.".to_string(),
+                    false => {
+                        format!("Add a route \"OPTIONS {path}\" without an authorizer, or name the methods one by one.")
+                    }
+                },
             ));
         }
     }

@@ -83,7 +83,7 @@ crate::attributes! {
         /// certificate is the latest of the provider's Region that is issued, has not expired, and has the domain as
         /// its name, as an alternative name, or under a wildcard. Once chosen it stays as long as that holds, whatever
         /// newer ones there are. Only with `domain_name`. A change is made in place.
-        certificate_domain: Input<Option<String>> = optional(),
+        certificate_domain: Input<Option<String>> = optional_computed(),
         /// Whether to write a DNS record for `domain_name`: an alias record of type A in `hosted_zone_id`, which leads
         /// to the custom domain. A record of that name that is there already is never overwritten. A change makes or
         /// deletes the record.

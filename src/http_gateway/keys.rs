@@ -27,14 +27,17 @@ pub fn permission(function: &FunctionArn) -> Key {
     Key::fixed(format!("permission.{}.{}", function.short(), hash(&fixed)), Input::Known(fixed))
 }
 
-/// `authorizer.<name>`, fixed by what it calls and how; its TTL is changed in place.
+/// `authorizer.<name>`, fixed by what it calls and how; its TTL and the order of its identity sources are changed in
+/// place.
 pub fn authorizer(spec: &Authorizer) -> Key {
     let fixed = (|| {
+        let mut sources = spec.identity_sources.known()?.clone();
+        sources.sort();
         let parts = (
             spec.authorizer_uri.known()?,
             spec.payload_format_version.known()?,
             spec.enable_simple_responses.known()?,
-            spec.identity_sources.known()?,
+            sources,
             spec.credentials_arn.known()?,
         );
         Some(serde_json::json!(parts).to_string())

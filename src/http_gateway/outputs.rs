@@ -128,6 +128,8 @@ fn invoke_url(config: &GatewayConfig, endpoint: &Value) -> Value {
     match &config.domain_name {
         Input::Unknown => Value::Unknown,
         Input::Known(None) => endpoint.clone(),
+        // There is no such name: requests come to those that the wildcard stands for.
+        Input::Known(Some(domain)) if domain.starts_with("*.") => endpoint.clone(),
         Input::Known(Some(domain)) => format!("https://{domain}").into(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ipv6Source, Key, Ref, Spec};
+use super::{Cors, Ipv6Source, Key, Ref, Spec};
 use crate::plugin::{Input, Value};
 
 /// What AWS told about an object beside its id, by name: `public_ip`, `owner_id`.
@@ -134,6 +134,26 @@ fn leave_what_is_not_ours(found: &mut Spec, wanted: &Spec) {
         }
         // AWS gives new subnets this ACL by itself: one that has another was given it by somebody.
         (Spec::DefaultNetworkAcl(found), Spec::DefaultNetworkAcl(wanted)) => found.subnets = wanted.subnets.clone(),
+        (Spec::Api(found), Spec::Api(wanted)) => {
+            if let (Input::Known(shown), Input::Known(cors)) = (&found.cors, &wanted.cors)
+                && means_the_same(shown, cors)
+            {
+                found.cors = wanted.cors.clone();
+            }
+        }
+        (Spec::LogSubscription(found), Spec::LogSubscription(wanted)) => {
+            let is_default = |it: &Input<Option<String>>| it.known().is_some_and(|it| it.as_deref() != Some("Random"));
+            if is_default(&found.distribution) && is_default(&wanted.distribution) {
+                found.distribution = wanted.distribution.clone();
+            }
+        }
+        (Spec::Authorizer(found), Spec::Authorizer(wanted)) => {
+            if let (Input::Known(shown), Input::Known(sources)) = (&found.identity_sources, &wanted.identity_sources)
+                && in_order(shown, str::to_string) == in_order(sources, str::to_string)
+            {
+                found.identity_sources = wanted.identity_sources.clone();
+            }
+        }
         // An empty map of rules leaves those that are there.
         (Spec::DefaultSecurityGroup(found), Spec::DefaultSecurityGroup(wanted)) => {
             if wanted.ingress == Input::Known(None) {
@@ -145,6 +165,30 @@ fn leave_what_is_not_ours(found: &mut Spec, wanted: &Spec) {
         }
         _ => {}
     }
+}
+
+/// Whether two CORS configurations differ in nothing but the order of lists and the case of headers, which AWS may change,
+/// and in what it does not show: that there is an empty configuration, and that answers are kept for no time.
+fn means_the_same(one: &Option<Cors>, other: &Option<Cors>) -> bool {
+    let plain = |cors: &Option<Cors>| {
+        let cors = cors.clone().unwrap_or_default();
+        Cors {
+            allow_credentials: cors.allow_credentials,
+            allow_headers: in_order(&cors.allow_headers, str::to_lowercase),
+            allow_methods: in_order(&cors.allow_methods, str::to_string),
+            allow_origins: in_order(&cors.allow_origins, str::to_lowercase),
+            expose_headers: in_order(&cors.expose_headers, str::to_lowercase),
+            max_age: cors.max_age.filter(|seconds| *seconds != 0),
+        }
+    };
+    plain(one) == plain(other)
+}
+
+fn in_order(items: &[String], text: fn(&str) -> String) -> Vec<String> {
+    let mut items: Vec<String> = items.iter().map(|item| text(item)).collect();
+    items.sort();
+    items.dedup();
+    items
 }
 
 impl Inventory {

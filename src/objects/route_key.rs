@@ -37,7 +37,7 @@ impl<'a> RouteKey<'a> {
             return Ok(RouteKey::Default);
         }
         let form = "Write `<METHOD> <path>`, such as `GET /orders/{id}`, or `$default`.".to_string();
-        if key.trim() != key {
+        if key.trim() != key && !key.trim().is_empty() {
             return Err((format!("{key:?} begins or ends with a space."), format!("Write {:?}.", key.trim())));
         }
         let Some((method, path)) = key.split_once(' ') else {
@@ -84,9 +84,9 @@ impl<'a> RouteKey<'a> {
         Ok(RouteKey::Path { method, parts })
     }
 
-    /// Whether preflight requests (`OPTIONS`) are among those that the route takes, though it is not made for them.
-    pub fn takes_any_method(&self) -> bool {
-        matches!(self, RouteKey::Default | RouteKey::Path { method: "ANY", .. })
+    /// Whether preflight requests (`OPTIONS`) are among those that the route takes.
+    pub fn takes_preflights(&self) -> bool {
+        matches!(self, RouteKey::Default | RouteKey::Path { method: "ANY" | "OPTIONS", .. })
     }
 
     /// The variables, each with its place: the path up to it and with it, without the names of variables. Routes that
@@ -210,6 +210,7 @@ mod tests {
     fn wrong_keys_are_refused() {
         for key in [
             "",
+            " ",
             "/orders",
             "get /x",
             "TRACE /x",

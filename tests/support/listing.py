@@ -173,7 +173,8 @@ def create_function(request):
             pass
     made = client(request, "lambda").create_function(
         FunctionName=name, Runtime="python3.12", Role=role, Handler="index.handler",
-        Code={"ZipFile": archive(request["source"])})
+        # A busy machine needs more than AWS's three seconds to start one.
+        Timeout=30, Code={"ZipFile": archive(request["source"])})
     return made["FunctionArn"]
 
 

@@ -48,6 +48,7 @@ struct Shared {
     latency: Mutex<Duration>,
     violations: Mutex<Vec<String>>,
     moto: moto::Repairs,
+    ministack: ministack::Repairs,
     stop: CancellationToken,
 }
 
@@ -78,6 +79,7 @@ impl Proxy {
             latency: Mutex::default(),
             violations: Mutex::default(),
             moto: moto::Repairs::default(),
+            ministack: ministack::Repairs::default(),
             stop: CancellationToken::new(),
         });
         let listener = runtime().block_on(TcpListener::bind(("127.0.0.1", 0))).expect("loopback has free ports");
@@ -131,6 +133,11 @@ impl Proxy {
     /// The zones that the Region has from now on, in the place of moto's.
     pub(crate) fn zones(&self, zones: &[Zone]) {
         self.shared.moto.zones.set(zones);
+    }
+
+    /// What stages of ministack tell of their last deployment from now on; ministack itself tells nothing.
+    pub(crate) fn deployment(&self, message: &str) {
+        self.shared.ministack.set_deployment(message);
     }
 
     /// All calls since the start or the last [`Proxy::clear_calls`], in the order of their beginning.
@@ -335,7 +342,7 @@ impl Shared {
         };
         let reply = match kind {
             Kind::Moto => self.moto.after(&self.upstream, call, &message, reply).await?,
-            Kind::Ministack => ministack::after(&self.upstream, call, &message, reply).await?,
+            Kind::Ministack => self.ministack.after(&self.upstream, call, &message, reply).await?,
         };
         match not_implemented(&reply) {
             Some(why) => Err(why),

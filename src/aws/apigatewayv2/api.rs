@@ -5,11 +5,12 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use aws_sdk_apigatewayv2::types::{Api as Shown, Cors as ShownCors, ProtocolType};
 
-use super::{api_arn, change, deleted, is_absent, no_id, pages, small, tag, text, turn, unmapped, untag};
+use super::{PAGE, api_arn, change, deleted, is_absent, no_id, pages, small, tag, text, turn, unmapped, untag};
 use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::{AwsError, Operation, Session, ownership};
 use crate::cloud::{Cause, Failure, Observed, Owner, RootState, UnfinishedRoot};
+use crate::http_gateway::RESOURCE;
 use crate::objects::{Api, Cors, Entry, Key, Learned, Spec};
 use crate::plugin::Input;
 
@@ -48,7 +49,10 @@ pub(super) fn read(shown: &Shown, api_id: &str, key: Key, applied: Option<&Api>)
         cors: Input::Known(shown.cors_configuration.as_ref().and_then(|cors| read_cors(cors, applied_cors))),
         tags: tag_changes::shown(shown.tags.iter().flatten()),
     };
-    Observed { id: api_id.to_string(), key, spec: Spec::Api(spec), learned: learned(shown.api_endpoint.clone()) }
+    let mut learned = learned(shown.api_endpoint.clone());
+    let resource = shown.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE));
+    learned.extend(resource.map(|resource| (RESOURCE.to_string(), resource.clone())));
+    Observed { id: api_id.to_string(), key, spec: Spec::Api(spec), learned }
 }
 
 /// Makes an API, without a quick-create target: what that makes belongs to AWS and cannot be edited.
@@ -186,7 +190,7 @@ fn learned(endpoint: Option<String>) -> Learned {
 
 async fn unfinished(session: &Session, resource: &str) -> Result<Vec<Shown>, Failure> {
     let apis = pages(|token| async move {
-        let answer = turn(session).await.get_apis().set_next_token(token).send().await;
+        let answer = turn(session).await.get_apis().max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetApis"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })

@@ -303,7 +303,7 @@ mod tests {
         let key = keys::api_mapping(&domain());
         let entry = Entry::new(key.clone(), "m1", Spec::ApiMapping(spec()));
         run(&session, &key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
-        let spec = Stage { api: keys::api(), access_log: None, tags: Input::Known([].into()) };
+        let spec = Stage { api: keys::api(), auto_deploy: true, access_log: None, tags: Input::Known([].into()) };
         let entry = Entry::new(keys::stage(), DEFAULT, Spec::Stage(spec));
         run(&session, &keys::stage(), &[], async |it| stage::delete(it, &entry).await).await.0.unwrap();
         assert_eq!(aws.calls().iter().filter(|call| *call == stage_path).count(), 3);

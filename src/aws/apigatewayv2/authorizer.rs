@@ -2,7 +2,7 @@
 
 use aws_sdk_apigatewayv2::types::{Authorizer as Shown, AuthorizerType};
 
-use super::{change, deleted, digest, no_id, pages, root_id, small, text, turn};
+use super::{PAGE, change, deleted, digest, no_id, pages, root_id, small, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Failure, Observed};
 use crate::http_gateway::keys;
@@ -12,7 +12,8 @@ use crate::plugin::Input;
 /// Lists an API's authorizers.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
-        let answer = turn(session).await.get_authorizers().api_id(api_id).set_next_token(token).send().await;
+        let answer =
+            turn(session).await.get_authorizers().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetAuthorizers"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
@@ -35,14 +36,22 @@ pub(super) fn read(shown: &Shown, api: Key, applied: Option<&Authorizer>) -> Opt
         credentials_arn: Input::Known(text(shown.authorizer_credentials_arn.as_deref())),
     };
     let name = match applied {
-        // The name never changes. Whether it is the plain or the longer one, it is ours.
-        Some(applied) => Some(applied.name.clone()),
+        // Whether it is the plain or the longer name, it is ours.
+        Some(applied) => [&applied.name, &longer_name(applied)].contains(&&spec.name).then(|| applied.name.clone()),
         None => {
             let suffix = format!("-{}", digest(&fixed(&spec)));
             spec.name.strip_suffix(&suffix).map(str::to_string)
         }
     };
     spec.name = name.unwrap_or(spec.name);
+    // In another order they mean the same, so what was written is kept then.
+    if let (Some(Input::Known(applied)), Input::Known(shown)) =
+        (applied.map(|it| &it.identity_sources), &mut spec.identity_sources)
+        && shown.len() == applied.len()
+        && applied.iter().all(|source| shown.contains(source))
+    {
+        shown.clone_from(applied);
+    }
     Some(spec)
 }
 
@@ -59,7 +68,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
     let wanted = Wanted::of(operation, spec)?;
-    let longer_name = format!("{}-{}", spec.name, digest(&fixed(spec)));
+    let longer_name = longer_name(spec);
     let find = || async {
         let there = list(session, api_id).await?;
         let is_ours = |it: &Shown| {
@@ -106,8 +115,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
     Ok(())
 }
 
-/// Brings an authorizer to its spec, its name excepted. Everything is sent: the credentials are cleared by an empty
-/// string, the identity sources by an empty list, and an answer is not kept with a TTL of 0.
+/// Brings an authorizer to its spec. Everything is sent: the credentials are cleared by an empty string, the identity
+/// sources by an empty list, and an answer is not kept with a TTL of 0. Only the name is sent just where someone has changed
+/// it, as an authorizer may have the plain or the longer one.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -119,13 +129,14 @@ pub(crate) async fn update(
     let had_simple_responses = from.is_none_or(|from| from.enable_simple_responses != Input::Known(false));
     let simple_responses = wanted.simple_responses().or(had_simple_responses.then_some(false));
     let (_turn, change) = change(operation, api_id, "UpdateAuthorizer").await;
-    change
-        .send(|| async {
+    let update = async |name: Option<String>| {
+        let update = || async {
             turn(operation.session)
                 .await
                 .update_authorizer()
                 .api_id(api_id)
                 .authorizer_id(id)
+                .set_name(name.clone())
                 .authorizer_type(AuthorizerType::Request)
                 .authorizer_uri(wanted.uri)
                 .authorizer_payload_format_version(wanted.payload_format_version)
@@ -135,9 +146,16 @@ pub(crate) async fn update(
                 .authorizer_credentials_arn(wanted.credentials_arn.unwrap_or_default())
                 .send()
                 .await
-        })
-        .await
-        .map(|_| ())
+        };
+        change.send(update).await.map(|_| ())
+    };
+    match from.is_some_and(|from| from.name != to.name) {
+        false => update(None).await,
+        true => match update(Some(to.name.clone())).await {
+            Err(failure) if is_name_taken(&failure) => update(Some(longer_name(to))).await,
+            answer => answer,
+        },
+    }
 }
 
 /// Deletes an authorizer, which AWS refuses while a route uses it.
@@ -151,6 +169,11 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         })
         .await;
     deleted(answer)
+}
+
+/// The name of one that is made while another one has the plain name.
+fn longer_name(spec: &Authorizer) -> String {
+    format!("{}-{}", spec.name, digest(&fixed(spec)))
 }
 
 /// What of an authorizer is part of its identity, as text.
@@ -247,15 +270,19 @@ mod tests {
         let name = bodies[1]["name"].as_str().unwrap();
         assert!(name.starts_with("token-"), "{name}");
 
-        let shown = Shown::builder()
-            .authorizer_id("a2")
-            .name(name)
-            .authorizer_type(AuthorizerType::Request)
-            .authorizer_uri("arn:aws:apigateway:uri")
-            .authorizer_payload_format_version("1.0")
-            .build();
-        assert_eq!(read(&shown, Key::new("api"), None), Some(spec()), "after an import");
-        assert_eq!(read(&shown, Key::new("api"), Some(&spec())), Some(spec()));
+        let shown = |name: &str| {
+            Shown::builder()
+                .authorizer_id("a2")
+                .name(name)
+                .authorizer_type(AuthorizerType::Request)
+                .authorizer_uri("arn:aws:apigateway:uri")
+                .authorizer_payload_format_version("1.0")
+                .build()
+        };
+        assert_eq!(read(&shown(name), Key::new("api"), None), Some(spec()), "after an import");
+        assert_eq!(read(&shown(name), Key::new("api"), Some(&spec())), Some(spec()));
+        let renamed = read(&shown("theirs"), Key::new("api"), Some(&spec())).unwrap();
+        assert_eq!(renamed, Authorizer { name: "theirs".into(), ..spec() }, "someone has renamed it");
         let foreign = Shown::builder().name("jwt").authorizer_type(AuthorizerType::Jwt).build();
         assert_eq!(read(&foreign, Key::new("api"), None), None);
     }
@@ -278,5 +305,18 @@ mod tests {
                 "authorizerPayloadFormatVersion": "1.0", "identitySource": [], "authorizerResultTtlInSeconds": 0,
                 "authorizerCredentialsArn": "" })
         );
+    }
+
+    #[tokio::test]
+    async fn a_name_that_someone_has_changed_comes_back_the_longer_one_where_the_plain_one_is_taken() {
+        let patch = "PATCH /v2/apis/api1/authorizers/a1";
+        let aws = Recorded::default()
+            .on(patch, Answer::Error(400, "BadRequestException", "Authorizer name must be unique."))
+            .on(patch, Answer::Json(200, json!({})));
+        let from = Authorizer { name: "theirs".into(), ..spec() };
+        let session = aws.session("authorizer-renamed");
+        run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", Some(&from), &spec()).await).await.0.unwrap();
+        let names: Vec<_> = aws.asked().into_iter().map(|it| it.body["name"].clone()).collect();
+        assert_eq!(names, ["token".to_string(), longer_name(&spec())]);
     }
 }

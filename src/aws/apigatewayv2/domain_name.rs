@@ -9,7 +9,7 @@ use aws_sdk_apigatewayv2::types::{
 };
 use tokio::sync::OwnedMutexGuard;
 
-use super::{api_mapping, deleted, is_absent, is_busy, is_conflict, limiter, pages, root_id, tag, turn, untag};
+use super::{api_mapping, deleted, is_absent, is_busy, is_conflict, limiter, pages, tag, turn, untag};
 use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::waits::{self, Look};
@@ -174,11 +174,12 @@ pub(crate) async fn update(
 
 /// Deletes a domain, unless others have mapped paths of it to their APIs: these would not be reached any more.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let (session, name, api_id) = (operation.session, &entry.id, root_id(operation)?);
+    // The API may have gone before, and then no mapping is left that was ours.
+    let (session, name, api_id) = (operation.session, &entry.id, operation.work.root_id);
     let mappings = api_mapping::list(session, name).await?;
     let of_others: Vec<String> = mappings
         .iter()
-        .filter(|mapping| mapping.api_id.as_deref() != Some(api_id))
+        .filter(|mapping| api_id.is_none() || mapping.api_id.as_deref() != api_id)
         .map(|mapping| format!("{} ({})", mapping.api_mapping_id().unwrap_or_default(), api_mapping::target(mapping)))
         .collect();
     if !of_others.is_empty() {

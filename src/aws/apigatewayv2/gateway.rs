@@ -15,7 +15,8 @@ use crate::aws::lambda_permission::{self, CallerId, Place, Statement, statement_
 use crate::aws::{Session, ownership};
 use crate::cloud::{Failure, Observed, Owner, RootState, Seen, UnfinishedRoot};
 use crate::http_gateway::{FunctionArn, keys};
-use crate::objects::{Caller, Entry, Key, Ref, Spec};
+use crate::objects::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
+use crate::plugin::Input;
 use crate::product::Scope;
 
 /// Looks at a gateway. `None` only where AWS says that neither the API nor anything known that outlives it exists.
@@ -73,7 +74,7 @@ pub(crate) async fn read(
     view.logs = Logs::of_stage(session, view.stage.as_ref(), &resource).await?;
     view.policies = policies_of_functions(session, &view).await?;
     view.domains = domain::tagged(session, &resource).await?;
-    let mut objects = view.everything(known);
+    let mut objects = view.everything(known, &resource);
     objects.extend(dns::imported(session, &objects).await?);
     Ok(Some(Seen { objects, root_state }))
 }
@@ -131,7 +132,16 @@ impl View<'_> {
             let (id, key) = (entry.id.as_str(), entry.key.clone());
             let observed = match &entry.applied {
                 Spec::LogGroup(_) | Spec::LogSubscription(_) => self.logs.read(entry, &api_key),
-                Spec::LambdaPermission(_) => read_permission(self.scope, &self.policies, self.root_id, entry),
+                Spec::LambdaPermission(applied) => {
+                    let found = read_permission(self.scope, &self.policies, self.root_id, entry);
+                    match self.is_of_lost_authorizer(applied, known, id) {
+                        false => found,
+                        // The statement lets in nobody any more, so it leaves, and one for the new authorizer arrives.
+                        true => {
+                            found.map(|it| Observed { key: Key::fixed(key.slot, Input::Known(id.to_string())), ..it })
+                        }
+                    }
+                }
                 Spec::Authorizer(applied) => {
                     self.authorizers.iter().find(|it| it.authorizer_id.as_deref() == Some(id)).and_then(|shown| {
                         let spec = authorizer::read(shown, api_key.clone(), Some(applied))?;
@@ -160,26 +170,33 @@ impl View<'_> {
         seen
     }
 
-    /// Everything that could be ours: all routes, the integrations and authorizers that they use, the stage, its log
-    /// group with its filter if it carries our tags, and the statements with our ids.
-    fn everything(&self, known: &[Entry]) -> Vec<Observed> {
+    /// Everything that could be ours: the routes that a configuration can express, the integrations and authorizers that
+    /// they use, authorizers with all that ours have, the statements with our ids, and stage and log group with
+    /// its filter if they carry our tags.
+    fn everything(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
         seen.extend(self.access_logs(&api_key));
         let group_key = self.logs.group_key();
         let mut ours = BTreeMap::new();
+        let routes = self.expressible_routes();
         let used: BTreeSet<&str> =
-            self.routes.iter().flat_map(|it| [route::integration_id(it), route::protection(it)]).flatten().collect();
+            routes.iter().flat_map(|it| [route::integration_id(it), route::protection(it)]).flatten().collect();
         let is_used = |id: &Option<String>| id.as_deref().is_some_and(|id| used.contains(id));
-        for shown in self.authorizers.iter().filter(|it| is_used(&it.authorizer_id)) {
+        for shown in &self.authorizers {
             let Some(spec) = authorizer::read(shown, api_key.clone(), None) else { continue };
             let key = keys::authorizer(&spec);
             let function = calls_itself(&spec).filter(|function| self.is_own(function));
             let name = spec.name.clone();
+            let needs_statement = function.is_some();
             let Some(observed) = authorizer::observed(shown, spec, key.clone()) else { continue };
             let statement = function.and_then(|function| {
                 let permission = keys::authorizer_permission(&name, &function, &key);
                 self.statement(&function, permission, &api_key, Some((&observed.id, &key)))
             });
+            if !is_used(&shown.authorizer_id) && needs_statement && statement.is_none() {
+                // An unused one without our statement is somebody's, or half made and then taken again by its create.
+                continue;
+            }
             ours.insert(observed.id.clone(), key);
             seen.push(observed);
             seen.extend(statement);
@@ -188,10 +205,10 @@ impl View<'_> {
             // The key is made from what is read, so the first reading has none yet.
             let Some(read) = integration::read(shown, api_key.clone(), Key::new(""), None) else { continue };
             let Spec::Integration(mut spec) = read.spec else { continue };
-            let Some(key) = keys::integration(&spec) else { continue };
+            let Some(mut key) = keys::integration(&spec) else { continue };
             if ours.values().any(|it| *it == key) {
-                // A second one that does the same cannot have the same place. Its routes point to an id.
-                continue;
+                // A second one that does the same cannot have the same place.
+                key = Key::new(format!("stray.{}", read.id));
             }
             if let Some(function) = own_function(&spec).filter(|function| self.is_own(function)) {
                 let permission = keys::permission(&function);
@@ -203,11 +220,11 @@ impl View<'_> {
             ours.insert(read.id.clone(), key.clone());
             seen.push(Observed { key, spec: Spec::Integration(spec), ..read });
         }
-        for shown in &self.routes {
+        for shown in routes {
             let Some(route_key) = &shown.route_key else { continue };
             seen.extend(route::read(shown, api_key.clone(), keys::route(route_key), &ours));
         }
-        seen.extend(self.stage.as_ref().map(|shown| {
+        seen.extend(self.stage.as_ref().filter(|shown| stage::is_tagged(shown, resource)).map(|shown| {
             stage::read(shown, api_key.clone(), keys::stage(), |arn| match &group_key {
                 Some(key) => Ref::Key(key.clone()),
                 None => Ref::Id(arn.to_string()),
@@ -215,6 +232,31 @@ impl View<'_> {
         }));
         seen.extend(domain::everything(&self.domains, self.root_id, &api_key));
         seen
+    }
+
+    /// The routes that call a function and are protected by a request authorizer or not at all. Another one was made by
+    /// somebody else, or was ours once: what no configuration says is neither shown nor touched.
+    fn expressible_routes(&self) -> Vec<&types::Route> {
+        let functions: BTreeSet<&str> = self
+            .integrations
+            .iter()
+            .filter(|shown| integration::read(shown, keys::api(), Key::new(""), None).is_some())
+            .filter(|shown| function_of(shown).is_some())
+            .filter_map(|shown| shown.integration_id.as_deref())
+            .collect();
+        let authorizers: BTreeSet<&str> = self
+            .authorizers
+            .iter()
+            .filter(|shown| authorizer::read(shown, keys::api(), None).is_some())
+            .filter_map(|shown| shown.authorizer_id.as_deref())
+            .collect();
+        let is_expressible = |route: &&types::Route| {
+            // What AWS made along with an API is AWS's.
+            route.api_gateway_managed != Some(true)
+                && route::integration_id(route).is_some_and(|id| functions.contains(id))
+                && route::protection(route).is_none_or(|id| authorizers.contains(id))
+        };
+        self.routes.iter().filter(is_expressible).collect()
     }
 
     fn api(&self, known: &[Entry]) -> (Key, Vec<Observed>) {
@@ -242,6 +284,15 @@ impl View<'_> {
         let id = statement_id(self.root_id, &place, id);
         let spec = place.permission(api_key.clone(), caller);
         lambda_permission::read(self.scope, self.policies.get(&place)?, self.root_id, &id, key, &spec)
+    }
+
+    /// Whether a statement names an authorizer that is gone.
+    fn is_of_lost_authorizer(&self, permission: &LambdaPermission, known: &[Entry], statement_id: &str) -> bool {
+        let Caller::Authorizer(key) = &permission.caller else { return false };
+        let authorizer = known.iter().find(|entry| entry.key == *key).map(|entry| entry.id.as_str());
+        let exists = |id: &str| self.authorizers.iter().any(|it| it.authorizer_id.as_deref() == Some(id));
+        !authorizer
+            .is_some_and(|id| exists(id) && lambda_permission::authorizer_in(self.root_id, statement_id) == Some(id))
     }
 
     /// The policy of another account's function is not ours to read.
@@ -293,15 +344,17 @@ async fn policies(session: &Session, places: BTreeSet<Place>) -> Result<Policies
 
 async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Policies, Failure> {
     let api_key = keys::api();
-    let of_integrations = view
-        .integrations
-        .iter()
-        .filter_map(|shown| FunctionArn::parse(integration::function(shown.integration_uri.as_deref()?)).ok());
+    let of_integrations = view.integrations.iter().filter_map(function_of);
     let of_authorizers =
         view.authorizers.iter().filter_map(|shown| calls_itself(&authorizer::read(shown, api_key.clone(), None)?));
     let own =
         of_integrations.chain(of_authorizers).chain(view.logs.functions()).filter(|function| view.is_own(function));
     policies(session, own.map(|function| Place::of_function(&function)).collect()).await
+}
+
+/// The function that AWS shows an integration to call.
+fn function_of(shown: &types::Integration) -> Option<FunctionArn> {
+    FunctionArn::parse(integration::function(shown.integration_uri.as_deref()?)).ok()
 }
 
 /// The function of an integration.

@@ -2,7 +2,7 @@
 
 use aws_sdk_apigatewayv2::types::{Integration as Shown, IntegrationType};
 
-use super::{change, deleted, no_id, pages, root_id, small, text, turn};
+use super::{PAGE, change, deleted, no_id, pages, root_id, small, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Failure, Observed};
 use crate::objects::{Entry, Integration, Key, Learned, Spec};
@@ -11,7 +11,8 @@ use crate::plugin::Input;
 /// Lists an API's integrations.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
-        let answer = turn(session).await.get_integrations().api_id(api_id).set_next_token(token).send().await;
+        let answer =
+            turn(session).await.get_integrations().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetIntegrations"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use aws_sdk_apigatewayv2::types::{AuthorizationType, Route as Shown};
 
-use super::{change, deleted, is_conflict, no_id, pages, root_id, text, turn};
+use super::{PAGE, change, deleted, is_conflict, no_id, pages, root_id, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{ApiRoute, Entry, Key, Learned, Ref, Spec};
@@ -12,7 +12,8 @@ use crate::objects::{ApiRoute, Entry, Key, Learned, Ref, Spec};
 /// Lists an API's routes.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
-        let answer = turn(session).await.get_routes().api_id(api_id).set_next_token(token).send().await;
+        let answer =
+            turn(session).await.get_routes().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetRoutes"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })

@@ -23,6 +23,7 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
             Shown::builder()
                 .set_stage_name(it.stage_name)
                 .set_access_log_settings(it.access_log_settings)
+                .set_auto_deploy(it.auto_deploy)
                 .set_deployment_id(it.deployment_id)
                 .set_last_deployment_status_message(it.last_deployment_status_message)
                 .set_tags(it.tags)
@@ -37,6 +38,7 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
 pub(super) fn read(shown: &Shown, api: Key, key: Key, log_group: impl Fn(&str) -> Ref) -> Observed {
     let spec = Stage {
         api,
+        auto_deploy: shown.auto_deploy.unwrap_or(false),
         access_log: destination(shown).map(|arn| AccessLog {
             log_group: log_group(arn),
             format: Input::Known(
@@ -71,7 +73,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
                         .create_stage()
                         .api_id(api_id)
                         .stage_name(DEFAULT)
-                        .auto_deploy(true)
+                        .auto_deploy(spec.auto_deploy)
                         .set_access_log_settings(access_log.clone())
                         .set_tags(Some(tags.clone().into_iter().collect()))
                         .customize()
@@ -110,7 +112,9 @@ pub(crate) async fn update(
     let api_id = operation.id(&to.api)?;
     let wanted = access_log(operation, to)?;
     let (_turn, change) = change(operation, api_id, "UpdateStage").await;
-    if from.is_none_or(|from| from.access_log != to.access_log) && (wanted.is_some() || from.is_none()) {
+    let logs_differ = from.is_none_or(|from| from.access_log != to.access_log);
+    let deploys_otherwise = from.is_none_or(|from| from.auto_deploy != to.auto_deploy);
+    if deploys_otherwise || (logs_differ && wanted.is_some()) {
         change
             .send(|| async {
                 turn(session)
@@ -118,7 +122,7 @@ pub(crate) async fn update(
                     .update_stage()
                     .api_id(api_id)
                     .stage_name(DEFAULT)
-                    .auto_deploy(true)
+                    .auto_deploy(to.auto_deploy)
                     .set_access_log_settings(wanted.clone())
                     .send()
                     .await
@@ -211,9 +215,13 @@ fn access_log(operation: &Operation<'_>, spec: &Stage) -> Result<Option<AccessLo
 }
 
 fn is_ours(operation: &Operation<'_>, shown: &Shown) -> bool {
-    let resource = shown.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE));
-    let root = operation.work.root_id.map(|id| ownership::resource(operation.work.owner, id));
-    resource.is_some() && resource == root.as_ref()
+    let resource = operation.work.root_id.map(|id| ownership::resource(operation.work.owner, id));
+    resource.is_some_and(|resource| is_tagged(shown, &resource))
+}
+
+/// Whether a stage is said to belong to a root.
+pub(super) fn is_tagged(shown: &Shown, resource: &str) -> bool {
+    shown.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE)).is_some_and(|it| it == resource)
 }
 
 fn foreign(api_id: &str) -> Failure {
@@ -239,6 +247,7 @@ mod tests {
     fn spec(log: bool) -> Stage {
         Stage {
             api: Key::new("api"),
+            auto_deploy: true,
             access_log: log.then(|| AccessLog {
                 log_group: Ref::Key(Key::new("log_group")),
                 format: Input::Known("$context.requestId".into()),

@@ -35,8 +35,16 @@ async fn on(
 }
 
 fn sent(status: &str) -> Answer {
+    Answer::Xml(200, change_info("ChangeResourceRecordSetsResponse", status))
+}
+
+fn now(status: &str) -> Answer {
+    Answer::Xml(200, change_info("GetChangeResponse", status))
+}
+
+fn change_info(answer: &str, status: &str) -> String {
     let change = format!("<Id>/change/C1</Id><Status>{status}</Status><SubmittedAt>2026-01-01T00:00:00Z</SubmittedAt>");
-    Answer::Xml(200, format!("<Response><ChangeInfo>{change}</ChangeInfo></Response>"))
+    format!("<{answer}><ChangeInfo>{change}</ChangeInfo></{answer}>")
 }
 
 fn error(status: u16, code: &str, message: &str) -> Answer {
@@ -90,8 +98,8 @@ async fn a_record_is_an_alias_that_never_overwrites_and_is_waited_for() {
     let aws = Recorded::default()
         .on(CHANGE, sent("PENDING"))
         .on(STATUS, error(404, "NoSuchChange", "not yet"))
-        .on(STATUS, sent("PENDING"))
-        .on(STATUS, sent("INSYNC"));
+        .on(STATUS, now("PENDING"))
+        .on(STATUS, now("INSYNC"));
     let (answer, told) = on(&aws, async |it| create(it, &spec()).await).await;
     answer.unwrap();
     assert_eq!(told.ids, ["Z1_api.example.com_A"]);

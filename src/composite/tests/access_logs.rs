@@ -116,7 +116,9 @@ async fn a_lost_filter_and_a_lost_group_come_back_and_nothing_else_is_touched() 
         (vec!["subscription_permission"], vec!["create subscription_permission"]),
     ] {
         terraform.account.take_calls();
-        lost.iter().for_each(|slot| terraform.account.lose(slot));
+        for slot in &lost {
+            terraform.account.lose(slot);
+        }
         terraform.refresh().await;
         let drift = terraform.state.get("drift").as_map().unwrap().keys().cloned().collect::<Vec<_>>();
         let mut expected = lost.clone();

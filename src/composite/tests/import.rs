@@ -6,13 +6,13 @@ use super::properties::some_network;
 use super::*;
 use crate::plugin::Nested;
 
-/// Forgets a network and imports it, as `terraform state rm` and `terraform import` do.
-async fn reimport(terraform: &mut Terraform<FourTierVpc>) {
+/// Forgets a network or gateway and imports it, as `terraform state rm` and `terraform import` do.
+pub(super) async fn reimport<P: Product>(terraform: &mut Terraform<P>) {
     let id = terraform.state.get("id").as_str().unwrap().to_string();
     import(terraform, &id).await;
 }
 
-async fn import(terraform: &mut Terraform<FourTierVpc>, id: &str) {
+async fn import<P: Product>(terraform: &mut Terraform<P>, id: &str) {
     terraform.account.take_calls();
     let imported = terraform.resource.import(id).await;
     assert_eq!(imported.diagnostics, Diagnostics::default());
@@ -25,16 +25,16 @@ async fn import(terraform: &mut Terraform<FourTierVpc>, id: &str) {
 }
 
 /// The inputs that `terraform plan -generate-config-out` writes.
-fn generated(state: &Value) -> Value {
-    let names = crate::four_tier_vpc::Config::attributes().into_iter().map(|attribute| attribute.name);
+fn generated<P: Product>(state: &Value) -> Value {
+    let names = P::Config::attributes().into_iter().map(|attribute| attribute.name);
     Value::map(names.map(|name| (name.clone(), state.get(&name).clone())))
 }
 
 /// Asserts that the configuration and the generated one plan nothing, and that nothing in AWS is touched.
-async fn assert_imports_quietly(terraform: &mut Terraform<FourTierVpc>, config: &Value) {
+pub(super) async fn assert_imports_quietly<P: Product>(terraform: &mut Terraform<P>, config: &Value) {
     reimport(terraform).await;
     terraform.assert_quiet(config).await;
-    let generated = generated(&terraform.state);
+    let generated = generated::<P>(&terraform.state);
     let problems = terraform.resource.validate(&terraform.config(&generated));
     assert!(!problems.has_errors(), "{problems:?}");
     terraform.assert_quiet(&generated).await;

@@ -76,3 +76,59 @@ impl Draft<'_> {
         Input::Unknown
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::http_gateway::HttpGateway;
+    use crate::http_gateway::tests::{config, context, scope};
+    use crate::objects::{Ids, Inventory, Spec};
+    use crate::plugin::Input;
+    use crate::product::{Blueprint, Certificate, Facts, Product};
+
+    fn certificate(name: &str) -> Certificate {
+        Certificate { arn: format!("arn:{name}"), names: vec![name.into()], not_before: 1 }
+    }
+
+    /// The certificate that a domain gets of these, and what is said to be missing.
+    fn chosen(settings: serde_json::Value, certificates: Vec<Certificate>) -> (Input<String>, Vec<String>) {
+        let (config, scope, existing) = (config(settings), scope(), Inventory::default());
+        let facts = Facts { certificates: Some(certificates), ..Facts::default() };
+        let blueprint = HttpGateway::blueprint(&context(&config, &existing, &scope, &facts)).unwrap();
+        let Blueprint::Decided { objects, missing, .. } = blueprint else { panic!("{blueprint:?}") };
+        let certificate = objects.iter().find_map(|object| match &object.spec {
+            Spec::DomainName(domain) => Some(domain.certificate_arn.clone()),
+            _ => None,
+        });
+        (
+            certificate.unwrap(),
+            missing.into_iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect(),
+        )
+    }
+
+    #[test]
+    fn a_domain_waits_for_a_certificate_that_covers_it() {
+        let api = json!({ "domain_name": "api.example.com" });
+        assert_eq!(
+            chosen(api.clone(), vec![certificate("*.example.com")]),
+            (Input::Known("arn:*.example.com".into()), vec![])
+        );
+        let (unknown, missing) = chosen(api, vec![]);
+        assert_eq!(unknown, Input::Unknown);
+        assert!(missing[0].starts_with("domain_name: ACM has no certificate for \"api.example.com\""), "{missing:?}");
+        let other = json!({ "domain_name": "api.example.com", "certificate_domain": "example.org" });
+        let (unknown, missing) = chosen(other, vec![certificate("example.org")]);
+        assert_eq!(unknown, Input::Unknown);
+        assert!(missing[0].starts_with("certificate_domain: The certificate arn:example.org is for"), "{missing:?}");
+    }
+
+    #[test]
+    fn the_url_is_that_of_the_domain_unless_it_is_a_wildcard() {
+        for (domain, url) in [("api.example.com", Some("https://api.example.com")), ("*.example.com", None)] {
+            let config = config(json!({ "domain_name": domain }));
+            let outputs = HttpGateway::outputs(&config, None, &Ids::default(), Some(&scope()));
+            assert_eq!(outputs["invoke_url"].as_str(), url, "{domain}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Access logs: the log group, its key, and the subscription that forwards its events.
 
 use super::Draft;
+use crate::http_gateway::arn::Arn;
 use crate::http_gateway::config::GatewayConfig;
 use crate::http_gateway::kms_key::KmsKey;
 use crate::http_gateway::subscription::Destination;
@@ -59,21 +60,24 @@ impl Draft<'_> {
             return Some(());
         };
         let path = AttributePath::new(DESTINATION);
-        let mut distribution = config.access_log_logservice_group_subscription_distribution.clone();
-        let permission = match Destination::parse(arn) {
-            Ok(Destination::Function(function)) => self.subscription_permission(&function, &path, log_group),
-            Ok(Destination::KinesisStream) => {
-                // What AWS takes where none is given, and shows.
-                distribution = distribution.map(|given| given.or_else(|| Some("ByLogStream".to_string())));
-                None
-            }
-            Ok(Destination::DeliveryStream) => None,
+        let destination = match Destination::parse(arn) {
+            Ok(destination) => destination,
             Err(message) => {
                 self.problems.push(Problem::new(path, message, "Give the ARN of a function or stream."));
                 return Some(());
             }
         };
-        self.check_region(arn, &path);
+        self.check_place(arn, path);
+        let mut distribution = config.access_log_logservice_group_subscription_distribution.clone();
+        let permission = match &destination {
+            Destination::Function(function) => Some(self.subscription_permission(function, log_group)),
+            Destination::KinesisStream => {
+                // What AWS takes where none is given, and shows.
+                distribution = distribution.map(|given| given.or_else(|| Some("ByLogStream".to_string())));
+                None
+            }
+            Destination::DeliveryStream => None,
+        };
         let spec = LogSubscription {
             log_group: log_group.clone(),
             destination_arn: Input::Known(arn.clone()),
@@ -86,36 +90,86 @@ impl Draft<'_> {
         Some(())
     }
 
-    fn subscription_permission(
-        &mut self,
-        function: &FunctionArn,
-        path: &AttributePath,
-        log_group: &Key,
-    ) -> Option<Key> {
-        let caller = Caller::LogGroup(log_group.clone());
-        if !self.is_ours(function) {
-            self.warn_of_foreign_function(function, path.clone(), &caller);
-            return None;
-        }
+    fn subscription_permission(&mut self, function: &FunctionArn, log_group: &Key) -> Key {
         let key = keys::subscription_permission(function, log_group);
-        let spec = self.permission(function, caller);
+        let spec = self.permission(function, Caller::LogGroup(log_group.clone()));
         self.add(key.clone(), Spec::LambdaPermission(spec), vec![]);
-        Some(key)
+        key
     }
 
-    /// A log group forwards to its own Region and partition alone.
-    fn check_region(&mut self, arn: &str, path: &AttributePath) {
-        let mut parts = arn.split(':');
-        let (partition, region) = (parts.nth(1).unwrap_or_default(), parts.nth(1).unwrap_or_default());
-        let ours = &self.scope;
-        if partition != ours.partition || region != ours.region {
-            let message = format!(
-                "{arn:?} stands in {region} (partition {partition}), the log group in {} (partition {}); CloudWatch \
-                 Logs forwards within one Region.",
-                ours.region, ours.partition
-            );
-            let hint = "Give a function or stream of the gateway's Region.";
-            self.problems.push(Problem::new(path.clone(), message, hint));
+    /// A log group forwards within its Region and account alone.
+    fn check_place(&mut self, arn: &str, path: AttributePath) {
+        // That it is no ARN has been reported.
+        let Ok(arn) = Arn::split(arn) else { return };
+        let ours = self.scope;
+        let is_ours = ours.account.as_deref().is_none_or(|account| account == arn.account);
+        if arn.partition == ours.partition && arn.region == ours.region && is_ours {
+            return;
         }
+        let message = format!(
+            "It stands in {} of account {} (partition {}), the log group in {} of account {} (partition {}); CloudWatch \
+             Logs forwards within one Region and account.",
+            arn.region,
+            arn.account,
+            arn.partition,
+            ours.region,
+            ours.account.as_deref().unwrap_or("unknown"),
+            ours.partition
+        );
+        let hint = "Give a function or stream of the gateway's Region and account, which may pass events on.";
+        self.problems.push(Problem::new(path, message, hint));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::http_gateway::HttpGateway;
+    use crate::http_gateway::tests::{config, context, scope};
+    use crate::objects::{Inventory, Spec};
+    use crate::plugin::{Input, Problem};
+    use crate::product::{Blueprint, Facts, Found, Product};
+
+    /// What is decided about a gateway whose logs have these settings and whose key is found like this.
+    fn decided(settings: serde_json::Value, kms_key: Option<Found<String>>) -> Result<Blueprint, Vec<Problem>> {
+        let mut all = json!({ "access_log_logservice_group_name": "/shop" });
+        all.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+        let (config, scope, existing) = (config(all), scope(), Inventory::default());
+        HttpGateway::blueprint(&context(&config, &existing, &scope, &Facts { kms_key, ..Facts::default() }))
+    }
+
+    #[test]
+    fn logs_are_forwarded_within_their_region_and_account() {
+        let forwarded_to = |arn: &str| {
+            let name = "access_log_logservice_group_subscription_destination_arn";
+            decided(json!({ name: arn }), None).err().map(|problems| problems[0].message.clone())
+        };
+        assert_eq!(forwarded_to("arn:aws:lambda:eu-central-1:123456789012:function:sink"), None);
+        for arn in [
+            "arn:aws:lambda:us-east-1:123456789012:function:sink",
+            "arn:aws:kinesis:eu-central-1:210987654321:stream/events",
+            "arn:aws-cn:kinesis:cn-north-1:123456789012:stream/events",
+        ] {
+            let message = forwarded_to(arn).unwrap_or_else(|| panic!("{arn} is accepted"));
+            assert!(message.contains("within one Region and account"), "{message}");
+        }
+    }
+
+    #[test]
+    fn an_alias_is_the_key_behind_it_and_one_that_is_missing_may_still_come() {
+        let key = |given: &str, found: Option<Found<String>>| {
+            let blueprint = decided(json!({ "access_log_logservice_group_kms_key_id": given }), found).unwrap();
+            let Blueprint::Decided { objects, missing, .. } = blueprint else { panic!("{blueprint:?}") };
+            let arn = objects.iter().find_map(|object| match &object.spec {
+                Spec::LogGroup(group) => Some(group.kms_key_arn.clone()),
+                _ => None,
+            });
+            (arn.unwrap(), missing.len())
+        };
+        let arn = "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-0000-0000-000000000000";
+        assert_eq!(key(arn, None), (Input::Known(Some(arn.into())), 0));
+        assert_eq!(key("alias/logs", Some(Found::There(arn.into()))), (Input::Known(Some(arn.into())), 0));
+        assert_eq!(key("alias/logs", Some(Found::Missing)), (Input::Unknown, 1));
     }
 }

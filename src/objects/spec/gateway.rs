@@ -153,6 +153,8 @@ pub struct LogSubscription {
 pub struct Stage {
     /// Its API.
     pub api: Key,
+    /// Whether AWS deploys each change by itself. Always wanted: without it changes are not served.
+    pub auto_deploy: bool,
     /// Where requests are logged; `None` for nowhere.
     pub access_log: Option<AccessLog>,
     /// Tags.

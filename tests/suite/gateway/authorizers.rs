@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::change::sorted;
+use super::picture::picture;
 use super::{Bed, SECRET, SLOW, with};
 
 #[test]
@@ -17,24 +19,27 @@ fn routes_get_and_lose_authorizers_and_an_authorizer_in_use_is_exchanged_without
         });
         json!({ "customers": with(&basis, &more) })
     };
-    let config = |a: Value, b: Value, authorizers: Value| json!({ "route_config": { "GET /a": a, "GET /b": b }, "faas_authorizers": authorizers });
+    let config = |a: Value, b: Value, authorizers: Value| {
+        json!({
+            "route_config": { "GET /a": a, "GET /b": b, "GET /still": bed.to("users") },
+            "faas_authorizers": authorizers,
+        })
+    };
     let open = || bed.to("orders");
     let guarded = || bed.guarded("orders", "customers");
     let status = |path: &str, key: Option<&str>| bed.call("GET", path, key).status;
     bed.apply(&config(open(), guarded(), authorizer("guard", json!({}))));
     assert_eq!((status("/a", None), status("/b", None)), (200, 401));
+    let visitor = bed.visit(("GET /still", "users /still"), &["GET /a", "GET /b"]);
 
-    let both = config(guarded(), guarded(), authorizer("guard", json!({})));
-    assert_eq!(bed.change(&both), ["UpdateRoute route.GET /a"]);
-    assert_eq!((status("/a", None), status("/a", Some(SECRET))), (401, 200));
+    let change = bed.planned_change(&config(guarded(), open(), authorizer("guard", json!({}))));
+    assert_eq!(sorted(change.told), ["UpdateRoute route.GET /a", "UpdateRoute route.GET /b"]);
+    assert_eq!((change.attributes, change.objects), (vec!["route_config".to_owned()], vec![]));
+    assert_eq!((status("/a", None), status("/a", Some(SECRET)), status("/b", None)), (401, 200, 200));
 
-    let one = config(guarded(), open(), authorizer("guard", json!({})));
-    assert_eq!(bed.change(&one), ["UpdateRoute route.GET /b"]);
-    assert_eq!(status("/b", None), 200);
-
-    let exchanged = config(guarded(), open(), authorizer("keeper", json!({})));
+    let change = bed.planned_change(&config(guarded(), open(), authorizer("keeper", json!({}))));
     assert_eq!(
-        bed.change(&exchanged),
+        change.told,
         [
             "CreateAuthorizer keeper",
             "AddPermission authorizer_permission.customers",
@@ -43,15 +48,20 @@ fn routes_get_and_lose_authorizers_and_an_authorizer_in_use_is_exchanged_without
             "RemovePermission authorizer_permission.customers",
         ]
     );
+    assert_eq!(change.objects, ["~authorizer.customers", "~authorizer_permission.customers"]);
+    assert_eq!(change.attributes, ["authorizer_ids", "faas_authorizers"]);
     assert_eq!((status("/a", None), status("/a", Some("wrong")), status("/a", Some(SECRET))), (401, 403, 200));
 
     let kept_longer = config(guarded(), open(), authorizer("keeper", json!({ "result_ttl_in_seconds": 60 })));
-    assert_eq!(bed.change(&kept_longer), ["UpdateAuthorizer authorizer.customers"]);
+    let change = bed.planned_change(&kept_longer);
+    assert_eq!(change.told, ["UpdateAuthorizer authorizer.customers"]);
+    assert_eq!(change.objects, Vec::<String>::new());
     let shown = bed.proxy.account().list_of("apis")[0]["authorizers"].clone();
     assert_eq!((shown.as_array().map(Vec::len), &shown[0]["AuthorizerResultTtlInSeconds"]), (Some(1), &json!(60)));
 
+    let change = bed.planned_change(&config(open(), open(), json!({})));
     assert_eq!(
-        bed.change(&config(open(), open(), json!({}))),
+        change.told,
         [
             "UpdateRoute route.GET /a",
             "DeleteAuthorizer authorizer.customers",
@@ -59,5 +69,123 @@ fn routes_get_and_lose_authorizers_and_an_authorizer_in_use_is_exchanged_without
         ]
     );
     assert_eq!(status("/a", None), 200);
+    visitor.saw_no_error();
+    bed.destroy();
+}
+
+#[test]
+fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
+    let bed = Bed::new();
+    let account = bed.proxy.account().id.clone();
+    bed.proxy.latency(SLOW);
+    // They answer in both ways at once, as they may be asked in either format while that changes.
+    let both_ways = format!(
+        "def handler(event, context):\n    \
+         lets_in = event['headers'].get('x-key') == '{SECRET}'\n    \
+         effect = 'Allow' if lets_in else 'Deny'\n    \
+         may = {{'Action': 'execute-api:Invoke', 'Effect': effect, 'Resource': '*'}}\n    \
+         policy = {{'Version': '2012-10-17', 'Statement': [may]}}\n    \
+         return {{'isAuthorized': lets_in, 'principalId': 'someone', 'policyDocument': policy}}\n"
+    );
+    for name in ["either", "other"] {
+        bed.proxy.account().create_function(name, &both_ways);
+    }
+    let role = |name: &str| format!("arn:aws:iam::{account}:role/{name}");
+    let uri = |function: &str| {
+        format!("arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/{}/invocations", bed.arn(function))
+    };
+    let names = ["identity", "uri", "credentials", "format", "answers", "permission"];
+    let config = |entries: [Value; 6]| {
+        let simple = |more: &Value| {
+            let basis = json!({
+                "authorizer_name": "either", "authorizer_payload_format_version": "2.0", "enable_simple_responses": true,
+            });
+            with(&basis, more)
+        };
+        let authorizers: serde_json::Map<String, Value> =
+            names.iter().zip(&entries).map(|(name, entry)| ((*name).to_owned(), simple(entry))).collect();
+        let mut routes = json!({ "GET /still": bed.to("users") });
+        for name in names {
+            routes[format!("GET /{name}")] = bed.guarded("orders", name);
+        }
+        json!({ "route_config": routes, "faas_authorizers": authorizers })
+    };
+    bed.apply(&config([
+        json!({ "identity_sources": ["$request.header.x-key"] }),
+        json!({}),
+        json!({ "authorizer_credentials_arn": role("before") }),
+        json!({}),
+        json!({}),
+        json!({}),
+    ]));
+    let touched = names.map(|name| format!("GET /{name}"));
+    let visitor =
+        bed.visit(("GET /still", "users /still"), &touched[..5].iter().map(String::as_str).collect::<Vec<_>>());
+    let change = bed.planned_change(&config([
+        json!({ "identity_sources": ["$request.header.x-key", "$request.querystring.shop"] }),
+        json!({ "authorizer_uri": uri("other") }),
+        json!({ "authorizer_credentials_arn": role("after") }),
+        json!({ "authorizer_payload_format_version": "1.0", "enable_simple_responses": false }),
+        json!({ "enable_simple_responses": false }),
+        json!({ "authorizer_credentials_arn": role("after") }),
+    ]));
+    let mut expected: Vec<String> = Vec::new();
+    for name in names {
+        expected.push(format!("UpdateRoute route.GET /{name}"));
+        expected.push(format!("DeleteAuthorizer authorizer.{name}"));
+    }
+    expected.extend(["CreateAuthorizer either"; 5].map(str::to_owned));
+    expected.push("CreateAuthorizer other".to_owned());
+    let exchanged = ["identity", "uri", "format", "answers"];
+    expected.extend(exchanged.map(|name| format!("AddPermission authorizer_permission.{name}")));
+    expected.extend(exchanged.map(|name| format!("RemovePermission authorizer_permission.{name}")));
+    expected.push("RemovePermission authorizer_permission.permission".to_owned());
+    let made = |call: &String| call.starts_with("Create") || call.starts_with("Add");
+    let last_made = change.told.iter().rposition(made).expect("something is made");
+    let first_deleted = change.told.iter().position(|call| call.starts_with("Delete")).expect("something is deleted");
+    assert!(last_made < first_deleted, "{:?}", change.told);
+    assert_eq!(sorted(change.told), sorted(expected));
+    let mut moved: Vec<String> = names.map(|name| format!("~authorizer.{name}")).to_vec();
+    moved.extend(exchanged.map(|name| format!("~authorizer_permission.{name}")));
+    moved.push("-authorizer_permission.permission".to_owned());
+    assert_eq!(change.objects, sorted(moved));
+    assert_eq!(change.attributes, ["authorizer_ids", "faas_authorizers"]);
+
+    let shown = picture(bed.proxy.account());
+    let line = |name: &str| {
+        let begin = format!("authorizer {name}: REQUEST calls ");
+        shown
+            .iter()
+            .find_map(|it| it.strip_prefix(&begin))
+            .unwrap_or_else(|| panic!("no {name} in {shown:#?}"))
+            .to_owned()
+    };
+    let both = r#"["$request.header.x-key","$request.querystring.shop"]"#;
+    assert_eq!(line("identity"), format!("either, payload 2.0, simple true, sources {both}, ttl 300"));
+    assert_eq!(line("uri"), "other, payload 2.0, simple true, sources [], ttl 0");
+    let as_role = "either, payload 2.0, simple true, sources [], ttl 0, as arn:aws:iam::<account>:role/after";
+    assert_eq!((line("credentials").as_str(), line("permission").as_str()), (as_role, as_role));
+    assert!(line("format").starts_with("either, payload 1.0, simple "), "{}", line("format"));
+    assert_eq!(line("answers"), "either, payload 2.0, simple false, sources [], ttl 0");
+    let status = |path: &str| bed.call("GET", path, Some(SECRET)).status;
+    assert_eq!((status("/identity"), status("/identity?shop=1"), status("/uri")), (401, 200, 200));
+
+    let change = bed.planned_change(&config([
+        json!({ "result_ttl_in_seconds": 0 }),
+        json!({}),
+        json!({ "result_ttl_in_seconds": 0 }),
+        json!({}),
+        json!({}),
+        json!({}),
+    ]));
+    let back = ["identity", "uri", "credentials", "format", "answers", "permission"];
+    assert_eq!(change.objects.iter().filter(|it| it.starts_with("~authorizer.")).count(), back.len());
+    let added = change.objects.iter().filter(|it| it.starts_with("+authorizer_permission.")).count();
+    assert_eq!(added, 2, "those that had a role: {:?}", change.objects);
+    for name in names {
+        assert_eq!(bed.call("GET", &format!("/{name}"), Some(SECRET)).status, 200, "{name}");
+        assert_eq!(bed.call("GET", &format!("/{name}"), None).status, 403, "{name}");
+    }
+    visitor.saw_no_error();
     bed.destroy();
 }

@@ -63,8 +63,8 @@ fn the_example_with_authorizers_lets_in_whom_it_says() {
 
     // An answer is kept for the header and the parameter alone.
     account.update_function("authorize-staff", &iam.replace("'chief'", "'nobody'"));
-    assert_eq!(status("DELETE", "/orders/8?branch=1", None, "chief"), 200, "it is not asked again");
-    assert_eq!(status("DELETE", "/orders/8?branch=2", None, "chief"), 403);
+    assert_eq!(status("DELETE", "/orders/7?branch=1", None, "chief"), 200, "it is not asked again");
+    assert_eq!(status("DELETE", "/orders/7?branch=2", None, "chief"), 403);
     bed.destroy();
 }
 
@@ -85,12 +85,13 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_http_gateway")
 }
 
-/// Every file of examples.
+/// Every file of examples but the one that needs a zone and a certificate, which the tests of domains make.
 fn all() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory())
         .expect("the examples are there")
         .map(|file| file.expect("a directory can be read").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "tf"))
+        .filter(|path| !path.ends_with("domain.tf"))
         .collect();
     files.sort();
     files

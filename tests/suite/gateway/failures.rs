@@ -139,3 +139,19 @@ fn a_log_group_of_someone_else_is_never_taken_over() {
     let theirs = groups.iter().find(|group| group["logGroupName"] == "/shop/access").expect("it is left alone");
     assert_eq!(theirs["tags"], json!({ "whose": "theirs" }));
 }
+
+#[test]
+fn a_deployment_that_aws_could_not_make_is_an_error_in_awss_words() {
+    let bed = Bed::new();
+    bed.apply(&json!({ "route_config": { "GET /a": bed.to("orders") } }));
+    let words = "Deployment attempt failed: Unable to deploy API because of an invalid route";
+    bed.proxy.deployment(words);
+    bed.config(&json!({ "route_config": { "GET /a": bed.to("orders"), "GET /b": bed.to("orders") } }));
+    let run = bed.workspace.apply(&[]);
+    run.failed_with("does not work as applied");
+    run.failed_with(words);
+    assert!(!bed.workspace.state().is_tainted(THIS), "what was made stays");
+    bed.proxy.deployment("Successfully deployed stage with deployment ID 'd2'");
+    bed.workspace.assert_nothing_to_do();
+    bed.destroy();
+}

@@ -234,7 +234,7 @@ fn damage_to_group_filter_and_permission_is_told_by_key_and_mended_with_the_call
     let good = filters(&bed, GROUP);
     assert_eq!(good.len(), 2);
     let statement = text(&bed.attribute("aws_objects")["subscription_permission"]);
-    let damages: [(&str, &dyn Fn(), &str, &[&str]); 4] = [
+    let damages: [Damage<'_>; 4] = [
         (
             "log_subscription",
             &|| drop(logs("delete_subscription_filter", json!({ "filterName": OURS }))),
@@ -283,6 +283,9 @@ fn damage_to_group_filter_and_permission_is_told_by_key_and_mended_with_the_call
     assert_eq!(filters(&bed, GROUP).len(), 1);
     bed.destroy();
 }
+
+/// The object that is damaged, the damage, what is said of it, and the calls that mend it.
+type Damage<'a> = (&'a str, &'a dyn Fn(), &'a str, &'a [&'a str]);
 
 fn sorted_filters(bed: &Bed) -> Vec<[String; 5]> {
     sorted_filters_of(&filters(bed, GROUP))
@@ -370,6 +373,7 @@ fn a_refresh_of_a_gateway_with_logs_key_and_subscription_takes_eight_calls_and_o
     bed.workspace.run(&["refresh", "-no-color"]).succeeded();
     let mut calls = bed.proxy.by_action();
     calls.remove("GetCallerIdentity");
+    assert_eq!(calls.remove("DescribeKey"), Some(1), "Terraform plans, too, and a plan looks the key up");
     assert_eq!(calls.remove("GetPolicy"), Some(2));
     assert_eq!(calls.values().sum::<usize>(), 8, "{calls:?}");
     bed.destroy();

@@ -24,8 +24,12 @@ pub(super) fn picture(account: &Account) -> Vec<String> {
         for authorizer in list(&api["authorizers"]) {
             authorizers.insert(text(&authorizer["AuthorizerId"]), plain(&authorizer["Name"]));
             names.insert(text(&authorizer["AuthorizerId"]), format!("<{}>", plain(&authorizer["Name"])));
+            let role = authorizer["AuthorizerCredentialsArn"]
+                .as_str()
+                .filter(|it| !it.is_empty())
+                .map(|role| format!(", as {role}"));
             lines.push(format!(
-                "authorizer {}: {} calls {}, payload {}, simple {}, sources {}, ttl {}",
+                "authorizer {}: {} calls {}, payload {}, simple {}, sources {}, ttl {}{}",
                 plain(&authorizer["Name"]),
                 plain(&authorizer["AuthorizerType"]),
                 short(&text(&authorizer["AuthorizerUri"])),
@@ -33,6 +37,7 @@ pub(super) fn picture(account: &Account) -> Vec<String> {
                 plain(&authorizer["EnableSimpleResponses"]),
                 plain(&authorizer["IdentitySource"]),
                 plain(&authorizer["AuthorizerResultTtlInSeconds"]),
+                role.unwrap_or_default(),
             ));
         }
         let integrations: BTreeMap<String, String> = list(&api["integrations"])

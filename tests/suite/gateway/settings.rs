@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::change::sorted;
 use super::picture::picture;
 use super::{Bed, SLOW, text, with};
 
@@ -9,7 +10,7 @@ use super::{Bed, SLOW, text, with};
 fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     let bed = Bed::new();
     bed.proxy.latency(SLOW);
-    let routes = json!({ "route_config": { "GET /a": bed.to("orders") } });
+    let routes = json!({ "route_config": { "GET /still": bed.to("orders") } });
     bed.apply(&with(
         &routes,
         &json!({
@@ -17,7 +18,6 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "api_tags": { "team": "web", "old": "1" }, "stage_tags": { "level": "live" },
             "cors_configuration": { "allow_origins": ["*"], "allow_headers": ["x-key"] },
             "access_log_logservice_group_name": "/shop/access",
-            "access_log_logservice_group_retention_in_days": 30,
             "access_log_logservice_group_tags": { "kept": "short" },
         }),
     ));
@@ -25,6 +25,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     let theirs = json!({ "ResourceArn": arn, "Tags": { "theirs": "stays" } });
     bed.proxy.account().boto("apigatewayv2", "tag_resource", theirs);
 
+    let visitor = bed.visit(("GET /still", "orders /still"), &["GET /elsewhere"]);
     let mut told = bed.change(&with(
         &routes,
         &json!({
@@ -32,6 +33,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "api_tags": { "team": "api" }, "stage_tags": { "level": "live" },
             "cors_configuration": { "allow_origins": ["*"], "max_age": 5 },
             "access_log_logservice_group_name": "/shop/access",
+            "access_log_logservice_group_retention_in_days": 30,
             "access_log_logservice_group_tags": { "kept": "long" },
             "access_log_format_type": "CLF",
         }),
@@ -40,7 +42,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     assert_eq!(
         told,
         [
-            "DeleteRetentionPolicy /shop/access",
+            "PutRetentionPolicy /shop/access",
             "TagResource /shop/access",
             "TagResource api",
             "UntagResource api",
@@ -58,23 +60,82 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
         ]
     );
     assert!(shown.iter().any(|line| line.contains("as $context.identity.sourceIp - - [")), "{shown:#?}");
-    assert!(shown.iter().any(|line| line.starts_with("log group /shop/access for - days")), "{shown:#?}");
+    assert!(shown.iter().any(|line| line.starts_with("log group /shop/access for 30 days")), "{shown:#?}");
+
+    let change = bed.planned_change(&with(
+        &routes,
+        &json!({
+            "name": "stall", "description": "second", "api_version": "2",
+            "api_tags": { "team": "api" }, "stage_tags": { "level": "test", "more": "1" },
+            "cors_configuration": { "allow_origins": ["*"], "max_age": 5 },
+            "access_log_logservice_group_name": "/shop/requests",
+            "access_log_logservice_group_retention_in_days": 7,
+            "access_log_logservice_group_tags": { "kept": "long" },
+            "access_log_format_type": "CUSTOM",
+            "custom_access_log_format": "$context.requestId $context.status",
+        }),
+    ));
+    let told = change.told;
+    assert_eq!(told.last().map(String::as_str), Some("DeleteLogGroup /shop/access"), "nothing writes to it any more");
+    assert_eq!(
+        sorted(told),
+        [
+            "CreateLogGroup /shop/requests",
+            "DeleteLogGroup /shop/access",
+            "PutRetentionPolicy /shop/requests",
+            "TagResource api",
+            "TagResource stage",
+            "UpdateApi",
+            "UpdateStage $default",
+        ]
+    );
+    assert_eq!(change.objects, ["~log_group"]);
+    let warning = "replaced: log_group (/shop/access), its log events are lost";
+    assert!(change.plan.says(warning), "{}", change.plan);
+    let shown = picture(bed.proxy.account());
+    let says = |line: &str| assert!(shown.iter().any(|it| it == line), "no {line} in {shown:#?}");
+    says("api stall: description second, version 2");
+    says("logs to arn:aws:logs:us-east-1:<account>:log-group:/shop/requests as $context.requestId $context.status");
+    says(r#"tags of stage {"fgw:object":"stage","fgw:resource":"http_gateway/<stall>","level":"test","more":"1"}"#);
+    says(
+        r#"log group /shop/requests for 7 days, tags {"fgw:object":"log_group","fgw:resource":"http_gateway/<stall>","kept":"long"}"#,
+    );
+    assert_eq!(shown.iter().filter(|it| it.starts_with("log group ")).count(), 1, "{shown:#?}");
+
+    let told = bed.change(&with(
+        &routes,
+        &json!({
+            "name": "stall", "description": "second", "api_version": "2",
+            "api_tags": { "team": "api" }, "stage_tags": { "level": "test", "more": "1" },
+            "cors_configuration": { "allow_origins": ["*"], "max_age": 5 },
+            "access_log_logservice_group_name": "/shop/requests",
+        }),
+    ));
+    assert_eq!(
+        sorted(told),
+        ["DeleteRetentionPolicy /shop/requests", "UntagResource /shop/requests", "UpdateStage $default"]
+    );
+    let shown = picture(bed.proxy.account());
+    assert!(
+        shown.iter().any(|line| line.contains(r#"/shop/requests as { "requestId":"$context.requestId""#)),
+        "{shown:#?}"
+    );
+    assert!(shown.iter().any(|line| line.starts_with("log group /shop/requests for - days")), "{shown:#?}");
 
     let told = bed.change(&routes);
-    let mut sorted = told.clone();
-    sorted.sort();
     assert_eq!(
-        sorted,
+        sorted(told.clone()),
         [
             "DeleteAccessLogSettings $default",
             "DeleteCorsConfiguration",
-            "DeleteLogGroup /shop/access",
+            "DeleteLogGroup /shop/requests",
+            "TagResource api",
             "UntagResource api",
             "UntagResource stage",
             "UpdateApi",
         ]
     );
-    assert_eq!(told.last().map(String::as_str), Some("DeleteLogGroup /shop/access"), "nothing writes to it any more");
+    assert_eq!(told.last().map(String::as_str), Some("DeleteLogGroup /shop/requests"), "nothing writes to it any more");
     assert_eq!(
         picture(bed.proxy.account()),
         [
@@ -82,12 +143,13 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "cors -",
             r#"tags of api {"fgw:resource":"http_gateway/shop","fgw:state":"ready","theirs":"stays"}"#,
             "1 integrations",
-            "route GET /a: AWS_PROXY orders payload 1.0 after 30000 ms, -; NONE",
+            "route GET /still: AWS_PROXY orders payload 1.0 after 30000 ms, -; NONE",
             "stage $default: deployed by itself true",
             "logs to - as -",
             r#"tags of stage {"fgw:object":"stage","fgw:resource":"http_gateway/<shop>"}"#,
             "statement of orders: Allow apigateway.amazonaws.com lambda:InvokeFunction from arn:aws:execute-api:us-east-1:<account>:<shop>/*/*",
         ]
     );
+    visitor.saw_no_error();
     bed.destroy();
 }

@@ -2,6 +2,8 @@
 
 mod route53;
 
+use std::sync::Mutex;
+
 use serde_json::{Value, json};
 
 use super::Before;
@@ -44,12 +46,73 @@ pub(super) async fn before(emulator: &Upstream, call: &Call, message: Message) -
     })
 }
 
-pub(super) async fn after(emulator: &Upstream, call: &Call, message: &Message, reply: Reply) -> Result<Reply, String> {
-    let shows_tags = ["GetApi", "GetApis", "GetStage", "GetStages"].contains(&call.action.as_str());
-    if call.service == "apigateway" && reply.is_success() && shows_tags {
-        return tags_of_now(emulator, call, message, reply).await;
+/// What ministack does not know and a test may set.
+#[derive(Debug, Default)]
+pub(super) struct Repairs {
+    deployment: Mutex<Option<String>>,
+}
+
+impl Repairs {
+    pub(super) fn set_deployment(&self, message: &str) {
+        *self.deployment.lock().expect("no one panics while holding it") = Some(message.to_owned());
     }
-    Ok(reply)
+
+    pub(super) async fn after(
+        &self,
+        emulator: &Upstream,
+        call: &Call,
+        message: &Message,
+        reply: Reply,
+    ) -> Result<Reply, String> {
+        if call.service != "apigateway" || !reply.is_success() {
+            return Ok(reply);
+        }
+        let shows_tags = ["GetApi", "GetApis", "GetStage", "GetStages"].contains(&call.action.as_str());
+        let reply = if shows_tags { tags_of_now(emulator, call, message, reply).await? } else { reply };
+        match call.action.as_str() {
+            "GetStage" => self.with_deployment(reply),
+            "GetApis" | "GetRoutes" | "GetIntegrations" | "GetAuthorizers" | "GetStages" => one_page(call, reply),
+            _ => Ok(reply),
+        }
+    }
+
+    /// AWS tells how the last deployment went; ministack deploys nothing.
+    fn with_deployment(&self, reply: Reply) -> Result<Reply, String> {
+        let Some(text) = self.deployment.lock().expect("no one panics while holding it").clone() else {
+            return Ok(reply);
+        };
+        let mut body = body_of(&reply)?;
+        body["lastDeploymentStatusMessage"] = text.into();
+        Ok(reply.with_body(body.to_string()))
+    }
+}
+
+/// AWS answers lists in pages, of few items where the caller asks for no number; ministack answers all at once.
+fn one_page(call: &Call, reply: Reply) -> Result<Reply, String> {
+    let mut body = body_of(&reply)?;
+    let number = |name: &str, absent: usize| match call.param(name) {
+        "" => Ok(absent),
+        text => text.parse::<usize>().map_err(|error| format!("{name} is {text:?}: {error}")),
+    };
+    let (from, size) = (number("nextToken", 0)?, number("maxResults", FEW_ITEMS)?);
+    let Some(items) = body["items"].as_array() else { return Ok(reply) };
+    let next = from + size.clamp(1, MOST_ITEMS);
+    let page: Vec<Value> = items.iter().take(next).skip(from).cloned().collect();
+    if next < items.len() {
+        body["nextToken"] = next.to_string().into();
+    }
+    body["items"] = page.into();
+    Ok(reply.with_body(body.to_string()))
+}
+
+/// Items of a page where the caller asks for no number.
+const FEW_ITEMS: usize = 25;
+
+/// The most items of a page.
+const MOST_ITEMS: usize = 100;
+
+fn body_of(reply: &Reply) -> Result<Value, String> {
+    serde_json::from_slice(&reply.body).map_err(|error| format!("not JSON: {error}"))
 }
 
 /// On AWS this call takes the access logs off the stage; ministack deletes the stage.
@@ -147,7 +210,7 @@ async fn mapped(emulator: &Upstream, call: &Call, message: &Message) -> Result<O
 
 /// AWS shows the tags of now; ministack shows those of the creation, except in GetTags.
 async fn tags_of_now(emulator: &Upstream, call: &Call, message: &Message, reply: Reply) -> Result<Reply, String> {
-    let mut body: Value = serde_json::from_slice(&reply.body).map_err(|error| format!("not JSON: {error}"))?;
+    let mut body = body_of(&reply)?;
     let shown: Vec<&mut Value> = match body.get_mut("items") {
         Some(items) => items.as_array_mut().map(|items| items.iter_mut().collect()).unwrap_or_default(),
         None => vec![&mut body],

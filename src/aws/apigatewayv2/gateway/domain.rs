@@ -170,6 +170,12 @@ mod tests {
             .on("GET /v2/domainnames", Answer::Json(200, others))
             .on("GET /v2/domainnames?nextToken=p2", items(&[domain(NAME, "d-1", &ours())]))
             .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), items(&mappings));
+        // An import looks for the record of the domain too.
+        let zones = "<HostedZones></HostedZones><IsTruncated>false</IsTruncated><MaxItems>100</MaxItems>";
+        let zones = format!("<ListHostedZonesByNameResponse>{zones}</ListHostedZonesByNameResponse>");
+        let aws = [NAME, "example.com", "com"].iter().fold(aws, |aws, name| {
+            aws.on(&format!("GET /2013-04-01/hostedzonesbyname?dnsname={name}"), Answer::Xml(200, zones.clone()))
+        });
         let found = seen(&aws, &[]).await;
         (aws, found)
     }

@@ -46,12 +46,14 @@ fn aws(region: &str) -> Recorded {
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{group}");
     Recorded::default()
         .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })))
         .on(
             "GET /v2/apis/api1",
             Answer::Json(
                 200,
                 json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e",
-                "description": "", "tags": { "fgw:state": "ready", "team": "web" } }),
+                "description": "",
+                "tags": { "fgw:resource": "http_gateway/shop", "fgw:state": "ready", "team": "web" } }),
             ),
         )
         .on(
@@ -80,7 +82,7 @@ fn aws(region: &str) -> Recorded {
             "GET /v2/apis/api1/stages/%24default",
             Answer::Json(
                 200,
-                json!({ "stageName": "$default",
+                json!({ "stageName": "$default", "autoDeploy": true, "tags": { "fgw:resource": "http_gateway/api1" },
                 "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } }),
             ),
         )
@@ -100,6 +102,7 @@ fn aws(region: &str) -> Recorded {
                 "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" } }),
             ),
         )
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })))
         .on(&get_policy(FUNCTION), policy(region, &statement_id("api1", &place(FUNCTION), CallerId::Routes), "*/*"))
         .on(
             &get_policy(CHECK),
@@ -199,6 +202,21 @@ async fn what_state_does_not_know_is_not_ours_and_what_has_gone_is_not_returned(
     let slots: Vec<&str> = seen.iter().map(|it| it.key.slot.as_str()).collect();
     assert!(!slots.contains(&"route.GET /a") && !slots.contains(&"authorizer.token"), "{slots:?}");
     assert!(slots.contains(&"route.GET /b") && slots.contains(&"stage"), "{slots:?}");
+}
+
+#[tokio::test]
+async fn a_statement_for_an_authorizer_that_is_gone_is_another_object() {
+    let imported = read_in_a_task(aws("lost").session("lost"), vec![]).await.unwrap();
+    let mut known = entries(&imported);
+    let is_statement = |key: &Key| key.slot == "authorizer_permission.token";
+    let before = known.iter().find(|entry| is_statement(&entry.key)).unwrap().clone();
+    for entry in known.iter_mut().filter(|entry| entry.key.slot == "authorizer.token") {
+        entry.id = "made-anew".into();
+    }
+    let seen = read_in_a_task(aws("lost").session("lost"), known).await.unwrap();
+    let now = seen.iter().find(|it| is_statement(&it.key)).expect("it is there, and is to be removed");
+    assert_eq!((&now.id, &now.spec), (&before.id, &before.applied));
+    assert_ne!(now.key, before.key, "one for the new authorizer arrives beside it");
 }
 
 #[tokio::test]

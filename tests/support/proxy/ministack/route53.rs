@@ -11,8 +11,9 @@ pub(super) async fn before(emulator: &Upstream, call: &Call, message: Message) -
     if call.action != "ChangeResourceRecordSets" {
         return Ok(Before::Forward(message));
     }
-    let zone = get(emulator, &message, message.path().trim_end_matches("/rrset")).await?;
-    let records = get(emulator, &message, message.path()).await?;
+    let zone = format!("/2013-04-01/hostedzone/{}", call.param("Id"));
+    let records = get(emulator, &message, &format!("{zone}/rrset")).await?;
+    let zone = get(emulator, &message, &zone).await?;
     let (Some(zone), Some(records)) = (zone, records) else { return Ok(Before::Forward(message)) };
     let zone_name = zone.child("HostedZone").ok_or("a zone has an element")?.text_of("Name").to_owned();
     let asked = Element::parse(&String::from_utf8_lossy(&message.body))?;

@@ -41,6 +41,7 @@ fn aws(region: &str, filters: Option<&[Value]>) -> Recorded {
         "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } });
     let aws = Recorded::default()
         .on("GET /v2/apis/api1", Answer::Json(200, api))
+        .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
         .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, stage));
     with_groups(without_lists(aws), &arn, &tags("log_group"), filters)
 }

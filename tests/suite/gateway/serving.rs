@@ -1,0 +1,204 @@
+//! What clients get: the right function, asked in the right format, behind the right guard, with the CORS headers asked for.
+
+use serde_json::{Value, json};
+
+use super::change::sorted;
+use super::picture::picture;
+use super::{Bed, SECRET, text, with};
+use crate::support::http::{self, Answer};
+
+/// A function that answers with its name and with what API Gateway has told it about the route.
+fn echo(name: &str) -> String {
+    format!(
+        "import json\n\ndef handler(event, context):\n    \
+         said = {{'by': '{name}', 'route': event['routeKey'], 'parameters': event.get('pathParameters') or {{}}}}\n    \
+         return {{'statusCode': 200, 'body': json.dumps(said)}}\n"
+    )
+}
+
+#[test]
+fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
+    let bed = Bed::new();
+    for name in ["first", "second", "rest"] {
+        bed.proxy.account().create_function(name, &echo(name));
+    }
+    let v2 = |function: &str| with(&bed.to(function), &json!({ "payload_format_version": "2.0" }));
+    let routes = json!({
+        "GET /orders": bed.to("first"),
+        "POST /orders": v2("second"),
+        "GET /orders/{id}": v2("second"),
+        "GET /orders/latest": bed.to("first"),
+        "ANY /": bed.to("second"),
+        "ANY /any": bed.to("first"),
+        "GET /any": bed.to("second"),
+        "ANY /files/{proxy+}": v2("first"),
+        "GET /files/top/{name}": bed.to("second"),
+    });
+    bed.apply(&json!({ "route_config": routes }));
+    let shown: Vec<String> = picture(bed.proxy.account()).into_iter().filter(|it| it.starts_with("route ")).collect();
+    let line = |route: &str, to: &str| format!("route {route}: AWS_PROXY {to} after 30000 ms, -; NONE");
+    assert_eq!(
+        shown,
+        sorted(vec![
+            line("ANY /", "second payload 1.0"),
+            line("ANY /any", "first payload 1.0"),
+            line("ANY /files/{proxy+}", "first payload 2.0"),
+            line("GET /any", "second payload 1.0"),
+            line("GET /files/top/{name}", "second payload 1.0"),
+            line("GET /orders", "first payload 1.0"),
+            line("GET /orders/latest", "first payload 1.0"),
+            line("GET /orders/{id}", "second payload 2.0"),
+            line("POST /orders", "second payload 2.0"),
+        ])
+    );
+    let reaches = |method: &str, path: &str, by: &str, route: &str, parameters: Value| {
+        let answer = bed.call(method, path, None);
+        assert_eq!(answer.status, 200, "{method} {path}: {answer:?}");
+        let expected = json!({ "by": by, "route": route, "parameters": parameters });
+        assert_eq!(answer.json(), expected, "{method} {path}");
+    };
+    let all_reach_their_own = || {
+        reaches("GET", "/orders", "first", "GET /orders", json!({}));
+        reaches("POST", "/orders", "second", "POST /orders", json!({}));
+        reaches("GET", "/orders/7", "second", "GET /orders/{id}", json!({ "id": "7" }));
+        reaches("GET", "/orders/latest", "first", "GET /orders/latest", json!({}));
+        reaches("GET", "/", "second", "ANY /", json!({}));
+        reaches("DELETE", "/", "second", "ANY /", json!({}));
+        for method in ["POST", "PUT", "PATCH", "DELETE"] {
+            reaches(method, "/any", "first", "ANY /any", json!({}));
+        }
+        reaches("GET", "/any", "second", "GET /any", json!({}));
+        reaches("GET", "/files/a", "first", "ANY /files/{proxy+}", json!({ "proxy": "a" }));
+        reaches("DELETE", "/files/a/b/c", "first", "ANY /files/{proxy+}", json!({ "proxy": "a/b/c" }));
+        reaches("GET", "/files/top/x", "second", "GET /files/top/{name}", json!({ "name": "x" }));
+    };
+    all_reach_their_own();
+    let elsewhere = [("PUT", "/orders"), ("GET", "/elsewhere"), ("GET", "/orders/7/items"), ("POST", "/files")];
+    for (method, path) in elsewhere {
+        assert_eq!(bed.call(method, path, None).status, 404, "{method} {path}");
+    }
+
+    let told = bed.change(&json!({ "route_config": with(&routes, &json!({ "$default": bed.to("rest") })) }));
+    assert_eq!(told, ["AddPermission permission.rest", "CreateIntegration rest", "CreateRoute $default"]);
+    all_reach_their_own();
+    for (method, path) in elsewhere {
+        reaches(method, path, "rest", "$default", json!({}));
+    }
+    bed.destroy();
+}
+
+#[test]
+fn authorizers_of_both_formats_let_in_and_keep_out() {
+    let bed = Bed::new();
+    let by_policy = format!(
+        "def handler(event, context):\n    \
+         effect = 'Allow' if event['headers'].get('x-key') == '{SECRET}' else 'Deny'\n    \
+         arn = event.get('methodArn') or event['routeArn']\n    \
+         may = {{'Action': 'execute-api:Invoke', 'Effect': effect, 'Resource': arn}}\n    \
+         return {{'principalId': 'someone', 'policyDocument': {{'Version': '2012-10-17', 'Statement': [may]}}}}\n"
+    );
+    bed.proxy.account().create_function("policeman", &by_policy);
+    let sources = json!(["$request.header.x-key"]);
+    bed.apply(&json!({
+        "route_config": {
+            "GET /open": bed.to("orders"),
+            "GET /old": bed.guarded("orders", "old"),
+            "GET /new": bed.guarded("orders", "new"),
+            "GET /simple": bed.guarded("orders", "simple"),
+            "GET /known": bed.guarded("users", "known"),
+        },
+        "faas_authorizers": {
+            "old": { "authorizer_name": "policeman" },
+            "new": { "authorizer_name": "policeman", "authorizer_payload_format_version": "2.0" },
+            "simple": {
+                "authorizer_name": "guard", "authorizer_payload_format_version": "2.0", "enable_simple_responses": true,
+            },
+            "known": { "authorizer_name": "policeman", "identity_sources": sources },
+        },
+    }));
+    let shown: Vec<String> =
+        picture(bed.proxy.account()).into_iter().filter(|it| it.starts_with("authorizer ")).collect();
+    let line = |name: &str, rest: &str| format!("authorizer {name}: REQUEST calls {rest}");
+    let mut expected = [
+        line("known", r#"policeman, payload 1.0, simple false, sources ["$request.header.x-key"], ttl 300"#),
+        line("new", "policeman, payload 2.0, simple false, sources [], ttl 0"),
+        line("old", "policeman, payload 1.0, simple false, sources [], ttl 0"),
+        line("simple", "guard, payload 2.0, simple true, sources [], ttl 0"),
+    ];
+    expected.sort();
+    assert_eq!(sorted(shown), expected);
+    let statuses = |path: &str| [None, Some("wrong"), Some(SECRET)].map(|key| bed.call("GET", path, key).status);
+    assert_eq!(statuses("/open"), [200, 200, 200]);
+    for path in ["/old", "/new", "/simple"] {
+        assert_eq!(statuses(path), [403, 403, 200], "{path}");
+    }
+    assert_eq!(statuses("/known"), [401, 403, 200], "without its identity source nobody is asked");
+    assert_eq!(bed.call("GET", "/known", Some(SECRET)).body, "users /known");
+    bed.destroy();
+}
+
+#[test]
+fn preflights_are_answered_as_configured_and_no_authorizer_is_asked() {
+    let bed = Bed::new();
+    let config = |cors: Value| {
+        json!({
+            "route_config": {
+                "GET /open": bed.to("orders"),
+                "GET /guarded": bed.guarded("orders", "customers"),
+                "GET /still": bed.to("users"),
+            },
+            "faas_authorizers": { "customers": {
+                "authorizer_name": "guard", "authorizer_payload_format_version": "2.0", "enable_simple_responses": true,
+            } },
+            "cors_configuration": cors,
+        })
+    };
+    bed.apply(&config(json!({
+        "allow_credentials": true, "allow_headers": ["x-key", "content-type"], "allow_methods": ["GET", "POST"],
+        "allow_origins": ["https://shop.example", "https://desk.example"], "expose_headers": ["x-total"], "max_age": 60,
+    })));
+    let ask = |method: &str, path: &str, origin: &str| -> Answer {
+        let request = http::gateway(bed.proxy.account(), &text(&bed.attribute("api_id")), method, path)
+            .header("origin", origin)
+            .header("access-control-request-method", "GET");
+        request.send().expect("the gateway answers")
+    };
+    let header = |answer: &Answer, name: &str| answer.headers.get(&format!("access-control-{name}")).cloned();
+    let list = |answer: &Answer, name: &str| -> Vec<String> {
+        let said = header(answer, name).unwrap_or_default().to_lowercase();
+        sorted(said.split(',').map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect())
+    };
+    for (path, origin) in [("/open", "https://shop.example"), ("/guarded", "https://desk.example")] {
+        let preflight = ask("OPTIONS", path, origin);
+        assert_eq!(preflight.status, 204, "{preflight:?}");
+        assert_eq!(header(&preflight, "allow-origin").as_deref(), Some(origin));
+        assert_eq!(header(&preflight, "allow-credentials").as_deref(), Some("true"));
+        assert_eq!(list(&preflight, "allow-headers"), ["content-type", "x-key"]);
+        assert_eq!(list(&preflight, "allow-methods"), ["get", "post"]);
+        assert_eq!(header(&preflight, "max-age").as_deref(), Some("60"));
+    }
+    let answer = ask("GET", "/open", "https://shop.example");
+    assert_eq!((answer.status, header(&answer, "allow-origin").as_deref()), (200, Some("https://shop.example")));
+    assert_eq!(list(&answer, "expose-headers"), ["x-total"]);
+    for method in ["OPTIONS", "GET"] {
+        assert_eq!(header(&ask(method, "/open", "https://else.example"), "allow-origin"), None, "{method}");
+    }
+
+    let visitor = bed.visit(("GET /still", "users /still"), &["GET /open", "GET /guarded"]);
+    let change = bed.planned_change(&config(json!({ "allow_methods": ["*"], "allow_origins": ["*"] })));
+    assert_eq!((change.told, change.attributes), (vec!["UpdateApi".to_owned()], vec!["cors_configuration".to_owned()]));
+    assert_eq!(change.objects, Vec::<String>::new());
+    let preflight = ask("OPTIONS", "/guarded", "https://else.example");
+    assert_eq!((preflight.status, header(&preflight, "allow-origin").as_deref()), (204, Some("*")));
+    for gone in ["allow-credentials", "allow-headers", "max-age"] {
+        assert_eq!(header(&preflight, gone), None, "{gone} is taken away");
+    }
+    assert_eq!(list(&ask("GET", "/open", "https://else.example"), "expose-headers"), Vec::<String>::new());
+
+    let change = bed.planned_change(&config(json!(null)));
+    assert_eq!(change.told, ["DeleteCorsConfiguration"]);
+    let answer = ask("GET", "/open", "https://else.example");
+    assert_eq!((answer.status, header(&answer, "allow-origin")), (200, None));
+    visitor.saw_no_error();
+    bed.destroy();
+}
