@@ -8,7 +8,7 @@ use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use super::stage::DEFAULT;
-use super::{change, deleted, domain_name, is_absent, is_conflict, no_id, pages, root_id, turn};
+use super::{change, deleted, domain_name, is_absent, is_conflict, no_id, pages, turn};
 use crate::aws::changes::Change;
 use crate::aws::{AwsError, Operation, Session, locks};
 use crate::cloud::{Cause, Failure, Observed};
@@ -129,7 +129,8 @@ pub(crate) async fn update(
 
 /// Deletes a mapping.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let api_id = root_id(operation)?;
+    // The API may have gone before.
+    let api_id = operation.work.root_id.unwrap_or_default();
     let Spec::ApiMapping(ApiMapping { domain, .. }) = &entry.applied else { return Ok(()) };
     let domain = operation.known(&domain.fixed)?;
     let (_turns, change) = turns(operation, api_id, domain, "DeleteApiMapping").await;
