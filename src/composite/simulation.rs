@@ -71,7 +71,9 @@ impl Simulation {
             },
             zones: Mutex::new(zones.collect()),
             certificates: Mutex::new(vec![certificate("cert-1", 1)]),
-            kms_key: Mutex::new(Some(Found::There("arn:aws:kms:us-east-1:123456789012:key/of-alias".into()))),
+            kms_key: Mutex::new(Some(Found::There(
+                "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-12ab-34cd-56ef-1234567890ab".into(),
+            ))),
             objects: Mutex::default(),
             ids: Mutex::default(),
             leads: Mutex::default(),

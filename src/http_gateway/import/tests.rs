@@ -44,7 +44,6 @@ pub(in crate::http_gateway) fn settings() -> impl Strategy<Value = serde_json::V
             json!({ "authorizer_name": "auth:live" }),
             json!({ "authorizer_name": GUARD }),
             json!({ "authorizer_name": "who", "authorizer_uri": invoke_uri("eu-central-1", FOREIGN) }),
-            json!({ "authorizer_name": "who", "authorizer_uri": "arn:aws:apigateway:eu-central-1:sqs:path/x" }),
         ]),
         any::<bool>(),
         prop::option::of(prop::sample::select(vec![
@@ -105,7 +104,7 @@ pub(in crate::http_gateway) fn settings() -> impl Strategy<Value = serde_json::V
     let subscription = prop::sample::select(vec![
         json!({}),
         to(GUARD, None, None, ""),
-        to("arn:aws:lambda:eu-central-1:210987654321:function:theirs", None, None, "500"),
+        to(GUARD, None, None, "500"),
         to(stream, role, None, ""),
         to(stream, role, Some("Random"), "500"),
     ]);

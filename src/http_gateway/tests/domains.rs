@@ -132,6 +132,9 @@ fn outputs_lead_to_the_domain_where_there_is_one() {
     let planned = HttpGateway::outputs(&config, Some(&objects), &Ids::default(), Some(&scope()));
     assert_eq!(planned["domain_target"], Value::Unknown, "AWS tells it");
     assert_eq!(planned["certificate_arn"], Value::from("cert-1"), "it is chosen at plan");
+    let of_many =
+        HttpGateway::outputs(&with_domain(json!({ "domain_name": "*.example.com" })), None, &Ids::default(), None);
+    assert_eq!(of_many["invoke_url"], Value::Unknown, "a wildcard is no name to call, the API's endpoint is");
 }
 
 #[test]

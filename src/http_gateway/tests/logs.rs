@@ -16,8 +16,7 @@ pub(super) fn logging(more: serde_json::Value) -> serde_json::Value {
 pub(super) fn some_logs() -> impl Strategy<Value = serde_json::Value> {
     let key = prop::option::of(prop::sample::select(vec![KEY, "alias/logs", "1234abcd-12ab-34cd-56ef-1234567890ab"]));
     let delivery = "arn:aws:firehose:eu-central-1:123456789012:deliverystream/sink";
-    let theirs = "arn:aws:lambda:eu-central-1:210987654321:function:theirs";
-    let destination = prop::option::of(prop::sample::select(vec![ORDERS, USERS, theirs, STREAM, delivery]));
+    let destination = prop::option::of(prop::sample::select(vec![ORDERS, USERS, STREAM, delivery]));
     let distribution = prop::option::of(prop::sample::select(vec!["Random", "ByLogStream"]));
     (key, destination, distribution, "[5]{0,2}").prop_map(|(key, destination, distribution, pattern)| {
         let mut logs = json!({ "access_log_logservice_group_kms_key_id": key });
@@ -132,20 +131,11 @@ fn a_subscription_moves_in_place_and_the_old_permission_goes_last() {
 }
 
 #[test]
-fn the_owner_of_a_function_of_another_account_is_told_to_let_in_the_log_service() {
-    let config = subscribed("arn:aws:lambda:eu-central-1:210987654321:function:theirs", json!({}));
-    let (objects, warnings) = decided(&config, &Inventory::default(), &scope());
-    assert_eq!(subscription(&objects).permission, None);
-    let hint = &warnings[0].hint;
-    assert!(hint.contains("--principal logs.amazonaws.com"), "{hint}");
-    assert!(hint.contains("'arn:aws:logs:eu-central-1:123456789012:log-group:/http/shop:*'"), "{hint}");
-}
-
-#[test]
-fn a_destination_of_another_region_or_partition_is_refused() {
+fn a_destination_of_another_region_account_or_partition_is_refused() {
     for destination in [
         "arn:aws:lambda:us-east-1:123456789012:function:far",
         "arn:aws-cn:kinesis:eu-central-1:123456789012:stream/far",
+        "arn:aws:lambda:eu-central-1:210987654321:function:theirs",
     ] {
         let config = subscribed(destination, json!({}));
         let facts = Facts::default();
