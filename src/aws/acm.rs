@@ -183,7 +183,7 @@ mod tests {
         let short = json!({ "CertificateArn": "short", "DomainName": DOMAIN });
         let detail = json!({ "CertificateArn": "short", "DomainName": DOMAIN, "IssuedAt": 50, "NotAfter": FUTURE });
         let aws = Recorded::default()
-            .on("ListCertificates", list(&[short.clone()], None))
+            .on("ListCertificates", list(std::slice::from_ref(&short), None))
             .on("DescribeCertificate", Answer::Json(200, json!({ "Certificate": detail })));
         let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
         assert_eq!(found, [Certificate { arn: "short".into(), names: vec![DOMAIN.into()], not_before: 50 }]);

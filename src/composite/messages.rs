@@ -46,7 +46,8 @@ pub(super) fn warn_of_missing<P: Product>(name: &str, missing: &[Problem], diagn
     for problem in missing {
         diagnostics.attribute_warning(
             problem.path.clone(),
-            format!("{} {name:?} waits for something that is not there", P::TYPE_NAME),
+            // Terraform shows one of several warnings with the same summary.
+            format!("{} {name:?} waits for what {} names and is not there", P::TYPE_NAME, problem.path),
             format!("{} The apply looks again, and changes nothing without it. {}", problem.message, problem.hint),
         );
     }

@@ -104,7 +104,8 @@ crate::attributes! {
     /// What answers one route.
     pub struct RouteConfig {
         /// ARN of the function, with an alias or version if wanted. The function may stand in another Region or
-        /// account. A change makes a new integration, points the route to it, and deletes the old one.
+        /// account. One that is deleted and made anew under its name comes back without the permission to call it; where
+        /// that happens in the run itself, the next apply puts it back. A change makes a new integration, points the route to it, and deletes the old one.
         faas_function_arn: Input<String> = required(),
         /// Description of the integration, at most 1024 characters. Routes of equal function, payload version,
         /// timeout and description share one integration, so a change makes another one.

@@ -36,6 +36,8 @@ mod refused;
 mod routes;
 #[path = "gateway/serving.rs"]
 mod serving;
+#[path = "gateway/same_run.rs"]
+mod same_run;
 #[path = "gateway/scale.rs"]
 mod scale;
 #[path = "gateway/settings.rs"]

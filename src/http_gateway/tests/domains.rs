@@ -80,7 +80,7 @@ fn a_certificate_stays_while_it_can_be_used_and_else_the_latest_is_taken() {
     let (old, new) = (certificate("old", &["*.example.com"], 1), certificate("new", &[DOMAIN], 2));
     let known = |arn: &str| (Input::Known(arn.to_string()), vec![]);
     assert_eq!(chosen(&config, &[old.clone(), new.clone()], None), known("new"));
-    assert_eq!(chosen(&config, &[old.clone(), new.clone()], Some("old")), known("old"));
+    assert_eq!(chosen(&config, &[old, new.clone()], Some("old")), known("old"));
     assert_eq!(chosen(&config, &[new], Some("old")), known("new"));
 }
 

@@ -1,17 +1,17 @@
 //! The examples that users copy.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Bed, text};
 use crate::support::http;
 
 #[test]
 fn the_examples_apply_and_destroy() {
-    let bed = Bed::new();
-    what_examples_name_exists(&bed);
     for example in all() {
+        let bed = Bed::new();
         bed.workspace.write("main.tf", &prepared(&bed, &example));
         bed.apply_config();
         let url = bed.workspace.state().output("url").clone();
@@ -23,7 +23,7 @@ fn the_examples_apply_and_destroy() {
 #[test]
 fn the_example_with_authorizers_lets_in_whom_it_says() {
     let bed = Bed::new();
-    what_examples_name_exists(&bed);
+    bed.workspace.write("main.tf", &prepared(&bed, &directory().join("authorizers.tf")));
     let account = bed.proxy.account();
     let customer = "event['headers'].get('x-customer') == 'known'";
     let simple = format!("def handler(event, context):\n    return {{'isAuthorized': {customer}}}\n");
@@ -35,7 +35,6 @@ fn the_example_with_authorizers_lets_in_whom_it_says() {
         format!("def handler(event, context):\n    return {{'principalId': 'staff', 'policyDocument': {policy}}}\n");
     account.update_function("authorize-staff", &iam);
 
-    bed.workspace.write("main.tf", &prepared(&bed, &directory().join("authorizers.tf")));
     bed.apply_config();
     let api = text(bed.workspace.state().attribute("fgw_http_gateway.shop", "api_id"));
     // ministack takes the account from this header, which one authorizer looks at too.
@@ -68,39 +67,64 @@ fn the_example_with_authorizers_lets_in_whom_it_says() {
     bed.destroy();
 }
 
-/// Functions and keys of the account that the examples name.
-fn what_examples_name_exists(bed: &Bed) {
-    let account = bed.proxy.account();
-    for name in ["catalogue", "authorize-customer", "authorize-staff", "forward-errors"] {
-        account.create_function(name, "def handler(event, context):\n    return {'body': 'it'}\n");
-    }
-    account.boto("lambda", "publish_version", json!({ "FunctionName": "catalogue" }));
-    let alias = json!({ "FunctionName": "catalogue", "Name": "live", "FunctionVersion": "1" });
-    account.boto("lambda", "create_alias", alias);
-    let key: Value = account.boto("kms", "create_key", json!({}))["KeyMetadata"]["KeyId"].clone();
-    account.boto("kms", "create_alias", json!({ "AliasName": "alias/shop-logs", "TargetKeyId": key }));
-}
-
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_http_gateway")
 }
 
-/// Every file of examples but the one that needs a zone and a certificate, which the tests of domains make.
-fn all() -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(directory())
-        .expect("the examples are there")
-        .map(|file| file.expect("a directory can be read").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "tf"))
-        .filter(|path| !path.ends_with("domain.tf"))
-        .collect();
-    files.sort();
-    files
+/// Every file of examples.
+pub(super) fn all() -> Vec<PathBuf> {
+    let directory = directory();
+    let files = std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let files = files.map(|file| file.expect("a directory can be read").path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "tf")).collect()
 }
 
-/// An example as it can be applied here: the workspace has the terraform block already, and the account and Region are
-/// those of the test.
-fn prepared(bed: &Bed, example: &Path) -> String {
+/// An example as it can be applied in the account of a test, which has all that it names from now on.
+pub(super) fn prepared(bed: &Bed, example: &Path) -> String {
     let example = std::fs::read_to_string(example).expect("an example can be read");
+    // The workspace requires the provider already.
     let begins = example.find("\n}\n").expect("it begins with a terraform block") + 3;
-    example[begins..].replace("eu-central-1:123456789012", &format!("us-east-1:{}", bed.proxy.account().id))
+    let example = example[begins..]
+        .replace(":123456789012:", &format!(":{}:", bed.proxy.account().id))
+        .replace(":eu-central-1:", ":us-east-1:");
+    make_functions(bed, &example);
+    let account = bed.proxy.account();
+    for alias in between(&example, "\"alias/") {
+        let key = account.boto("kms", "create_key", json!({}))["KeyMetadata"]["KeyId"].clone();
+        account.boto("kms", "create_alias", json!({ "AliasName": format!("alias/{alias}"), "TargetKeyId": key }));
+    }
+    let mut variables = format!("orders_function_arn = \"{}\"\n", bed.arn("orders"));
+    if example.contains("domain_name ") {
+        account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
+        let zone = json!({ "Name": "example.com", "CallerReference": account.id });
+        let zone = text(&account.boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
+        variables += &format!("hosted_zone_id = \"{}\"\n", zone.trim_start_matches("/hostedzone/"));
+    }
+    bed.workspace.write("terraform.tfvars", &variables);
+    example
+}
+
+/// The functions that an example names by ARN, or as that of an authorizer, with their aliases.
+fn make_functions(bed: &Bed, example: &str) {
+    let is_name = |line: &&str| line.split_whitespace().next() == Some("authorizer_name");
+    let in_authorizers = example.split_once("faas_authorizers = {").map_or("", |(_, rest)| rest);
+    let by_name = in_authorizers.lines().filter(is_name).filter_map(|line| line.split('"').nth(1));
+    let named: BTreeSet<&str> = between(example, ":function:").chain(by_name).collect();
+    let mut made = BTreeSet::from(["orders", "users", "guard", "keeper"]);
+    for function in named {
+        let (name, alias) = function.split_once(':').map_or((function, None), |(name, alias)| (name, Some(alias)));
+        if made.insert(name) {
+            let source = "def handler(event, context):\n    return {'statusCode': 200, 'body': 'here'}\n";
+            bed.proxy.account().create_function(name, source);
+        }
+        if let Some(alias) = alias {
+            let alias = json!({ "FunctionName": name, "Name": alias, "FunctionVersion": "$LATEST" });
+            bed.proxy.account().boto("lambda", "create_alias", alias);
+        }
+    }
+}
+
+/// What stands between each of these beginnings and the next quote.
+fn between<'a>(text: &'a str, begins: &'a str) -> impl Iterator<Item = &'a str> {
+    text.split(begins).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0))
 }

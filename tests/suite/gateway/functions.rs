@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::change::sorted;
 use super::picture::picture;
 use super::{Bed, SLOW, text};
-use crate::support::venv;
 
 /// The statement ids in the policy of a function, alias or version, and whom they let in.
 fn policy(bed: &Bed, function: &str, qualifier: Option<&str>) -> Vec<Value> {
@@ -161,81 +160,4 @@ fn a_function_that_was_deleted_and_made_anew_gets_its_permissions_back_with_the_
     assert_eq!(bed.call("GET", "/a", None).body, "anew");
     visitor.saw_no_error();
     bed.destroy();
-}
-
-#[test]
-fn functions_are_made_exchanged_and_deleted_in_the_same_run_as_the_gateway() {
-    let bed = Bed::new();
-    bed.proxy.latency(SLOW);
-    // Terraform's own resource stands in for a function's: it is made, with its function, in the middle of the apply.
-    let function = |name: &str, generation: &str| {
-        let (account, endpoint) = (bed.proxy.account().id.clone(), bed.proxy.account().emulator.endpoint());
-        let ask = |mut request: Value| {
-            request["kind"] = "ministack".into();
-            request["endpoint"] = endpoint.as_str().into();
-            request["account"] = account.as_str().into();
-            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/listing.py");
-            let python = venv::program("python").display().to_string();
-            format!(
-                "printf '%s\\n' '{}' | '{python}' '{script}' | tee /dev/stderr | grep -q '\"ok\"'",
-                request.to_string().replace('\'', "'\\''")
-            )
-        };
-        let source =
-            format!("def handler(event, context):\n    return {{\"statusCode\": 200, \"body\": \"{generation}\"}}\n");
-        let make = ask(json!({ "operation": "create_function", "name": name, "source": source }));
-        let delete = ask(json!({
-            "operation": "boto", "service": "lambda", "method": "delete_function", "arguments": { "FunctionName": name },
-        }));
-        json!({
-            "input": bed.arn(name),
-            "triggers_replace": generation,
-            "provisioner": [
-                { "local-exec": { "command": escaped(&make) } },
-                { "local-exec": { "when": "destroy", "command": escaped(&delete) } },
-            ],
-        })
-    };
-    let gateway = |routes: &[(&str, Value)]| {
-        let mut all = json!({ "GET /still": bed.to("users") });
-        for (route, target) in routes {
-            all[route] = target.clone();
-        }
-        json!({ "route_config": all })
-    };
-    let made_here = |name: &str| json!({ "faas_function_arn": format!("${{terraform_data.{name}.output}}") });
-
-    let one = gateway(&[("GET /new", made_here("first"))]);
-    bed.configs(&[("this", &one)], &json!({ "terraform_data": { "first": function("first", "one") } }));
-    bed.apply_config();
-    assert_eq!(bed.call("GET", "/new", None).body, "one");
-    let visitor = bed.visit(("GET /still", "users /still"), &[]);
-
-    // Another function is made, the route goes to it, and the first one is deleted: after the route has left it.
-    let two = gateway(&[("GET /new", made_here("second"))]);
-    bed.configs(&[("this", &two)], &json!({ "terraform_data": { "second": function("second", "two") } }));
-    let before = bed.slots();
-    bed.apply_config();
-    assert_eq!(bed.call("GET", "/new", None).body, "two");
-    let told = sorted(bed.told(&before));
-    assert!(told.contains(&"UpdateRoute route.GET /new".to_owned()), "{told:?}");
-    assert_eq!(told.len(), 5, "permission, integration, route, and away with the old two: {told:?}");
-
-    // Terraform deletes the second function and makes it anew, and its policy goes with it. When Terraform comes to the
-    // gateway, its configuration is what it was and no one has looked at AWS since: the next run does, and mends that.
-    bed.configs(&[("this", &two)], &json!({ "terraform_data": { "second": function("second", "three") } }));
-    bed.workspace.apply(&[]).succeeded();
-    let before = bed.slots();
-    bed.proxy.clear_calls();
-    bed.workspace.apply(&[]).succeeded();
-    assert_eq!(bed.told(&before), ["AddPermission permission.second"]);
-    bed.workspace.assert_nothing_to_do();
-    assert_eq!(bed.call("GET", "/new", None).body, "three");
-    visitor.saw_no_error();
-    bed.destroy();
-}
-
-/// A text in which Terraform sees no template.
-fn escaped(text: &str) -> String {
-    text.replace("${", "$${").replace("%{", "%%{")
 }

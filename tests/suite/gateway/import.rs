@@ -1,13 +1,11 @@
 //! A gateway whose state was lost comes back by its id: nothing in AWS changes, and the plan has nothing to show.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::picture::picture;
-use super::{Bed, SECRET, THIS, text, with};
+use super::{Bed, SECRET, THIS, examples, text, with};
 use crate::support::proxy::log::Record;
 
 /// Forgets a gateway and imports it by its id, and asserts that no call changed anything.
@@ -96,9 +94,9 @@ fn whole(bed: &Bed) -> Value {
 
 #[test]
 fn every_example_comes_back_by_its_id() {
-    for example in examples() {
+    for example in examples::all() {
         let bed = Bed::new();
-        let body = prepared(&bed, &example);
+        let body = examples::prepared(&bed, &example);
         bed.workspace.config(&body);
         bed.workspace.apply(&[]).succeeded();
         let addresses: Vec<String> = body
@@ -325,62 +323,4 @@ fn what_others_change_shows_in_the_attributes_that_say_it_and_can_be_left_to_the
         ["CreateIntegration orders", "PutRetentionPolicy /shop/access", "UpdateApi", "UpdateRoute POST /orders/{id}"];
     assert_eq!(told.len(), expected.len(), "{told:?}");
     bed.destroy();
-}
-
-/// Every file of examples.
-fn examples() -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_http_gateway");
-    let files = std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-    let files = files.map(|file| file.expect("a directory can be read").path());
-    files.filter(|path| path.extension().is_some_and(|extension| extension == "tf")).collect()
-}
-
-/// An example as it can be applied in the account of a test, which has all that it names from now on.
-fn prepared(bed: &Bed, example: &Path) -> String {
-    let example = std::fs::read_to_string(example).expect("an example can be read");
-    // The workspace requires the provider already.
-    let begins = example.find("\n}\n").expect("it begins with a terraform block") + 3;
-    let example = example[begins..]
-        .replace(":123456789012:", &format!(":{}:", bed.proxy.account().id))
-        .replace(":eu-central-1:", ":us-east-1:");
-    make_functions(bed, &example);
-    let account = bed.proxy.account();
-    for alias in between(&example, "\"alias/") {
-        let key = account.boto("kms", "create_key", json!({}))["KeyMetadata"]["KeyId"].clone();
-        account.boto("kms", "create_alias", json!({ "AliasName": format!("alias/{alias}"), "TargetKeyId": key }));
-    }
-    let mut variables = format!("orders_function_arn = \"{}\"\n", bed.arn("orders"));
-    if example.contains("domain_name ") {
-        account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
-        let zone = json!({ "Name": "example.com", "CallerReference": account.id });
-        let zone = text(&account.boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
-        variables += &format!("hosted_zone_id = \"{}\"\n", zone.trim_start_matches("/hostedzone/"));
-    }
-    bed.workspace.write("terraform.tfvars", &variables);
-    example
-}
-
-/// The functions that an example names by ARN, or as that of an authorizer, with their aliases.
-fn make_functions(bed: &Bed, example: &str) {
-    let is_name = |line: &&str| line.split_whitespace().next() == Some("authorizer_name");
-    let in_authorizers = example.split_once("faas_authorizers = {").map_or("", |(_, rest)| rest);
-    let by_name = in_authorizers.lines().filter(is_name).filter_map(|line| line.split('"').nth(1));
-    let named: BTreeSet<&str> = between(example, ":function:").chain(by_name).collect();
-    let mut made = BTreeSet::from(["orders", "users", "guard", "keeper"]);
-    for function in named {
-        let (name, alias) = function.split_once(':').map_or((function, None), |(name, alias)| (name, Some(alias)));
-        if made.insert(name) {
-            let source = "def handler(event, context):\n    return {'statusCode': 200, 'body': 'here'}\n";
-            bed.proxy.account().create_function(name, source);
-        }
-        if let Some(alias) = alias {
-            let alias = json!({ "FunctionName": name, "Name": alias, "FunctionVersion": "$LATEST" });
-            bed.proxy.account().boto("lambda", "create_alias", alias);
-        }
-    }
-}
-
-/// What stands between each of these beginnings and the next quote.
-fn between<'a>(text: &'a str, begins: &'a str) -> impl Iterator<Item = &'a str> {
-    text.split(begins).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0))
 }

@@ -260,7 +260,7 @@ fn rules_and_tags_that_others_change_are_set_again_one_by_one() {
     mends(&bed, &good, &[said_inbound], "ReplaceNetworkAclEntry 1");
 
     // All of it, and the tags.
-    bed.ec2("create_network_acl_entry", entry(200, true, allow_all.clone()));
+    bed.ec2("create_network_acl_entry", entry(200, true, allow_all));
     bed.ec2("delete_network_acl_entry", entry(101, false, json!({})));
     let deny = json!({"Protocol": "-1", "RuleAction": "deny", "CidrBlock": "10.0.0.0/16"});
     bed.ec2("replace_network_acl_entry", entry(90, false, deny));

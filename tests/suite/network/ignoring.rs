@@ -86,7 +86,7 @@ fn ignored_changes_of_rules_leave_to_others_what_they_add_and_take_away() {
     bed.change(&ignoring(""));
     let (group, acl) = (bed.id("default_security_group"), bed.id("default_network_acl"));
     let ssh = json!([{"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}]);
-    bed.ec2("authorize_security_group_ingress", json!({"GroupId": group, "IpPermissions": ssh.clone()}));
+    bed.ec2("authorize_security_group_ingress", json!({"GroupId": group, "IpPermissions": ssh}));
     let everything = json!([{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]);
     bed.ec2("revoke_security_group_egress", json!({"GroupId": group, "IpPermissions": everything}));
     let deny = json!({"NetworkAclId": acl, "Egress": false, "RuleNumber": 90, "RuleAction": "deny", "Protocol": "6",
