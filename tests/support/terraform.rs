@@ -124,6 +124,25 @@ impl Workspace {
         self.run(&["import", "-no-color", "-input=false", address, id])
     }
 
+    /// Forgets a resource and imports it by its id.
+    pub(crate) fn reimport(&self, address: &str) {
+        let id = self.state().attribute(address, "id").as_str().expect("it has an id").to_owned();
+        self.run(&["state", "rm", address]).succeeded();
+        self.import(address, &id).succeeded();
+    }
+
+    /// Forgets a resource, whose configuration is gone, and takes it back with the one that Terraform writes for it, which
+    /// must plan nothing.
+    pub(crate) fn generate(&self, address: &str, id: &str) {
+        self.run(&["state", "rm", address]).succeeded();
+        self.config(&format!("import {{\n  to = {address}\n  id = \"{id}\"\n}}\n"));
+        let plan = self.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
+        assert!(plan.says("1 to import, 0 to add, 0 to change, 0 to destroy"), "{plan}");
+        self.apply(&[]).succeeded();
+        self.assert_nothing_to_do();
+        fs::remove_file(self.path().join("generated.tf")).expect("terraform has written it");
+    }
+
     pub(crate) fn show(&self) -> Run {
         self.run(&["show", "-no-color"])
     }

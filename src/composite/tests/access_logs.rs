@@ -65,7 +65,7 @@ async fn a_key_that_is_missing_is_warned_of_at_plan_and_stops_the_apply_before_i
         let plan = terraform.plan(&with_alias()).await;
         assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
         let warning = &plan.diagnostics.0[0];
-        assert!(warning.summary.contains("waits for something"), "{warning:?}");
+        assert!(warning.summary.contains("waits for what access_log_logservice_group_kms_key_id names"), "{warning:?}");
         assert!(warning.detail.contains("alias/logs"), "{warning:?}");
         let before = terraform.state.clone();
         let refused = terraform.apply_plan(&with_alias(), plan).await;

@@ -127,20 +127,6 @@ fn what_a_killed_create_has_left_stops_a_create_and_is_taken_over_by_import() {
 }
 
 #[test]
-fn a_log_group_of_someone_else_is_never_taken_over() {
-    let bed = Bed::new();
-    let group = json!({ "logGroupName": "/shop/access", "tags": { "whose": "theirs" } });
-    bed.proxy.account().boto("logs", "create_log_group", group);
-    bed.config(&shop(&bed));
-    let run = bed.workspace.apply(&[]);
-    run.failed_with("log group /shop/access exists already and is not managed here");
-    bed.destroy();
-    let groups = bed.proxy.account().list_of("log_groups");
-    let theirs = groups.iter().find(|group| group["logGroupName"] == "/shop/access").expect("it is left alone");
-    assert_eq!(theirs["tags"], json!({ "whose": "theirs" }));
-}
-
-#[test]
 fn a_deployment_that_aws_could_not_make_is_an_error_in_awss_words() {
     let bed = Bed::new();
     bed.apply(&json!({ "route_config": { "GET /a": bed.to("orders") } }));

@@ -10,10 +10,8 @@ use crate::support::proxy::log::Record;
 
 /// Forgets a gateway and imports it by its id, and asserts that no call changed anything.
 fn reimport(bed: &Bed, address: &str) {
-    let id = text(bed.workspace.state().attribute(address, "id"));
     bed.proxy.clear_calls();
-    bed.workspace.run(&["state", "rm", address]).succeeded();
-    bed.workspace.import(address, &id).succeeded();
+    bed.workspace.reimport(address);
     assert_nothing_changed(bed);
 }
 
@@ -46,16 +44,10 @@ fn comes_back(bed: &Bed, attributes: &Value) {
 /// The configuration that Terraform writes for an import plans nothing either.
 fn generates(bed: &Bed) {
     let id = text(&bed.attribute("id"));
-    bed.workspace.run(&["state", "rm", THIS]).succeeded();
     remove(bed, "main.tf.json");
-    bed.workspace.config(&format!("import {{\n  to = {THIS}\n  id = \"{id}\"\n}}\n"));
     bed.proxy.clear_calls();
-    let plan = bed.workspace.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
-    assert!(plan.says("1 to import, 0 to add, 0 to change, 0 to destroy"), "{plan}");
-    bed.workspace.apply(&[]).succeeded();
-    bed.workspace.assert_nothing_to_do();
+    bed.workspace.generate(THIS, &id);
     assert_nothing_changed(bed);
-    remove(bed, "generated.tf");
     remove(bed, "main.tf");
 }
 

@@ -9,12 +9,9 @@ use super::{Bed, THIS, network, text};
 
 /// Forgets resources and imports each by its id, and asserts that no call changed anything.
 fn reimport(bed: &Bed, addresses: &[String]) {
-    let state = bed.workspace.state();
-    let ids: Vec<String> = addresses.iter().map(|address| text(state.attribute(address, "id"))).collect();
     bed.proxy.clear_calls();
-    for (address, id) in addresses.iter().zip(&ids) {
-        bed.workspace.run(&["state", "rm", address]).succeeded();
-        bed.workspace.import(address, id).succeeded();
+    for address in addresses {
+        bed.workspace.reimport(address);
     }
     assert_nothing_changed(bed);
 }
@@ -54,14 +51,8 @@ fn comes_back_in(bed: &Bed, attributes: &str) {
 
     // The configuration that Terraform writes for it plans nothing either.
     let id = text(&bed.attribute("id"));
-    bed.workspace.run(&["state", "rm", THIS]).succeeded();
-    bed.workspace.config(&format!("import {{\n  to = {THIS}\n  id = \"{id}\"\n}}\n"));
     bed.proxy.clear_calls();
-    let plan = bed.workspace.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
-    assert!(plan.says("1 to import, 0 to add, 0 to change, 0 to destroy"), "{plan}");
-    bed.workspace.apply(&[]).succeeded();
-    bed.workspace.assert_nothing_to_do();
-    std::fs::remove_file(bed.workspace.path().join("generated.tf")).expect("terraform has written it");
+    bed.workspace.generate(THIS, &id);
     bed.config(attributes);
     bed.workspace.assert_nothing_to_do();
     assert_nothing_changed(bed);
