@@ -286,35 +286,55 @@ pub(super) fn root_is_gone<P: Product>(
     );
 }
 
-/// What a destroy takes that cannot be had again.
+/// What is about to end, for [`warn_of_end`].
+#[derive(Clone, Copy)]
+pub(super) enum End {
+    /// The user destroys it.
+    Destroy,
+    /// A change of the configuration makes another one in its place.
+    Replacement,
+}
+
+/// What goes with a root: each object by key and id, first what cannot be had again.
 ///
 /// `in_the_way` is `None` where nobody could look, as the provider block still holds unknowns.
-pub(super) fn warn_of_destroy<P: Product>(
+pub(super) fn warn_of_end<P: Product>(
+    end: End,
     (name, id): (&str, &str),
     inventory: &Inventory,
     in_the_way: Option<&InTheWay>,
     diagnostics: &mut Diagnostics,
 ) {
-    let lost =
-        inventory.present().filter(|entry| matches!(entry.spec(), Spec::Eip(_) | Spec::LogGroup(_))).map(|entry| {
-            match entry.spec() {
-                Spec::LogGroup(_) => format!("  log group {} with its events", entry.id),
-                _ => format!("  {} ({}){}", entry.key, entry.id, lost(entry)),
-            }
-        });
-    let lost: Vec<String> = lost.collect();
-    if !lost.is_empty() {
-        let mut text = format!("These go with {id}:\n{}", lost.join("\n"));
-        if in_the_way.is_none() {
-            text.push_str(&format!(
-                "\n\nWhat others keep in {id} could not be looked up, as the provider configuration is not known yet."
-            ));
-        }
-        diagnostics.warning(format!("Destroying {} {name:?} gives up what cannot be had again", P::TYPE_NAME), text);
+    let (for_good, others): (Vec<&Entry>, Vec<&Entry>) =
+        inventory.present().partition(|entry| matches!(entry.spec(), Spec::Eip(_) | Spec::LogGroup(_)));
+    let line = |entry: &&Entry| format!("  {} ({}){}", entry.key, entry.id, lost(entry));
+    let mut parts = Vec::new();
+    if !for_good.is_empty() {
+        parts.push(format!("These cannot be had again:\n{}", lines(&for_good, line)));
+    }
+    if !others.is_empty() {
+        parts.push(format!("These go with {id}:\n{}", lines(&others, line)));
+    }
+    if in_the_way.is_none() {
+        parts.push(format!(
+            "What others keep in {id} could not be looked up, as the provider configuration is not known yet."
+        ));
+    }
+    let count = counted(for_good.len() + others.len(), "AWS object");
+    let summary = match end {
+        End::Destroy => format!("Destroying {} {name:?} deletes {count}", P::TYPE_NAME),
+        End::Replacement => format!("Replacing {} {name:?} deletes {count}", P::TYPE_NAME),
+    };
+    if !(for_good.is_empty() && others.is_empty()) {
+        diagnostics.warning(summary, parts.join("\n\n"));
     }
     if let Some(in_the_way) = in_the_way {
         warn_of_foreigners::<P>((name, id), in_the_way, diagnostics);
     }
+}
+
+fn lines(entries: &[&Entry], line: impl Fn(&&Entry) -> String) -> String {
+    entries.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What others keep in a root that is to be destroyed.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::messages::End;
 use super::planning::name;
 use super::private::Private;
 use super::{messages, refresh, state};
@@ -26,9 +27,20 @@ pub(super) async fn plan_of_destroy<P: Product>(connection: &Connection, request
     };
     let name = state::decode::<P>(&request.prior).map(|(_, config)| name::<P>(&config)).unwrap_or_default();
     let inventory = inventory.unwrap_or_default();
-    messages::warn_of_destroy::<P>((&name, id), &inventory, in_the_way.as_ref(), &mut diagnostics);
+    messages::warn_of_end::<P>(End::Destroy, (&name, id), &inventory, in_the_way.as_ref(), &mut diagnostics);
     let private = request.prior_private;
     PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics }
+}
+
+/// What a replacement takes away. Terraform asks for no plan of the destroy that is a part of it.
+pub(super) async fn warn_of_replacement<P: Product>(
+    cloud: &dyn Cloud,
+    (name, id): (&str, &str),
+    inventory: &Inventory,
+    diagnostics: &mut Diagnostics,
+) {
+    let in_the_way = of_root::<P>(cloud, id, &mut Some(inventory.clone())).await;
+    messages::warn_of_end::<P>(End::Replacement, (name, id), inventory, Some(&in_the_way), diagnostics);
 }
 
 /// What others keep in the root. An inventory that private state does not tell is looked up first.

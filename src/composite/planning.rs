@@ -120,6 +120,12 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
     }
     // What replaces the topology is planned as if there were none, as Terraform will ask again.
     let replacing = !requires_replace.is_empty();
+    if replacing && !has_lost_root {
+        let replaced = (name::<P>(&config), request.prior.get("id").as_str().unwrap_or_default());
+        let inventory = &private.inventory;
+        obstacles::warn_of_replacement::<P>(cloud.as_ref(), (&replaced.0, replaced.1), inventory, &mut diagnostics)
+            .await;
+    }
     let (prior, mut private) = if replacing { (None, Private::of(Inventory::default())) } else { (prior, private) };
     let decided = decide::<P>(&config, prior.as_ref(), &mut private.inventory, scope, &facts, &mut diagnostics);
     let mut planned = match decided {

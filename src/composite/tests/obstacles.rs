@@ -90,7 +90,17 @@ async fn the_plan_of_a_destroy_names_what_others_keep_and_needs_no_connection() 
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     let [addresses] = &terraform.plan_of_destroy(None).await[..] else { panic!("one warning") };
-    assert_eq!(addresses.summary, "Destroying fgw_four_tier_vpc \"main\" gives up what cannot be had again");
+    let inventory = inventory(&terraform.private);
+    let summary = format!("Destroying fgw_four_tier_vpc \"main\" deletes {} AWS objects", inventory.entries.len());
+    assert_eq!(addresses.summary, summary);
+    for entry in &inventory.entries {
+        assert!(addresses.detail.contains(&format!("\n  {} ({})", entry.key, entry.id)), "{}", addresses.detail);
+    }
+    let (address, _) = addresses.detail.split_once("These go with").expect("two parts");
+    assert!(
+        address.contains("eip.0 (") && address.contains("the public address") && !address.contains("subnet"),
+        "{address}"
+    );
     assert!(!addresses.detail.contains("could not be looked up"), "{}", addresses.detail);
     terraform.use_subnet("subnet.private_app.0");
     let warnings = terraform.plan_of_destroy(None).await;
@@ -103,6 +113,23 @@ async fn the_plan_of_a_destroy_names_what_others_keep_and_needs_no_connection() 
     // Private state is a cache: without it our own objects are found before others are looked for.
     terraform.private = Vec::new();
     assert_eq!(terraform.plan_of_destroy(None).await[1], warnings[1]);
+}
+
+#[tokio::test]
+async fn the_plan_of_a_replacement_names_what_goes_and_what_others_keep() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    terraform.use_subnet("subnet.private_app.0");
+    let plan = terraform.plan(&network(&[("cidr_block", "10.1.0.0/16".into())])).await;
+    let said = |summary: &str| {
+        let found = plan.diagnostics.0.iter().find(|it| it.summary.starts_with(summary));
+        found.unwrap_or_else(|| panic!("{summary}: {:?}", plan.diagnostics)).detail.clone()
+    };
+    let gone = said("Replacing fgw_four_tier_vpc \"main\" deletes");
+    for text in ["  eip.0 (", "the public address", "  vpc (", "  subnet.public.1 ("] {
+        assert!(gone.contains(text), "{text}: {gone}");
+    }
+    assert!(said("Others keep 1 object in").contains(INTERFACE));
 }
 
 #[tokio::test]

@@ -182,6 +182,34 @@ fn the_acl_that_is_let_go_of_an_ipv6_network_allows_that_again() {
     bed.destroy();
 }
 
+#[test]
+fn outbound_rules_and_icmp_types_change_one_by_one() {
+    let bed = Bed::new();
+    let outbound =
+        |rules: &str| ruled(&[INSIDE, PING], &format!("  default_nacl_egress_rules = {{\n    {rules}\n  }}"));
+    let all = "All = { rule_no = 100, action = \"allow\", protocol = \"-1\", from_port = 0, to_port = 0, cidr_block = \"0.0.0.0/0\" }";
+    bed.change(&outbound(all));
+    let before = rules(&bed);
+    let dns = "Dns = { rule_no = 110, action = \"allow\", protocol = \"udp\", from_port = 53, to_port = 53, cidr_block = \"10.0.0.2/32\" }";
+    let (calls, acl) = exchange(&bed, &outbound(&format!("{all}\n    {dns}")));
+    assert_eq!(calls, "CreateNetworkAclEntry 1");
+    assert!(acl.is_some_and(|line| line.contains("out 110 allow 17:53-53 10.0.0.2/32")));
+    assert_eq!(rules(&bed).len(), before.len() + 1);
+    let (calls, _) = exchange(&bed, &outbound(all));
+    assert_eq!(calls, "DeleteNetworkAclEntry 1");
+
+    let reply = PING.replace("icmp_type = 8", "icmp_type = 0");
+    let attributes = outbound(all).replace(PING, &reply);
+    bed.config(&attributes);
+    bed.proxy.clear_calls();
+    bed.workspace.apply(&[]).succeeded();
+    let calls = bed.proxy.mutations();
+    assert_eq!(calls.len(), 1, "{calls:?}");
+    assert_eq!((calls[0].call.action.as_str(), calls[0].call.param("Icmp.Type")), ("ReplaceNetworkAclEntry", "0"));
+    bed.workspace.assert_nothing_to_do();
+    bed.destroy();
+}
+
 /// Gives subnets another ACL, as their owners may.
 fn give_another_acl(bed: &Bed, subnets: &[&str]) -> String {
     let made = bed.ec2("create_network_acl", json!({"VpcId": bed.id("vpc")}));

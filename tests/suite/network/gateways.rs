@@ -76,6 +76,24 @@ fn addresses_of_the_user_serve_nat_gateways_and_stay_his() {
     // Given up for addresses of our own, which are allocated; the user's stay.
     let given_up = bed.change(&two_azs("  num_nat_gateways = 2"));
     assert_eq!(given_up.calls, "AllocateAddress 2, CreateNatGateway 2, DeleteNatGateway 2, ReplaceRoute 2");
+
+    // And taken up again: ours are lost, of which the plan tells, after the routes have left them.
+    let ours = bed.attribute("nat_gateway_public_ips");
+    bed.config(&custom(&[&own[0], &own[1]]));
+    let plan = bed.workspace.plan(&[]);
+    for index in [0, 1] {
+        let (eip, nat) = (bed.id(&format!("eip.{index}")), bed.id(&format!("nat_gateway.{index}")));
+        let address = ours[index].as_str().expect("an address");
+        let lost = format!("deleted: eip.{index} ({eip}), the public address {address} is lost");
+        assert!(plan.says(&lost) && plan.says(&format!("replaced: nat_gateway.{index} ({nat})")), "{plan}");
+    }
+    let taken_up = bed.apply();
+    assert_eq!(taken_up.calls, "CreateNatGateway 2, DeleteNatGateway 2, ReleaseAddress 2, ReplaceRoute 2");
+    let order: Vec<String> = bed.proxy.mutations().into_iter().map(|record| record.call.action).collect();
+    let last = |action: &str| order.iter().rposition(|it| it == action);
+    let first = |action: &str| order.iter().position(|it| it == action);
+    assert!(last("CreateNatGateway") < first("ReplaceRoute"), "{order:?}");
+    assert!(first("ReplaceRoute") < first("DeleteNatGateway") && first("DeleteNatGateway") < first("ReleaseAddress"));
     bed.destroy();
     let left = bed.proxy.account().list_of("addresses");
     assert_eq!(left.len(), 3, "the user's addresses are not released: {left:?}");

@@ -34,6 +34,9 @@ fn tenancy_is_given_up_in_place_and_taken_up_by_a_replacement() {
     let plan = bed.workspace.plan_json(&[]);
     let change = &plan["resource_changes"][0]["change"];
     assert_eq!((&change["actions"], &change["replace_paths"]), (&json!(["delete", "create"]), &json!([["tenancy"]])));
+    let told = bed.workspace.plan(&[]);
+    let gone = format!("  vpc ({})", dedicated["vpc"].as_str().expect("an id"));
+    assert!(told.says("Replacing fgw_four_tier_vpc \"main\" deletes") && told.says(&gone), "{told}");
     let replaced = bed.apply();
     assert!(replaced.calls.contains("CreateVpc 1") && replaced.calls.contains("DeleteVpc 1"), "{replaced:#?}");
     assert_ne!(bed.attribute("aws_objects")["vpc"], dedicated["vpc"]);
