@@ -122,13 +122,28 @@ impl Bed {
     fn apply_with(&self, options: &[&str]) -> Change {
         let before = self.picture();
         self.proxy.clear_calls();
-        self.workspace.apply(options).succeeded();
+        let plan = self.workspace.plan_json(options);
+        self.workspace.apply_plan().succeeded();
         let calls = self.calls();
+        self.assert_did_what_was_planned(&plan);
         self.workspace.assert_nothing_to_do();
         assert_eq!(self.attribute("drift"), json!({}), "a finished apply leaves no drift");
         assert_eq!(self.attribute("leaving"), json!({}), "nothing uses what an apply deletes here");
         let after = self.picture();
         Change { calls, gone: after.missing_of(&before), new: before.missing_of(&after) }
+    }
+
+    /// Asserts that every object which a plan says will be made anew has been. That what it says will stay has stayed,
+    /// Terraform checks itself.
+    fn assert_did_what_was_planned(&self, plan: &Value) {
+        let changes = plan["resource_changes"].as_array().expect("a list");
+        let change = &changes.iter().find(|it| it["address"] == THIS).expect("the network is there")["change"];
+        let (before, after) = (&change["before"]["aws_objects"], self.attribute("aws_objects"));
+        let anew = change["after_unknown"]["aws_objects"].as_object().into_iter().flatten().map(|(key, _)| key);
+        // A route is named by its table and destination, and has no other id.
+        for key in anew.filter(|key| !key.starts_with("route.")) {
+            assert_ne!(before[key], after[key], "the plan says that {key} is made anew, and it has stayed");
+        }
     }
 
     /// Destroys, and asserts through boto3 that nothing of ours is left.
