@@ -209,6 +209,13 @@ impl Facts {
         lookups.into_iter().filter(is_unanswered).collect()
     }
 
+    /// The look-ups whose answer may have too little in it, although it is not empty: what a blueprint misses in a list
+    /// may be made by the same run too. `asked` has been asked just now.
+    pub fn incomplete(lookups: Vec<Lookup>, asked: &[Lookup]) -> Vec<Lookup> {
+        let is_list = |lookup: &Lookup| matches!(lookup, Lookup::Certificates(_));
+        lookups.into_iter().filter(|lookup| is_list(lookup) && !asked.contains(lookup)).collect()
+    }
+
     /// The same, with the answers of a later look.
     #[must_use]
     pub fn with(self, later: Facts) -> Facts {

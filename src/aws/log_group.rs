@@ -18,6 +18,9 @@ use crate::product::Scope;
 /// this is also what a mistake costs.
 const KEY_POLICY: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 120_000 });
 
+/// Under which name it is learned when a group was created, in milliseconds since 1970.
+const CREATION_TIME: &str = "creation_time";
+
 /// A log group and its tags, which AWS shows by two calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
@@ -29,19 +32,7 @@ pub(crate) struct Found {
 
 /// Reads a log group by its exact name. `None` where it does not exist.
 pub(crate) async fn find(session: &Session, name: &str) -> Result<Option<Found>, Failure> {
-    let mut token = None;
-    let shown = loop {
-        let request = session.logs.describe_log_groups().log_group_name_prefix(name).set_next_token(token);
-        let page = request.send().await.map_err(|error| error.failure("DescribeLogGroups"))?;
-        let mut groups = page.log_groups.unwrap_or_default().into_iter();
-        if let Some(group) = groups.find(|group| group.log_group_name.as_deref() == Some(name)) {
-            break group;
-        }
-        match page.next_token.filter(|token| !token.is_empty()) {
-            Some(next) => token = Some(next),
-            None => return Ok(None),
-        }
-    };
+    let Some(shown) = show(session, name).await? else { return Ok(None) };
     let Some(arn) = arn_of(&shown) else { return Ok(None) };
     match session.logs.list_tags_for_resource().resource_arn(arn).send().await {
         Ok(answer) => Ok(Some(Found { shown, tags: answer.tags.unwrap_or_default() })),
@@ -49,6 +40,23 @@ pub(crate) async fn find(session: &Session, name: &str) -> Result<Option<Found>,
             failure if is_absent(&failure) => Ok(None),
             failure => Err(failure),
         },
+    }
+}
+
+/// A log group of exactly this name, without its tags.
+async fn show(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
+    let mut token = None;
+    loop {
+        let request = session.logs.describe_log_groups().log_group_name_prefix(name).set_next_token(token);
+        let page = request.send().await.map_err(|error| error.failure("DescribeLogGroups"))?;
+        let mut groups = page.log_groups.unwrap_or_default().into_iter();
+        if let Some(group) = groups.find(|group| group.log_group_name.as_deref() == Some(name)) {
+            return Ok(Some(group));
+        }
+        match page.next_token.filter(|token| !token.is_empty()) {
+            Some(next) => token = Some(next),
+            None => return Ok(None),
+        }
     }
 }
 
@@ -62,7 +70,8 @@ pub(crate) fn read(found: &Found, api: Key, key: Key) -> Option<Observed> {
         kms_key_arn: Input::Known(found.shown.kms_key_id.clone()),
         tags: tag_changes::shown(&found.tags),
     };
-    let learned = arn_of(&found.shown).map(|arn| learned(arn.to_string())).unwrap_or_default();
+    let created = found.shown.creation_time;
+    let learned = arn_of(&found.shown).map(|arn| learned(arn.to_string(), created)).unwrap_or_default();
     Some(Observed { id: name, key, spec: Spec::LogGroup(spec), learned })
 }
 
@@ -70,6 +79,16 @@ pub(crate) fn read(found: &Found, api: Key, key: Key) -> Option<Observed> {
 pub(crate) fn is_ours(found: &Found, resource: &str, slot: &str) -> bool {
     let tag = |key: &str| found.tags.get(key).map(String::as_str);
     tag(ownership::RESOURCE) == Some(resource) && tag(ownership::OBJECT) == Some(slot)
+}
+
+/// Whether a log group may be the one that state knows, and not one that somebody made anew under its name: that one was
+/// created at another time, and does not carry our tags. Ours stays ours though somebody takes its tags away.
+pub(crate) fn is_the_same(found: &Found, learned: &Learned, resource: &str, slot: &str) -> bool {
+    let is_unchanged = match (learned.get(CREATION_TIME), found.shown.creation_time) {
+        (Some(learned), Some(shown)) => *learned == shown.to_string(),
+        _ => true,
+    };
+    is_unchanged || is_ours(found, resource, slot)
 }
 
 /// Makes a log group. One that is there already is taken only if it carries our tags.
@@ -117,7 +136,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
         Err(failure) => return Err(of_key(failure, kms_key_arn.as_deref())),
     };
     operation.record_id(name);
-    operation.record_learned(learned(arn(operation, name).await?));
+    // The answer to a create tells nothing.
+    let created = show(session, name).await?.and_then(|shown| shown.creation_time);
+    operation.record_learned(learned(arn(operation, name).await?, created));
     update(operation, name, from.as_ref(), spec).await
 }
 
@@ -268,8 +289,9 @@ async fn arn(operation: &Operation<'_>, name: &str) -> Result<String, Failure> {
     .await
 }
 
-fn learned(arn: String) -> Learned {
-    Learned::from([("arn".to_string(), arn)])
+fn learned(arn: String, creation_time: Option<i64>) -> Learned {
+    let created = creation_time.map(|time| (CREATION_TIME.to_string(), time.to_string()));
+    [("arn".to_string(), arn)].into_iter().chain(created).collect()
 }
 
 fn resource(operation: &Operation<'_>) -> String {

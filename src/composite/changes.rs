@@ -10,10 +10,10 @@ use super::planning::{Decision, decide, name};
 use super::private::Private;
 use super::stages::carry_out;
 use super::{Composite, import, messages, refresh, state};
-use crate::cloud::{Cause, Cloud, RootState, SharedCloud};
+use crate::cloud::{Cause, Cloud, Failure, RootState, SharedCloud};
 use crate::objects::{Inventory, Object, Spec};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
-use crate::product::Product;
+use crate::product::{Facts, Product};
 use crate::reconcile::{self, Action, Execution, Outcome, Plan};
 
 /// How long a create or update may take where the user does not say.
@@ -63,15 +63,28 @@ impl<P: Product> Composite<P> {
         // What was found at plan stays, so that apply does what was shown.
         let mut facts = private.facts.take().unwrap_or_default();
         let unanswered = facts.unanswered(P::lookups(&config));
-        if !unanswered.is_empty() {
-            match cloud.facts(&unanswered).await {
-                Ok(later) => facts = facts.with(later),
-                Err(failure) => {
-                    diagnostics.error(format!("Applying {} failed", P::TYPE_NAME), messages::detail(&failure));
-                    return unchanged(diagnostics, &request);
-                }
+        let misses = |facts: &Facts, inventory: &mut Inventory| {
+            let diagnostics = &mut Diagnostics::default();
+            let decided = decide::<P>(&config, prior.as_ref(), inventory, cloud.scope(), facts, diagnostics);
+            matches!(decided, Ok(Some(decision)) if !decision.missing.is_empty())
+        };
+        let looked = async {
+            if !unanswered.is_empty() {
+                facts = facts.with(cloud.facts(&unanswered).await?);
             }
-        }
+            let incomplete = Facts::incomplete(P::lookups(&config), &unanswered);
+            if !incomplete.is_empty() && misses(&facts, &mut private.inventory) {
+                facts = facts.with(cloud.facts(&incomplete).await?);
+            }
+            Ok::<_, Failure>(facts)
+        };
+        let facts = match looked.await {
+            Ok(facts) => facts,
+            Err(failure) => {
+                diagnostics.error(format!("Applying {} failed", P::TYPE_NAME), messages::detail(&failure));
+                return unchanged(diagnostics, &request);
+            }
+        };
         let decide_from = |inventory: &mut Inventory, diagnostics: &mut Diagnostics| {
             decide::<P>(&config, prior.as_ref(), inventory, cloud.scope(), &facts, diagnostics)
         };

@@ -1,6 +1,7 @@
 //! What a look at AWS changes in the inventory, and what of it is drift. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
 
 use super::private::Private;
 use crate::cloud::Observed;
@@ -26,7 +27,7 @@ pub(super) fn observe(
         entry.ignored = ignored.covers(&entry.key.slot);
         let position = unseen
             .iter()
-            .position(|object| object.id == entry.id)
+            .position(|object| (discriminant(&object.spec), object.id.as_str()) == entry.kind_and_id())
             .or_else(|| unseen.iter().position(|object| object.key == entry.key && object.spec.tags().is_none()));
         let Some(position) = position else {
             entry.gone = true;

@@ -233,16 +233,20 @@ impl Cloud for Simulation {
         }
         let has_root = objects.iter().any(|object| object.key.slot == owner.root());
         let ids = self.ids.lock().unwrap();
+        let knows = |object: &Object| {
+            let there = (std::mem::discriminant(&object.spec), ids[&object.key].as_str());
+            known.iter().find(|entry| entry.kind_and_id() == there)
+        };
         // An address is found by its tag. The others are looked for by their names.
         let is_seen = |object: &&Object| match object.spec {
             _ if has_root => true,
             Spec::Eip(_) => true,
-            _ => outlives_root(&object.spec) && known.iter().any(|entry| entry.id == ids[&object.key]),
+            _ => outlives_root(&object.spec) && knows(object).is_some(),
         };
         let seen = objects.iter().filter(is_seen).map(|object| Observed {
             id: ids[&object.key].clone(),
             key: object.key.clone(),
-            spec: as_known(&object.spec, known.iter().find(|it| it.id == ids[&object.key])),
+            spec: as_known(&object.spec, knows(object)),
             learned: self.shown(&object.spec, &ids[&object.key]),
         });
         let root_state = self.root_state.lock().unwrap().filter(|_| has_root);
@@ -257,7 +261,8 @@ impl Cloud for Simulation {
         if object.key.slot == work.owner.root() {
             *self.root_state.lock().unwrap() = Some(RootState::Creating);
         }
-        let id = format!("{}-{}", object.key.slot, self.counter.fetch_add(1, Ordering::Relaxed));
+        let id = named(&object.spec)
+            .unwrap_or_else(|| format!("{}-{}", object.key.slot, self.counter.fetch_add(1, Ordering::Relaxed)));
         {
             let mut objects = self.objects();
             for other in objects.iter() {
@@ -412,6 +417,15 @@ fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
         gateways.retain(|gateway| ours.contains(gateway));
     }
     spec
+}
+
+/// The name of what AWS knows by no other id. Things of different kinds may share one.
+fn named(spec: &Spec) -> Option<String> {
+    match spec {
+        Spec::LogGroup(group) => group.name.known().cloned(),
+        Spec::DomainName(domain) => domain.domain_name.known().cloned(),
+        _ => None,
+    }
 }
 
 fn outlives_root(spec: &Spec) -> bool {

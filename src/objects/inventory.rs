@@ -1,6 +1,7 @@
 //! What exists: the objects of one topology with their AWS ids, as state keeps them.
 
 use std::collections::BTreeMap;
+use std::mem::Discriminant;
 
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +93,11 @@ impl Entry {
     /// Whether it is there, or counts as there because its absence is ignored.
     pub fn is_present(&self) -> bool {
         !self.gone || self.ignored
+    }
+
+    /// What tells it from all else in AWS: its kind and its id. Kinds that AWS knows by names alone may share these.
+    pub fn kind_and_id(&self) -> (Discriminant<Spec>, &str) {
+        (std::mem::discriminant(&self.applied), &self.id)
     }
 
     /// What it looks like now, as far as it is ours to compare with what is wanted. Of an object that was found without

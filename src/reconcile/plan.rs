@@ -6,7 +6,8 @@
 //! holder waits for the old one to leave. What leads to such an old one is led elsewhere first, so that it never leads
 //! nowhere, or the plan says that it will.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::mem::Discriminant;
 
 use crate::objects::{Entry, Inventory, Key, Object, OnDelete, Ref, Spec};
 
@@ -137,21 +138,21 @@ pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable
 }
 
 fn actions(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
-    let mut taken: BTreeSet<&str> = BTreeSet::new();
+    let mut taken = HashSet::new();
     let mut actions = Vec::new();
     for object in wanted {
         let Some(entry) = holder(existing, &object.key) else {
             actions.push(Action::Create(object.clone()));
             continue;
         };
-        taken.insert(&entry.id);
+        taken.insert(entry.kind_and_id());
         let before = entry.spec_against(&object.spec);
         if entry.unfinished || before != object.spec {
             let (id, certain) = (entry.id.clone(), !entry.unfinished);
             actions.push(Action::Update { id, before, certain, to: object.clone() });
         }
     }
-    let leaving: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(entry.id.as_str())).collect();
+    let leaving: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(&entry.kind_and_id())).collect();
     let leaving_keys: BTreeSet<&Key> = leaving.iter().map(|entry| &entry.key).collect();
     for entry in leaving.iter().rev() {
         let along_with = entry.spec().parent().filter(|parent| leaving_keys.contains(parent)).cloned();
@@ -168,18 +169,21 @@ fn holder<'a>(existing: &'a Inventory, key: &Key) -> Option<&'a Entry> {
     holders.into_iter().next()
 }
 
+/// The positions of deletions, by kind and id of what they delete.
+type Deletes<'a> = HashMap<(Discriminant<Spec>, &'a str), usize>;
+
 /// Lets each operation wait for what it has to, and returns the deletions that come before anything new that claims
 /// what they free.
 fn order(ops: &mut [Op], existing: &Inventory) -> BTreeSet<usize> {
     let mut makes: BTreeMap<Key, usize> = BTreeMap::new();
-    let mut deletes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut deletes = Deletes::new();
     for (position, op) in ops.iter().enumerate() {
         match &op.action {
             Action::Create(object) | Action::Update { to: object, .. } => {
                 makes.insert(object.key.clone(), position);
             }
             Action::Delete { entry, .. } => {
-                deletes.insert(entry.id.clone(), position);
+                deletes.insert(entry.kind_and_id(), position);
             }
         }
     }
@@ -227,11 +231,11 @@ fn order_leaving(
     on_delete: OnDelete,
     ops: &[Op],
     makes: &BTreeMap<Key, usize>,
-    deletes: &BTreeMap<String, usize>,
+    deletes: &Deletes<'_>,
     waits: &mut [BTreeSet<usize>],
     existing: &Inventory,
 ) {
-    let Some(users_delete) = deletes.get(&user.id).copied() else {
+    let Some(users_delete) = deletes.get(&user.kind_and_id()).copied() else {
         // The user stays. If it is changed, the change is what turns it away from this object.
         if on_delete == OnDelete::Holds {
             waits[position].extend(makes.get(&user.key).copied());
@@ -256,8 +260,12 @@ fn order_leaving(
     }
 }
 
-fn deletes_of(key: &Key, existing: &Inventory, deletes: &BTreeMap<String, usize>) -> Vec<usize> {
-    existing.present().filter(|entry| entry.key == *key).filter_map(|entry| deletes.get(&entry.id).copied()).collect()
+fn deletes_of(key: &Key, existing: &Inventory, deletes: &Deletes<'_>) -> Vec<usize> {
+    existing
+        .present()
+        .filter(|entry| entry.key == *key)
+        .filter_map(|entry| deletes.get(&entry.kind_and_id()).copied())
+        .collect()
 }
 
 /// Makes the new holder of a claim wait for the old one, and returns the deletions that therefore cannot wait for
@@ -365,7 +373,7 @@ fn footing(target: &Ref, ops: &[Op], claimed: &BTreeSet<usize>, existing: &Inven
         },
     };
     let deletion = claimed.iter().find(|position| match &ops[**position].action {
-        Action::Delete { entry: deleted, .. } => deleted.id == entry.id,
+        Action::Delete { entry: deleted, .. } => deleted.kind_and_id() == entry.kind_and_id(),
         _ => false,
     });
     deletion.map_or(Footing::Stays, |position| Footing::Leaves(*position))

@@ -127,13 +127,20 @@ pub(crate) async fn update(
         .map(|_| ())
 }
 
-/// Deletes a mapping.
+/// Deletes a mapping, unless somebody has led it to another API: that one would not be reached any more, and as long as
+/// it is, its domain is not deleted either.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     // The API may have gone before.
     let api_id = operation.work.root_id.unwrap_or_default();
     let Spec::ApiMapping(ApiMapping { domain, .. }) = &entry.applied else { return Ok(()) };
     let domain = operation.known(&domain.fixed)?;
     let (_turns, change) = turns(operation, api_id, domain, "DeleteApiMapping").await;
+    let there = list(operation.session, domain).await?.into_iter().find(|it| it.api_mapping_id() == Some(&entry.id));
+    if let Some(there) = there.filter(|it| it.api_id() != Some(api_id)) {
+        let id = &entry.id;
+        tracing::warn!("API mapping {id} of {domain} leads to {} now, so it is left alone", target(&there));
+        return Ok(());
+    }
     let answer = change
         .send(|| async {
             let client = turn(operation.session).await;
@@ -291,11 +298,42 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_mapping_that_somebody_led_to_another_api_stays_and_keeps_its_domain() {
+        let remove = format!("DELETE {PATH}/m1");
+        for (led_to, stage, is_ours) in [("api2", "prod", false), ("api1", "prod", true), ("api1", DEFAULT, true)] {
+            let aws = Recorded::default()
+                .on(&format!("GET {PATH}"), items(&[item("m0", "api1", DEFAULT, "v1")], Some("p2")))
+                .on(&format!("GET {PATH}?nextToken=p2"), items(&[item("m1", led_to, stage, "")], None))
+                .on(&remove, Answer::Json(204, json!(null)));
+            let session = aws.session("mapping-led");
+            let key = keys::api_mapping(&domain());
+            let entry = Entry::new(key.clone(), "m1", Spec::ApiMapping(spec()));
+            run(&session, &key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
+            assert_eq!(aws.calls().contains(&remove), is_ours, "{led_to}/{stage}: {:?}", aws.calls());
+            if is_ours {
+                continue;
+            }
+            let domain_spec = Spec::DomainName(crate::objects::DomainName {
+                api: keys::api(),
+                domain_name: Input::Known("api.example.com".into()),
+                certificate_arn: Input::Known("cert1".into()),
+                endpoint_type: crate::objects::DomainName::REGIONAL.into(),
+                security_policy: crate::objects::DomainName::TLS_1_2.into(),
+                tags: Input::Known([].into()),
+            });
+            let entry = Entry::new(domain(), "api.example.com", domain_spec);
+            let refused = run(&session, &domain(), &[], async |it| domain_name::delete(it, &entry).await).await.0;
+            assert!(refused.unwrap_err().message.contains("m1 (api2/prod)"));
+        }
+    }
+
+    #[tokio::test]
     async fn a_stage_is_deleted_although_aws_still_sees_the_mapping_that_has_just_gone() {
         let stage_path = "DELETE /v2/apis/api1/stages/%24default";
         let mapped = "Please remove all base path mappings related to the stage in your domains";
         let mapped = Answer::Error(400, "BadRequestException", mapped);
         let aws = Recorded::default()
+            .on(&format!("GET {PATH}"), items(&[], None))
             .on(&format!("DELETE {PATH}/m1"), Answer::Error(404, "NotFoundException", "gone"))
             .on(stage_path, mapped.clone())
             .on(stage_path, mapped)

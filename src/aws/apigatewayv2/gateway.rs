@@ -37,7 +37,7 @@ pub(crate) async fn read(
         integration::list(session, root_id),
         authorizer::list(session, root_id),
         stage::get(session, root_id),
-        Logs::known(session, known),
+        Logs::known(session, known, &resource),
         policies(session, known_places),
         domain::known(session, known, &resource),
         dns::listed(session, known),

@@ -41,8 +41,11 @@ fn exists() -> Answer {
 
 #[tokio::test]
 async fn a_group_is_made_with_its_tags_and_then_gets_its_retention() {
+    let mut group = shown(NAME);
+    group["creationTime"] = json!(1_700_000_000_123_i64);
     let aws = Recorded::default()
         .on("CreateLogGroup", Answer::Json(200, json!({})))
+        .on("DescribeLogGroups", groups(&[group], None))
         .on("PutRetentionPolicy", Answer::Json(200, json!({})));
     let session = aws.session("r");
     let (answer, told) = run(&session, &key(), &[], async |it| create(it, &spec(Some(30))).await).await;
@@ -56,6 +59,7 @@ async fn a_group_is_made_with_its_tags_and_then_gets_its_retention() {
     assert_eq!(aws.body("PutRetentionPolicy"), json!({ "logGroupName": NAME, "retentionInDays": 30 }));
     assert_eq!(told.ids, [NAME]);
     assert_eq!(told.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
+    assert_eq!(told.learned["creation_time"], "1700000000123");
 }
 
 #[tokio::test]
@@ -129,12 +133,13 @@ async fn a_group_is_made_with_its_key_and_waits_for_a_key_policy_that_is_new() {
     let aws = Recorded::default()
         .on("CreateLogGroup", Answer::Error(400, "InvalidParameterException", NOT_FOUND))
         .on("CreateLogGroup", Answer::Error(400, "AccessDeniedException", NOT_ALLOWED))
-        .on("CreateLogGroup", Answer::Json(200, json!({})));
+        .on("CreateLogGroup", Answer::Json(200, json!({})))
+        .on("DescribeLogGroups", groups(&[], None));
     let wanted = with_key(Some(KEY), None);
     let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
     answer.unwrap();
-    assert_eq!(aws.calls(), ["CreateLogGroup", "CreateLogGroup", "CreateLogGroup"]);
-    assert!(aws.asked().iter().all(|asked| asked.body["kmsKeyId"] == KEY));
+    assert_eq!(aws.calls(), ["CreateLogGroup", "CreateLogGroup", "CreateLogGroup", "DescribeLogGroups"]);
+    assert!(aws.asked()[..3].iter().all(|asked| asked.body["kmsKeyId"] == KEY));
     assert_eq!(told.ids, [NAME]);
 }
 
@@ -167,7 +172,7 @@ async fn a_group_whose_create_got_no_answer_is_found_with_its_key() {
     let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
     answer.unwrap();
     assert_eq!(told.ids, [NAME]);
-    assert_eq!(aws.calls(), ["CreateLogGroup", "DescribeLogGroups", "ListTagsForResource"]);
+    assert_eq!(aws.calls(), ["CreateLogGroup", "DescribeLogGroups", "ListTagsForResource", "DescribeLogGroups"]);
 }
 
 #[tokio::test]

@@ -127,3 +127,37 @@ async fn a_lost_filter_and_a_lost_group_come_back_and_nothing_else_is_touched() 
         assert_eq!(terraform.account.take_calls(), made);
     }
 }
+
+#[tokio::test]
+async fn a_group_that_is_named_like_the_domain_is_told_from_it() {
+    let name = "shop.example.com";
+    let with = |with_domain: bool, with_group: bool| {
+        let attribute = |name: &'static str, value: &str| (name, Value::from(value));
+        let domain = with_domain.then(|| attribute("domain_name", name));
+        let group = with_group.then(|| attribute("access_log_logservice_group_name", name));
+        let attributes: Vec<(&str, Value)> = domain.into_iter().chain(group).collect();
+        gateway(&[("GET /a", route("a", None))], &[], &attributes)
+    };
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    terraform.assert_applies(&with(true, true)).await;
+    terraform.account.take_calls();
+    terraform.assert_applies(&with(true, false)).await;
+    assert_eq!(terraform.account.take_calls(), ["update stage", "delete log_group"]);
+    terraform.assert_applies(&with(true, true)).await;
+    terraform.account.take_calls();
+    terraform.assert_applies(&with(false, true)).await;
+    assert_eq!(terraform.account.take_calls(), ["delete api_mapping", "delete domain"]);
+    terraform.assert_applies(&with(true, true)).await;
+
+    for lost in ["domain", "log_group"] {
+        terraform.account.lose(lost);
+        terraform.refresh().await;
+        let drift = terraform.state.get("drift").as_map().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(drift, [lost]);
+        terraform.account.take_calls();
+        terraform.assert_applies(&with(true, true)).await;
+        assert_eq!(terraform.account.take_calls(), [format!("create {lost}")]);
+    }
+    assert!(!terraform.destroy().await.has_errors());
+    assert_eq!(terraform.account.slots(), Vec::<String>::new());
+}

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::composite::simulation::certificate;
+use crate::product::Certificate;
 
 /// Gateways, some of them with a domain, and some of these with a DNS record.
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
@@ -73,6 +74,20 @@ async fn without_a_certificate_the_plan_warns_and_the_apply_refuses_and_changes_
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
     assert_eq!(terraform.state, before);
     terraform.assert_quiet(&without_domain()).await;
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_made_between_plan_and_apply_is_used_though_there_were_others_for_other_names() {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    let other = Certificate { names: vec!["other.example.net".into()], ..certificate("cert-other", 1) };
+    *terraform.account.certificates.lock().unwrap() = vec![other.clone()];
+    let plan = terraform.plan(&with_domain("a.example.com")).await;
+    assert!(plan.diagnostics.0.iter().any(|it| it.detail.contains("cert-other")), "{:?}", plan.diagnostics);
+    *terraform.account.certificates.lock().unwrap() = vec![other, certificate("cert-new", 2)];
+    let applied = terraform.apply_plan(&with_domain("a.example.com"), plan).await;
+    assert!(!applied.has_errors(), "{applied:?}");
+    assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-new"));
+    terraform.assert_quiet(&with_domain("a.example.com")).await;
 }
 
 #[tokio::test]

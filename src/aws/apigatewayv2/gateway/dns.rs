@@ -44,13 +44,21 @@ pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Opt
             let zones = match public_zones(session, zone_name).await {
                 // Who may not list zones has an import all the same: the plan makes the record, and create takes it.
                 Err(failure) if failure.cause == Cause::Denied => {
-                    tracing::warn!("The DNS record of {name} is not looked for: {failure}");
+                    not_looked_for(name, &failure);
                     return Ok(None);
                 }
                 zones => zones?,
             };
             for zone_id in zones {
-                let Some(found) = dns_record::find(session, &zone_id, name).await? else { continue };
+                let found = match dns_record::find(session, &zone_id, name).await {
+                    // A role may be let into one zone alone, which need not be the first.
+                    Err(failure) if failure.cause == Cause::Denied => {
+                        not_looked_for(name, &failure);
+                        continue;
+                    }
+                    found => found?,
+                };
+                let Some(found) = found else { continue };
                 if target.is_behind(&found) {
                     let record = keys::dns_record(&zone_id.clone().into(), &name.to_string().into());
                     let observed = dns_record::read(&found, record, &zone_id, name, &[(key.clone(), target.clone())]);
@@ -62,6 +70,10 @@ pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Opt
         }
     }
     Ok(None)
+}
+
+fn not_looked_for(name: &str, denied: &Failure) {
+    tracing::warn!("The DNS record of {name} is not looked for: {denied}");
 }
 
 /// Zone and name of a record.
@@ -220,6 +232,22 @@ mod tests {
             "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
         let aws = Recorded::default().on(&by_name(NAME), Answer::Xml(403, denied.into()));
         assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn who_may_read_only_their_own_zone_can_import_all_the_same() {
+        let denied =
+            "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
+        for (own, expected) in [(nothing(), None), (alias("d-1.execute-api"), Some(record(Ref::Key(domain().key))))] {
+            let aws = Recorded::default()
+                .on(&by_name(NAME), zones(&[]))
+                .on(&by_name("shop.example.com"), zones(&[("Z2", "shop.example.com", false)]))
+                .on(&by_name("example.com"), zones(&[("Z1", "example.com", false)]))
+                .on(&by_name("com"), zones(&[]))
+                .on(&list_in("Z2"), Answer::Xml(403, denied.into()))
+                .on(&list_in("Z1"), own);
+            assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), expected);
+        }
     }
 
     #[tokio::test]

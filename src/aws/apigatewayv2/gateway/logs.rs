@@ -1,6 +1,6 @@
 //! The part of a gateway that CloudWatch Logs keeps: the log group and its subscription filter. Both outlive the API.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types::Stage;
 use aws_sdk_cloudwatchlogs::types::SubscriptionFilter;
@@ -23,21 +23,32 @@ pub(super) struct Logs {
 }
 
 impl Logs {
-    /// The groups and filters that state knows: two calls for a group, one for a filter.
-    pub(super) async fn known(session: &Session, known: &[Entry]) -> Result<Logs, Failure> {
-        let groups: BTreeSet<&str> = known
+    /// The groups and filters that state knows: two calls for a group, one for a filter. `resource` is how their tags
+    /// name the gateway.
+    pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Logs, Failure> {
+        let entries: BTreeMap<&str, &Entry> = known
             .iter()
             .filter(|entry| matches!(entry.applied, Spec::LogGroup(_)))
-            .map(|entry| entry.id.as_str())
+            .map(|entry| (entry.id.as_str(), entry))
             .collect();
         let subscribed: BTreeSet<&str> = known.iter().filter_map(group_of_filter).collect();
-        let groups = join_all(groups.into_iter().map(|name| log_group::find(session, name)));
+        let groups = join_all(entries.keys().map(|name| log_group::find(session, name)));
         let filters = join_all(subscribed.into_iter().map(|group| filter_of(session, group)));
         let (groups, filters) = tokio::join!(groups, filters);
-        Ok(Logs {
-            groups: groups.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?,
-            filters: filters.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?,
-        })
+        let groups: Vec<Found> = groups.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
+        let filters: Vec<_> = filters.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
+        // A group that somebody made anew under the name is not ours, and nor are its filters.
+        let is_ours = |found: &Found| {
+            let Some(entry) = found.shown.log_group_name.as_deref().and_then(|name| entries.get(name)) else {
+                return false;
+            };
+            let slot = keys::log_group(&entry.id.clone().into()).slot;
+            log_group::is_the_same(found, &entry.learned, resource, &slot)
+        };
+        let (ours, others): (Vec<Found>, Vec<Found>) = groups.into_iter().partition(is_ours);
+        let is_of_others = |name: &str| others.iter().any(|found| found.shown.log_group_name.as_deref() == Some(name));
+        let filters = filters.into_iter().filter(|(group, _)| !is_of_others(group)).collect();
+        Ok(Logs { groups: ours, filters })
     }
 
     /// The group that a stage logs to, if it is ours, and its filter.

@@ -35,15 +35,22 @@ fn policy(region: &str, group: &str) -> Answer {
 /// A gateway without routes whose stage logs to our group, with these filters on it. `None` is a group that is gone.
 fn aws(region: &str, filters: Option<&[Value]>) -> Recorded {
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
-    let tags = |object: &str| json!({ "fgw:resource": "http_gateway/api1", "fgw:object": object });
+    let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
+    with_groups(gateway(region), &arn, &tags, filters)
+}
+
+/// The same, without anything of CloudWatch Logs.
+fn gateway(region: &str) -> Recorded {
+    let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
+    let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "stage" });
     let api = json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e", "tags": { "fgw:state": "ready" } });
-    let stage = json!({ "stageName": "$default", "tags": tags("stage"),
+    let stage = json!({ "stageName": "$default", "tags": tags,
         "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } });
     let aws = Recorded::default()
         .on("GET /v2/apis/api1", Answer::Json(200, api))
         .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
         .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, stage));
-    with_groups(without_lists(aws), &arn, &tags("log_group"), filters)
+    without_lists(aws)
 }
 
 fn without_lists(aws: Recorded) -> Recorded {
@@ -169,4 +176,33 @@ async fn group_filter_and_statement_outlive_the_api() {
     let gone = with_groups(gone, &arn, &json!({}), Some(&[filter("fgw-access-logs", SINK)]));
     let left = seen(&gone.on(&get_policy(), policy(region, GROUP)), region, &known).await.expect("something is left");
     assert_eq!(slots(&left), ["log_group", "subscription_permission", "log_subscription"]);
+}
+
+#[tokio::test]
+async fn a_group_that_another_stack_made_anew_under_the_name_is_not_ours_nor_is_its_filter() {
+    let region = "logs-anew";
+    let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
+    let group = |created: i64, tags: Value| {
+        let shown = json!({ "logGroupName": GROUP, "arn": format!("{arn}:*"), "creationTime": created });
+        let filters = json!({ "subscriptionFilters": [filter("fgw-access-logs", SINK)] });
+        gateway(region)
+            .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [shown] })))
+            .on("DescribeSubscriptionFilters", Answer::Json(200, filters))
+            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
+            .on(&get_policy(), policy(region, GROUP))
+    };
+    let ours = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
+    let theirs = json!({ "fgw:resource": "http_gateway/api2", "fgw:object": "log_group" });
+    let known = entries(&seen(&group(1, ours.clone()), region, &[]).await.unwrap());
+    let found = async |aws: Recorded, known: &[Entry]| {
+        let seen = seen(&aws, region, known).await.unwrap();
+        let slots = slots(&seen).into_iter().map(str::to_string);
+        slots.filter(|slot| slot.starts_with("log_")).collect::<Vec<_>>()
+    };
+    let both = ["log_group", "log_subscription"];
+    assert_eq!(found(group(2, theirs.clone()), &known).await, Vec::<String>::new());
+    assert_eq!(found(group(2, ours), &known).await, both, "it carries our tags");
+    assert_eq!(found(group(1, theirs.clone()), &known).await, both, "somebody took our tags away");
+    let unlearned: Vec<Entry> = known.into_iter().map(|it| Entry { learned: Default::default(), ..it }).collect();
+    assert_eq!(found(group(2, theirs), &unlearned).await, both, "nobody can tell");
 }
