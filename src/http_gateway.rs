@@ -31,7 +31,7 @@ pub use subscription::Destination;
 
 use crate::cloud::Owner;
 pub use crate::objects::RouteKey;
-use crate::objects::{Ids, Inventory, Object, Tags};
+use crate::objects::{Ids, Inventory, Object, Spec, Tags};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::product::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts};
 
@@ -100,6 +100,12 @@ impl Product for HttpGateway {
 
     fn take_as_applied(attributes: &mut Value, configuration: &Value, _inventory: &Inventory) {
         import::take_as_applied(attributes, configuration);
+    }
+
+    /// A DNS record carries no tags. The user may have made the one that leads to the domain, beside the resource.
+    fn may_own(attributes: &Value, found: &Spec) -> bool {
+        let is_wanted = matches!(attributes.get("create_dns_entry"), Value::Bool(true) | Value::Unknown);
+        is_wanted || !matches!(found, Spec::DnsRecord(_))
     }
 
     fn reflect(state: &mut Value, inventory: &Inventory) {

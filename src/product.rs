@@ -13,7 +13,7 @@ pub use tags::MOST_TAGS;
 pub use timeouts::{OperationTimeouts, Timeouts};
 
 use crate::cloud::Owner;
-use crate::objects::{Ids, Inventory, Object};
+use crate::objects::{Ids, Inventory, Object, Spec};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
 /// One resource type. Everything here is pure: no I/O, no async, no clock.
@@ -68,6 +68,13 @@ pub trait Product: Send + Sync + 'static {
     /// Makes `attributes`, as [`imported`](Product::imported) gave them, what a later configuration is compared with:
     /// what AWS does not show is taken from that configuration. Both have their defaults filled in.
     fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory);
+
+    /// Whether what was found in AWS without a record of who made it can be this resource's, by the configured attributes.
+    /// Asked of what AWS shows no owner of.
+    fn may_own(attributes: &Value, found: &Spec) -> bool {
+        let _ = (attributes, found);
+        true
+    }
 
     /// Writes what differs in AWS from what was applied into the attributes of `state` that express it, so that
     /// Terraform shows it there.

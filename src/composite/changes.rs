@@ -58,6 +58,8 @@ impl<P: Product> Composite<P> {
             );
             return unchanged(diagnostics, &request);
         }
+        // The plan has told of what it has forgotten.
+        import::forget::<P>(&mut private, &filled, &mut Diagnostics::default());
         let settled = import::settled::<P>(&request.prior, Some(&private), &filled);
         let prior = state::decode::<P>(&settled).ok().map(|(_, config)| config);
         // What was found at plan stays, so that apply does what was shown.

@@ -5,6 +5,7 @@ use super::planning::Decision;
 use super::private::Private;
 use super::{messages, refresh, state};
 use crate::cloud::{Cloud, Owner};
+use crate::objects::Entry;
 use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, Value};
 use crate::product::{IgnoredDrift, Product};
 
@@ -69,6 +70,25 @@ pub(super) fn settled<P: Product>(prior: &Value, private: Option<&Private>, conf
         P::take_as_applied(&mut attributes, configuration, &private.inventory);
     }
     attributes
+}
+
+/// Forgets what an import has taken for ours and the configuration does not claim: it may be a user's own. Whether
+/// there was any.
+pub(super) fn forget<P: Product>(private: &mut Private, configuration: &Value, diagnostics: &mut Diagnostics) -> bool {
+    let is_imported = private.imported;
+    let is_foreign = |entry: &Entry| is_imported && entry.adopted && !P::may_own(configuration, entry.spec());
+    let mut has_forgotten = false;
+    for entry in private.inventory.entries.extract_if(.., |entry| is_foreign(entry)) {
+        has_forgotten = true;
+        diagnostics.warning(
+            format!("{} is left to others", entry.key.slot),
+            format!(
+                "The import has found {}, which the configuration does not ask for. It leaves the state and is not deleted.",
+                entry.id
+            ),
+        );
+    }
+    has_forgotten
 }
 
 /// Whether what was imported is what the configuration asks for, though it may say so in other words.

@@ -96,13 +96,14 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
         }
     };
 
-    let private = match existing::<P>(cloud.as_ref(), &request).await {
+    let mut private = match existing::<P>(cloud.as_ref(), &request).await {
         Ok(private) => private,
         Err(failure) => {
             diagnostics.error(format!("Planning {} failed", P::TYPE_NAME), messages::detail(&failure));
             return failed(diagnostics, &request);
         }
     };
+    let has_forgotten = import::forget::<P>(&mut private, &filled, &mut diagnostics);
     let facts = match cloud.facts(&P::lookups(&config)).await {
         Ok(facts) => facts,
         Err(failure) => {
@@ -142,7 +143,7 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
                 messages::warn_of_refused_requests::<P>(&name, plan, &mut diagnostics);
                 refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);
             }
-            match import::is_as_imported(&private, &decision) {
+            match !has_forgotten && import::is_as_imported(&private, &decision) {
                 true => import::kept::<P>(&request.prior, &request.config, &filled),
                 false => decided_state::<P>(&request.prior, &filled, &config, scope, &private, &decision),
             }
@@ -166,8 +167,7 @@ async fn existing<P: Product>(cloud: &dyn Cloud, request: &PlanRequest) -> Resul
         return Ok(private);
     }
     let Some(root_id) = request.prior.get("id").as_str() else { return Ok(Private::of(Inventory::default())) };
-    let ignored = refresh::ignored_in::<P>(&request.prior);
-    let found = refresh::refresh::<P>(cloud, root_id, None, &ignored).await?;
+    let found = refresh::rebuild::<P>(cloud, root_id, &request.prior).await?;
     Ok(found.unwrap_or_else(|| Private::of(Inventory::default())))
 }
 

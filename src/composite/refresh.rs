@@ -34,7 +34,12 @@ pub(super) async fn within<P: Product>(
 ) -> Result<Option<Private>, Failure> {
     let config = state::decode::<P>(state).ok().map(|(_, config)| config);
     let ignored = ignored_in::<P>(state);
-    let look = refresh::<P>(cloud, root_id, known, &ignored);
+    let look = async {
+        match known {
+            Some(known) => refresh::<P>(cloud, root_id, Some(known), &ignored).await,
+            None => rebuild::<P>(cloud, root_id, state).await,
+        }
+    };
     let Some(seconds) = config.and_then(|config| P::timeouts(&config).read) else {
         return look.await;
     };
@@ -44,8 +49,8 @@ pub(super) async fn within<P: Product>(
     tokio::time::timeout(Duration::from_secs(seconds), look).await.unwrap_or_else(|_| Err(gave_up()))
 }
 
-/// Looks at a topology of which only the state that users see is known. Where the root is gone, that state is what
-/// tells of the kinds that outlive it and cannot be found by a tag.
+/// Looks at a topology of which only the state that users see is known. What the root does not lead to, because the
+/// root is gone or what leads there was never made, is looked for by the ids in that state.
 pub(super) async fn rebuild<P: Product>(
     cloud: &dyn Cloud,
     root_id: &str,
@@ -53,13 +58,32 @@ pub(super) async fn rebuild<P: Product>(
 ) -> Result<Option<Private>, Failure> {
     let ignored = ignored_in::<P>(state);
     let found = refresh::<P>(cloud, root_id, None, &ignored).await?;
-    if found.as_ref().is_some_and(|private| private.inventory.at(P::OWNER.root()).is_some()) {
-        return Ok(found);
+    let mut inventory = found.as_ref().map(|private| private.inventory.clone()).unwrap_or_default();
+    inventory.entries.retain(|entry| P::may_own(state, entry.spec()));
+    let is_found = |entry: &Entry| {
+        let is_it = |it: &Entry| it.id == entry.id && it.spec().kind() == entry.spec().kind();
+        inventory.entries.iter().any(|it| it.key == entry.key || is_it(it))
+    };
+    let mut remembered = remembered::<P>(state, cloud.scope()).unwrap_or_default().entries;
+    remembered.retain(|entry| !is_found(entry));
+    if remembered.is_empty() {
+        return Ok(found.map(|mut private| {
+            private.inventory = inventory;
+            private
+        }));
     }
-    match remembered::<P>(state, cloud.scope()) {
-        Some(inventory) => refresh::<P>(cloud, root_id, Some(Private::of(inventory)), &ignored).await,
-        None => Ok(found),
+    inventory.entries.extend(remembered);
+    let mut found = refresh::<P>(cloud, root_id, Some(Private::of(inventory)), &ignored).await?;
+    if let Some(private) = &mut found {
+        // What was found is as applied, as it is where everything is found from the root.
+        private.inventory.entries.retain(|entry| !entry.gone);
+        for entry in &mut private.inventory.entries {
+            if let Some(observed) = entry.observed.take() {
+                entry.applied = observed;
+            }
+        }
     }
+    Ok(found)
 }
 
 /// The objects whose drift a state says to ignore.

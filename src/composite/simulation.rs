@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use crate::cloud::{
     Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Owner, Record, RootState, Seen, UnfinishedRoot, Within, Work,
 };
-use crate::objects::{Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
-use crate::plugin::Input;
+use crate::objects::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
+use crate::plugin::{Input, Value};
 use crate::product::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
 
 /// How often a NAT gateway lets others run before it works.
@@ -53,6 +53,8 @@ pub(crate) struct Simulation {
     pub(crate) left: Mutex<Vec<UnfinishedRoot>>,
     /// Whether the root lacks the tag that says who made it.
     is_foreign: std::sync::atomic::AtomicBool,
+    /// The root that each object was made for.
+    homes: Mutex<BTreeMap<Key, String>>,
 }
 
 impl Simulation {
@@ -90,6 +92,7 @@ impl Simulation {
             refuses_tags: Mutex::default(),
             left: Mutex::default(),
             is_foreign: Default::default(),
+            homes: Mutex::default(),
         }
     }
 
@@ -103,6 +106,15 @@ impl Simulation {
     /// Takes an object away, as another person would.
     pub(crate) fn lose(&self, slot: &str) {
         self.objects().retain(|object| object.key.slot != slot);
+    }
+
+    /// Makes an object of an inventory again, as another person would, with this id.
+    pub(crate) fn put(&self, inventory: &Inventory, slot: &str, id: &Value) {
+        let entry = inventory.at(slot).expect("the inventory has such an object");
+        self.objects().push(Object::new(entry.key.clone(), entry.applied.clone()));
+        let id = id.as_str().expect("ids are texts").to_string();
+        self.ids.lock().unwrap().insert(entry.key.clone(), id);
+        self.homes.lock().unwrap().remove(&entry.key);
     }
 
     /// Takes the root away and what goes with it, as another person would.
@@ -237,11 +249,15 @@ impl Cloud for Simulation {
             let there = (std::mem::discriminant(&object.spec), ids[&object.key].as_str());
             known.iter().find(|entry| entry.kind_and_id() == there)
         };
+        let is_known = |object: &Object| knows(object).is_some();
+        let knows_all = known.iter().any(|entry| entry.key.slot != owner.root());
         // An address is found by its tag. The others are looked for by their names.
         let is_seen = |object: &&Object| match object.spec {
-            _ if has_root => true,
+            Spec::Api(_) => true,
+            _ if has_root && owner == Owner::HttpGateway && knows_all => is_known(object),
+            _ if has_root => is_found(object, &objects),
             Spec::Eip(_) => true,
-            _ => outlives_root(&object.spec) && knows(object).is_some(),
+            _ => outlives_root(&object.spec) && is_known(object),
         };
         let seen = objects.iter().filter(is_seen).map(|object| Observed {
             id: ids[&object.key].clone(),
@@ -261,10 +277,20 @@ impl Cloud for Simulation {
         if object.key.slot == work.owner.root() {
             *self.root_state.lock().unwrap() = Some(RootState::Creating);
         }
-        let id = named(&object.spec)
+        let mut id = named(&object.spec)
             .unwrap_or_else(|| format!("{}-{}", object.key.slot, self.counter.fetch_add(1, Ordering::Relaxed)));
+        let root = self.ids_of(work.owner.root()).pop_first();
         {
             let mut objects = self.objects();
+            let home = self.homes.lock().unwrap().get(&object.key).cloned();
+            if outlives_root(&object.spec) && home.is_some() && home == root {
+                // What was made for this root before, and is not known any more, is taken.
+                let there = objects.iter().position(|it| it.key == object.key);
+                if let Some(position) = there {
+                    objects.remove(position);
+                    id = self.ids.lock().unwrap()[&object.key].clone();
+                }
+            }
             for other in objects.iter() {
                 for claim in object.spec.claims() {
                     let collides = other.spec.claims().iter().any(|held| claim.collides(held));
@@ -273,6 +299,7 @@ impl Cloud for Simulation {
             }
             objects.push(Object::new(object.key.clone(), object.spec.clone()));
             self.ids.lock().unwrap().insert(object.key.clone(), id.clone());
+            self.homes.lock().unwrap().extend(root.map(|root| (object.key.clone(), root)));
         }
         (record.id)(&id);
         (record.learned)(learned(&object.spec, &id));
@@ -318,7 +345,10 @@ impl Cloud for Simulation {
             return Err(Failure::new(Cause::InUse, "Simulate", "a network interface still uses it"));
         }
         let objects = self.objects();
-        for other in objects.iter().filter(|other| other.spec.parent() != Some(&entry.key)) {
+        let homes = self.homes.lock().unwrap().clone();
+        // What another person has made holds nothing of ours.
+        let ours = objects.iter().filter(|other| homes.contains_key(&other.key));
+        for other in ours.filter(|other| other.spec.parent() != Some(&entry.key)) {
             let held = other.spec.needs().iter().any(|need| need.key == entry.key && need.on_delete == OnDelete::Holds);
             // What goes along with something that is still there holds as firmly as anything else.
             assert!(!held, "{} is deleted while {} uses it", entry.key, other.key);
@@ -425,6 +455,31 @@ fn named(spec: &Spec) -> Option<String> {
         Spec::LogGroup(group) => group.name.known().cloned(),
         Spec::DomainName(domain) => domain.domain_name.known().cloned(),
         _ => None,
+    }
+}
+
+/// Whether an object is found from its root, by somebody who knows nothing else: a log group by the stage that logs to
+/// it, a statement by what calls its function.
+fn is_found(object: &Object, objects: &[Object]) -> bool {
+    let logs_to = |group: &Key| {
+        let of = |it: &Object| match &it.spec {
+            Spec::Stage(stage) => stage.access_log.as_ref().map(|log| log.log_group.clone()),
+            _ => None,
+        };
+        objects.iter().filter_map(of).any(|it| it == Ref::Key(group.clone()))
+    };
+    match &object.spec {
+        Spec::LogGroup(_) => logs_to(&object.key),
+        Spec::LogSubscription(filter) => logs_to(&filter.log_group),
+        Spec::LambdaPermission(permission) => objects.iter().any(|it| match (&permission.caller, &it.spec) {
+            (Caller::Routes, Spec::Integration(integration)) => integration.permission.as_ref() == Some(&object.key),
+            (Caller::Authorizer(authorizer), Spec::Authorizer(_)) => it.key == *authorizer,
+            (Caller::LogGroup(group), Spec::LogSubscription(filter)) => {
+                logs_to(group) && filter.permission.as_ref() == Some(&object.key)
+            }
+            _ => false,
+        }),
+        _ => true,
     }
 }
 

@@ -129,6 +129,52 @@ async fn what_is_done_to_a_domain_and_its_mapping_is_mended() {
     assert_eq!(terraform.account.take_calls(), ["create domain", "create api_mapping"]);
 }
 
+/// A gateway with a domain, with a record of the user's own that leads to it.
+async fn with_foreign_record() -> Terraform<HttpGateway> {
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    let mut config = with_domain("a.example.com");
+    config.set("create_dns_entry", true.into());
+    config.set("hosted_zone_id", "Z0123456789A".into());
+    terraform.assert_applies(&config).await;
+    let (state, private) = (terraform.state.clone(), terraform.private.clone());
+    terraform.assert_applies(&with_domain("a.example.com")).await;
+    assert!(!terraform.account.slots().contains(&"dns_record".to_string()));
+    terraform.account.put(&inventory(&private), "dns_record", state.get("aws_objects").get("dns_record"));
+    terraform.assert_quiet(&with_domain("a.example.com")).await;
+    terraform.account.take_calls();
+    terraform
+}
+
+#[tokio::test]
+async fn a_record_of_the_users_own_that_leads_to_the_domain_stays_when_the_gateway_is_rebuilt() {
+    let config = with_domain("a.example.com");
+    let mut terraform = with_foreign_record().await;
+    terraform.private = Vec::new();
+    terraform.assert_quiet(&config).await;
+    assert!(terraform.state.get("aws_objects").get("dns_record").is_null());
+    terraform.private = b"from the future".to_vec();
+    assert_eq!(terraform.plan(&config).await.planned, terraform.state, "also in a plan that does not refresh");
+    assert_eq!(terraform.replace(&config, Vec::new()).await, Diagnostics::default());
+    terraform.assert_quiet(&config).await;
+    assert!(terraform.account.slots().contains(&"dns_record".to_string()));
+}
+
+#[tokio::test]
+async fn a_record_that_an_import_has_found_and_nobody_asks_for_is_forgotten_and_not_deleted() {
+    let config = with_domain("a.example.com");
+    let mut terraform = with_foreign_record().await;
+    super::import::reimport(&mut terraform).await;
+    assert_eq!(*terraform.state.get("create_dns_entry"), Value::from(true));
+    let plan = terraform.plan(&config).await;
+    assert!(plan.diagnostics.0.iter().any(|it| it.summary.contains("dns_record is left to others")));
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+    assert_eq!(*terraform.state.get("create_dns_entry"), Value::from(false));
+    assert!(terraform.state.get("aws_objects").get("dns_record").is_null());
+    assert!(!terraform.destroy().await.has_errors());
+    assert_eq!(terraform.account.slots(), ["dns_record"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 

@@ -291,3 +291,47 @@ async fn what_a_second_stage_never_came_to_is_pending_and_not_leaving() {
     terraform.assert_applies(&network(&[])).await;
     assert!(!terraform.account.slots().contains(&"ipv6_cidr_block".to_string()));
 }
+
+#[tokio::test]
+async fn a_tainted_gateway_is_rebuilt_though_nothing_led_to_what_its_create_had_made() {
+    let pairs = [
+        ("access_log_logservice_group_name", Value::from("front-logs")),
+        ("access_log_logservice_group_subscription_destination_arn", function("sink").into()),
+    ];
+    let config = gateway(&[("GET /a", route("a", None))], &[], &pairs);
+    for slot in ["stage", "integration.", "log_subscription"] {
+        let mut terraform = Terraform::<HttpGateway>::new(0);
+        terraform.assert_applies(&config).await;
+        let all = terraform.account.slots();
+        assert!(!terraform.destroy().await.has_errors());
+        let failing = all.iter().filter(|it| it.starts_with(slot)).cloned();
+        terraform.account.failing.lock().unwrap().extend(failing);
+        assert!(terraform.apply(&config).await.has_errors());
+        assert!(terraform.account.slots().contains(&"log_group".to_string()), "{slot}");
+        terraform.account.failing.lock().unwrap().clear();
+
+        terraform.refresh().await;
+        let private = terraform.private.clone();
+        assert_eq!(terraform.replace(&config, private).await, Diagnostics::default(), "{slot}");
+        assert_eq!(terraform.account.slots(), all);
+        terraform.assert_quiet(&config).await;
+        assert!(!terraform.destroy().await.has_errors());
+        assert_eq!(terraform.account.slots(), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn private_state_of_an_unfinished_gateway_that_is_lost_is_made_up_from_the_state() {
+    let config = gateway(&[("GET /a", route("a", None))], &[], &[("access_log_logservice_group_name", "logs".into())]);
+    let mut terraform = Terraform::<HttpGateway>::new(0);
+    terraform.account.failing.lock().unwrap().push("stage".into());
+    assert!(terraform.apply(&config).await.has_errors());
+    terraform.account.failing.lock().unwrap().clear();
+    let objects = terraform.state.get("aws_objects").clone();
+    terraform.private = Vec::new();
+    terraform.refresh().await;
+    assert_eq!(*terraform.state.get("aws_objects"), objects);
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), ["create stage"]);
+}
