@@ -553,11 +553,11 @@ fn what_terraform_checks_itself_names_the_argument() {
 fn arguments_of_hashicorp_aws_without_effect_are_accepted_with_one_warning() {
     let run = validate(
         "  region = \"eu-central-1\"\n  s3_use_path_style = true\n  s3_us_east_1_regional_endpoint = \"regional\"\n  \
-         endpoints {\n    s3 = \"http://localhost:1\"\n    acm = \"http://localhost:1\"\n    ec2 = \"http://localhost:1\"\n  }\n",
+         endpoints {\n    s3 = \"http://localhost:1\"\n    rds = \"http://localhost:1\"\n    ec2 = \"http://localhost:1\"\n  }\n",
     );
     run.succeeded();
     assert!(
-        run.says("does not call the services that they are for: endpoints.acm, endpoints.s3, s3_use_path_style,"),
+        run.says("does not call the services that they are for: endpoints.rds, endpoints.s3, s3_use_path_style,"),
         "{run}"
     );
     assert_eq!(run.stdout.matches("Provider arguments without effect").count(), 1, "{run}");
