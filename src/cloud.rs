@@ -187,6 +187,21 @@ pub struct InTheWay {
 }
 
 impl InTheWay {
+    /// What several looks have found, one after the other, and which of them failed.
+    pub fn of(looks: impl IntoIterator<Item = Result<Vec<Obstacle>, Failure>>) -> InTheWay {
+        let mut all = InTheWay::default();
+        for looked in looks {
+            match looked {
+                Ok(mut obstacles) => {
+                    obstacles.sort();
+                    all.obstacles.extend(obstacles);
+                }
+                Err(failure) => all.unseen.push(failure),
+            }
+        }
+        all
+    }
+
     /// The obstacles that keep one of our objects.
     pub fn holding(&self, id: &str) -> Vec<Obstacle> {
         self.obstacles.iter().filter(|obstacle| obstacle.holds.iter().any(|held| held == id)).cloned().collect()

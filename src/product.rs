@@ -1,6 +1,8 @@
 //! What a product is: a pure description of one resource type in terms of [`objects`](crate::objects).
 
 mod ignored;
+#[cfg(test)]
+pub(crate) mod rules;
 mod tags;
 pub mod timeouts;
 

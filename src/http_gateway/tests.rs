@@ -13,15 +13,13 @@ use super::{GatewayConfig, HttpGateway, keys};
 use crate::objects::waves::waves;
 use crate::objects::{Cors, Entry, Ids, Inventory, Key, Made, Object, Spec};
 use crate::plugin::schema::{self, with_defaults};
-use crate::plugin::{Attribute, AttributePath, Input, Nested, Number, Problem, Type, Value};
+use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
+pub(super) use crate::product::rules::{UNKNOWN, value, with};
 use crate::product::{Blueprint, Context, Facts, Product, Scope};
 
 pub(super) const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
 pub(super) const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
 pub(super) const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
-
-/// The text that stands for an unknown value in a test's configuration.
-pub(super) const UNKNOWN: &str = "(unknown)";
 
 #[test]
 fn every_input_of_the_specification_is_there() {
@@ -532,27 +530,5 @@ fn conforms(value: &Value, kind: &Type) -> bool {
             entries.keys().eq(kinds.keys()) && kinds.iter().all(|(name, kind)| conforms(&entries[name], kind))
         }
         _ => false,
-    }
-}
-
-/// One JSON object with the entries of another over its own.
-pub(super) fn with(mut basis: serde_json::Value, more: serde_json::Value) -> serde_json::Value {
-    if let (Some(basis), serde_json::Value::Object(more)) = (basis.as_object_mut(), more) {
-        basis.extend(more);
-    }
-    basis
-}
-
-pub(super) fn value(json: serde_json::Value) -> Value {
-    match json {
-        serde_json::Value::Null => Value::Null,
-        serde_json::Value::Bool(value) => Value::Bool(value),
-        serde_json::Value::Number(number) => {
-            Value::Number(Number::Int(number.as_i64().expect("tests use whole numbers")))
-        }
-        serde_json::Value::String(text) if text == UNKNOWN => Value::Unknown,
-        serde_json::Value::String(text) => Value::String(text),
-        serde_json::Value::Array(items) => Value::List(items.into_iter().map(value).collect()),
-        serde_json::Value::Object(fields) => Value::Map(fields.into_iter().map(|(key, it)| (key, value(it))).collect()),
     }
 }

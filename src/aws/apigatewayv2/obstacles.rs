@@ -30,17 +30,7 @@ pub(crate) async fn in_the_way(session: &Session, api_id: &str, known: &[Entry])
         let found = shown.into_iter().filter_map(|it| foreign("authorizer", it.authorizer_id, it.name));
         found.collect()
     });
-    let mut all = InTheWay::default();
-    for looked in [routes, stages, authorizers] {
-        match looked {
-            Ok(mut obstacles) => {
-                obstacles.sort();
-                all.obstacles.extend(obstacles);
-            }
-            Err(failure) => all.unseen.push(failure),
-        }
-    }
-    all
+    InTheWay::of([routes, stages, authorizers])
 }
 
 async fn stages(session: &Session, api_id: &str) -> Result<Vec<aws_sdk_apigatewayv2::types::Stage>, Failure> {

@@ -40,17 +40,7 @@ pub(crate) async fn in_the_way(session: &Session, root_id: &str, within: Within<
             vec![interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws]
         }
     };
-    let mut all = InTheWay::default();
-    for looked in found {
-        match looked {
-            Ok(mut obstacles) => {
-                obstacles.sort();
-                all.obstacles.extend(obstacles);
-            }
-            Err(failure) => all.unseen.push(failure),
-        }
-    }
-    all
+    InTheWay::of(found)
 }
 
 /// A foreign subnet with a route table of ours: the subnet, and the table.

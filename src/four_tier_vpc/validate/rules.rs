@@ -7,10 +7,7 @@ use serde_json::{Value as Json, json};
 use super::super::config::tests::{config, decode};
 use super::*;
 use crate::plugin::{Nested, Value};
-
-/// A rule: its name, attributes that break it, the attributes at fault, what the text names, and attributes that keep
-/// it.
-type Rule = (&'static str, Json, &'static [&'static str], &'static [&'static str], Json);
+use crate::product::rules::{Rule, assert_told, value, with};
 
 fn addressing() -> Vec<Rule> {
     let pool = |more: Json| with(json!({"cidr_block": null, "ipv4_ipam_pool_id": "ipam-pool-1"}), more);
@@ -511,28 +508,10 @@ fn names_and_zones() -> Vec<Rule> {
     ]
 }
 
-fn with(mut object: Json, more: Json) -> Json {
-    for (name, value) in more.as_object().into_iter().flatten() {
-        object[name] = value.clone();
-    }
-    object
-}
-
-fn value(json: &Json) -> Value {
-    match json {
-        Json::Null => Value::Null,
-        Json::Bool(it) => (*it).into(),
-        Json::Number(it) => it.as_i64().unwrap().into(),
-        Json::String(it) => it.as_str().into(),
-        Json::Array(items) => Value::List(items.iter().map(value).collect()),
-        Json::Object(entries) => Value::map(entries.iter().map(|(key, item)| (key.clone(), value(item)))),
-    }
-}
-
 /// What the schema and the validation find wrong.
-fn problems(attributes: &Json) -> Vec<Problem> {
-    let attributes: Vec<(&str, Value)> =
-        attributes.as_object().unwrap().iter().map(|(name, it)| (name.as_str(), value(it))).collect();
+fn problems(attributes: Json) -> Vec<Problem> {
+    let Value::Map(attributes) = value(attributes) else { panic!("attributes are an object") };
+    let attributes: Vec<(&str, Value)> = attributes.iter().map(|(name, it)| (name.as_str(), it.clone())).collect();
     decode(&attributes).map_or_else(|problems| problems, |config| validate(&config))
 }
 
@@ -545,26 +524,7 @@ fn all() -> Vec<Rule> {
 fn each_rule_is_told_where_it_is_broken_and_only_there() {
     let rules = all();
     assert!(rules.len() >= 45, "{}", rules.len());
-    for (name, bad, paths, fragments, good) in rules {
-        let found = problems(&bad);
-        let found_paths: Vec<String> = found.iter().map(|it| it.path.to_string()).collect();
-        assert_eq!(found_paths, paths, "{name}: {found:#?}");
-        let text: String = found.iter().map(|it| format!("{} {}\n", it.message, it.hint)).collect();
-        for fragment in fragments {
-            assert!(text.contains(fragment), "{name}: no {fragment} in {text}");
-        }
-        assert!(found.iter().all(|it| !it.hint.is_empty()), "{name} shows no way out");
-        assert_eq!(problems(&good), [], "{name}");
-    }
-}
-
-#[test]
-fn the_names_of_rules_are_their_own() {
-    let mut names: Vec<&str> = all().iter().map(|rule| rule.0).collect();
-    names.sort_unstable();
-    let count = names.len();
-    names.dedup();
-    assert_eq!(names.len(), count);
+    assert_told(rules, problems);
 }
 
 #[test]
@@ -578,6 +538,6 @@ fn the_defaults_are_right_and_unknowns_are_no_problem() {
 #[test]
 fn all_problems_are_reported_at_once() {
     let wrong = json!({"vpc_name": " ", "cidr_block": "x", "enable_ipv6": true, "enable_dns_support": false});
-    let paths: Vec<String> = problems(&wrong).iter().map(|it| it.path.to_string()).collect();
+    let paths: Vec<String> = problems(wrong).iter().map(|it| it.path.to_string()).collect();
     assert_eq!(paths, ["vpc_name", "cidr_block", "enable_ipv6", "enable_dns_hostnames"]);
 }

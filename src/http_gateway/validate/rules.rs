@@ -6,13 +6,10 @@ mod routes;
 
 use serde_json::{Value as Json, json};
 
-use super::super::tests::{FOREIGN, ORDERS, UNKNOWN, problems, with};
+use super::super::tests::{FOREIGN, ORDERS, problems};
 use super::*;
 use crate::plugin::Nested;
-
-/// A rule: its name, attributes that break it, the attributes at fault, what the text names, and attributes that keep
-/// it.
-type Rule = (&'static str, Json, &'static [&'static str], &'static [&'static str], Json);
+use crate::product::rules::{Rule, UNKNOWN, assert_told, with};
 
 /// The ARN of a role.
 const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
@@ -382,28 +379,7 @@ fn all() -> Vec<Rule> {
 fn each_rule_is_told_where_it_is_broken_and_only_there() {
     let rules = all();
     assert!(rules.len() >= 100, "{}", rules.len());
-    for (name, bad, paths, fragments, good) in rules {
-        let found = problems(bad);
-        let found_paths: Vec<String> = found.iter().map(|it| it.path.to_string()).collect();
-        assert_eq!(found_paths, paths, "{name}: {found:#?}");
-        let text: String = found.iter().map(|it| format!("{} {}\n", it.message, it.hint)).collect();
-        for fragment in fragments {
-            assert!(text.contains(fragment), "{name}: no {fragment} in {text}");
-        }
-        for problem in &found {
-            assert!(problem.message.ends_with('.') && problem.hint.ends_with('.'), "{name}: {problem:?}");
-        }
-        assert_eq!(problems(good), [], "{name}");
-    }
-}
-
-#[test]
-fn the_names_of_rules_are_their_own() {
-    let mut names: Vec<&str> = all().iter().map(|rule| rule.0).collect();
-    names.sort_unstable();
-    let count = names.len();
-    names.dedup();
-    assert_eq!(names.len(), count);
+    assert_told(rules, problems);
 }
 
 #[test]

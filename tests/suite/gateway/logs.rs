@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::change::sorted;
 use super::{Bed, SLOW, THIS, text, with};
 use crate::support::proxy::fault::Fault;
 
@@ -69,11 +70,6 @@ fn source(bed: &Bed, group: &str) -> String {
 fn places(told: &[String], calls: &[&str]) -> Vec<usize> {
     let place = |call: &&str| told.iter().position(|it| it == call).unwrap_or_else(|| panic!("no {call} in {told:#?}"));
     calls.iter().map(place).collect()
-}
-
-fn sorted(mut told: Vec<String>) -> Vec<String> {
-    told.sort();
-    told
 }
 
 #[test]
