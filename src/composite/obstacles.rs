@@ -9,7 +9,7 @@ use super::{messages, refresh, state};
 use crate::cloud::{Cause, Cloud, Connected, Connection, InTheWay, Within};
 use crate::objects::{Claim, Entry, Inventory, Object, Spec};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
-use crate::product::{IgnoredDrift, Product};
+use crate::product::Product;
 use crate::reconcile::{Action, Outcome, Plan};
 
 /// What keeps the objects of failed deletions, by position in the plan.
@@ -22,7 +22,7 @@ pub(super) async fn plan_of_destroy<P: Product>(connection: &Connection, request
     let mut inventory = Private::decode(&request.prior_private).map(|private| private.inventory);
     let id = request.prior.get("id").as_str().unwrap_or_default();
     let in_the_way = match connection.get() {
-        Connected::Ready(cloud) => Some(of_root::<P>(cloud.as_ref(), id, &mut inventory).await),
+        Connected::Ready(cloud) => Some(of_root::<P>(cloud.as_ref(), id, &request.prior, &mut inventory).await),
         Connected::Unknown | Connected::Missing => None,
     };
     let name = state::decode::<P>(&request.prior).map(|(_, config)| name::<P>(&config)).unwrap_or_default();
@@ -39,23 +39,33 @@ pub(super) async fn warn_of_replacement<P: Product>(
     inventory: &Inventory,
     diagnostics: &mut Diagnostics,
 ) {
-    let in_the_way = of_root::<P>(cloud, id, &mut Some(inventory.clone())).await;
+    let in_the_way = within_root::<P>(cloud, id, inventory).await;
     messages::warn_of_end::<P>(End::Replacement, (name, id), inventory, Some(&in_the_way), diagnostics);
 }
 
 /// What others keep in the root. An inventory that private state does not tell is looked up first.
-async fn of_root<P: Product>(cloud: &dyn Cloud, root_id: &str, inventory: &mut Option<Inventory>) -> InTheWay {
+async fn of_root<P: Product>(
+    cloud: &dyn Cloud,
+    root_id: &str,
+    state: &Value,
+    inventory: &mut Option<Inventory>,
+) -> InTheWay {
     if inventory.is_none() {
-        match refresh::refresh::<P>(cloud, root_id, None, &IgnoredDrift::default()).await {
+        match refresh::rebuild::<P>(cloud, root_id, state).await {
             Ok(found) => *inventory = found.map(|private| private.inventory),
             Err(failure) => return InTheWay { obstacles: Vec::new(), unseen: vec![failure] },
         }
     }
     match inventory {
-        Some(inventory) if inventory.at(P::OWNER.root()).is_some() => {
-            cloud.in_the_way(P::OWNER, root_id, Within::Root, &inventory.entries).await
-        }
-        _ => InTheWay::default(),
+        Some(inventory) => within_root::<P>(cloud, root_id, inventory).await,
+        None => InTheWay::default(),
+    }
+}
+
+async fn within_root<P: Product>(cloud: &dyn Cloud, root_id: &str, inventory: &Inventory) -> InTheWay {
+    match inventory.at(P::OWNER.root()) {
+        Some(_) => cloud.in_the_way(P::OWNER, root_id, Within::Root, &inventory.entries).await,
+        None => InTheWay::default(),
     }
 }
 

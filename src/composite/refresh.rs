@@ -61,8 +61,7 @@ pub(super) async fn rebuild<P: Product>(
     let mut inventory = found.as_ref().map(|private| private.inventory.clone()).unwrap_or_default();
     inventory.entries.retain(|entry| P::may_own(state, entry.spec()));
     let is_found = |entry: &Entry| {
-        let is_it = |it: &Entry| it.id == entry.id && it.spec().kind() == entry.spec().kind();
-        inventory.entries.iter().any(|it| it.key == entry.key || is_it(it))
+        inventory.entries.iter().any(|it| it.key == entry.key || it.kind_and_id() == entry.kind_and_id())
     };
     let mut remembered = remembered::<P>(state, cloud.scope()).unwrap_or_default().entries;
     remembered.retain(|entry| !is_found(entry));

@@ -163,3 +163,15 @@ async fn the_plan_of_a_destroy_names_what_others_keep_in_an_api_as_it_goes_along
     assert!(warning.detail.contains("along with") && !warning.detail.contains("refuses"), "{}", warning.detail);
     assert!(warning.detail.contains("  route r9 \"GET /theirs\""), "{}", warning.detail);
 }
+
+#[tokio::test]
+async fn the_plan_of_a_destroy_without_private_state_names_what_the_destroy_finds() {
+    let mut terraform = Terraform::<HttpGateway>::new(0);
+    let logged = [("access_log_logservice_group_name", Value::from("logs"))];
+    terraform.assert_applies(&gateway(&[("GET /a", route("a", None))], &[], &logged)).await;
+    // Nothing but the stage leads to the log group.
+    terraform.account.lose("stage");
+    terraform.private = Vec::new();
+    let warnings = terraform.plan_of_destroy(None).await;
+    assert!(warnings[0].detail.contains("  log_group (logs), its log events are lost"), "{warnings:?}");
+}
