@@ -9,9 +9,6 @@ use std::path::Path;
 /// This file, which spells out what the others must not contain.
 const THIS: &str = "tests/suite/invariants.rs";
 
-/// Files that may be longer than the others, with the number of lines that they may have.
-const LONG: [(&str, usize, &str); 0] = [];
-
 /// One text file of the project.
 struct File {
     /// From the top of the project, with `/`.
@@ -298,14 +295,9 @@ fn files_have_one_job_and_a_size_to_match() {
     let mut places = Vec::new();
     for file in files.iter().filter(|file| file.is_rust()) {
         let is_test = !file.is_of("src") || tests.iter().any(|test| file.is_of(test));
-        let exception = LONG.iter().find(|(path, ..)| *path == file.path);
-        let usual = if is_test { 699 } else { 500 };
-        let (most, lines) = (exception.map_or(usual, |(_, most, _)| *most), file.text.lines().count());
+        let (most, lines) = (if is_test { 699 } else { 500 }, file.text.lines().count());
         if lines > most {
             places.push(format!("{}:{lines}: more than {most} lines", file.path));
-        }
-        if exception.is_some() && lines <= usual {
-            places.push(format!("{THIS}: {} needs no exception any more", file.path));
         }
         let name = file.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
         if ["util", "utils", "helper", "helpers", "common", "misc", "manager"].contains(&name) {
