@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use aws_sdk_ec2::types::ResourceType;
+use futures::future::join_all;
 
 use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look, Over, Pauses};
@@ -77,10 +78,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Resu
             })
         })
         .await?;
-    for gateway in gateways(operation, spec)? {
-        enable(operation, &id, gateway, &patience).await?;
-    }
-    Ok(())
+    enable_all(operation, &id, gateways(operation, spec)?, &patience).await
 }
 
 /// Changes which gateways propagate, and tags. Gateways that others let propagate stay.
@@ -96,12 +94,9 @@ pub(crate) async fn update(
         (Some(from), _) | (None, Some(Spec::RouteTable(from))) => gateways(operation, from)?,
         _ => Vec::new(),
     };
-    for gateway in &wanted {
-        // Enabling what is enabled changes nothing.
-        if from.is_none() || !before.contains(gateway) {
-            enable(operation, id, gateway, &patience).await?;
-        }
-    }
+    // Enabling what is enabled changes nothing.
+    let new = wanted.iter().copied().filter(|gateway| from.is_none() || !before.contains(gateway)).collect();
+    enable_all(operation, id, new, &patience).await?;
     for gateway in before.iter().filter(|gateway| !wanted.contains(gateway)) {
         disable(operation, id, gateway).await?;
     }
@@ -132,6 +127,17 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 fn gateways<'a>(operation: &Operation<'_>, spec: &'a RouteTable) -> Result<Vec<&'a str>, Failure> {
     let gateways = spec.propagating_gateways.known().map(Vec::as_slice).unwrap_or_default();
     gateways.iter().map(|gateway| operation.known(gateway).map(String::as_str)).collect()
+}
+
+/// Lets the routes of each gateway propagate. One that is not attached holds up no other, wherever it stands.
+async fn enable_all(
+    operation: &Operation<'_>,
+    id: &str,
+    gateways: Vec<&str>,
+    patience: &Patience,
+) -> Result<(), Failure> {
+    let enabled = gateways.into_iter().map(|gateway| enable(operation, id, gateway, patience));
+    join_all(enabled).await.into_iter().collect()
 }
 
 /// Lets a gateway's routes propagate to the table, as soon as the gateway is attached: that takes a while, and may be
@@ -223,7 +229,7 @@ mod tests {
         run(&aws, limit, async |operation| create(operation, &spec(&["vgw-1", "vgw-2"])).await).await.unwrap();
         let calls = aws.calls("EnableVgwRoutePropagation");
         let gateways: Vec<_> = calls.iter().map(|it| (it["RouteTableId"].as_str(), it["GatewayId"].as_str())).collect();
-        assert_eq!(gateways, [("rtb-1", "vgw-1"), ("rtb-1", "vgw-1"), ("rtb-1", "vgw-2")]);
+        assert_eq!(gateways, [("rtb-1", "vgw-1"), ("rtb-1", "vgw-2"), ("rtb-1", "vgw-1")]);
     }
 
     #[tokio::test]
@@ -237,6 +243,21 @@ mod tests {
         assert!(failure.message.contains("vgw-1 is not attached to this VPC, vpc-1"), "{}", failure.message);
         assert!(failure.message.contains("apply once more"), "{}", failure.message);
         assert!(aws.actions().len() > 1, "it tries again: {:?}", aws.actions());
+    }
+
+    #[tokio::test]
+    async fn a_gateway_that_is_never_attached_does_not_keep_the_next_one_from_propagating() {
+        let aws = Recorded::default()
+            .fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached")
+            .on("EnableVgwRoutePropagation", DONE)
+            .fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
+        let (from, to) = (spec(&[]), spec(&["vgw-1", "vgw-2"]));
+        let limit = Duration::from_millis(50);
+        let failure = run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
+        assert!(failure.unwrap_err().message.contains("vgw-1 is not attached"));
+        let calls = aws.calls("EnableVgwRoutePropagation");
+        let gateways: Vec<_> = calls.iter().map(|it| it["GatewayId"].as_str()).take(3).collect();
+        assert_eq!(gateways, ["vgw-1", "vgw-2", "vgw-1"]);
     }
 
     #[tokio::test]
