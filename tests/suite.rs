@@ -3,6 +3,8 @@
 #[path = "support/mod.rs"]
 mod support;
 
+#[path = "suite/campaigns.rs"]
+mod campaigns;
 #[path = "suite/gateway.rs"]
 mod gateway;
 #[path = "suite/invariants.rs"]

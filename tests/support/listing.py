@@ -143,8 +143,21 @@ def list_functions(request):
     return {"functions": functions}
 
 
+def list_zones(request):
+    """Hosted zones and their records; networks, on moto, have none."""
+    if request["kind"] == "moto":
+        return {"hosted_zones": []}
+    route53 = client(request, "route53")
+    zones = route53.list_hosted_zones()["HostedZones"]
+    for zone in zones:
+        zone["Id"] = zone["Id"].removeprefix("/hostedzone/")
+        zone["records"] = route53.list_resource_record_sets(HostedZoneId=zone["Id"])["ResourceRecordSets"]
+    return {"hosted_zones": with_tags(zones)}
+
+
 def list_all(request):
-    return {**list_network(request), **list_gateways(request), **list_logs(request), **list_functions(request)}
+    lists = [list_network, list_gateways, list_logs, list_functions, list_zones]
+    return {kind: items for listed in lists for kind, items in listed(request).items()}
 
 
 def call(request):

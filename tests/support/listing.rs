@@ -20,7 +20,7 @@ pub(crate) struct BotoError {
 impl Account {
     /// Everything in the account except its default VPC: a map from kind (`vpcs`, `subnets`, `route_tables`,
     /// `internet_gateways`, `egress_only_internet_gateways`, `vpn_gateways`, `addresses`, `nat_gateways`, `vpc_endpoints`,
-    /// `security_groups`, `network_acls`, `apis`, `domain_names`, `log_groups`, `functions`) to objects with the members
+    /// `security_groups`, `network_acls`, `apis`, `domain_names`, `log_groups`, `functions`, `hosted_zones`) to objects with the members
     /// that boto3 gives, and `tags` as a map. NAT gateways and endpoints in state `deleted` are left out.
     pub(crate) fn list(&self) -> Value {
         self.ask(json!({"operation": "list"})).unwrap_or_else(|error| panic!("cannot list the account: {error:?}"))

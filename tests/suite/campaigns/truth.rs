@@ -1,0 +1,64 @@
+//! Whether state tells the truth: the ids in `aws_objects` against an independent look at the account.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::emulator::Account;
+
+/// The ids, as state names them, of all that exists in an account and is ours: what carries our tags, what has no tags
+/// and stands in or on something of ours, and the statements that let AWS's services call functions.
+pub(super) fn existing(account: &Account) -> BTreeSet<String> {
+    let all = account.list();
+    let mut ids = BTreeSet::new();
+    let ours = account.ours();
+    let tagged = ours.iter().filter_map(|line| line.split(' ').nth(1));
+    ids.extend(tagged.map(str::to_owned));
+    for table in list(&all["route_tables"]).filter(|table| is_ours(table)) {
+        let id = text(&table["RouteTableId"]);
+        ids.extend(list(&table["Associations"]).map(|it| text(&it["RouteTableAssociationId"])));
+        for route in list(&table["Routes"]).filter(|route| route["Origin"] == "CreateRoute") {
+            let endpoint = route["GatewayId"].as_str().is_some_and(|gateway| gateway.starts_with("vpce-"));
+            let destination = [&route["DestinationCidrBlock"], &route["DestinationIpv6CidrBlock"]];
+            let destination = destination.into_iter().find_map(Value::as_str).filter(|_| !endpoint);
+            ids.extend(destination.map(|destination| format!("{id}_{destination}")));
+        }
+    }
+    for vpc in list(&all["vpcs"]).filter(|vpc| is_ours(vpc)) {
+        let ranges = list(&vpc["Ipv6CidrBlockAssociationSet"]);
+        let ranges = ranges.filter(|it| it["Ipv6CidrBlockState"]["State"] != "disassociated");
+        ids.extend(ranges.map(|it| text(&it["AssociationId"])));
+    }
+    for api in list(&all["apis"]).filter(|api| is_ours(api)) {
+        for (kind, id) in [("routes", "RouteId"), ("integrations", "IntegrationId"), ("authorizers", "AuthorizerId")] {
+            ids.extend(list(&api[kind]).map(|it| text(&it[id])));
+        }
+        ids.extend(list(&api["stages"]).map(|it| text(&it["StageName"])));
+    }
+    for domain in list(&all["domain_names"]).filter(|domain| is_ours(domain)) {
+        ids.extend(list(&domain["mappings"]).map(|it| text(&it["ApiMappingId"])));
+    }
+    for group in list(&all["log_groups"]).filter(|group| is_ours(group)) {
+        let name = text(&group["logGroupName"]);
+        ids.extend(list(&group["subscriptionFilters"]).map(|it| format!("{name}|{}", text(&it["filterName"]))));
+    }
+    // A zone of a campaign has no records but its own two and ours.
+    for zone in list(&all["hosted_zones"]) {
+        let records = list(&zone["records"]).filter(|record| record["Type"] == "A");
+        let id = |it: &Value| format!("{}_{}_A", text(&zone["Id"]), text(&it["Name"]).trim_end_matches('.'));
+        ids.extend(records.map(id));
+    }
+    ids
+}
+
+fn is_ours(object: &Value) -> bool {
+    object["tags"].as_object().is_some_and(|tags| tags.keys().any(|key| key.starts_with("fgw:")))
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+}
