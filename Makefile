@@ -9,7 +9,7 @@ TERRAFORM ?= terraform
 export TERRAFORM
 
 .DEFAULT_GOAL := help
-.PHONY: help build install lint fmt test demo demo-end clean-venv
+.PHONY: help build install lint fmt test torture demo demo-end clean-venv
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,13 @@ test: ## Run every test: unit, property, golden, and Terraform against two emula
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
 	cargo test --locked
+
+torture: ## Run the campaigns of failures whole (hours), and write what they counted into docs/reliability.md
+	@scripts/prerequisites.sh cargo python terraform >/dev/null
+	@scripts/venv.sh >/dev/null
+	rm -rf target/torture
+	FGW_TORTURE=whole cargo test --locked --test suite campaigns::
+	@"$$(scripts/prerequisites.sh python)" scripts/reliability.py target/torture
 
 demo: ## See both resources at work on this machine, without AWS; KEEP=1 leaves it running
 	@python=$$(scripts/prerequisites.sh $(if $(FGW_BINARY),,cargo) python terraform) && exec "$$python" scripts/demo.py

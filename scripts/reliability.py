@@ -1,0 +1,51 @@
+"""Writes the table of docs/reliability.md from what the last whole run of the campaigns has left.
+
+Usage: reliability.py DIRECTORY, where the campaigns of `make torture` wrote one JSON object each.
+"""
+
+import datetime
+import json
+import pathlib
+import platform
+import subprocess
+import sys
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
+BEGIN = "<!-- The table below is written by make torture. -->\n"
+END = "<!-- The table ends here. -->\n"
+COLUMNS = ["runs", "calls", "faults", "survived", "lost"]
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def table(campaigns):
+    lines = row(["Campaign", *COLUMNS]) + row(["---"] + ["---:"] * len(COLUMNS))
+    for campaign in sorted(campaigns, key=lambda it: it["name"]):
+        lines += row([campaign["name"], *(f"{campaign[column]:,}" for column in COLUMNS)])
+    return lines + row(["**all**", *(f"**{sum(it[column] for it in campaigns):,}**" for column in COLUMNS)])
+
+
+def origin(campaigns):
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=PAGE.parent, capture_output=True, text=True)
+    changed = subprocess.run(["git", "status", "--porcelain"], cwd=PAGE.parent, capture_output=True, text=True)
+    where = (commit.stdout.strip() or "an exported tree") + (", with changes" if changed.stdout.strip() else "")
+    minutes = round(sum(it["seconds"] for it in campaigns) / 60)
+    return (f"Run with `make torture` on {datetime.date.today()} at commit {where}, on {platform.system()} "
+            f"{platform.machine()}; {minutes} minutes of tests, two or more side by side.\n")
+
+
+def main():
+    directory = pathlib.Path(sys.argv[1])
+    campaigns = [json.loads(file.read_text()) for file in sorted(directory.glob("*.json"))]
+    if not campaigns:
+        sys.exit(f"no campaign has left anything in {directory}: run make torture")
+    text = PAGE.read_text()
+    head, rest = text.split(BEGIN)
+    tail = rest.split(END)[1]
+    PAGE.write_text(f"{head}{BEGIN}\n{table(campaigns)}\n{origin(campaigns)}\n{END}{tail}")
+    print(f"{PAGE} is written from {len(campaigns)} campaigns")
+
+
+main()
