@@ -191,9 +191,13 @@ pub(crate) async fn update(
     Ok(())
 }
 
-/// Deletes a log group with its events.
+/// Deletes a log group with its events, unless somebody has deleted ours and made another one under its name.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let _turn = turn(operation.session, &entry.id).await;
+    if is_of_others(operation, entry).await? {
+        tracing::warn!("Log group {} is not the one that was made here, so it is left alone", entry.id);
+        return Ok(());
+    }
     let change = Change { action: "DeleteLogGroup", patience: &operation.work.patience, is_busy };
     let logs = &operation.session.logs;
     match change.send(|| logs.delete_log_group().log_group_name(&entry.id).send()).await {
@@ -216,6 +220,18 @@ pub(crate) async fn turn(session: &Session, name: &str) -> OwnedMutexGuard<()> {
 /// Whether another change of the group is at work.
 pub(crate) fn is_busy(failure: &Failure) -> bool {
     failure.code.as_deref() == Some("OperationAbortedException")
+}
+
+/// Whether the group of an entry's name is not the entry's. A group that AWS does not show is no one's: it may be too new.
+async fn is_of_others(operation: &Operation<'_>, entry: &Entry) -> Result<bool, Failure> {
+    let session = operation.session;
+    let is_it = |found: &Found| is_the_same(found, &entry.learned, &resource(operation), &entry.key.slot);
+    let Some(shown) = show(session, &entry.id).await? else { return Ok(false) };
+    // Tags are asked for only where the time of creation does not tell it.
+    if is_it(&Found { shown, tags: Default::default() }) {
+        return Ok(false);
+    }
+    Ok(find(session, &entry.id).await?.is_some_and(|found| !is_it(&found)))
 }
 
 /// Encrypts what is logged from now on with a key in the place of the one before, or with AWS's own.

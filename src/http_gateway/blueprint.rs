@@ -333,7 +333,8 @@ impl<'a> Draft<'a> {
         ));
     }
 
-    /// API Gateway sends a preflight request to a route that takes any method, and through its authorizer.
+    /// API Gateway sends a preflight request to a route that takes any method, and through its authorizer. A route for
+    /// `OPTIONS` beside it takes them in its place, and is looked at itself.
     fn warn_of_preflights(&mut self, config: &GatewayConfig, routes: &[(&'a str, &'a RouteConfig)]) {
         if !matches!(config.cors_configuration, Input::Known(Some(_))) {
             return;
@@ -341,7 +342,10 @@ impl<'a> Draft<'a> {
         for (key, route) in routes {
             let Ok(route_key) = RouteKey::parse(key) else { continue };
             let Input::Known(Some(authorizer)) = &route.authorizer_name else { continue };
-            if !route_key.takes_preflights() {
+            let is_spared = |(other, _): &(&str, _)| {
+                RouteKey::parse(other).is_ok_and(|other| other.takes_preflights_of(&route_key))
+            };
+            if !route_key.takes_preflights() || routes.iter().any(is_spared) {
                 continue;
             }
             let path = key.split_once(' ').map_or("/{proxy+}", |(_, path)| path);

@@ -199,6 +199,32 @@ fn cors_with_an_authorized_route_for_preflights_is_warned_of() {
         decided(&config, &Inventory::default(), &scope()).1.len()
     };
     assert_eq!(["ANY /x", "$default", "OPTIONS /x", "GET /x"].map(warnings), [1, 1, 1, 0]);
+
+    // What the warning advises is enough: API Gateway prefers a route that names the method, and $default last.
+    let beside = |guarded: &str, open: &str| {
+        let config = config(json!({
+            "faas_authorizers": { "a": { "authorizer_name": "auth" } },
+            "cors_configuration": { "allow_origins": ["*"] },
+            "route_config": {
+                guarded: { "faas_function_arn": ORDERS, "authorizer_name": "a" },
+                open: { "faas_function_arn": ORDERS },
+            },
+        }));
+        decided(&config, &Inventory::default(), &scope()).1.len()
+    };
+    for (guarded, open, expected) in [
+        ("ANY /x", "OPTIONS /x", 0),
+        ("ANY /x/{id}", "OPTIONS /x/{id}", 0),
+        ("ANY /x", "OPTIONS /y", 1),
+        ("ANY /x", "OPTIONS /{proxy+}", 1),
+        ("ANY /x", "GET /x", 1),
+        ("$default", "OPTIONS /{proxy+}", 0),
+        ("$default", "ANY /{rest+}", 0),
+        ("$default", "OPTIONS /x/{proxy+}", 1),
+        ("OPTIONS /x", "ANY /x", 1),
+    ] {
+        assert_eq!(beside(guarded, open), expected, "{guarded} beside {open}");
+    }
 }
 
 #[test]

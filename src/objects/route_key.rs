@@ -89,6 +89,20 @@ impl<'a> RouteKey<'a> {
         matches!(self, RouteKey::Default | RouteKey::Path { method: "ANY" | "OPTIONS", .. })
     }
 
+    /// Whether preflight requests that the other route takes come here instead: API Gateway prefers a route that names
+    /// the method, and `$default` last.
+    pub fn takes_preflights_of(&self, other: &RouteKey<'_>) -> bool {
+        match (self, other) {
+            (RouteKey::Path { method: "OPTIONS", parts }, RouteKey::Path { method: "ANY", parts: others }) => {
+                parts == others
+            }
+            (RouteKey::Path { parts, .. }, RouteKey::Default) => {
+                self.takes_preflights() && matches!(parts[..], [Part::Greedy(_)])
+            }
+            _ => false,
+        }
+    }
+
     /// The variables, each with its place: the path up to it and with it, without the names of variables. Routes that
     /// go through one place must give its variable one name, whatever their methods are.
     pub fn variables(&self) -> Vec<(String, &'a str)> {

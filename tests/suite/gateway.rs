@@ -28,6 +28,8 @@ mod drift_matrix;
 mod foreigners;
 #[path = "gateway/made.rs"]
 mod made;
+#[path = "gateway/mapping.rs"]
+mod mapping;
 #[path = "gateway/picture.rs"]
 mod picture;
 #[path = "gateway/refused.rs"]

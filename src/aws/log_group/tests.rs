@@ -116,9 +116,40 @@ async fn events_kept_for_ever_are_a_call_of_their_own_and_dropped_tags_are_remov
 
 #[tokio::test]
 async fn a_group_that_is_gone_counts_as_deleted() {
-    let aws = Recorded::default().on("DeleteLogGroup", Answer::Error(400, "ResourceNotFoundException", "gone"));
+    let aws = Recorded::default()
+        .on("DescribeLogGroups", groups(&[], None))
+        .on("DeleteLogGroup", Answer::Error(400, "ResourceNotFoundException", "gone"));
     let entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
     run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
+}
+
+#[tokio::test]
+async fn a_group_is_deleted_only_while_it_may_be_the_one_that_was_made() {
+    let made_at = |time: Option<i64>| {
+        let mut group = shown(NAME);
+        group["creationTime"] = json!(time);
+        groups(&[group], None)
+    };
+    let ours = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
+    let theirs = json!({ "whose": "theirs" });
+    for (answer, tags, is_deleted) in [
+        (made_at(Some(1)), &theirs, true),
+        (made_at(Some(2)), &theirs, false),
+        (made_at(Some(2)), &ours, true),
+        (made_at(None), &theirs, true),
+        // AWS may not show yet what it has made.
+        (groups(&[], None), &theirs, true),
+    ] {
+        let shows = format!("{answer:?} with {tags}");
+        let aws = Recorded::default()
+            .on("DescribeLogGroups", answer)
+            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
+            .on("DeleteLogGroup", Answer::Json(200, json!({})));
+        let mut entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
+        entry.learned = learned("arn:aws:logs:r:123456789012:log-group:/http/shop".into(), Some(1));
+        run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
+        assert_eq!(aws.calls().contains(&"DeleteLogGroup".to_string()), is_deleted, "{shows}");
+    }
 }
 
 /// An update in place, and the calls that it made.

@@ -63,6 +63,46 @@ fn a_refused_route_leaves_the_rest_in_state_and_the_tainted_gateway_can_be_kept_
 }
 
 #[test]
+fn a_tainted_gateway_without_a_stage_is_rebuilt_and_nothing_of_it_stays_behind() {
+    let bed = Bed::new();
+    bed.proxy.fault(Fault::on("CreateStage").answer(403, "AccessDeniedException", "a policy forbids it"));
+    bed.config(&shop(&bed));
+    bed.workspace.apply(&[]).failed_with("CreateStage answered AccessDeniedException: a policy forbids it");
+    assert!(bed.workspace.state().is_tainted(THIS));
+    assert_state_is_true(&bed);
+    let first = text(&bed.attribute("id"));
+    assert_eq!(bed.attribute("aws_objects")["log_group"], "/shop/access", "it was made before the stage");
+
+    // No stage leads to the log group, which has the name that the new one gets.
+    bed.proxy.clear_faults();
+    let plan = bed.workspace.plan_json(&[]);
+    assert_eq!(plan["resource_changes"][0]["change"]["actions"], json!(["delete", "create"]));
+    bed.workspace.apply_plan().succeeded();
+    bed.workspace.assert_nothing_to_do();
+    assert_ne!(text(&bed.attribute("id")), first);
+    assert_state_is_true(&bed);
+    let account = bed.proxy.account();
+    assert_eq!(
+        (account.list_of("apis").len(), account.list_of("apis")[0]["tags"]["fgw:state"].clone()),
+        (1, json!("ready"))
+    );
+    assert!(account.ours().iter().all(|it| !it.contains(&first)), "{:?}", account.ours());
+    assert_eq!(bed.call("GET", "/a", None).body, "orders /a");
+    bed.destroy();
+}
+
+#[test]
+fn a_tainted_gateway_without_a_stage_is_destroyed_whole() {
+    let bed = Bed::new();
+    bed.proxy.fault(Fault::on("CreateStage").answer(403, "AccessDeniedException", "a policy forbids it"));
+    bed.config(&shop(&bed));
+    bed.workspace.apply(&[]).failed_with("CreateStage answered AccessDeniedException");
+    bed.proxy.clear_faults();
+    bed.destroy();
+    assert_eq!(bed.proxy.account().list_of("log_groups").len(), 0);
+}
+
+#[test]
 fn a_failed_update_says_what_is_left_and_the_next_apply_does_only_that() {
     let bed = Bed::new();
     bed.apply(&shop(&bed));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Bed, THIS, text};
+use super::{Bed, THIS, text, with};
 
 /// What others have put into the API and the policy of a function.
 struct Foreigners {
@@ -157,6 +157,58 @@ fn a_route_of_others_keeps_the_integration_of_ours_that_it_leads_to() {
     bed.apply_config();
     assert_eq!(bed.told(&slots), ["DeleteIntegration integration.users", "RemovePermission permission.users"]);
     bed.destroy();
+}
+
+#[test]
+fn a_log_group_that_others_made_in_the_place_of_ours_is_never_touched() {
+    let bed = Bed::new();
+    let account = bed.proxy.account();
+    let forwarded = json!({
+        "access_log_logservice_group_retention_in_days": 30,
+        "access_log_logservice_group_subscription_destination_arn": bed.arn("users"),
+    });
+    let forwarding = with(&shop(&bed), &forwarded);
+    bed.apply(&forwarding);
+    account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let group = json!({ "logGroupName": "/shop/access", "tags": { "whose": "theirs" } });
+    account.boto("logs", "create_log_group", group);
+    let theirs = |what: &str| {
+        let groups = account.list_of("log_groups");
+        let theirs = groups.into_iter().find(|group| group["logGroupName"] == "/shop/access");
+        theirs.unwrap_or_else(|| panic!("it is deleted by {what}"))
+    };
+    let as_made = theirs("nobody");
+
+    let drift = bed.drift();
+    assert_eq!(drift["log_group"], "/shop/access is gone", "{drift}");
+    assert_eq!(drift["log_subscription"], "/shop/access|fgw-access-logs is gone", "{drift}");
+    assert_eq!(drift.as_object().map(serde_json::Map::len), Some(2), "{drift}");
+    let run = bed.workspace.apply(&[]);
+    run.failed_with("log group /shop/access exists already and is not managed here, so it is left alone");
+    run.failed_with("Choose another name");
+    run.failed_with(&format!("fgw:resource=http_gateway/{}", text(&bed.attribute("api_id"))));
+    assert_eq!(theirs("the refused apply"), as_made);
+    assert_eq!(bed.call("GET", "/a", None).body, "orders /a");
+
+    // The way out that it names, and back to no access logs.
+    bed.apply(&with(&forwarding, &json!({ "access_log_logservice_group_name": "/shop/other" })));
+    assert_eq!(theirs("the rename"), as_made);
+    bed.apply(&json!({ "route_config": { "GET /a": bed.to("orders") } }));
+    assert_eq!(theirs("the end of access logs"), as_made);
+
+    // Nor does a destroy touch it, whether anybody has looked since or not.
+    for refresh in ["-refresh=true", "-refresh=false"] {
+        account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
+        bed.apply(&shop(&bed));
+        account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        account.boto("logs", "create_log_group", json!({ "logGroupName": "/shop/access" }));
+        let options = ["destroy", "-no-color", "-input=false", "-auto-approve", refresh];
+        bed.workspace.run(&options).succeeded();
+        theirs(refresh);
+        account.assert_nothing_of_ours_is_left();
+    }
 }
 
 #[test]

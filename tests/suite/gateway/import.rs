@@ -101,6 +101,11 @@ fn every_example_comes_back_by_its_id() {
             reimport(&bed, address);
         }
         bed.workspace.assert_nothing_to_do();
+        let [address] = &addresses[..] else { panic!("each is generated alone: {addresses:?}") };
+        bed.workspace.generate(address, &text(bed.workspace.state().attribute(address, "id")));
+        bed.workspace.config(&body);
+        bed.workspace.apply(&[]).succeeded();
+        bed.workspace.assert_nothing_to_do();
         assert_nothing_changed(&bed);
         bed.workspace.destroy().succeeded();
         bed.proxy.account().assert_nothing_of_ours_is_left();
@@ -120,6 +125,69 @@ fn a_gateway_without_settings_comes_back() {
     let attributes = json!({ "route_config": { "$default": bed.to("orders") } });
     bed.apply(&attributes);
     comes_back(&bed, &attributes);
+}
+
+#[test]
+fn a_domain_with_its_record_and_logs_that_go_to_a_stream_come_back() {
+    let bed = Bed::new();
+    let account = bed.proxy.account();
+    account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
+    let key = account.boto("kms", "create_key", json!({}))["KeyMetadata"]["Arn"].clone();
+    let attributes = json!({
+        "route_config": { "GET /a": bed.to("orders") },
+        "domain_name": "api.example.com", "hosted_zone_id": zone(&bed), "create_dns_entry": true,
+        "access_log_logservice_group_name": "/shop/access",
+        "access_log_logservice_group_kms_key_id": key,
+        "access_log_format_type": "CLF",
+        "access_log_logservice_group_subscription_destination_arn":
+            format!("arn:aws:kinesis:us-east-1:{}:stream/sink", account.id),
+        "access_log_logservice_group_subscription_role_arn": "arn:aws:iam::123456789012:role/logs",
+        "access_log_logservice_group_subscription_distribution": "Random",
+        "access_log_logservice_group_subscription_filter_pattern": "[ip, user, rest]",
+    });
+    bed.apply(&attributes);
+    comes_back(&bed, &attributes);
+}
+
+#[test]
+fn a_record_of_others_for_the_domain_stays_theirs_through_an_import_and_a_destroy() {
+    let bed = Bed::new();
+    let account = bed.proxy.account();
+    account.boto("acm", "request_certificate", json!({ "DomainName": "api.example.com" }));
+    let zone = zone(&bed);
+    let attributes = json!({ "route_config": { "GET /a": bed.to("orders") }, "domain_name": "api.example.com" });
+    bed.apply(&attributes);
+    let target = bed.attribute("domain_target");
+    let alias = json!({ "Name": "api.example.com", "Type": "A", "AliasTarget": {
+        "DNSName": target["domain_name"], "HostedZoneId": target["hosted_zone_id"], "EvaluateTargetHealth": false,
+    } });
+    let batch = json!({ "Changes": [{ "Action": "CREATE", "ResourceRecordSet": alias }] });
+    let change = json!({ "HostedZoneId": zone, "ChangeBatch": batch });
+    account.boto("route53", "change_resource_record_sets", change);
+    let records = || {
+        let listed = account.boto("route53", "list_resource_record_sets", json!({ "HostedZoneId": zone }));
+        listed["ResourceRecordSets"].clone()
+    };
+    let theirs = records();
+    bed.workspace.assert_nothing_to_do();
+
+    // An import cannot tell whose it is, and the configuration does.
+    reimport(&bed, THIS);
+    bed.proxy.clear_calls();
+    bed.workspace.apply(&[]).succeeded();
+    bed.workspace.assert_nothing_to_do();
+    assert_nothing_changed(&bed);
+    assert_eq!(bed.attribute("aws_objects")["dns_record"], json!(null));
+    assert_eq!(records(), theirs);
+    bed.destroy();
+    assert_eq!(records(), theirs);
+}
+
+/// The zone `example.com`, by its id.
+fn zone(bed: &Bed) -> String {
+    let zone = json!({ "Name": "example.com", "CallerReference": "zone" });
+    let id = text(&bed.proxy.account().boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
+    id.trim_start_matches("/hostedzone/").to_owned()
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::change::sorted;
+use super::visitor::Visitor;
 use super::{Bed, SLOW, THIS, text, with};
 use crate::support::proxy::fault::Fault;
 
@@ -12,13 +13,22 @@ const GROUP: &str = "/shop/access";
 const OURS: &str = "fgw-access-logs";
 const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
 
-/// A gateway with one route and access logs.
+/// A gateway with two routes and access logs.
 fn logging(bed: &Bed, more: Value) -> Value {
     let basis = json!({
-        "route_config": { "GET /a": bed.to("orders") },
+        "route_config": routes(bed),
         "access_log_logservice_group_name": GROUP,
     });
     with(&basis, &more)
+}
+
+fn routes(bed: &Bed) -> Value {
+    json!({ "GET /a": bed.to("orders"), "GET /still": bed.to("orders") })
+}
+
+/// A client of both routes. No change of logs may be felt by either.
+fn visit(bed: &Bed) -> Visitor {
+    bed.visit(("GET /still", "orders /still"), &["GET /a"])
 }
 
 /// The same, forwarded to the function `users`.
@@ -97,6 +107,7 @@ fn a_subscription_is_made_after_its_permission_moves_to_a_stream_and_back_and_go
     assert_eq!(filters(&bed, GROUP), [to_function("")]);
     assert_eq!(log_sources(&bed, "users"), [source(&bed, GROUP)]);
     assert_eq!(bed.attribute("aws_objects")["log_subscription"], format!("{GROUP}|{OURS}"));
+    let visitor = visit(&bed);
 
     let to_stream = |pattern: &str, more: Value| {
         let basis = with(
@@ -142,6 +153,7 @@ fn a_subscription_is_made_after_its_permission_moves_to_a_stream_and_back_and_go
         ["DeleteSubscriptionFilter /shop/access", "RemovePermission subscription_permission"],
     );
     assert_eq!(filters(&bed, GROUP), Vec::<[String; 5]>::new());
+    visitor.saw_no_error();
     bed.destroy();
 }
 
@@ -150,6 +162,7 @@ fn a_renamed_group_takes_its_subscription_along_and_the_old_one_goes_last() {
     let bed = Bed::new();
     bed.proxy.latency(SLOW);
     bed.apply(&forwarding(&bed, json!({})));
+    let visitor = visit(&bed);
     let renamed = forwarding(&bed, json!({ "access_log_logservice_group_name": "/shop/requests" }));
     let told = bed.change(&renamed);
     let calls = [
@@ -171,7 +184,7 @@ fn a_renamed_group_takes_its_subscription_along_and_the_old_one_goes_last() {
     assert_eq!(filters(&bed, "/shop/requests").len(), 1);
     assert_eq!((group(&bed, GROUP), log_sources(&bed, "users")), (None, vec![source(&bed, "/shop/requests")]));
 
-    let told = bed.change(&json!({ "route_config": { "GET /a": bed.to("orders") } }));
+    let told = bed.change(&json!({ "route_config": routes(&bed) }));
     assert_eq!(
         sorted(told),
         [
@@ -180,6 +193,41 @@ fn a_renamed_group_takes_its_subscription_along_and_the_old_one_goes_last() {
             "RemovePermission subscription_permission",
         ]
     );
+    visitor.saw_no_error();
+    bed.destroy();
+}
+
+#[test]
+fn retention_and_key_are_set_exchanged_and_taken_away_in_place() {
+    let bed = Bed::new();
+    bed.proxy.latency(SLOW);
+    let (first, second) = (key(&bed, "alias/shop"), key(&bed, "alias/desk"));
+    let id = second.rsplit_once('/').expect("an ARN ends with the id").1;
+    let by_alias_arn = format!("arn:aws:kms:us-east-1:{}:alias/desk", bed.proxy.account().id);
+    bed.apply(&logging(&bed, json!({})));
+    let visitor = visit(&bed);
+    for (key, days, calls, shown) in [
+        (json!("alias/shop"), json!(30), &["AssociateKmsKey", "PutRetentionPolicy"][..], (json!(first), json!(30))),
+        (json!(second), json!(7), &["AssociateKmsKey", "PutRetentionPolicy"], (json!(second), json!(7))),
+        (json!(id), json!(7), &[], (json!(second), json!(7))),
+        (json!("alias/desk"), json!(null), &["DeleteRetentionPolicy"], (json!(second), json!(null))),
+        (json!(by_alias_arn), json!(null), &[], (json!(second), json!(null))),
+        (json!(null), json!(null), &["DisassociateKmsKey"], (json!(null), json!(null))),
+    ] {
+        let change = bed.planned_change(&logging(
+            &bed,
+            json!({
+                "access_log_logservice_group_kms_key_id": key,
+                "access_log_logservice_group_retention_in_days": days,
+            }),
+        ));
+        let calls: Vec<String> = calls.iter().map(|call| format!("{call} {GROUP}")).collect();
+        assert_eq!((change.told, change.objects), (calls, vec![]), "{key} {days}");
+        let groups = bed.proxy.boto("logs", "describe_log_groups", json!({ "logGroupNamePrefix": GROUP }));
+        let group = &groups["logGroups"][0];
+        assert_eq!((group["kmsKeyId"].clone(), group["retentionInDays"].clone()), shown, "{key} {days}");
+    }
+    visitor.saw_no_error();
     bed.destroy();
 }
 

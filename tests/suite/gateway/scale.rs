@@ -92,6 +92,46 @@ fn three_hundred_routes_are_made_changed_and_read_within_awss_limits() {
 }
 
 #[test]
+fn a_refresh_of_a_gateway_with_everything_takes_eleven_calls_and_one_for_each_policy() {
+    let bed = Bed::new();
+    let account = bed.proxy.account();
+    account.boto("acm", "request_certificate", json!({ "DomainName": "api.example.com" }));
+    let zone = json!({ "Name": "example.com", "CallerReference": "zone" });
+    let zone = account.boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"].clone();
+    let zone = zone.as_str().expect("an id").trim_start_matches("/hostedzone/");
+    let routes = json!({ "GET /a": bed.to("orders"), "GET /c": bed.guarded("orders", "customers") });
+    bed.apply(&with(
+        &protected(&bed, &routes),
+        &json!({
+            "access_log_logservice_group_name": "/shop/access",
+            "access_log_logservice_group_subscription_destination_arn": bed.arn("users"),
+            "domain_name": "api.example.com", "hosted_zone_id": zone, "create_dns_entry": true,
+        }),
+    ));
+    let mut calls = reads(&bed);
+    assert_eq!(calls.remove("GetPolicy"), Some(3));
+    calls.remove("GetCallerIdentity");
+    for of_the_plan in ["ListCertificates", "DescribeCertificate"] {
+        assert_eq!(calls.remove(of_the_plan), Some(1), "Terraform plans, too");
+    }
+    let each = [
+        "DescribeLogGroups",
+        "DescribeSubscriptionFilters",
+        "GetApi",
+        "GetApiMappings",
+        "GetAuthorizers",
+        "GetDomainName",
+        "GetIntegrations",
+        "GetRoutes",
+        "GetStage",
+        "ListResourceRecordSets",
+        "ListTagsForResource",
+    ];
+    assert_eq!(calls, each.map(|action| (action.to_owned(), 1)).into());
+    bed.destroy();
+}
+
+#[test]
 fn two_gateways_in_one_apply_share_the_limit_and_lose_no_statement_of_a_shared_function() {
     let bed = Bed::new();
     bed.proxy.latency(SLOW);

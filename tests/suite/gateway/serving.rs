@@ -202,3 +202,47 @@ fn preflights_are_answered_as_configured_and_no_authorizer_is_asked() {
     visitor.saw_no_error();
     bed.destroy();
 }
+
+#[test]
+fn a_guarded_route_that_takes_preflights_is_warned_of_where_its_authorizer_stands() {
+    let bed = Bed::new();
+    let config = |more: &str| {
+        let function = format!("faas_function_arn = \"{}\"", bed.arn("orders"));
+        let guarded = format!("{{ {function}, authorizer_name = \"customers\" }}");
+        let open = more.split_terminator('|').map(|key| format!("    \"{key}\" = {{ {function} }}\n"));
+        bed.workspace.config(&format!(
+            "resource \"fgw_http_gateway\" \"this\" {{\n  name = \"shop\"\n  \
+             cors_configuration = {{ allow_origins = [\"https://shop.example\"] }}\n  \
+             faas_authorizers = {{ customers = {{ authorizer_name = \"guard\" }} }}\n  \
+             route_config = {{\n    \"GET /a\" = {guarded}\n    \"ANY /b\" = {guarded}\n    \
+             \"$default\" = {guarded}\n{}  }}\n}}\n",
+            open.collect::<String>()
+        ));
+    };
+    // Summary and detail of each warning of a plan. Terraform points to the resource alone where a path leads into a map,
+    // so the summary has to name the attribute.
+    let warnings = || -> Vec<[String; 2]> {
+        let plan = bed.workspace.run(&["plan", "-json", "-input=false"]);
+        let event = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let events = plan.succeeded().stdout.lines().map(event);
+        let told = events.map(|event: Value| event["diagnostic"].clone()).filter(|it| it["severity"] == "warning");
+        let of_ours = told.filter(|it| text(&it["summary"]).starts_with("fgw_"));
+        of_ours.map(|it| [text(&it["summary"]), text(&it["detail"])]).collect()
+    };
+    let warning = |key: &str, open: &str| {
+        [
+            format!("fgw_http_gateway shop: route_config[\"{key}\"].authorizer_name"),
+            format!(
+                "\"{key}\" takes OPTIONS requests, so authorizer \"customers\" checks CORS preflights, which browsers send \
+                 without credentials: they are refused in spite of cors_configuration. Add a route \"{open}\" without an \
+                 authorizer, or name the methods one by one."
+            ),
+        ]
+    };
+    config("");
+    assert_eq!(warnings(), [warning("$default", "OPTIONS /{proxy+}"), warning("ANY /b", "OPTIONS /b")]);
+    config("OPTIONS /b");
+    assert_eq!(warnings(), [warning("$default", "OPTIONS /{proxy+}")]);
+    config("OPTIONS /b|OPTIONS /{proxy+}");
+    assert_eq!(warnings(), Vec::<[String; 2]>::new(), "what it advises is enough");
+}

@@ -1,5 +1,6 @@
 //! Where ministack differs from AWS in API Gateway, and what the proxy makes of it. Each repair says what AWS does.
 
+mod logs;
 mod route53;
 
 use std::sync::Mutex;
@@ -50,6 +51,7 @@ pub(super) async fn before(emulator: &Upstream, call: &Call, message: Message) -
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     deployment: Mutex<Option<String>>,
+    keys: logs::Keys,
 }
 
 impl Repairs {
@@ -64,6 +66,9 @@ impl Repairs {
         message: &Message,
         reply: Reply,
     ) -> Result<Reply, String> {
+        if call.service == "logs" {
+            return self.keys.after(call, reply);
+        }
         if call.service != "apigateway" || !reply.is_success() {
             return Ok(reply);
         }
