@@ -127,6 +127,25 @@ fn a_record_is_made_follows_the_domain_new_one_first_and_is_removed() {
 }
 
 #[test]
+fn a_record_moves_to_another_zone_new_one_first_while_the_gateway_serves() {
+    let zone = Zone::new();
+    let bed = &zone.bed;
+    bed.apply(&zone.at("api.example.com"));
+    let visitor = bed.visit(("GET /a", "orders /a"), &[]);
+    let other = zone_of(bed, "api.example.com");
+    let moved = with(&zone.at("api.example.com"), &json!({ "hosted_zone_id": other }));
+    let change = bed.planned_change(&moved);
+    assert_eq!(change.objects, ["~dns_record"]);
+    assert_eq!(zone.changes(), ["CREATE api.example.com", "DELETE api.example.com"]);
+    let zones: Vec<String> = bed.proxy.mutations().into_iter().map(|it| it.call.param("Id").to_owned()).collect();
+    assert!(zones[0].ends_with(&other) && zones[1].ends_with(&zone.id), "{zones:?}");
+    assert_eq!(zone.ours(), Vec::<Value>::new());
+    assert_eq!(bed.attribute("aws_objects")["dns_record"], format!("{other}_api.example.com_A"));
+    visitor.saw_no_error();
+    bed.destroy();
+}
+
+#[test]
 fn a_record_that_exists_is_refused_and_left_alone_unless_it_is_the_alias_that_is_wanted() {
     let zone = Zone::new();
     let bed = &zone.bed;

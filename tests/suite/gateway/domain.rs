@@ -70,6 +70,7 @@ fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_
     let bed = Bed::new();
     bed.apply(&bed.without_domain());
     let endpoint = bed.attribute("api_endpoint");
+    let visitor = bed.visit(("GET /a", "orders /a"), &[]);
     let first = bed.certificate("*.example.com");
 
     bed.config(&bed.with_domain(NAME));
@@ -100,6 +101,12 @@ fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_
     assert_eq!(bed.change(&bed.with_domain(NAME)), [format!("UpdateDomainName {NAME}")]);
     it_is_as_asked_for(&bed, &second);
 
+    // Looked for by the domain of another one.
+    let wildcard = bed.certificate("*.example.com");
+    let by_wildcard = with(&bed.with_domain(NAME), &json!({ "certificate_domain": "*.example.com" }));
+    assert_eq!(bed.change(&by_wildcard), [format!("UpdateDomainName {NAME}")]);
+    it_is_as_asked_for(&bed, &wildcard);
+
     let third = bed.certificate("www.example.com");
     let told = bed.change(&bed.with_domain("www.example.com"));
     let expected = ["CreateDomainName www", "CreateApiMapping www", "DeleteApiMapping api", "DeleteDomainName api"];
@@ -114,6 +121,7 @@ fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_
     }
     assert_eq!(bed.attribute("invoke_url"), bed.attribute("api_endpoint"));
     assert!(bed.domains().is_empty());
+    visitor.saw_no_error();
     bed.apply(&bed.with_domain("www.example.com"));
     bed.destroy();
     assert!(bed.domains().is_empty());
