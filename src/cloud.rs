@@ -175,6 +175,8 @@ pub enum Within<'a> {
     Root,
     /// In these subnets, by their AWS ids.
     Subnets(&'a [&'a str]),
+    /// In these custom domains, by their names.
+    Domains(&'a [&'a str]),
 }
 
 /// What others keep in a topology, as far as AWS told.

@@ -171,7 +171,7 @@ impl Cloud for Session {
     async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
         match owner {
             Owner::FourTierVpc => ec2::in_the_way(self, root_id, within, known).await,
-            Owner::HttpGateway => apigatewayv2::in_the_way(self, root_id, known).await,
+            Owner::HttpGateway => apigatewayv2::in_the_way(self, root_id, within, known).await,
         }
     }
 

@@ -142,6 +142,7 @@ impl<P: Product> Composite<P> {
             in_use: (!creating).then_some(UPDATE_DELETE_TIMEOUT),
             stop: request.stop.clone(),
             progress: &self.progress,
+            root_id: request.prior.get("id").as_str().map(str::to_string),
             done: Default::default(),
         };
         let (Decision { objects, plan, .. }, mut outcome) =
@@ -232,6 +233,7 @@ impl<P: Product> Composite<P> {
             in_use: None,
             stop: request.stop.clone(),
             progress: &self.progress,
+            root_id: request.prior.get("id").as_str().map(str::to_string),
             done: Default::default(),
         };
         let outcome = reconcile::execute(&plan, &execution).await;

@@ -341,16 +341,13 @@ fn lines(entries: &[&Entry], line: impl Fn(&&Entry) -> String) -> String {
 fn warn_of_foreigners<P: Product>((name, id): (&str, &str), found: &InTheWay, diagnostics: &mut Diagnostics) {
     let unseen: Vec<String> = found.unseen.iter().map(detail).collect();
     if !found.obstacles.is_empty() {
-        let listed = listed(&found.obstacles, "  ");
         let mut text = match P::OWNER.takes_foreign_objects_along() {
-            true => format!(
-                "AWS deletes these along with {id}, though they are not managed here:\n{listed}\n\nWhoever made them may \
-                 still need them."
-            ),
+            true => along_with(id, &found.obstacles),
             false => format!(
-                "AWS refuses to delete {id} while these are there:\n{listed}\n\nWhat Terraform destroys before this \
+                "AWS refuses to delete {id} while these are there:\n{}\n\nWhat Terraform destroys before this \
                  resource goes in time. Remove what is left of the others: a destroy that finds them waits for as long as \
-                 timeouts.delete says, and then fails."
+                 timeouts.delete says, and then fails.",
+                listed(&found.obstacles, "  ")
             ),
         };
         if !unseen.is_empty() {
@@ -373,6 +370,42 @@ fn warn_of_foreigners<P: Product>((name, id): (&str, &str), found: &InTheWay, di
             },
         );
     }
+}
+
+/// The paths that others have mapped in custom domains that an update deletes.
+pub(super) fn warn_of_paths<P: Product>(name: &str, found: &InTheWay, diagnostics: &mut Diagnostics) {
+    let mut parts: Vec<String> = found.unseen.iter().map(detail).collect();
+    if !found.obstacles.is_empty() {
+        parts.insert(0, along_with("the domain", &found.obstacles));
+    }
+    if !parts.is_empty() {
+        diagnostics.warning(
+            format!("Others may use a custom domain that the update of {} {name:?} deletes", P::TYPE_NAME),
+            parts.join("\n\n"),
+        );
+    }
+}
+
+/// What AWS deletes along with something of ours, and what keeps it.
+fn along_with(what: &str, obstacles: &[Obstacle]) -> String {
+    let (going, keeping): (Vec<Obstacle>, Vec<Obstacle>) =
+        obstacles.iter().cloned().partition(|obstacle| obstacle.holds.is_empty());
+    let mut parts = Vec::new();
+    if !going.is_empty() {
+        parts.push(format!(
+            "AWS deletes these along with {what}, though they are not managed here:\n{}\n\nWhoever made them may still \
+             need them.",
+            listed(&going, "  ")
+        ));
+    }
+    if !keeping.is_empty() {
+        parts.push(format!(
+            "By these a custom domain leads to APIs of others. It is not deleted while it does, and the apply fails: \
+             remove them before.\n{}",
+            listed(&keeping, "  ")
+        ));
+    }
+    parts.join("\n\n")
 }
 
 /// A create that finds what a killed create has left.

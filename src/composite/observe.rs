@@ -46,14 +46,15 @@ pub(super) fn observe(
     unseen.sort_by(|a, b| (&a.key, &a.id).cmp(&(&b.key, &b.id)));
     for object in unseen {
         let taken: BTreeSet<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
-        let key = match taken.contains(object.key.slot.as_str()) {
-            true => Key::new(format!("stray.{}", object.id)),
-            false => object.key,
-        };
+        let stray = taken.contains(object.key.slot.as_str()).then(|| format!("stray.{}", object.id));
         if !rebuilding {
             let note = format!("{} exists in AWS and was not in state: left by a run that was cut off", object.id);
-            private.pending.insert(key.slot.clone(), note);
+            private.pending.insert(stray.clone().unwrap_or_else(|| object.key.slot.clone()), note);
         }
+        let key = match stray.filter(|_| !is_the_same_made_again(&object.spec)) {
+            Some(slot) => Key::new(slot),
+            None => object.key,
+        };
         private.inventory.entries.retain(|entry| !(entry.gone && entry.key == key));
         let spec = without_ignored_tags(object.spec, ignore);
         let mut entry = Entry::new(key, object.id, spec);
@@ -121,6 +122,12 @@ pub(super) fn leave_to_others(inventory: &mut Inventory, ignore: &IgnoreTags) {
         entry.applied = without_ignored_tags(entry.applied.clone(), ignore);
         entry.observed = observed.filter(|observed| *observed != entry.applied);
     }
+}
+
+/// Whether all that an object is known by is what its key is fixed by. One that is wanted with that key is this one, and
+/// so is one that a create makes.
+fn is_the_same_made_again(spec: &Spec) -> bool {
+    matches!(spec, Spec::DomainName(_) | Spec::ApiMapping(_) | Spec::DnsRecord(_))
 }
 
 /// The look with those tags only that we set: foreign tags are neither shown nor touched.

@@ -81,6 +81,18 @@ pub(super) async fn in_deleted_subnets<P: Product>(cloud: &dyn Cloud, inventory:
     }
 }
 
+/// The paths that others have mapped in the custom domains that a plan deletes. Without such a domain, nobody is asked.
+pub(super) async fn in_deleted_domains<P: Product>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
+    let domains = plan.deleted().filter(|entry| matches!(entry.spec(), Spec::DomainName(_)));
+    let names: Vec<&str> = domains.map(|entry| entry.id.as_str()).collect();
+    match inventory.at(P::OWNER.root()) {
+        Some(root) if !names.is_empty() => {
+            cloud.in_the_way(P::OWNER, &root.id, Within::Domains(&names), &inventory.entries).await
+        }
+        _ => InTheWay::default(),
+    }
+}
+
 /// Refuses a plan that makes a subnet where one has to go first which others use: the apply would wait for them in vain,
 /// as Terraform changes them only afterwards.
 pub(super) fn refuse_overlaps<P: Product>(

@@ -139,6 +139,8 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
                 let in_the_way = obstacles::in_deleted_subnets::<P>(cloud.as_ref(), inventory, plan).await;
                 messages::warn_of_deletions::<P>(&name, plan, &in_the_way, &mut diagnostics);
                 obstacles::refuse_overlaps::<P>(&name, plan, &in_the_way, &mut diagnostics);
+                let in_domains = obstacles::in_deleted_domains::<P>(cloud.as_ref(), inventory, plan).await;
+                messages::warn_of_paths::<P>(&name, &in_domains, &mut diagnostics);
                 messages::warn_of_gaps::<P>(&name, plan, &mut diagnostics);
                 messages::warn_of_refused_requests::<P>(&name, plan, &mut diagnostics);
                 refuse_another_root::<P>(&private.inventory, &decision, &mut diagnostics);

@@ -250,11 +250,16 @@ impl Cloud for Simulation {
             known.iter().find(|entry| entry.kind_and_id() == there)
         };
         let is_known = |object: &Object| knows(object).is_some();
+        // A domain is found by its tags, and leads to its mapping.
+        let homes = self.homes.lock().unwrap();
+        let carries_tags = |object: &Object| {
+            matches!(object.spec, Spec::DomainName(_) | Spec::ApiMapping(_)) && homes.contains_key(&object.key)
+        };
         let knows_all = known.iter().any(|entry| entry.key.slot != owner.root());
         // An address is found by its tag. The others are looked for by their names.
         let is_seen = |object: &&Object| match object.spec {
             Spec::Api(_) => true,
-            _ if has_root && owner == Owner::HttpGateway && knows_all => is_known(object),
+            _ if has_root && owner == Owner::HttpGateway && knows_all => is_known(object) || carries_tags(object),
             _ if has_root => is_found(object, &objects),
             Spec::Eip(_) => true,
             _ => outlives_root(&object.spec) && is_known(object),
@@ -402,7 +407,7 @@ impl Cloud for Simulation {
             holds: vec![ids[&object.key].clone()],
         });
         let is_within = |obstacle: &Obstacle| match within {
-            Within::Root => true,
+            Within::Root | Within::Domains(_) => true,
             Within::Subnets(subnets) => obstacle.holds.iter().any(|id| subnets.contains(&id.as_str())),
         };
         InTheWay { obstacles: used.filter(is_within).collect(), unseen: Vec::new() }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::objects::{Inventory, Object};
+use crate::objects::{Entry, Inventory, Object};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Attribute, AttributePath, Nested, Problem, Type, Value};
 use crate::product::{Product, Scope};
@@ -99,14 +99,17 @@ pub(super) fn tags_all<P: Product>(config: &P::Config, scope: Option<&Scope>) ->
 }
 
 fn aws_objects(inventory: &Inventory) -> BTreeMap<String, String> {
-    let staying = inventory.present().filter(|entry| !entry.leaving);
-    staying.map(|entry| (entry.key.slot.clone(), entry.id.clone())).collect()
+    by_slot(inventory.present().filter(|entry| !entry.leaving))
 }
 
 fn leaving(inventory: &Inventory) -> BTreeMap<String, String> {
+    by_slot(inventory.present().filter(|entry| entry.leaving))
+}
+
+fn by_slot<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeMap<String, String> {
     let mut map = BTreeMap::new();
-    for entry in inventory.present().filter(|entry| entry.leaving) {
-        // Two objects may be leaving one place.
+    for entry in entries {
+        // Two objects may have one place, while one of them leaves it.
         let key = match map.contains_key(&entry.key.slot) {
             true => format!("stray.{}", entry.id),
             false => entry.key.slot.clone(),

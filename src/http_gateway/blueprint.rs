@@ -236,6 +236,7 @@ impl<'a> Draft<'a> {
         let spec = Stage {
             api: self.api.clone(),
             auto_deploy: true,
+            deployment_failure: None,
             access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format: access_log::format(config) }),
             tags: self.tags("stage_tags", &config.stage_tags),
         };

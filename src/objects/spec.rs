@@ -189,7 +189,8 @@ impl Spec {
                 needs.extend(it.permission.iter().map(|permission| Need::new(permission, Holds)));
                 needs
             }
-            Spec::DomainName(it) => vec![Need::new(&it.api, Free)],
+            // AWS keeps an API that a path of a domain leads to, and more paths than ours may.
+            Spec::DomainName(it) => vec![Need::new(&it.api, Holds)],
             Spec::ApiMapping(it) => {
                 let mut needs = vec![Need::new(&it.api, Holds), Need::new(&it.domain, Holds)];
                 needs.extend(Need::of(&it.stage, Holds));

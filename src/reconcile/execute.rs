@@ -44,6 +44,8 @@ pub struct Execution<'a> {
     pub stop: CancellationToken,
     /// Where finished operations are told.
     pub progress: &'a Progress,
+    /// The root's id by the state before: what was part of it is known by that, though it has gone.
+    pub root_id: Option<String>,
     /// How many operations of this and earlier plans have been done with it.
     pub done: AtomicUsize,
 }
@@ -193,7 +195,9 @@ impl Execution<'_> {
     }
 
     fn root_id(&self) -> Option<String> {
-        self.lock().present().find(|entry| entry.key.slot == self.owner.root()).map(|entry| entry.id.clone())
+        let inventory = self.lock();
+        let present = inventory.present().find(|entry| entry.key.slot == self.owner.root());
+        present.map(|entry| entry.id.clone()).or_else(|| self.root_id.clone())
     }
 
     fn record_id(&self, object: &Object, id: &str) {

@@ -8,7 +8,7 @@ use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use super::stage::DEFAULT;
-use super::{change, deleted, domain_name, is_absent, is_conflict, no_id, pages, turn};
+use super::{PAGE, change, deleted, domain_name, is_absent, is_conflict, no_id, pages, turn};
 use crate::aws::changes::Change;
 use crate::aws::{AwsError, Operation, Session, locks};
 use crate::cloud::{Cause, Failure, Observed};
@@ -18,14 +18,14 @@ use crate::objects::{ApiMapping, Entry, Key, Learned, Ref, Spec};
 /// How long AWS may go on seeing a mapping that it has deleted.
 const LAG: Duration = Duration::from_secs(30);
 
-/// The Regions and APIs whose mapping this process has deleted, and when.
+/// The Regions and APIs whose mappings this process has deleted, and when.
 static UNMAPPED: LazyLock<Mutex<HashMap<(String, String), Instant>>> = LazyLock::new(Mutex::default);
 
 /// All mappings of a domain; none where the domain does not exist.
 pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, Failure> {
     let all = pages(|token| async move {
-        let answer = turn(session).await.get_api_mappings().domain_name(domain).set_next_token(token).send().await;
-        let answer = answer.map_err(|error| error.failure("GetApiMappings"))?;
+        let call = turn(session).await.get_api_mappings().domain_name(domain).max_results(PAGE);
+        let answer = call.set_next_token(token).send().await.map_err(|error| error.failure("GetApiMappings"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     });
     match all.await {
@@ -148,9 +148,14 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         })
         .await;
     deleted(answer)?;
-    let place = (operation.session.scope.region.clone(), api_id.to_string());
-    UNMAPPED.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Instant::now());
+    unmapped_now(operation.session, api_id);
     Ok(())
+}
+
+/// Notes that mappings of an API have just gone.
+pub(super) fn unmapped_now(session: &Session, api_id: &str) {
+    let place = (session.scope.region.clone(), api_id.to_string());
+    UNMAPPED.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Instant::now());
 }
 
 /// For how long AWS may still see a mapping of an API that this process has deleted.
@@ -342,7 +347,13 @@ mod tests {
         let key = keys::api_mapping(&domain());
         let entry = Entry::new(key.clone(), "m1", Spec::ApiMapping(spec()));
         run(&session, &key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
-        let spec = Stage { api: keys::api(), auto_deploy: true, access_log: None, tags: Input::Known([].into()) };
+        let spec = Stage {
+            api: keys::api(),
+            auto_deploy: true,
+            deployment_failure: None,
+            access_log: None,
+            tags: Input::Known([].into()),
+        };
         let entry = Entry::new(keys::stage(), DEFAULT, Spec::Stage(spec));
         run(&session, &keys::stage(), &[], async |it| stage::delete(it, &entry).await).await.0.unwrap();
         assert_eq!(aws.calls().iter().filter(|call| *call == stage_path).count(), 3);

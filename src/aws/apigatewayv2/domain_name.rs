@@ -9,7 +9,7 @@ use aws_sdk_apigatewayv2::types::{
 };
 use tokio::sync::OwnedMutexGuard;
 
-use super::{api_mapping, deleted, is_absent, is_busy, is_conflict, limiter, pages, tag, turn, untag};
+use super::{PAGE, api_mapping, deleted, is_absent, is_busy, is_conflict, limiter, pages, tag, turn, untag};
 use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::waits::{self, Look};
@@ -38,7 +38,7 @@ pub(super) async fn get(session: &Session, name: &str) -> Result<Option<Shown>, 
 /// Every domain of the account in the Region.
 pub(super) async fn list(session: &Session) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
-        let answer = turn(session).await.get_domain_names().set_next_token(token).send().await;
+        let answer = turn(session).await.get_domain_names().max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetDomainNames"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
@@ -174,12 +174,14 @@ pub(crate) async fn update(
 
 /// Deletes a domain, unless others have mapped paths of it to their APIs: these would not be reached any more.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    // The API may have gone before, and then no mapping is left that was ours.
     let (session, name, api_id) = (operation.session, &entry.id, operation.work.root_id);
     let mappings = api_mapping::list(session, name).await?;
-    let of_others: Vec<String> = mappings
-        .iter()
-        .filter(|mapping| api_id.is_none() || mapping.api_id.as_deref() != api_id)
+    // Those that lead to our API go with the domain, whoever made them: nothing else is behind them. AWS may also still
+    // see one that has gone.
+    let (of_ours, of_others): (Vec<_>, Vec<_>) =
+        mappings.iter().partition(|mapping| api_id.is_some() && mapping.api_id.as_deref() == api_id);
+    let of_others: Vec<String> = of_others
+        .into_iter()
         .map(|mapping| format!("{} ({})", mapping.api_mapping_id().unwrap_or_default(), api_mapping::target(mapping)))
         .collect();
     if !of_others.is_empty() {
@@ -189,7 +191,11 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (_turn, change) = change(operation, name, "DeleteDomainName").await?;
     let answer =
         change.send(|| async { turn(session).await.delete_domain_name().domain_name(name).send().await }).await;
-    deleted(answer)
+    deleted(answer)?;
+    if !of_ours.is_empty() {
+        api_mapping::unmapped_now(session, api_id.unwrap_or_default());
+    }
+    Ok(())
 }
 
 /// The ARN of a domain. It has no account in it.

@@ -69,6 +69,7 @@ pub(crate) async fn read(
     if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
         let mut objects = view.known(known);
         objects.extend(dns::known(&records?, known, &objects));
+        objects.extend(dns::of_unknown_domains(session, known, &objects).await?);
         return Ok(Some(Seen { objects, root_state }));
     }
     view.logs = Logs::of_stage(session, view.stage.as_ref(), &resource).await?;
@@ -167,6 +168,7 @@ impl View<'_> {
             };
             seen.extend(observed);
         }
+        seen.extend(domain::unknown(&self.domains, known, self.root_id, &api_key));
         seen
     }
 

@@ -39,6 +39,7 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, log_group: impl Fn(&str) -
     let spec = Stage {
         api,
         auto_deploy: shown.auto_deploy.unwrap_or(false),
+        deployment_failure: deployment_failure(shown).map(str::to_string),
         access_log: destination(shown).map(|arn| AccessLog {
             log_group: log_group(arn),
             format: Input::Known(
@@ -113,7 +114,9 @@ pub(crate) async fn update(
     let wanted = access_log(operation, to)?;
     let (_turn, change) = change(operation, api_id, "UpdateStage").await;
     let logs_differ = from.is_none_or(|from| from.access_log != to.access_log);
-    let deploys_otherwise = from.is_none_or(|from| from.auto_deploy != to.auto_deploy);
+    // A stage whose last deployment has failed is set once more, so that AWS tries again.
+    let deployment = |spec: &Stage| (spec.auto_deploy, spec.deployment_failure.clone());
+    let deploys_otherwise = from.is_none_or(|from| deployment(from) != deployment(to));
     if deploys_otherwise || (logs_differ && wanted.is_some()) {
         change
             .send(|| async {
@@ -168,22 +171,30 @@ async fn settled_deployment(session: &Session, api_id: &str, pause: Duration) ->
     let mut before = None;
     for _ in 0..6 {
         let Some(stage) = get(session, api_id).await? else { return Ok(()) };
-        let Some(message) = stage.last_deployment_status_message else { return Ok(()) };
-        let now = Some((stage.deployment_id, message));
-        if now == before {
+        if stage.last_deployment_status_message.is_none() {
+            return Ok(());
+        }
+        let seen = |it: &Shown| (it.deployment_id.clone(), it.last_deployment_status_message.clone());
+        let is_settled = before.as_ref().is_some_and(|before| seen(before) == seen(&stage));
+        before = Some(stage);
+        if is_settled {
             break;
         }
-        before = now;
         tokio::time::sleep(pause).await;
     }
-    match before {
-        Some((_, message)) if message.to_lowercase().contains("failed") => Err(Failure::new(
+    match before.as_ref().and_then(deployment_failure) {
+        Some(message) => Err(Failure::new(
             Cause::Other,
             "GetStage",
             format!("AWS could not deploy the changes of API {api_id}, and serves what was deployed before: {message}"),
         )),
-        _ => Ok(()),
+        None => Ok(()),
     }
+}
+
+/// AWS's words about the last deployment, where it has failed. There is no other sign of it.
+fn deployment_failure(shown: &Shown) -> Option<&str> {
+    shown.last_deployment_status_message.as_deref().filter(|words| words.to_lowercase().contains("failed"))
 }
 
 /// The ARN of the log group that the stage writes to, as AWS shows it.
@@ -248,6 +259,7 @@ mod tests {
         Stage {
             api: Key::new("api"),
             auto_deploy: true,
+            deployment_failure: None,
             access_log: log.then(|| AccessLog {
                 log_group: Ref::Key(Key::new("log_group")),
                 format: Input::Known("$context.requestId".into()),
@@ -322,6 +334,24 @@ mod tests {
         let failure = settled_deployment(&session, "api1", Duration::ZERO).await.unwrap_err();
         assert!(failure.message.contains(failed), "{failure}");
         assert_eq!(aws.calls().len(), 3, "a first look may come before the deployment");
+    }
+
+    #[tokio::test]
+    async fn a_stage_whose_deployment_has_failed_differs_and_is_set_once_more() {
+        let words = "Deployment attempt failed: Unable to deploy API";
+        let shown = Shown::builder().auto_deploy(true).last_deployment_status_message(words).build();
+        let Spec::Stage(failed) = read(&shown, Key::new("api"), Key::new("stage"), |arn| Ref::Id(arn.into())).spec
+        else {
+            panic!("it is a stage")
+        };
+        let difference = Spec::Stage(spec(false)).differences(&Spec::Stage(failed.clone()));
+        assert_eq!(difference, [format!("deployment_failure is {words} instead of absent")]);
+        let patch = format!("PATCH {STAGE}");
+        let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
+        let session = aws.session("stage-again");
+        let call = async |it: &Operation<'_>| update(it, DEFAULT, Some(&failed), &spec(false)).await;
+        run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap();
+        assert_eq!(aws.body(&patch), json!({ "autoDeploy": true }));
     }
 
     #[tokio::test]

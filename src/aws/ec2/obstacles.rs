@@ -20,6 +20,7 @@ pub(crate) async fn in_the_way(session: &Session, root_id: &str, within: Within<
     let found = match within {
         // A VPC has at most 200 subnets, as a filter has values.
         Within::Subnets(ids) => vec![look.interfaces(filter_any("subnet-id", ids.iter().copied())).await],
+        Within::Domains(_) => vec![],
         Within::Root => {
             let (interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws) = tokio::join!(
                 look.interfaces(filter("vpc-id", root_id)),

@@ -129,6 +129,45 @@ async fn what_is_done_to_a_domain_and_its_mapping_is_mended() {
     assert_eq!(terraform.account.take_calls(), ["create domain", "create api_mapping"]);
 }
 
+#[tokio::test]
+async fn a_domain_that_a_killed_update_has_made_is_found_and_is_finished_or_removed() {
+    let of = |name: &str| {
+        let mut config = with_domain(name);
+        config.set("create_dns_entry", true.into());
+        config.set("hosted_zone_id", "Z0123456789A".into());
+        config
+    };
+    for (wanted, expected) in [
+        ("a.example.com", vec!["delete api_mapping", "delete domain"]),
+        ("b.example.com", vec!["create dns_record", "delete api_mapping", "delete dns_record", "delete domain"]),
+    ] {
+        let mut terraform = Terraform::<HttpGateway>::new(1);
+        terraform.assert_applies(&of("a.example.com")).await;
+        let (state, private) = (terraform.state.clone(), terraform.private.clone());
+        terraform.assert_applies(&of("b.example.com")).await;
+        // The run was killed when the new domain stood, before its record was made and anything of the old one had gone.
+        terraform.account.lose("dns_record");
+        for slot in ["domain", "api_mapping", "dns_record"] {
+            terraform.account.put(&inventory(&private), slot, state.get("aws_objects").get(slot));
+        }
+        (terraform.state, terraform.private) = (state, private);
+        terraform.account.take_calls();
+        terraform.refresh().await;
+        let objects = terraform.state.get("aws_objects").as_map().unwrap().clone();
+        assert_eq!(objects["domain"], Value::from("a.example.com"));
+        assert_eq!(objects["stray.b.example.com"], Value::from("b.example.com"), "{objects:?}");
+        let drift = terraform.state.get("drift").as_map().unwrap().clone();
+        assert!(drift.contains_key("stray.b.example.com"), "{drift:?}");
+        terraform.assert_applies(&of(wanted)).await;
+        let mut calls = terraform.account.take_calls();
+        calls.sort();
+        assert_eq!(calls, expected, "{wanted}");
+        assert_eq!(terraform.account.ids_of("domain"), [wanted.to_string()].into());
+        assert!(!terraform.destroy().await.has_errors());
+        assert_eq!(terraform.account.slots(), Vec::<String>::new());
+    }
+}
+
 /// A gateway with a domain, with a record of the user's own that leads to it.
 async fn with_foreign_record() -> Terraform<HttpGateway> {
     let mut terraform = Terraform::<HttpGateway>::new(1);

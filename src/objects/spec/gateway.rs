@@ -155,6 +155,10 @@ pub struct Stage {
     pub api: Key,
     /// Whether AWS deploys each change by itself. Always wanted: without it changes are not served.
     pub auto_deploy: bool,
+    /// AWS's words about its last deployment, where that has failed: then AWS serves what was deployed before. Never
+    /// wanted.
+    #[serde(default)]
+    pub deployment_failure: Option<String>,
     /// Where requests are logged; `None` for nowhere.
     pub access_log: Option<AccessLog>,
     /// Tags.

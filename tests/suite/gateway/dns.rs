@@ -102,6 +102,7 @@ fn a_record_is_made_follows_the_domain_new_one_first_and_is_removed() {
     assert_eq!(bed.attribute("aws_objects")["dns_record"], format!("{}_api.example.com_A", zone.id));
     assert_eq!(bed.attribute("dns_record_fqdn"), "api.example.com");
 
+    let visitor = bed.visit(("GET /a", "orders /a"), &[]);
     bed.apply(&zone.at("shop.example.com"));
     assert_eq!(zone.changes(), ["CREATE shop.example.com", "DELETE api.example.com"]);
     assert_eq!(zone.ours(), [zone.alias("shop.example.com")]);
@@ -115,6 +116,7 @@ fn a_record_is_made_follows_the_domain_new_one_first_and_is_removed() {
 
     bed.apply(&zone.at("shop.example.com"));
     assert_eq!(zone.ours(), [zone.alias("shop.example.com")]);
+    visitor.saw_no_error();
 
     // State is lost: the record is found again by the domain that it leads to.
     let api = text(&bed.attribute("id"));
@@ -124,6 +126,42 @@ fn a_record_is_made_follows_the_domain_new_one_first_and_is_removed() {
     bed.destroy();
     assert_eq!(zone.changes(), ["DELETE shop.example.com"]);
     assert_eq!(zone.ours(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_record_moves_to_another_zone_new_one_first_while_the_gateway_serves() {
+    let zone = Zone::new();
+    let bed = &zone.bed;
+    bed.apply(&zone.at("api.example.com"));
+    let visitor = bed.visit(("GET /a", "orders /a"), &[]);
+    let other = zone_of(bed, "api.example.com");
+    let moved = with(&zone.at("api.example.com"), &json!({ "hosted_zone_id": other }));
+    let change = bed.planned_change(&moved);
+    assert_eq!(change.objects, ["~dns_record"]);
+    assert_eq!(zone.changes(), ["CREATE api.example.com", "DELETE api.example.com"]);
+    let zones: Vec<String> = bed.proxy.mutations().into_iter().map(|it| it.call.param("Id").to_owned()).collect();
+    assert!(zones[0].ends_with(&other) && zones[1].ends_with(&zone.id), "{zones:?}");
+    assert_eq!(zone.ours(), Vec::<Value>::new());
+    assert_eq!(bed.attribute("aws_objects")["dns_record"], format!("{other}_api.example.com_A"));
+    visitor.saw_no_error();
+    bed.destroy();
+}
+
+#[test]
+fn a_destroy_right_after_an_import_tells_the_record_that_it_takes_along_and_leaves_all_others() {
+    let zone = Zone::new();
+    let bed = &zone.bed;
+    bed.apply(&zone.at("api.example.com"));
+    let mut theirs = zone.alias("api.example.com");
+    theirs["Name"] = json!("old.example.com.");
+    zone.put("CREATE", &theirs);
+    bed.workspace.reimport(THIS);
+    let record = format!("{}_api.example.com_A", zone.id);
+    assert_eq!(bed.attribute("aws_objects")["dns_record"], record);
+    let plan = bed.workspace.plan(&["-destroy"]);
+    assert!(plan.says(&format!("dns_record ({record})")), "{plan}");
+    bed.destroy();
+    zone.assert_only(&theirs);
 }
 
 #[test]

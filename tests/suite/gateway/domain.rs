@@ -70,6 +70,7 @@ fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_
     let bed = Bed::new();
     bed.apply(&bed.without_domain());
     let endpoint = bed.attribute("api_endpoint");
+    let visitor = bed.visit(("GET /a", "orders /a"), &[]);
     let first = bed.certificate("*.example.com");
 
     bed.config(&bed.with_domain(NAME));
@@ -100,6 +101,12 @@ fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_
     assert_eq!(bed.change(&bed.with_domain(NAME)), [format!("UpdateDomainName {NAME}")]);
     it_is_as_asked_for(&bed, &second);
 
+    // Looked for by the domain of another one.
+    let wildcard = bed.certificate("*.example.com");
+    let by_wildcard = with(&bed.with_domain(NAME), &json!({ "certificate_domain": "*.example.com" }));
+    assert_eq!(bed.change(&by_wildcard), [format!("UpdateDomainName {NAME}")]);
+    it_is_as_asked_for(&bed, &wildcard);
+
     let third = bed.certificate("www.example.com");
     let told = bed.change(&bed.with_domain("www.example.com"));
     let expected = ["CreateDomainName www", "CreateApiMapping www", "DeleteApiMapping api", "DeleteDomainName api"];
@@ -114,6 +121,7 @@ fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_
     }
     assert_eq!(bed.attribute("invoke_url"), bed.attribute("api_endpoint"));
     assert!(bed.domains().is_empty());
+    visitor.saw_no_error();
     bed.apply(&bed.with_domain("www.example.com"));
     bed.destroy();
     assert!(bed.domains().is_empty());
@@ -316,6 +324,86 @@ fn a_domain_and_a_mapping_whose_answers_are_lost_are_made_once() {
     assert_eq!(objects["domain"], NAME, "{objects}");
     assert!(objects["api_mapping"].is_string(), "{objects}");
     assert_eq!(bed.attribute("domain_target")["domain_name"], target, "{objects}");
+    bed.destroy();
+    assert!(bed.domains().is_empty());
+}
+
+#[test]
+fn a_destroy_after_somebody_has_deleted_the_api_takes_the_domain_along() {
+    let bed = Bed::new();
+    bed.certificate(NAME);
+    bed.apply(&bed.with_domain(NAME));
+    let api = json!({ "ApiId": bed.attribute("api_id") });
+    bed.proxy.account().boto("apigatewayv2", "delete_api", api);
+    // AWS may go on seeing the mapping too.
+    assert_eq!(bed.domains()[0]["mappings"].as_array().map(Vec::len), Some(1));
+    bed.destroy();
+    assert!(bed.domains().is_empty());
+}
+
+#[test]
+fn paths_that_others_have_mapped_are_told_by_the_plan_and_those_to_other_apis_keep_the_domain() {
+    let bed = Bed::new();
+    bed.certificate(NAME);
+    bed.apply(&bed.with_domain(NAME));
+    let (own, theirs) = (text(&bed.attribute("api_id")), bed.foreign_api());
+    let map = |api: &str, stage: &str, path: &str| {
+        let mapping = json!({ "ApiId": api, "Stage": stage, "ApiMappingKey": path });
+        text(&bed.domain_by_hand("create_api_mapping", mapping)["ApiMappingId"])
+    };
+    let (to_own, to_theirs) = (map(&own, "$default", "v1"), map(&theirs, "prod", "theirs"));
+    let assert_told = |plan: &crate::support::terraform::Run| {
+        for line in [
+            "AWS deletes these along with",
+            &format!("API mapping {to_own} \"{NAME}/v1\" (to {own}/$default)"),
+            "By these a custom domain leads to APIs of others",
+            &format!("API mapping {to_theirs} \"{NAME}/theirs\" (to {theirs}/prod)"),
+        ] {
+            assert!(plan.says(line), "no {line:?} in {plan}");
+        }
+    };
+    bed.config(&bed.without_domain());
+    let plan = bed.workspace.plan(&[]);
+    assert!(plan.says("Others may use a custom domain that the update of fgw_http_gateway \"shop\" deletes"), "{plan}");
+    assert_told(&plan);
+
+    bed.config(&bed.with_domain(NAME));
+    assert_told(&bed.workspace.plan(&["-destroy"]));
+    let refused = format!("custom domain {NAME} has API mappings that are not ours: {to_theirs} ({theirs}/prod)");
+    bed.workspace.destroy().failed_with(&refused);
+    assert_eq!(bed.proxy.account().list_of("apis").len(), 2, "the API stays with its domain");
+    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": to_theirs }));
+    bed.destroy();
+    assert!(bed.domains().is_empty());
+    assert_eq!(bed.proxy.account().list_of("apis").len(), 1, "theirs stays");
+}
+
+#[test]
+fn a_domain_that_a_killed_update_has_made_is_told_and_removed_or_finished() {
+    let bed = Bed::new();
+    bed.certificate("*.example.com");
+    bed.apply(&bed.with_domain(NAME));
+    let other = "www.example.com";
+    let stray = format!("stray.{other}");
+    let file = bed.workspace.path().join("terraform.tfstate");
+    for (wanted, leaves) in [(NAME, other), (other, NAME)] {
+        let before = std::fs::read(&file).expect("there is a state");
+        bed.proxy.fault(Fault::on("DeleteApiMapping").first(9).answer(400, "BadRequestException", "not now"));
+        bed.config(&bed.with_domain(other));
+        bed.workspace.apply(&[]).failed_with("not now");
+        bed.proxy.clear_faults();
+        // A killed run writes no state.
+        std::fs::write(&file, before).expect("the state can be written");
+        assert_eq!(bed.domains().len(), 2);
+
+        bed.config(&bed.with_domain(wanted));
+        let drift = bed.drift();
+        assert!(text(&drift[&stray]).contains("left by a run that was cut off"), "{drift}");
+        let slots = bed.slots();
+        bed.apply_config();
+        assert_eq!(bed.told(&slots), [format!("DeleteApiMapping {leaves}"), format!("DeleteDomainName {leaves}")]);
+        assert_eq!((bed.reach(wanted).status, bed.reach(leaves).status), (200, 404));
+    }
     bed.destroy();
     assert!(bed.domains().is_empty());
 }

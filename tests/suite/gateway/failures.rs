@@ -177,6 +177,14 @@ fn a_deployment_that_aws_could_not_make_is_an_error_in_awss_words() {
     run.failed_with("does not work as applied");
     run.failed_with(words);
     assert!(!bed.workspace.state().is_tainted(THIS), "what was made stays");
+
+    // Until AWS has deployed it, each plan says so, and each apply sets the stage once more.
+    let said = format!("deployment_failure is {words} instead of absent");
+    assert_eq!(bed.drift(), json!({ "stage": said }));
+    bed.proxy.clear_calls();
+    bed.workspace.apply(&[]).failed_with(words);
+    assert_eq!(bed.told(&bed.slots()), ["UpdateStage $default"]);
+    assert_eq!(bed.drift(), json!({ "stage": said }));
     bed.proxy.deployment("Successfully deployed stage with deployment ID 'd2'");
     bed.workspace.assert_nothing_to_do();
     bed.destroy();

@@ -153,3 +153,22 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     visitor.saw_no_error();
     bed.destroy();
 }
+
+#[test]
+fn timeouts_are_changed_without_a_change_in_aws() {
+    let bed = Bed::new();
+    let routes = json!({ "route_config": { "GET /a": bed.to("orders") } });
+    bed.apply(&routes);
+    for timeouts in [
+        json!({ "create": "20m", "read": "2m", "update": "25m", "delete": "30m" }),
+        json!({ "update": "90s" }),
+        json!(null),
+    ] {
+        let change = bed.planned_change(&with(&routes, &json!({ "timeouts": timeouts })));
+        assert_eq!((change.told, change.objects), (vec![], vec![]));
+        assert_eq!(change.attributes, ["timeouts"]);
+        let set = bed.attribute("timeouts");
+        assert_eq!(set["update"], timeouts["update"], "{set}");
+    }
+    bed.destroy();
+}

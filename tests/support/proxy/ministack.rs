@@ -76,7 +76,8 @@ impl Repairs {
         let reply = if shows_tags { tags_of_now(emulator, call, message, reply).await? } else { reply };
         match call.action.as_str() {
             "GetStage" => self.with_deployment(reply),
-            "GetApis" | "GetRoutes" | "GetIntegrations" | "GetAuthorizers" | "GetStages" => one_page(call, reply),
+            "GetApis" | "GetRoutes" | "GetIntegrations" | "GetAuthorizers" | "GetStages" | "GetDomainNames"
+            | "GetApiMappings" => one_page(call, reply),
             _ => Ok(reply),
         }
     }

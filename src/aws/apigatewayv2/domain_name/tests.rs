@@ -285,3 +285,14 @@ async fn a_domain_by_which_others_reach_their_apis_is_not_deleted() {
     assert!(failure.message.ends_with("m9 (api2/prod)"), "{failure}");
     assert_eq!(aws.calls(), [MAPPINGS]);
 }
+
+#[tokio::test]
+async fn a_domain_whose_paths_all_lead_to_our_api_is_deleted_with_them_and_the_api_waits_for_aws_to_see_it() {
+    let further = json!({ "apiMappingId": "m2", "apiId": "api1", "stage": "$default", "apiMappingKey": "v1" });
+    let aws = Recorded::default()
+        .on(MAPPINGS, Answer::Json(200, json!({ "items": [further] })))
+        .on(DELETE, Answer::Json(204, json!(null)));
+    is_deleted(&aws, "domain-with-paths").await.unwrap();
+    assert_eq!(aws.calls(), [MAPPINGS, DELETE]);
+    assert!(api_mapping::lag(&aws.session("domain-with-paths"), "api1") > Duration::ZERO);
+}

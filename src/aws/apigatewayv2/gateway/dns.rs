@@ -1,6 +1,6 @@
 //! The DNS record of a gateway among what is read. It is in another service than the rest, and outlives the API.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_route53::types::ResourceRecordSet;
 use futures::future::join_all;
@@ -36,40 +36,64 @@ pub(super) fn known(listed: &Listed, known: &[Entry], seen: &[Observed]) -> Vec<
     known.iter().filter_map(read).collect()
 }
 
-/// The record of a custom domain of which no state tells. It is ours if it is an alias to the domain, in a public zone
+/// The records of custom domains that state does not know, made by an update that was killed: in the zones that state
+/// knows, aliases to such a domain.
+pub(super) async fn of_unknown_domains(
+    session: &Session,
+    known: &[Entry],
+    seen: &[Observed],
+) -> Result<Vec<Observed>, Failure> {
+    let zones: BTreeSet<&str> = known.iter().filter_map(place).map(|(zone_id, _)| zone_id).collect();
+    let is_known = |key: &Key| known.iter().any(|entry| entry.key == *key);
+    let mut records = Vec::new();
+    for (key, name, target) in domains(seen).filter(|(key, ..)| !is_known(key)) {
+        for zone_id in &zones {
+            records.extend(alias(session, zone_id, name, (key, &target)).await?);
+        }
+    }
+    Ok(records)
+}
+
+/// The records of custom domains of which no state tells. Each is ours if it is an alias to its domain, in a public zone
 /// of the domain's name or of one above it.
-pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Option<Observed>, Failure> {
+pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Vec<Observed>, Failure> {
+    let mut records = Vec::new();
     for (key, name, target) in domains(seen) {
-        for zone_name in zone_names(name) {
-            let zones = match public_zones(session, zone_name).await {
-                // Who may not list zones has an import all the same: the plan makes the record, and create takes it.
-                Err(failure) if failure.cause == Cause::Denied => {
-                    not_looked_for(name, &failure);
-                    return Ok(None);
-                }
-                zones => zones?,
-            };
-            for zone_id in zones {
-                let found = match dns_record::find(session, &zone_id, name).await {
-                    // A role may be let into one zone alone, which need not be the first.
-                    Err(failure) if failure.cause == Cause::Denied => {
-                        not_looked_for(name, &failure);
-                        continue;
-                    }
-                    found => found?,
-                };
-                let Some(found) = found else { continue };
-                if target.is_behind(&found) {
-                    let record = keys::dns_record(&zone_id.clone().into(), &name.to_string().into());
-                    let observed = dns_record::read(&found, record, &zone_id, name, &[(key.clone(), target.clone())]);
-                    if observed.is_some() {
-                        return Ok(observed);
-                    }
-                }
+        match nearest(session, name, (key, &target)).await {
+            // Who may not list zones has an import all the same: the plan makes the record, and create takes it.
+            Err(failure) if failure.cause == Cause::Denied => not_looked_for(name, &failure),
+            found => records.extend(found?),
+        }
+    }
+    Ok(records)
+}
+
+/// The alias to a domain in the nearest zone that has one.
+async fn nearest(session: &Session, name: &str, domain: (&Key, &Target)) -> Result<Option<Observed>, Failure> {
+    for zone_name in zone_names(name) {
+        for zone_id in public_zones(session, zone_name).await? {
+            match alias(session, &zone_id, name, domain).await {
+                // A role may be let into one zone alone, which need not be the first.
+                Err(failure) if failure.cause == Cause::Denied => not_looked_for(name, &failure),
+                Ok(None) => {}
+                found => return found,
             }
         }
     }
     Ok(None)
+}
+
+/// The record of this zone and name, if it is an alias to the domain.
+async fn alias(
+    session: &Session,
+    zone_id: &str,
+    name: &str,
+    (key, target): (&Key, &Target),
+) -> Result<Option<Observed>, Failure> {
+    let found = dns_record::find(session, zone_id, name).await?;
+    let Some(found) = found.filter(|found| target.is_behind(found)) else { return Ok(None) };
+    let record = keys::dns_record(&zone_id.to_string().into(), &name.to_string().into());
+    Ok(dns_record::read(&found, record, zone_id, name, &[(key.clone(), target.clone())]))
 }
 
 fn not_looked_for(name: &str, denied: &Failure) {
@@ -152,7 +176,7 @@ mod tests {
         )
     }
 
-    fn alias(target: &str) -> Answer {
+    fn leading_to(target: &str) -> Answer {
         Answer::Xml(
             200,
             format!(
@@ -207,22 +231,56 @@ mod tests {
                 zones(&[("Z3", "shop.example.com", true), ("Z2", "shop.example.com", false)]),
             )
             .on(&by_name("example.com"), zones(&[("Z1", "example.com", false)]))
-            .on(&list_in("Z2"), alias("elsewhere.example.net"))
-            .on(&list_in("Z1"), alias("d-1.execute-api"));
+            .on(&list_in("Z2"), leading_to("elsewhere.example.net"))
+            .on(&list_in("Z1"), leading_to("d-1.execute-api"));
         let found = imported(&aws.session("zones"), &[domain()]).await.unwrap();
-        assert_eq!(found, Some(record(Ref::Key(domain().key))));
+        assert_eq!(found, [record(Ref::Key(domain().key))]);
         assert!(!aws.calls().contains(&list_in("Z3")), "a private zone answers nobody outside");
+    }
+
+    #[tokio::test]
+    async fn an_import_finds_the_records_of_all_domains() {
+        let other = Observed { id: "b".into(), key: keys::domain(&Input::Known("b".into())), ..domain() };
+        let Spec::DomainName(spec) = &other.spec else { panic!("{other:?}") };
+        let spec = Spec::DomainName(DomainName { domain_name: Input::Known("b".into()), ..spec.clone() });
+        let other = Observed { spec, ..other };
+        let aws = Recorded::default()
+            .on(&by_name("b"), zones(&[]))
+            .on(&by_name(NAME), zones(&[("Z1", NAME, false)]))
+            .on(&list_in("Z1"), leading_to("d-1.execute-api"));
+        let found = imported(&aws.session("all"), &[other.clone(), domain()]).await.unwrap();
+        assert_eq!(found, [record(Ref::Key(domain().key))], "also where the first has none");
+
+        // What a killed update has made is looked for in the zones that are known, and nowhere else.
+        let entry = |it: &Observed| Entry::new(it.key.clone(), &it.id, it.spec.clone());
+        let known_record = Entry::new(
+            keys::dns_record(&Input::Known("Z1".into()), &Input::Known("b".into())),
+            "Z1_b_A",
+            Spec::DnsRecord(DnsRecord {
+                zone_id: Input::Known("Z1".into()),
+                name: Input::Known("b".into()),
+                target: Ref::Key(other.key.clone()),
+                evaluate_target_health: false,
+            }),
+        );
+        let aws = Recorded::default().on(&list_in("Z1"), leading_to("d-1.execute-api"));
+        let session = aws.session("killed");
+        let (known, seen) = ([entry(&other), known_record], [other.clone(), domain()]);
+        let found = of_unknown_domains(&session, &known, &seen).await.unwrap();
+        assert_eq!(found, [record(Ref::Key(domain().key))]);
+        assert_eq!(of_unknown_domains(&session, &known[..1], &seen).await.unwrap(), []);
+        assert_eq!(aws.calls(), [list_in("Z1")]);
     }
 
     #[tokio::test]
     async fn an_import_without_a_domain_asks_nothing_and_one_without_a_record_finds_none() {
         let aws = Recorded::default();
-        assert_eq!(imported(&aws.session("zones"), &[]).await.unwrap(), None);
+        assert_eq!(imported(&aws.session("zones"), &[]).await.unwrap(), []);
         assert_eq!(aws.calls(), Vec::<String>::new());
 
         let names = [NAME, "shop.example.com", "example.com", "com"];
         let aws = names.iter().fold(aws, |aws, name| aws.on(&by_name(name), zones(&[])));
-        assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), None);
+        assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), []);
         assert_eq!(aws.calls(), names.map(by_name));
     }
 
@@ -231,14 +289,16 @@ mod tests {
         let denied =
             "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
         let aws = Recorded::default().on(&by_name(NAME), Answer::Xml(403, denied.into()));
-        assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), None);
+        assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), []);
     }
 
     #[tokio::test]
     async fn who_may_read_only_their_own_zone_can_import_all_the_same() {
         let denied =
             "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
-        for (own, expected) in [(nothing(), None), (alias("d-1.execute-api"), Some(record(Ref::Key(domain().key))))] {
+        for (own, expected) in
+            [(nothing(), vec![]), (leading_to("d-1.execute-api"), vec![record(Ref::Key(domain().key))])]
+        {
             let aws = Recorded::default()
                 .on(&by_name(NAME), zones(&[]))
                 .on(&by_name("shop.example.com"), zones(&[("Z2", "shop.example.com", false)]))
@@ -255,10 +315,10 @@ mod tests {
         let ours = record(Ref::Key(domain().key));
         let entries = [Entry::new(ours.key.clone(), &ours.id, ours.spec.clone())];
         for (answer, seen, expected) in [
-            (alias("d-1.execute-api"), vec![domain()], vec![ours.clone()]),
-            (alias("x.example.net"), vec![domain()], vec![record(Ref::Id("x.example.net".into()))]),
+            (leading_to("d-1.execute-api"), vec![domain()], vec![ours.clone()]),
+            (leading_to("x.example.net"), vec![domain()], vec![record(Ref::Id("x.example.net".into()))]),
             // Without the domain it leads to nothing of ours, and must be led to the new one.
-            (alias("d-1.execute-api"), vec![], vec![record(Ref::Id("d-1.execute-api".into()))]),
+            (leading_to("d-1.execute-api"), vec![], vec![record(Ref::Id("d-1.execute-api".into()))]),
             (nothing(), vec![domain()], vec![]),
         ] {
             let aws = Recorded::default().on(&list_in("Z1"), answer);

@@ -1,13 +1,13 @@
 //! The custom domain of a gateway, and what it leads to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types::{ApiMapping, DomainName};
 use futures::future::join_all;
 
 use super::super::{api_mapping, domain_name};
 use crate::aws::Session;
-use crate::cloud::{Failure, Observed};
+use crate::cloud::{Cause, Failure, Observed};
 use crate::http_gateway::keys;
 use crate::objects::{Entry, Key, Spec};
 use crate::plugin::Input;
@@ -21,10 +21,41 @@ pub(super) struct Found {
     is_ours: bool,
 }
 
-/// The domains that state knows. `resource` is how their tags name the gateway.
+/// The domains that state knows, and those that an update which was killed has made. `resource` is how their tags name
+/// the gateway.
 pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Vec<Found>, Failure> {
+    if known.iter().all(|entry| matches!(entry.applied, Spec::Api(_))) {
+        // An import looks by tags alone.
+        return Ok(Vec::new());
+    }
     let names: BTreeSet<&str> = known.iter().filter_map(name).collect();
-    join_all(names.into_iter().map(|name| look(session, name, resource))).await.into_iter().collect()
+    let mappings = join_all(names.iter().map(|name| api_mapping::list(session, name)));
+    let (listed, mappings) = tokio::join!(domain_name::list(session), mappings);
+    let listed = match listed {
+        // Some roles may look at their own domain alone.
+        Err(failure) if failure.cause == Cause::Denied => {
+            tracing::warn!("Custom domains that state does not know are not looked for: {failure}");
+            Vec::new()
+        }
+        listed => listed?,
+    };
+    let name_of = |shown: DomainName| Some((shown.domain_name.clone()?, shown));
+    let mut listed: BTreeMap<String, DomainName> = listed.into_iter().filter_map(name_of).collect();
+    let mut found = Vec::new();
+    for (name, mappings) in names.into_iter().zip(mappings) {
+        let shown = match listed.remove(name) {
+            // That something is gone is believed only of a call that asks for it.
+            None => domain_name::get(session, name).await?,
+            listed => listed,
+        };
+        let is_ours = shown.as_ref().is_some_and(|shown| is_tagged(shown, resource));
+        found.push(Found { name: name.to_string(), shown, mappings: mappings?, is_ours });
+    }
+    let strays = listed.into_values().filter(|shown| is_tagged(shown, resource));
+    for stray in join_all(strays.map(|shown| with_mappings(session, shown))).await {
+        found.push(stray?);
+    }
+    Ok(found)
 }
 
 /// The domains that carry the gateway's tags, where no state knows them.
@@ -32,13 +63,6 @@ pub(super) async fn tagged(session: &Session, resource: &str) -> Result<Vec<Foun
     let all = domain_name::list(session).await?;
     let ours = all.into_iter().filter(|shown| is_tagged(shown, resource));
     join_all(ours.map(|shown| with_mappings(session, shown))).await.into_iter().collect()
-}
-
-async fn look(session: &Session, name: &str, resource: &str) -> Result<Found, Failure> {
-    let (shown, mappings) = tokio::join!(domain_name::get(session, name), api_mapping::list(session, name));
-    let shown = shown?;
-    let is_ours = shown.as_ref().is_some_and(|shown| is_tagged(shown, resource));
-    Ok(Found { name: name.to_string(), shown, mappings: mappings?, is_ours })
 }
 
 async fn with_mappings(session: &Session, shown: DomainName) -> Result<Found, Failure> {
@@ -67,8 +91,14 @@ pub(super) fn read(domains: &[Found], entry: &Entry, root_id: &str, api: &Key) -
     }
 }
 
+/// What of these domains state does not know.
+pub(super) fn unknown(domains: &[Found], known: &[Entry], root_id: &str, api: &Key) -> Vec<Observed> {
+    let is_known = |found: &&Found| known.iter().any(|entry| name(entry) == Some(found.name.as_str()));
+    everything(domains.iter().filter(|found| !is_known(found)), root_id, api)
+}
+
 /// What of these domains belongs to a gateway of which only the API is known.
-pub(super) fn everything(domains: &[Found], root_id: &str, api: &Key) -> Vec<Observed> {
+pub(super) fn everything<'a>(domains: impl IntoIterator<Item = &'a Found>, root_id: &str, api: &Key) -> Vec<Observed> {
     let mut seen = Vec::new();
     for Found { name, shown, mappings, .. } in domains {
         let key = keys::domain(&Input::Known(name.clone()));
@@ -103,7 +133,7 @@ mod tests {
 
     use super::*;
     use crate::aws::recorded::{Answer, OWNER, Recorded};
-    use crate::objects::Ref;
+    use crate::objects::{ApiRoute, Ref};
 
     const NAME: &str = "api.example.com";
 
@@ -144,8 +174,12 @@ mod tests {
         parts.iter().fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), gone.clone()))
     }
 
-    fn with(aws: Recorded, shown: Answer, mappings: Answer) -> Recorded {
-        aws.on(&format!("GET /v2/domainnames/{NAME}"), shown)
+    /// `shown` is the domain, unless it is gone.
+    fn with(aws: Recorded, shown: Option<Value>, mappings: Answer) -> Recorded {
+        let gone = Answer::Error(404, "NotFoundException", "Invalid domain name identifier specified");
+        let listed = items(&shown.iter().cloned().collect::<Vec<_>>());
+        aws.on("GET /v2/domainnames", listed)
+            .on(&format!("GET /v2/domainnames/{NAME}"), shown.map_or(gone, |shown| Answer::Json(200, shown)))
             .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), mappings)
     }
 
@@ -201,28 +235,68 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_known_domain_reads_the_same_with_two_calls_and_without_the_list() {
+    async fn a_known_domain_reads_the_same_with_the_list_and_its_mappings() {
         let (_, found) = imported().await;
         let mappings = items(&[mapping("m1", "api1", "$default", "")]);
-        let aws = with(api(), Answer::Json(200, domain(NAME, "d-1", &ours())), mappings);
+        let aws = with(api(), Some(domain(NAME, "d-1", &ours())), mappings);
         assert_eq!(seen(&aws, &known().await).await, found);
         assert_eq!(aws.calls().len(), 7, "{:?}", aws.calls());
     }
 
     #[tokio::test]
+    async fn a_domain_that_a_killed_update_has_made_is_seen_beside_the_known_one() {
+        let other = "shop.example.com";
+        let tagged_otherwise = json!({ "fgw:resource": "http_gateway/api2", "fgw:object": "domain" });
+        let listed = [
+            domain(NAME, "d-1", &ours()),
+            domain("theirs.example.com", "d-2", &tagged_otherwise),
+            domain(other, "d-3", &ours()),
+        ];
+        let mappings = [mapping("m9", "api2", "prod", "v1"), mapping("m2", "api1", "$default", "")];
+        let aws = api()
+            .on("GET /v2/domainnames", items(&listed))
+            .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), items(&[mapping("m1", "api1", "$default", "")]))
+            .on(&format!("GET /v2/domainnames/{other}/apimappings"), items(&mappings));
+        let found = seen(&aws, &known().await).await;
+        let told: Vec<(&str, &str)> = found.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
+        assert_eq!(told, [("domain", NAME), ("api_mapping", "m1"), ("domain", other), ("api_mapping", "m2")]);
+        assert_eq!(found[3].key.fixed, Input::Known(other.to_string()));
+
+        // It is looked for too where state knows of no domain.
+        let route = ApiRoute { api: keys::api(), route_key: "GET /a".into(), integration: None, authorizer: None };
+        let without = [Entry::new(keys::route("GET /a"), "r1", Spec::ApiRoute(route))];
+        assert_eq!(seen(&aws, &without).await.len(), 4);
+    }
+
+    #[tokio::test]
+    async fn a_known_domain_that_the_list_does_not_show_is_asked_for() {
+        let denied = Answer::Error(403, "AccessDeniedException", "not you");
+        for listed in [items(&[]), denied] {
+            let aws = api()
+                .on("GET /v2/domainnames", listed)
+                .on(&format!("GET /v2/domainnames/{NAME}"), Answer::Json(200, domain(NAME, "d-1", &ours())))
+                .on(
+                    &format!("GET /v2/domainnames/{NAME}/apimappings"),
+                    items(&[mapping("m1", "api1", "$default", "")]),
+                );
+            assert_eq!(seen(&aws, &known().await).await, imported().await.1);
+        }
+    }
+
+    #[tokio::test]
     async fn a_domain_that_is_gone_took_its_mapping_along() {
         let gone = || Answer::Error(404, "NotFoundException", "Invalid domain name identifier specified");
-        let aws = with(api(), gone(), gone());
+        let aws = with(api(), None, gone());
         assert_eq!(seen(&aws, &known().await).await, []);
     }
 
     #[tokio::test]
     async fn another_domain_of_that_name_is_not_ours_and_one_without_tags_still_is() {
         let mappings = || items(&[mapping("m7", "api2", "prod", "")]);
-        let aws = with(api(), Answer::Json(200, domain(NAME, "d-2", &json!({}))), mappings());
+        let aws = with(api(), Some(domain(NAME, "d-2", &json!({}))), mappings());
         assert_eq!(seen(&aws, &known().await).await, [], "it has another target, and not our tags");
 
-        let aws = with(api(), Answer::Json(200, domain(NAME, "d-1", &json!({}))), mappings());
+        let aws = with(api(), Some(domain(NAME, "d-1", &json!({}))), mappings());
         let found = seen(&aws, &known().await).await;
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].spec.tags(), Some(&Input::Known([].into())));
@@ -231,7 +305,7 @@ mod tests {
     #[tokio::test]
     async fn a_mapping_that_was_led_elsewhere_is_shown_so() {
         let mappings = items(&[mapping("m1", "api2", "prod", "")]);
-        let aws = with(api(), Answer::Json(200, domain(NAME, "d-1", &ours())), mappings);
+        let aws = with(api(), Some(domain(NAME, "d-1", &ours())), mappings);
         let known = known().await;
         let found = seen(&aws, &known).await;
         assert_eq!(known[1].applied.differences(&found[1].spec), ["stage is api2/prod instead of stage"]);
@@ -239,7 +313,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_domain_outlives_its_api() {
-        let aws = with(no_api(), Answer::Json(200, domain(NAME, "d-1", &ours())), items(&[]));
+        let aws = with(no_api(), Some(domain(NAME, "d-1", &ours())), items(&[]));
         let slots: Vec<String> = seen(&aws, &known().await).await.into_iter().map(|it| it.key.slot).collect();
         assert_eq!(slots, ["domain"]);
     }

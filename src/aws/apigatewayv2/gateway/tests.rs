@@ -184,7 +184,7 @@ async fn what_was_read_reads_the_same_when_state_knows_it() {
     let aws = aws("again");
     let seen = read_in_a_task(aws.session("again"), entries(&imported)).await.unwrap();
     assert_eq!(seen, imported);
-    assert_eq!(aws.calls().len(), 10, "{:?}", aws.calls());
+    assert_eq!(aws.calls().len(), 11, "{:?}", aws.calls());
 }
 
 #[tokio::test]
@@ -265,6 +265,7 @@ async fn a_log_group_and_permissions_outlive_the_api_and_are_shown_without_it() 
         .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()));
     let group = json!({ "logGroupName": "/http/shop", "arn": "arn:aws:logs:left:123456789012:log-group:/http/shop:*" });
     let gone = gone
+        .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
         .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [group] })))
         .on("ListTagsForResource", Answer::Json(200, json!({ "tags": {} })))
         .on(&get_policy(FUNCTION), policy("left", &all[4].id, "*/*"))
