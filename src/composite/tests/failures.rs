@@ -228,7 +228,10 @@ async fn a_panic_in_an_objects_code_leaves_the_state_reached_and_drops_no_other_
         terraform.account.panicking.lock().unwrap().push(slot.into());
         let diagnostics = terraform.apply(&config).await;
         let first = &diagnostics.0[0];
-        assert!(first.summary.starts_with("Creating ") && first.summary.ends_with(&format!("{slot} failed")), "{first:?}");
+        assert!(
+            first.summary.starts_with("Creating ") && first.summary.ends_with(&format!("{slot} failed")),
+            "{first:?}"
+        );
         assert!(first.detail.contains(&format!("told to panic at {slot}")), "{}", first.detail);
         assert!(first.detail.contains("bug in the provider: please report it"), "{}", first.detail);
         let named = match slot {
