@@ -10,7 +10,9 @@ impl Chance {
     pub(super) fn new(seed: u64) -> Self {
         // Zero would stay zero, and near seeds begin alike.
         let mut chance = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..8).for_each(|_| drop(chance.next()));
+        for _ in 0..8 {
+            chance.next();
+        }
         chance
     }
 
