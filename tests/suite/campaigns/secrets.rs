@@ -218,7 +218,7 @@ impl Case {
                 forms.push(encoded[4..encoded.len() - 4].to_string());
             }
         }
-        forms.extend(["AWS4-HMAC-SHA256 Credential", "5d672d79c15b1316"].map(str::to_string));
+        forms.extend(["Credential=AKID", "SignedHeaders=", "5d672d79c15b1316"].map(str::to_string));
         forms.extend(OF_ROLES.map(str::to_string));
         for form in forms {
             let line = text.lines().find(|line| line.contains(&form));
@@ -236,6 +236,11 @@ fn written(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).expect("the directory is ours") {
         let path = entry.expect("the directory is ours").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // What runs have put out is looked at elsewhere, less the configuration in a plan that is shown.
+        if name.starts_with("stdout-") || name.starts_with("stderr-") {
+            continue;
+        }
         if path.is_dir() {
             files.extend(written(&path));
         } else if !ours.iter().any(|name| path.ends_with(name)) {

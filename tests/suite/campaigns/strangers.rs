@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use fgw::objects::{Entry, Inventory, Key, Spec, Vpc};
+use fgw::plugin::Input;
 use fgw::plugin::proto::tfplugin6::diagnostic::Severity;
 use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
@@ -110,6 +112,15 @@ impl Target {
                 "access_log_logservice_group_name": "/shop/access", "domain_name": "shop.example.com",
             }),
         })
+    }
+
+    /// The same as a state.
+    fn existing(self) -> Value {
+        let mut object = self.object();
+        if let Value::Map(attributes) = &mut object {
+            attributes.push(("id".into(), "vpc-1".into()));
+        }
+        object
     }
 
     fn provider(self) -> Value {
@@ -252,6 +263,24 @@ fn json(json: Vec<u8>) -> pb::DynamicValue {
     pb::DynamicValue { msgpack: Vec::new(), json }
 }
 
+/// The private state of a network that has nothing but its VPC.
+fn private() -> Vec<u8> {
+    let vpc = Spec::Vpc(Vpc {
+        name: Input::Known("main".into()),
+        cidr_block: Input::Known(Some("10.0.0.0/16".into())),
+        ipv4_ipam_pool_id: Input::Known(None),
+        ipv4_netmask_length: Input::Known(None),
+        instance_tenancy: Input::Known("default".into()),
+        enable_dns_support: Input::Known(true),
+        enable_dns_hostnames: Input::Known(true),
+        enable_network_address_usage_metrics: Input::Known(false),
+        tags: Input::Known(Default::default()),
+    });
+    let key = Key { slot: "vpc".into(), fixed: Input::Known("10.0.0.0/16 default".into()) };
+    let inventory = Inventory { entries: vec![Entry::new(key, "vpc-1", vpc)] };
+    serde_json::json!({ "format": 1, "inventory": inventory }).to_string().into_bytes()
+}
+
 /// Values that fit nothing, one after the other, in one field.
 struct Misfits(Target, Field);
 
@@ -321,10 +350,12 @@ impl Batch {
         let mut fields = VALUES.to_vec();
         fields.retain(|field| *field != Field::Configure || target == Target::Door);
         fields.extend([Field::StoredState, Field::OlderState, Field::ImportId]);
+        let private = private();
         for number in 0..OF_BATCH {
             let field = *chance.one_of(&fields);
             let object = match field {
                 Field::ProviderConfig | Field::Configure => target.provider(),
+                Field::ReadState | Field::PlanPrior | Field::ApplyPrior => target.existing(),
                 _ => target.object(),
             };
             let text =
@@ -334,7 +365,7 @@ impl Batch {
                 true => json(mutated_bytes(text.as_bytes(), &mut chance)),
                 false => msgpack(mutated(&object, &mut chance)),
             };
-            let private = mutated_bytes(br#"{"format":1,"inventory":{"entries":[]},"of_create":true}"#, &mut chance);
+            let private = mutated_bytes(&private, &mut chance);
             let sent = format!("value {number} of {self}: {field:?} {value:02x?}");
             // Any answer is one: by chance the value may be right.
             let answer = tokio::spawn({
