@@ -1,7 +1,7 @@
 //! Who is not our Terraform, or is a broken one: gets no answer, breaks nothing, and holds up nobody.
 
 use std::fmt::{Display, Formatter};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -366,13 +366,13 @@ impl Batch {
                 false => msgpack(mutated(&object, &mut chance)),
             };
             let private = mutated_bytes(&private, &mut chance);
-            let sent = format!("value {number} of {self}: {field:?} {value:02x?}");
+            let sent = value.clone();
             // Any answer is one: by chance the value may be right.
             let answer = tokio::spawn({
                 let mut terraform = terraform.clone();
                 async move { target.send(&mut terraform, field, value, &private).await.is_ok() }
             });
-            assert!(answer.await.is_ok(), "{sent}");
+            assert!(answer.await.is_ok(), "value {number} of {self}: {target:?} {field:?} {sent:02x?}");
         }
         target.assert_serves(&process, &mut terraform).await;
     }
@@ -474,32 +474,42 @@ fn another_user_cannot_reach_the_socket() {
     let socket = Path::new(&process.socket);
     let directory = socket.parent().expect("a socket is in a directory").metadata().expect("it is there");
     assert_eq!(directory.permissions().mode() & 0o777, 0o700, "others may enter the directory of the socket");
-    let connect = |user: Option<u32>| {
-        // Not that of a virtual environment, which another user may not read.
-        let python = std::fs::canonicalize(venv::program("python")).expect("there is Python");
-        let mut command = Command::new(python);
-        command.args(["-I", "-S", "-c", "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"]);
-        command.arg(socket).current_dir("/");
+    let connect = |program: &Path, user: Option<u32>| {
+        let script = match program.ends_with("perl") {
+            true => ["-MSocket", "-e", "socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un($ARGV[0])) or die"],
+            false => ["-I", "-c", "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"],
+        };
+        let mut command = Command::new(program);
+        command.args(script).arg(socket).current_dir("/");
         if let Some(user) = user {
             command.uid(user).gid(user);
         }
         command.output()
     };
-    let own = connect(None).expect("Python starts");
-    assert!(own.status.success(), "we ourselves can connect: {}", String::from_utf8_lossy(&own.stderr));
+    // Another user may not be allowed to run the Python of the tests, such as one in somebody's home.
+    let python = std::fs::canonicalize(venv::program("python")).expect("there is Python");
+    let programs = [python, "/usr/bin/python3".into(), "/usr/bin/perl".into()];
     const NOBODY: u32 = 65534;
-    let tried = match directory.uid() {
-        0 => connect(Some(NOBODY)).map_err(|error| error.to_string()),
-        user => Err(format!("only root can become another user, and this is user {user}")),
-    };
-    match tried {
-        Ok(refused) => {
-            let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-            assert!(!refused.status.success() && said.contains("PermissionError"), "another user connects: {said}");
-            eprintln!("Strangers: user {NOBODY} was refused: {}", said.lines().last().unwrap_or_default());
+    let mut tried = Vec::new();
+    for program in programs.iter().filter(|program| program.exists()) {
+        let own = connect(program, None).expect("it starts");
+        assert!(own.status.success(), "we ourselves can connect: {}", String::from_utf8_lossy(&own.stderr));
+        match connect(program, Some(NOBODY)) {
+            Ok(refused) => {
+                let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+                let last = said.lines().last().unwrap_or_default();
+                assert!(!refused.status.success(), "another user connects");
+                let is_refusal = ["PermissionError", "Died at"].iter().any(|word| last.contains(word));
+                assert!(is_refusal, "{} as user {NOBODY}: {said}", program.display());
+                tried.push(format!("user {NOBODY} was refused: {last}"));
+            }
+            Err(error) => eprintln!("Strangers: user {NOBODY} cannot run {}: {error}", program.display()),
         }
-        Err(why) => eprintln!("Strangers: no other user could be tried ({why}); the directory is drwx------."),
     }
+    if tried.is_empty() {
+        tried.push("no other user could be tried, which only root can; the directory is drwx------".to_string());
+    }
+    eprintln!("Strangers: {}", tried.join("; "));
     assert_eq!(runtime().block_on(validate(&mut terraform, &named("front"))), []);
 }
 
