@@ -9,6 +9,9 @@ use tokio_util::sync::CancellationToken;
 use crate::objects::{Entry, Ids, Learned, Object, Spec};
 use crate::product::{Facts, Lookup, Scope, Timeouts};
 
+#[cfg(feature = "panic-on-demand")]
+pub mod panic_on_demand;
+
 /// The AWS account, or a simulation of it.
 #[async_trait]
 pub trait Cloud: Send + Sync + 'static {
@@ -292,6 +295,8 @@ pub enum Cause {
     TimedOut,
     /// Tells the user that Terraform asked to stop during a wait.
     Stopped,
+    /// Tells the user that our own code panicked, and asks for a report.
+    Panicked,
     /// Tells the user.
     Other,
 }

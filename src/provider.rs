@@ -55,7 +55,11 @@ impl Provider for Fgw {
         diagnostics.problems(problems);
         let Some(block) = block else { return diagnostics };
         match crate::aws::connect(&block, terraform_version).await {
-            Ok(session) => self.connection.set(Connected::Ready(Arc::new(session))),
+            Ok(session) => {
+                #[cfg(feature = "panic-on-demand")]
+                let session = crate::cloud::panic_on_demand::PanicOnDemand::of_environment(session);
+                self.connection.set(Connected::Ready(Arc::new(session)));
+            }
             Err(refusal) => match refusal.path {
                 Some(path) => diagnostics.attribute_error(path, refusal.summary, refusal.detail),
                 None => diagnostics.error(refusal.summary, refusal.detail),

@@ -15,6 +15,7 @@ use aws_types::os_shim_internal::{Env, Fs};
 use aws_types::region::Region;
 use hyper_util::client::proxy::matcher::Matcher;
 
+use super::concealed::without_secrets;
 use super::http_client::AwsHttpClient;
 use super::retries::{DEFAULT_ATTEMPTS, budget};
 use super::trust::{Trust, tls};
@@ -38,7 +39,7 @@ pub(crate) struct Refusal {
 impl Refusal {
     /// A refusal that no argument is to blame for.
     pub(crate) fn new(summary: &str, detail: impl Into<String>) -> Refusal {
-        Refusal { path: None, summary: summary.into(), detail: detail.into() }
+        Refusal { path: None, summary: summary.into(), detail: without_secrets(&detail.into()) }
     }
 
     /// The same, with the argument at fault.

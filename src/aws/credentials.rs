@@ -20,6 +20,7 @@ use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
 use aws_types::region::Region;
 
 use super::clients::{Refusal, Sources, environment, given};
+use super::concealed::{Concealed, conceal};
 use crate::durations;
 use crate::provider::block::{AssumeRole, AssumeRoleWithWebIdentity, ProviderBlock, Secret};
 use crate::provider::endpoints;
@@ -30,6 +31,9 @@ pub(super) async fn provider(
     sources: &Sources,
     base: &SdkConfig,
 ) -> Result<SharedCredentialsProvider, Refusal> {
+    for secret in [&block.secret_key, &block.token].into_iter().flatten() {
+        conceal(secret.reveal());
+    }
     let mut provider = match block.web_identity() {
         // The token proves who we are; no other credentials are needed.
         Some(role) => SharedCredentialsProvider::new(WebIdentity {
@@ -40,11 +44,12 @@ pub(super) async fn provider(
         None => first(block, sources, base)?,
     };
     for role in block.roles() {
+        provider = SharedCredentialsProvider::new(Concealed(provider));
         let sts = aws_sdk_sts::Client::from_conf(sts_config(block, base, Some(provider)));
         provider =
             SharedCredentialsProvider::new(AssumedRole { sts, role: role.clone(), made_up_name: made_up_name() });
     }
-    Ok(provider)
+    Ok(SharedCredentialsProvider::new(Concealed(provider)))
 }
 
 /// How often STS is asked. It is not throttled as EC2 is, and whoever mistyped an endpoint should learn it soon.
@@ -208,6 +213,12 @@ impl WebIdentity {
 
     /// The token. A file is read each time, because whoever wrote it renews it.
     async fn token(&self) -> Result<String, CredentialsError> {
+        let token = self.read_token().await?;
+        conceal(&token);
+        Ok(token)
+    }
+
+    async fn read_token(&self) -> Result<String, CredentialsError> {
         if let Some(token) = &self.role.web_identity_token {
             return Ok(token.reveal().to_string());
         }

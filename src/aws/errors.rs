@@ -8,6 +8,7 @@ use aws_smithy_runtime_api::client::result::SdkError;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::request_id::RequestId;
 
+use super::concealed::without_secrets;
 use super::http_client::chain;
 use crate::cloud::{Cause, Failure};
 
@@ -34,6 +35,7 @@ where
             None => refused.unwrap_or_else(|| chain(self)),
         };
         let cause = cause(code.as_deref(), &message);
+        let message = without_secrets(&message);
         let message = match (cause, missing_permission(&message)) {
             (Cause::Denied, Some(permission)) => format!("the permission {permission} is missing: {message}"),
             _ => message,
@@ -57,7 +59,7 @@ pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&st
         cause: cause(code, message),
         action: action.to_string(),
         code: code.map(str::to_string),
-        message: message.to_string(),
+        message: without_secrets(message),
         request_id: None,
     }
 }

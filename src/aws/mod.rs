@@ -22,6 +22,7 @@ mod retries;
 
 mod clients;
 mod credentials;
+mod concealed;
 mod identity;
 mod http_client;
 mod trust;

@@ -23,6 +23,7 @@ pub(super) fn detail(failure: &Failure) -> String {
         Cause::NotFound => "An object was gone at apply. Plan again: the new plan shows it.",
         Cause::InUse => "Something else still uses the object.",
         Cause::Stopped => "Terraform was asked to stop. The object is in state, and the next apply goes on with it.",
+        Cause::Panicked => "This is a bug in the provider: please report it with this message.",
         Cause::Exists | Cause::TimedOut | Cause::Other => "",
     };
     if !hint.is_empty() {

@@ -41,7 +41,7 @@ pub(crate) struct Simulation {
     pub(crate) foreign_routes: Mutex<Vec<String>>,
     /// Whether the role may not look for what is in the way.
     pub(crate) hides_obstacles: Mutex<bool>,
-    /// Slots whose code panics.
+    /// Slots whose code panics, and `the end` for what comes after all operations.
     pub(crate) panicking: Mutex<Vec<String>>,
     /// What was done, as `create subnet.public.0`.
     pub(crate) calls: Mutex<Vec<String>>,
@@ -372,6 +372,7 @@ impl Cloud for Simulation {
     }
 
     async fn settle(&self, _: Owner, _: &str) -> Result<(), Failure> {
+        assert!(!self.panicking.lock().unwrap().contains(&"the end".into()), "told to panic at the end");
         Ok(())
     }
 

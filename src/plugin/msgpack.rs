@@ -16,11 +16,45 @@ pub(super) fn decode(bytes: &[u8], kind: &Type) -> Result<Value, Problem> {
     let mut rest = bytes;
     let wire = rmpv::decode::read_value_with_max_depth(&mut rest, DEPTH_LIMIT)
         .map_err(|error| misfit(&AttributePath::root(), format!("The value is not valid msgpack: {error}.")))?;
+    if holds_reserved_byte(bytes) {
+        return Err(misfit(&AttributePath::root(), "The value is not valid msgpack: a marker is 0xc1.".to_string()));
+    }
     if !rest.is_empty() {
         let message = format!("{} bytes follow the value.", rest.len());
         return Err(misfit(&AttributePath::root(), message));
     }
     from_wire(wire, kind, &AttributePath::root())
+}
+
+/// Whether one of the markers is the one that msgpack never uses. The decoder takes it for nil, and an attribute that
+/// came broken would be read as not set.
+fn holds_reserved_byte(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(marker) = bytes.get(at) {
+        let length = |width: usize| {
+            let digits = bytes.get(at + 1..at + 1 + width).unwrap_or_default();
+            1 + width + digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit))
+        };
+        at += match marker {
+            0xc1 => return true,
+            0xa0..=0xbf => 1 + usize::from(marker & 0x1f),
+            0xc4 | 0xd9 => length(1),
+            0xc5 | 0xda => length(2),
+            0xc6 | 0xdb => length(4),
+            // Extensions have a byte for their kind.
+            0xc7 => 1 + length(1),
+            0xc8 => 1 + length(2),
+            0xc9 => 1 + length(4),
+            0xd4..=0xd8 => 2 + (1 << (marker - 0xd4)),
+            0xcc | 0xd0 => 2,
+            0xcd | 0xd1 | 0xdc | 0xde => 3,
+            0xca | 0xce | 0xd2 | 0xdd | 0xdf => 5,
+            0xcb | 0xcf | 0xd3 => 9,
+            // Small numbers, nil, bools, and short maps and lists, whose elements follow.
+            _ => 1,
+        };
+    }
+    false
 }
 
 /// Writes a value of a type. What does not fit the type is written as null and reported, so that a mistake in
@@ -262,6 +296,36 @@ mod tests {
         assert_eq!(paths, ["extra", "width"]);
         let kept = Value::map([("id", Value::from("d-1")), ("width", Value::Null)]);
         assert_eq!(decode(&bytes, &kind), Ok(kept));
+    }
+
+    #[test]
+    fn the_byte_that_msgpack_never_uses_is_no_null() {
+        assert!(decode(&[0xc1], &Type::Bool).is_err());
+        let kind = Type::List(Box::new(Type::String));
+        assert!(decode(&[0x91, 0xc1], &kind).is_err());
+        let long = "x".repeat(70_000);
+        for before in [
+            rmpv::Value::from("a"),
+            long.as_str().into(),
+            long[..200].into(),
+            long[..300].into(),
+            rmpv::Value::Ext(0, vec![0]),
+            rmpv::Value::Ext(12, vec![0xc1; 3]),
+            rmpv::Value::Ext(12, vec![0xc1; 300]),
+            rmpv::Value::Nil,
+        ] {
+            let whole = bytes(&rmpv::Value::Array(vec![before.clone(), "\u{c1}".into()]));
+            assert!(decode(&whole, &kind).is_ok(), "{before:.40}");
+            let broken = [&[0x92], &bytes(&before)[..], &[0xc1]].concat();
+            assert!(decode(&broken, &kind).is_err(), "{before:.40}");
+        }
+        let numbers =
+            [1.into(), (-7).into(), 200.into(), 70_000.into(), i64::MIN.into(), 0.5.into(), rmpv::Value::F32(0.5)];
+        for number in numbers {
+            let kind = Type::List(Box::new(Type::Number));
+            assert!(decode(&[&[0x91], &bytes(&number)[..]].concat(), &kind).is_ok(), "{number}");
+            assert!(decode(&[&[0x92], &bytes(&number)[..], &[0xc1]].concat(), &kind).is_err(), "{number}");
+        }
     }
 
     #[test]

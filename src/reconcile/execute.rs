@@ -6,15 +6,19 @@
 //!    What is in flight always finishes.
 //! 3. An id is recorded the moment AWS answers, before waiting for readiness.
 //! 4. Nothing is undone: the state tells the truth, and the next plan goes on from there.
-//! 5. The executor knows no AWS, no Terraform and no kinds.
+//! 5. A panic in the code of an object is a failure of its operation. Left to unwind it would take along the others in
+//!    flight, and with them the ids of what they are creating.
+//! 6. The executor knows no AWS, no Terraform and no kinds.
 
+use std::any::Any;
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use super::{Action, Plan, Progress};
@@ -77,8 +81,10 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
                 started.insert(position);
                 running.push(async move {
                     let begun = Instant::now();
-                    let result = execution.run(&op.action).await;
-                    (position, begun, result)
+                    // What the panic may have left half done is the inventory's alone, which is locked for single
+                    // changes only and told to be unfinished.
+                    let result = AssertUnwindSafe(execution.run(&op.action)).catch_unwind().await;
+                    (position, begun, result.unwrap_or_else(|payload| Err(panicked(&op.action, &*payload))))
                 });
             }
         }
@@ -99,6 +105,12 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
     outcome.not_started = (0..plan.ops.len()).filter(|position| !started.contains(position)).collect();
     outcome.stopped = execution.stop.is_cancelled();
     outcome
+}
+
+fn panicked(action: &Action, payload: &(dyn Any + Send)) -> Failure {
+    let said = payload.downcast_ref::<&'static str>().copied();
+    let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no message)");
+    Failure::new(Cause::Panicked, action.key().slot.clone(), format!("the provider's own code failed: {said}"))
 }
 
 impl Action {

@@ -6,8 +6,16 @@
 
 #[path = "campaigns/campaign.rs"]
 mod campaign;
+#[path = "campaigns/mutations.rs"]
+mod mutations;
+#[path = "campaigns/panicking.rs"]
+mod panicking;
+#[path = "campaigns/secrets.rs"]
+mod secrets;
 #[path = "campaigns/smooth.rs"]
 mod smooth;
+#[path = "campaigns/strangers.rs"]
+mod strangers;
 #[path = "campaigns/subject.rs"]
 mod subject;
 #[path = "campaigns/truth.rs"]

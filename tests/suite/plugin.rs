@@ -19,7 +19,7 @@ use fgw::plugin::proto::process::grpc_stdio_client::GrpcStdioClient;
 use fgw::plugin::proto::tfplugin6::diagnostic::Severity;
 use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
-use fgw::plugin::{Environment, Value};
+use fgw::plugin::{Environment, Provider, Value};
 use hyper_util::rt::TokioIo;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -33,20 +33,20 @@ use tonic::transport::{Channel, Endpoint, Uri};
 
 use doors::Acme;
 
-const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
+pub(super) const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
 // This test as Terraform.
 
 /// A running server.
-struct Process {
-    socket: String,
+pub(super) struct Process {
+    pub(super) socket: String,
     certificate: Vec<u8>,
     terminate: Arc<Notify>,
-    served: JoinHandle<Result<(), String>>,
+    pub(super) served: JoinHandle<Result<(), String>>,
 }
 
 /// A key and a certificate as Terraform makes them: P-521, a CA of its own.
-struct Certificate {
+pub(super) struct Certificate {
     key: rcgen::KeyPair,
     certificate: rcgen::Certificate,
 }
@@ -66,16 +66,21 @@ impl rustls::client::ResolvesClientCert for Shown {
 }
 
 impl Certificate {
-    fn new() -> Certificate {
+    pub(super) fn new() -> Certificate {
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).unwrap();
         let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_string()]).unwrap();
         parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let certificate = parameters.self_signed(&key).unwrap();
         Certificate { key, certificate }
     }
+
+    /// The certificate is no secret; the key is.
+    pub(super) fn with_key_of(&self, other: Certificate) -> Certificate {
+        Certificate { certificate: self.certificate.clone(), key: other.key }
+    }
 }
 
-fn environment(client: Option<&Certificate>) -> Environment {
+pub(super) fn environment(client: Option<&Certificate>) -> Environment {
     Environment {
         cookie: Some(COOKIE.to_string()),
         versions: Some("5,6".to_string()),
@@ -86,11 +91,15 @@ fn environment(client: Option<&Certificate>) -> Environment {
     }
 }
 
-async fn start(client: Option<&Certificate>) -> Process {
+pub(super) async fn start(client: Option<&Certificate>) -> Process {
+    start_provider(Acme, client).await
+}
+
+pub(super) async fn start_provider(provider: impl Provider, client: Option<&Certificate>) -> Process {
     let (announce, announced) = oneshot::channel();
     let terminate = Arc::new(Notify::new());
     let announce = |line: &str| announce.send(line.to_string()).map_err(std::io::Error::other);
-    let served = tokio::spawn(fgw::plugin::serve::run(Acme, environment(client), terminate.clone(), announce));
+    let served = tokio::spawn(fgw::plugin::serve::run(provider, environment(client), terminate.clone(), announce));
     let line = announced.await.unwrap();
     let [core, protocol, "unix", socket, "grpc", certificate] = line.split('|').collect::<Vec<_>>()[..] else {
         panic!("not a handshake: {line}");
@@ -102,7 +111,7 @@ async fn start(client: Option<&Certificate>) -> Process {
 
 impl Process {
     /// Connects as Terraform does: it takes the certificate of the handshake as the only root, and checks it.
-    async fn connect(&self, client: Option<&Certificate>) -> Result<Channel, tonic::transport::Error> {
+    pub(super) async fn connect(&self, client: Option<&Certificate>) -> Result<Channel, tonic::transport::Error> {
         let connector = (!self.certificate.is_empty()).then(|| {
             let mut roots = rustls::RootCertStore::empty();
             roots.add(CertificateDer::from(self.certificate.clone())).unwrap();
@@ -139,7 +148,7 @@ impl Process {
         Endpoint::from_static("http://localhost").connect_with_connector(tower::service_fn(open)).await
     }
 
-    async fn terraform(&self, client: &Certificate) -> ProviderClient<Channel> {
+    pub(super) async fn terraform(&self, client: &Certificate) -> ProviderClient<Channel> {
         let channel = self.connect(Some(client)).await.unwrap();
         ProviderClient::new(channel).max_decoding_message_size(usize::MAX).max_encoding_message_size(usize::MAX)
     }
@@ -153,7 +162,7 @@ trait Io: hyper::rt::Read + hyper::rt::Write + Send + Unpin {}
 impl<T: hyper::rt::Read + hyper::rt::Write + Send + Unpin> Io for T {}
 
 /// A server and a connection to it.
-async fn connected() -> (Process, ProviderClient<Channel>) {
+pub(super) async fn connected() -> (Process, ProviderClient<Channel>) {
     let client = Certificate::new();
     let process = start(Some(&client)).await;
     let terraform = process.terraform(&client).await;
@@ -175,7 +184,7 @@ fn wire(value: &Value) -> rmpv::Value {
     }
 }
 
-fn dynamic(value: &Value) -> Option<pb::DynamicValue> {
+pub(super) fn dynamic(value: &Value) -> Option<pb::DynamicValue> {
     let mut msgpack = Vec::new();
     rmpv::encode::write_value(&mut msgpack, &wire(value)).unwrap();
     Some(pb::DynamicValue { msgpack, json: Vec::new() })
@@ -200,7 +209,7 @@ fn value(dynamic: Option<pb::DynamicValue>) -> Value {
 }
 
 /// A door as Terraform sends it: all attributes present.
-fn door(given: &[(&str, Value)]) -> Value {
+pub(super) fn door(given: &[(&str, Value)]) -> Value {
     let mut door = Value::map(["id", "name", "width", "code", "tags", "hinges"].map(|name| (name, Value::Null)));
     door.set("key", Value::List(Vec::new()));
     for (name, value) in given {
@@ -209,7 +218,7 @@ fn door(given: &[(&str, Value)]) -> Value {
     door
 }
 
-fn named(name: &str) -> Value {
+pub(super) fn named(name: &str) -> Value {
     door(&[("name", Value::from(name))])
 }
 
@@ -239,7 +248,7 @@ fn path(diagnostic: &pb::Diagnostic) -> String {
     steps.collect()
 }
 
-async fn validate(terraform: &mut ProviderClient<Channel>, config: &Value) -> Vec<pb::Diagnostic> {
+pub(super) async fn validate(terraform: &mut ProviderClient<Channel>, config: &Value) -> Vec<pb::Diagnostic> {
     let request = pb::validate_resource_config::Request { type_name: "acme_door".to_string(), config: dynamic(config) };
     terraform.validate_resource_config(request).await.unwrap().into_inner().diagnostics
 }
@@ -457,8 +466,7 @@ async fn a_stranger_without_the_pinned_certificate_gets_no_answer() {
     let client = Certificate::new();
     let process = start(Some(&client)).await;
     let mut terraform = process.terraform(&client).await;
-    // The certificate is no secret; the key is.
-    let impostor = Certificate { certificate: client.certificate, key: Certificate::new().key };
+    let impostor = client.with_key_of(Certificate::new());
     for stranger in [None, Some(Certificate::new()), Some(impostor)] {
         // In TLS 1.3 the client learns of the refusal only with the first answer.
         let answer = match process.connect(stranger.as_ref()).await {

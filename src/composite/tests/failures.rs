@@ -220,9 +220,36 @@ async fn a_create_stops_for_what_a_killed_create_has_left() {
 }
 
 #[tokio::test]
-async fn a_panic_in_an_objects_code_leaves_the_state_reached() {
+async fn a_panic_in_an_objects_code_leaves_the_state_reached_and_drops_no_other_operation() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let config = network(&[]);
+    // Beside a subnet there is always another one in flight.
+    for slot in ["subnet.public.0", "nat_gateway.0", "vpc"] {
+        terraform.account.panicking.lock().unwrap().push(slot.into());
+        let diagnostics = terraform.apply(&config).await;
+        let first = &diagnostics.0[0];
+        assert!(
+            first.summary.starts_with("Creating ") && first.summary.ends_with(&format!("{slot} failed")),
+            "{first:?}"
+        );
+        assert!(first.detail.contains(&format!("told to panic at {slot}")), "{}", first.detail);
+        assert!(first.detail.contains("bug in the provider: please report it"), "{}", first.detail);
+        let named = match slot {
+            "vpc" => Vec::new(),
+            _ => terraform.state.get("aws_objects").as_map().unwrap().keys().cloned().collect(),
+        };
+        assert_eq!(named, terraform.account.slots());
+        assert_eq!(named.contains(&"subnet.public.1".to_string()), slot != "vpc", "{named:?}");
+        terraform.account.panicking.lock().unwrap().clear();
+        terraform.assert_applies(&config).await;
+        assert_eq!(terraform.destroy().await, Diagnostics::default());
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_any_other_code_of_an_apply_leaves_the_state_reached() {
     let terraform = Terraform::<FourTierVpc>::new(2);
-    terraform.account.panicking.lock().unwrap().push("nat_gateway.0".into());
+    terraform.account.panicking.lock().unwrap().push("the end".into());
     let attributes = network(&[]);
     let plan = terraform.plan(&attributes).await;
     let so_far = SoFar::default();
@@ -234,12 +261,13 @@ async fn a_panic_in_an_objects_code_leaves_the_state_reached() {
         stop: terraform.stop.clone(),
         so_far: so_far.clone(),
     };
+    let account = Arc::clone(&terraform.account);
     let resource = Arc::new(terraform.resource);
     let outcome = tokio::spawn(async move { resource.apply(request).await }).await;
     assert!(outcome.is_err_and(|error| error.is_panic()));
     let (state, private) = so_far.tell().expect("the apply said how to tell");
     let named: Vec<&String> = state.get("aws_objects").as_map().unwrap().keys().collect();
-    assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
+    assert_eq!(named, account.slots().iter().collect::<Vec<_>>());
     assert_eq!(inventory(&private).entries.len(), named.len());
 }
 

@@ -76,6 +76,9 @@ impl Resource for Door {
     }
 
     fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<serde_json::Value, String> {
+        if !state.is_object() {
+            return Err("It is no door.".to_string());
+        }
         if version == 0 {
             return Err("Doors of version 0 had no hinges.".to_string());
         }

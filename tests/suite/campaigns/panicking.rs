@@ -1,0 +1,206 @@
+//! Our own code panics, in the middle of everything: it is a failure like any other, which names its object and asks for
+//! a report, and the rest of the apply goes on.
+//!
+//! The provider of the tests is built with the feature `panic-on-demand` and reads from `FGW_PANIC` where to panic.
+
+use std::collections::BTreeSet;
+use std::fmt::{Display, Formatter};
+use std::time::Duration;
+
+use super::campaign::{Tally, campaign, sample};
+use super::subject::{Kind, Phase, Subject};
+use super::truth;
+use crate::support::proxy::Proxy;
+use crate::support::terraform::{Run, Workspace};
+
+/// One object of each kind that the subjects have, and some that only their change makes or deletes.
+const OF_NETWORK: &[&str] = &[
+    "vpc",
+    "vpc_ipv6_block*",
+    "internet_gateway",
+    "subnet.public.0",
+    "subnet.transit.1",
+    "subnet.private_app.2",
+    "route_table.private_app.0",
+    "route_table_association.public.0",
+    "eip.1",
+    "nat_gateway.0",
+    "route.public.ipv4",
+    "vpc_endpoint.objectstore",
+    "default_network_acl",
+    "default_security_group",
+];
+const OF_GATEWAY: &[&str] = &[
+    "api",
+    "permission.orders.*",
+    "authorizer.customers",
+    "authorizer.staff",
+    "authorizer_permission.*",
+    "integration.users.*",
+    "route.GET /orders",
+    "stage",
+    "log_group",
+    "log_subscription",
+    "subscription_permission",
+    "domain",
+    "dns_record",
+    "api_mapping",
+];
+
+/// In the life of one subject, the code of one object panics whenever it is worked on.
+struct Case {
+    kind: Kind,
+    slot: String,
+    /// Before the work, or as late as may be: an id is then recorded, and the work is done.
+    late: bool,
+}
+
+impl Display for Case {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:?}: {} panics {}", self.kind, self.slot, if self.late { "late" } else { "early" })
+    }
+}
+
+impl Case {
+    /// Where it panics. A late deletion is one that is done, and only the next look can tell.
+    fn places(&self) -> String {
+        let moments = if self.late {
+            [("recorded", "create"), ("after", "update"), ("after", "delete")]
+        } else {
+            [("before", "create"), ("before", "update"), ("before", "delete")]
+        };
+        moments.map(|(moment, verb)| format!("{moment} {verb} {}", self.slot)).join(";")
+    }
+
+    fn run(&self) -> Tally {
+        let mut subject = Subject::new(self.kind);
+        // So that others are in flight when it happens.
+        subject.proxy.latency(Duration::from_millis(30));
+        let mut tally = Tally::default();
+        for phase in Phase::ALL {
+            match phase {
+                Phase::Destroy => subject.proxy.clear_calls(),
+                _ => subject.prepare(phase),
+            }
+            subject.workspace.env("FGW_PANIC", &self.places());
+            let run = subject.run(phase);
+            subject.workspace.env("FGW_PANIC", "");
+            let panicked = self.assert_told(&run);
+            let is_there = subject.objects().keys().any(|slot| slot.starts_with(self.beginning()));
+            assert!(panicked || phase != Phase::Create || !is_there, "it was made without a panic: {run}");
+            if panicked {
+                if self.late && phase != Phase::Create {
+                    subject.workspace.apply(&["-refresh-only"]).succeeded();
+                }
+                subject.assert_state_is_true();
+                subject.finish(phase);
+            }
+            tally.add(Tally { faults: usize::from(panicked), ..Tally::of(&subject.proxy) });
+        }
+        assert!(tally.faults > 0, "it never panicked");
+        assert!(subject.workspace.state().resource(subject.address()).is_none(), "a destroyed resource is in state");
+        subject.proxy.account().assert_nothing_of_ours_is_left();
+        tally
+    }
+
+    fn beginning(&self) -> &str {
+        self.slot.trim_end_matches('*')
+    }
+
+    /// Whether it panicked, and if so panics itself unless the user is told.
+    fn assert_told(&self, run: &Run) -> bool {
+        if !run.says("told to panic") {
+            run.succeeded();
+            return false;
+        }
+        run.failed_with(self.beginning())
+            .failed_with("This is a bug in the provider: please report it with this message.");
+        true
+    }
+}
+
+#[test]
+fn a_panic_in_an_objects_code_is_told_and_loses_nothing() {
+    let of = |kind: Kind, slots: &[&str], late: bool| -> Vec<Case> {
+        slots.iter().map(|slot| Case { kind, slot: (*slot).to_string(), late }).collect()
+    };
+    let mut cases = Vec::new();
+    for late in [false, true] {
+        cases.extend(of(Kind::Network, OF_NETWORK, late));
+        cases.extend(of(Kind::Gateway, OF_GATEWAY, late));
+    }
+    // The first is a network, the last a gateway.
+    campaign("A panic in the provider's own code", sample(cases, 2), Case::run);
+}
+
+#[test]
+fn a_panic_leaves_the_process_alive_and_another_resource_of_the_same_apply_is_finished() {
+    let proxy = Proxy::moto();
+    proxy.latency(Duration::from_millis(30));
+    let mut workspace = Workspace::new(&proxy);
+    let network = |name: &str, nats: usize| {
+        format!(
+            "resource \"fgw_four_tier_vpc\" \"{name}\" {{\n  vpc_name = \"{name}\"\n  cidr_block = \"10.0.0.0/16\"\n  \
+             num_availability_zones = 2\n  num_nat_gateways = {nats}\n}}\n"
+        )
+    };
+    workspace.config(&(network("struck", 2) + &network("other", 1)));
+    // Three at once, none of which the other network has.
+    workspace.env("FGW_PANIC", "answered create eip.1; before create nat_gateway.1; before mark vpc");
+    let apply = workspace.apply(&[]);
+    apply.failed_with("told to panic answered create eip.1").failed_with("please report it");
+    assert!(!apply.says("Plugin did not respond") && !apply.says("connection is shutting down"), "{apply}");
+    // Marking comes after all objects, and is outside of any: state is what was reached.
+    for name in ["struck", "other"] {
+        let address = format!("fgw_four_tier_vpc.{name}");
+        assert!(workspace.state().is_tainted(&address), "{apply}");
+        workspace.run(&["untaint", "-no-color", &address]).succeeded();
+    }
+    let assert_true = |workspace: &Workspace| {
+        let state = workspace.state();
+        let known: BTreeSet<String> = ["struck", "other"]
+            .iter()
+            .filter_map(|name| state.resource(&format!("fgw_four_tier_vpc.{name}")))
+            .flat_map(|resource| resource["aws_objects"].as_object().expect("a map").values().cloned())
+            .map(|id| id.as_str().expect("an id").to_string())
+            .collect();
+        assert_eq!(known, truth::existing(proxy.account()));
+    };
+    // An address whose id was lost in the panic carries our tags: the next look takes it in.
+    workspace.env("FGW_PANIC", "");
+    workspace.apply(&["-refresh-only"]).succeeded();
+    assert_true(&workspace);
+    let before = proxy.count("AllocateAddress");
+    workspace.apply(&[]).succeeded();
+    assert_eq!(proxy.count("AllocateAddress"), before, "the address that was lost is taken");
+    workspace.assert_nothing_to_do();
+    assert_true(&workspace);
+    workspace.destroy().succeeded();
+    proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
+fn a_panic_outside_of_any_object_is_told_and_state_is_what_was_reached() {
+    let mut subject = Subject::new(Kind::Gateway);
+    subject.prepare(Phase::Create);
+    subject.workspace.env("FGW_PANIC", "before settle api");
+    subject.run(Phase::Create).failed_with("The provider failed unexpectedly").failed_with("please report it");
+    subject.assert_state_is_true();
+    subject.workspace.env("FGW_PANIC", "before read api");
+    subject.workspace.plan(&[]).failed_with("told to panic before read api").failed_with("please report it");
+    subject.workspace.env("FGW_PANIC", "");
+    subject.finish(Phase::Create);
+    subject.destroy();
+}
+
+#[test]
+fn only_tests_have_the_code_that_panics_on_demand() {
+    let manifest = include_str!("../../../Cargo.toml");
+    let enabled: Vec<&str> = manifest.lines().filter(|line| line.contains("\"panic-on-demand\"")).collect();
+    assert_eq!(enabled, ["terraform-provider-fgw = { path = \".\", features = [\"panic-on-demand\"] }"]);
+    let tests = manifest.split("[dev-dependencies]").nth(1).expect("there are dependencies for tests");
+    assert!(tests.split("\n[").next().unwrap_or_default().contains(enabled[0]), "it is no dependency for tests");
+    assert!(!manifest.contains("default = ["), "no feature is on by default");
+    let module = include_str!("../../../src/cloud.rs");
+    assert!(module.contains("#[cfg(feature = \"panic-on-demand\")]\npub mod panic_on_demand;"));
+}

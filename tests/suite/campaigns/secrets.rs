@@ -1,0 +1,274 @@
+//! Whatever goes wrong, and however much is logged: no secret is told to anybody.
+
+use std::fmt::{Display, Formatter};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::campaign::{Tally, campaign, sample};
+use crate::support::emulator::{Account, Emulator};
+use crate::support::proxy::Proxy;
+use crate::support::proxy::fault::Fault;
+use crate::support::terraform::{Run, Workspace};
+
+const SECRET_KEY: &str = "wJalr/XUtnFEMI+K7MDENG=bPxRfiCYSECRETKEY";
+const TOKEN: &str = "IQoJb3JpZ2luX2VjEJr//////////wEaCSESSION+TOKEN/of/the/test==";
+const WEB_IDENTITY: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ3ZWItaWRlbnRpdHkifQ.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg";
+const PROXY_PASSWORD: &str = "proxy-password-of-ada";
+
+/// What a role brings is made up by the emulator; its answer is known by these names.
+const OF_ROLES: [&str; 2] = ["SecretAccessKey", "SessionToken"];
+
+/// Where the first credentials come from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Block,
+    Environment,
+    SharedFile,
+    Process,
+    Role,
+    WebIdentity,
+    WebIdentityFile,
+}
+
+/// What goes wrong during the apply.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Trouble {
+    /// AWS quotes the request with which it is not content, as it does.
+    Echo,
+    /// The credentials themselves are refused, with a quotation.
+    Refused,
+    /// Ctrl-C.
+    Interrupt,
+    /// Our own code panics.
+    Panic,
+}
+
+struct Case(Source, Trouble);
+
+impl Display for Case {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(out, "credentials from {:?}, {:?}", self.0, self.1)
+    }
+}
+
+/// Words with which AWS refuses a signature, in all the forms in which it quotes the request.
+fn echo() -> String {
+    format!(
+        "The request signature we calculated does not match the signature you provided. The Canonical String for this \
+         request should have been 'POST / host:ec2 x-amz-security-token:{TOKEN} host;x-amz-date', the header was \
+         'AWS4-HMAC-SHA256 Credential=AKIDSECRETIVE/20260101/us-east-1/ec2/aws4_request, SignedHeaders=host, \
+         Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7', in a query \
+         X-Amz-Security-Token={}&X-Amz-Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7",
+        percent_encoded(TOKEN),
+    )
+}
+
+impl Case {
+    fn workspace(&self, proxy: &Proxy) -> Workspace {
+        let role: Account = Emulator::moto().account();
+        let url = proxy.endpoint();
+        let role_arn = format!("role_arn = \"arn:aws:iam::{}:role/deploy\"", role.id);
+        let keys =
+            format!("  access_key = \"AKIDSECRETIVE\"\n  secret_key = \"{SECRET_KEY}\"\n  token = \"{TOKEN}\"\n");
+        let source = match self.0 {
+            Source::Block => keys,
+            Source::Environment => String::new(),
+            Source::SharedFile => "  shared_credentials_files = [\"credentials\"]\n".to_string(),
+            Source::Process => "  shared_config_files = [\"config\"]\n".to_string(),
+            Source::Role => format!("{keys}  assume_role {{\n    {role_arn}\n    external_id = \"ticket\"\n  }}\n"),
+            Source::WebIdentity => format!(
+                "  assume_role_with_web_identity {{\n    {role_arn}\n    web_identity_token = \"{WEB_IDENTITY}\"\n  }}\n"
+            ),
+            Source::WebIdentityFile => format!(
+                "  assume_role_with_web_identity {{\n    {role_arn}\n    web_identity_token_file = \"token\"\n  }}\n"
+            ),
+        };
+        // A proxy of which nothing but the address is of use: all goes to loopback without TLS.
+        let mut workspace = Workspace::with_blocks(&format!(
+            "provider \"fgw\" {{\n  region = \"us-east-1\"\n  max_retries = 2\n  https_proxy = \
+             \"http://ada:{PROXY_PASSWORD}@localhost:1\"\n{source}  endpoints {{\n    ec2 = \"{url}\"\n    sts = \"{url}\"\n  }}\n}}\n"
+        ));
+        let of_file = format!(
+            "[default]\naws_access_key_id = AKIDSECRETIVE\naws_secret_access_key = {SECRET_KEY}\naws_session_token = {TOKEN}\n"
+        );
+        match self.0 {
+            Source::Environment => {
+                workspace.env("AWS_ACCESS_KEY_ID", "AKIDSECRETIVE");
+                workspace.env("AWS_SECRET_ACCESS_KEY", SECRET_KEY);
+                workspace.env("AWS_SESSION_TOKEN", TOKEN);
+            }
+            Source::SharedFile => workspace.write("credentials", &of_file),
+            Source::Process => {
+                let answer = format!(
+                    "{{\"Version\": 1, \"AccessKeyId\": \"AKIDSECRETIVE\", \"SecretAccessKey\": \"{SECRET_KEY}\", \
+                     \"SessionToken\": \"{TOKEN}\"}}"
+                );
+                workspace.write("answer", &answer);
+                workspace.write("config", "[default]\ncredential_process = cat answer\n");
+            }
+            Source::WebIdentityFile => workspace.write("token", WEB_IDENTITY),
+            Source::Block | Source::Role | Source::WebIdentity => {}
+        }
+        workspace.config(
+            "resource \"fgw_four_tier_vpc\" \"this\" {\n  vpc_name = \"this\"\n  cidr_block = \"10.0.0.0/16\"\n  \
+             num_nat_gateways = 0\n  num_availability_zones = 2\n  create_private_persistence_subnets = false\n}\n",
+        );
+        workspace.env("TF_LOG", "TRACE");
+        workspace.env("TF_LOG_PATH", "trace.log");
+        workspace.within(Duration::from_secs(240));
+        workspace
+    }
+
+    /// What AWS says to these credentials: of a token it quotes what it finds wrong.
+    fn echo(&self) -> String {
+        match self.0 {
+            Source::WebIdentity | Source::WebIdentityFile => {
+                format!("Value '{WEB_IDENTITY}' at 'webIdentityToken' failed to satisfy a constraint. {}", echo())
+            }
+            _ => echo(),
+        }
+    }
+
+    fn run(&self) -> Tally {
+        let proxy = Proxy::moto();
+        let mut workspace = self.workspace(&proxy);
+        let mut runs: Vec<Run> = Vec::new();
+        match self.1 {
+            Trouble::Echo => {
+                proxy.fault(Fault::on("CreateSubnet").nth(2).answer(403, "SignatureDoesNotMatch", &self.echo()));
+                runs.push(workspace.apply(&[]));
+            }
+            Trouble::Refused => {
+                for action in ["GetCallerIdentity", "AssumeRole", "AssumeRoleWithWebIdentity"] {
+                    proxy.fault(Fault::on(action).answer(403, "IncompleteSignature", &self.echo()));
+                }
+                runs.push(workspace.apply(&[]));
+            }
+            Trouble::Interrupt => {
+                proxy.latency(Duration::from_millis(50));
+                runs.push(workspace.apply_interrupted(|| proxy.succeeded("CreateSubnet") >= 1));
+                proxy.latency(Duration::ZERO);
+            }
+            Trouble::Panic => {
+                workspace.env("FGW_PANIC", "recorded create subnet.public.1");
+                runs.push(workspace.apply(&[]));
+                workspace.env("FGW_PANIC", "");
+            }
+        }
+        assert_eq!(runs[0].code, 1, "{}", runs[0]);
+        if matches!(self.1, Trouble::Echo | Trouble::Refused) {
+            assert!(
+                runs[0].says("(hidden)"),
+                "AWS's words are told, and what is secret in them is hidden: {}",
+                runs[0]
+            );
+        }
+        let faults = Tally::of(&proxy).faults.max(1);
+        proxy.clear_faults();
+        if workspace.state().is_tainted("fgw_four_tier_vpc.this") {
+            workspace.run(&["untaint", "-no-color", "fgw_four_tier_vpc.this"]).succeeded();
+        }
+        let planned = workspace.plan(&[]);
+        assert_ne!(planned.code, 1, "{planned}");
+        // The plan as JSON has the configuration in it, secrets that are written there included: that is Terraform's.
+        let shown = workspace.run(&["show", "-json", "plan.bin"]);
+        let shown: serde_json::Value = serde_json::from_str(&shown.succeeded().stdout).expect("it is JSON");
+        let changes = ["planned_values", "resource_changes", "resource_drift", "prior_state"].map(|part| &shown[part]);
+        let changes = serde_json::json!(changes).to_string();
+        runs.extend([planned, workspace.apply(&[]), workspace.show()]);
+        // Private state is in the state as Base64.
+        let state = workspace.state().0;
+        let private = state["resources"][0]["instances"][0]["private"].as_str().unwrap_or_default().to_string();
+        let private =
+            String::from_utf8(STANDARD.decode(private).expect("Terraform writes Base64")).expect("it is JSON");
+        assert!(private.contains("inventory"), "private state is there: {state}");
+        runs.push(workspace.run(&["destroy", "-no-color", "-input=false", "-auto-approve"]));
+        for run in runs[1..].iter().filter(|run| run.code != 2) {
+            run.succeeded();
+        }
+
+        let mut told: Vec<(String, Vec<u8>)> =
+            vec![("private state".to_string(), private.into_bytes()), ("plan".to_string(), changes.into_bytes())];
+        told.extend(runs.iter().map(|run| ("output".to_string(), run.to_string().into_bytes())));
+        told.extend(written(workspace.path()).into_iter().map(|file| {
+            let text = std::fs::read(&file).expect("the directory is ours");
+            (file.display().to_string(), text)
+        }));
+        let log = told.iter().find(|(place, _)| place.ends_with("trace.log")).expect("there is a log");
+        let log = String::from_utf8_lossy(&log.1);
+        assert!(log.contains("fgw.reconcile") && log.contains("created subnet"), "our own lines are in the log");
+        for (place, text) in &told {
+            self.assert_silent(place, &String::from_utf8_lossy(text));
+        }
+        proxy.account().assert_nothing_of_ours_is_left();
+        Tally { faults, ..Tally::of(&proxy) }
+    }
+
+    fn assert_silent(&self, place: &str, text: &str) {
+        let secrets = [SECRET_KEY, TOKEN, WEB_IDENTITY, PROXY_PASSWORD];
+        let mut forms: Vec<String> = secrets.iter().map(|secret| (*secret).to_string()).collect();
+        forms.extend(secrets.iter().map(|secret| percent_encoded(secret)));
+        // Base64 depends on where in a text the secret begins; its middle is there in one of three forms.
+        for secret in secrets {
+            for shift in 0..3 {
+                let encoded = STANDARD.encode(format!("{}{secret}", &"   "[..shift]));
+                forms.push(encoded[4..encoded.len() - 4].to_string());
+            }
+        }
+        forms.extend(["Credential=AKID", "SignedHeaders=", "5d672d79c15b1316"].map(str::to_string));
+        forms.extend(OF_ROLES.map(str::to_string));
+        for form in forms {
+            let line = text.lines().find(|line| line.contains(&form));
+            assert!(line.is_none(), "{form} is in {place}: {line:?}");
+        }
+        // The header by name is a secret only with its value; Terraform's own lines have neither.
+        let header = text.lines().find(|line| line.to_lowercase().contains("authorization: aws4"));
+        assert!(header.is_none(), "a header is in {place}: {header:?}");
+    }
+}
+
+/// The files in a workspace that Terraform and the provider have written.
+fn written(directory: &Path) -> Vec<PathBuf> {
+    let ours = ["provider.tf", "credentials", "config", "answer", "token", "main.tf", "terraformrc"];
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("the directory is ours") {
+        let path = entry.expect("the directory is ours").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // What runs have put out is looked at elsewhere, less the configuration in a plan that is shown.
+        if name.starts_with("stdout-") || name.starts_with("stderr-") {
+            continue;
+        }
+        if path.is_dir() {
+            files.extend(written(&path));
+        } else if !ours.iter().any(|name| path.ends_with(name)) {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn percent_encoded(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+#[test]
+fn no_secret_is_told_whatever_goes_wrong() {
+    use Source::{Block, Environment, Process, Role, SharedFile, WebIdentity, WebIdentityFile};
+    let mut cases = Vec::new();
+    // In this order a sample of four has every trouble, and sources of four kinds.
+    for (trouble, sources) in [
+        (Trouble::Echo, [Block, Environment, SharedFile, Process, Role, WebIdentity, WebIdentityFile]),
+        (Trouble::Interrupt, [Process, WebIdentityFile, Role, SharedFile, Block, Environment, WebIdentity]),
+        (Trouble::Panic, [Environment, Role, Block, WebIdentity, SharedFile, WebIdentityFile, Process]),
+        (Trouble::Refused, [SharedFile, Block, Role, Environment, Process, WebIdentityFile, WebIdentity]),
+    ] {
+        cases.extend(sources.map(|source| Case(source, trouble)));
+    }
+    campaign("Secrets with TF_LOG=TRACE", sample(cases, 4), Case::run);
+}

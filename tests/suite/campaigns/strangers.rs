@@ -1,0 +1,538 @@
+//! Who is not our Terraform, or is a broken one: gets no answer, breaks nothing, and holds up nobody.
+
+use std::fmt::{Display, Formatter};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use fgw::objects::{Entry, Inventory, Key, Spec, Vpc};
+use fgw::plugin::Input;
+use fgw::plugin::proto::tfplugin6::diagnostic::Severity;
+use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
+use fgw::plugin::proto::tfplugin6::{self as pb};
+use fgw::provider::Fgw;
+use rmpv::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tonic::Status;
+use tonic::transport::Channel;
+
+use super::campaign::{Tally, campaign, is_whole, sample};
+use super::mutations::{Chance, encoded, json_misfits, misfits, mutated, mutated_bytes};
+use crate::plugin::{Certificate, Process, connected, named, start, start_provider, validate};
+use crate::support::{runtime, venv};
+
+/// Longer than any answer takes on a busy machine; what takes longer hangs.
+const AT_ONCE: Duration = Duration::from_secs(30);
+
+type Terraform = ProviderClient<Channel>;
+
+/// Whose calls are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Target {
+    Door,
+    Network,
+    Gateway,
+}
+
+/// Where in which call a value stands that is not what it should be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Field {
+    ProviderConfig,
+    Configure,
+    Config,
+    ReadState,
+    PlanPrior,
+    PlanProposed,
+    PlanConfig,
+    ApplyPrior,
+    ApplyPlanned,
+    ApplyConfig,
+    StoredState,
+    OlderState,
+    ImportId,
+}
+
+const TARGETS: [Target; 3] = [Target::Door, Target::Network, Target::Gateway];
+/// The fields that hold a value in msgpack or JSON.
+const VALUES: [Field; 10] = [
+    Field::ProviderConfig,
+    Field::Configure,
+    Field::Config,
+    Field::ReadState,
+    Field::PlanPrior,
+    Field::PlanProposed,
+    Field::PlanConfig,
+    Field::ApplyPrior,
+    Field::ApplyPlanned,
+    Field::ApplyConfig,
+];
+
+impl Target {
+    fn type_name(self) -> &'static str {
+        match self {
+            Target::Door => "acme_door",
+            Target::Network => "fgw_four_tier_vpc",
+            Target::Gateway => "fgw_http_gateway",
+        }
+    }
+
+    /// A resource as Terraform could send it. Attributes that are left out are null.
+    fn object(self) -> Value {
+        from_json(&match self {
+            Target::Door => serde_json::json!({
+                "name": "front", "width": 900, "tags": { "a": "b" }, "hinges": { "top": { "screws": 4 } },
+                "key": [{ "shape": "round" }],
+            }),
+            Target::Network => serde_json::json!({
+                "vpc_name": "main", "cidr_block": "10.0.0.0/16", "num_availability_zones": 2, "num_nat_gateways": 1,
+                "custom_tags": { "team": "net" }, "availability_zone_ids": ["use1-az1"],
+                "private_app_subnet_cidr_blocks": { "AZ-0": "10.0.48.0/21" }, "create_transit_subnets": true,
+                "default_nacl_ingress_rules": { "All": {
+                    "rule_no": 100, "action": "allow", "protocol": "-1", "from_port": 0, "to_port": 0,
+                    "cidr_block": "0.0.0.0/0",
+                } },
+                "default_security_group_ingress_rules": { "web": {
+                    "protocol": "tcp", "from_port": 443, "to_port": 443, "cidr_blocks": ["10.0.0.0/8"],
+                } },
+            }),
+            Target::Gateway => serde_json::json!({
+                "name": "shop", "description": "Orders.", "api_tags": { "team": "web" },
+                "route_config": { "GET /orders": {
+                    "faas_function_arn": "arn:aws:lambda:us-east-1:123456789012:function:orders",
+                    "authorizer_name": "customers", "timeout_milliseconds": 9000,
+                } },
+                "faas_authorizers": { "customers": {
+                    "authorizer_name": "guard", "authorizer_payload_format_version": "2.0",
+                    "enable_simple_responses": true, "identity_sources": ["$request.header.x-key"],
+                } },
+                "cors_configuration": { "allow_origins": ["https://shop.example"], "max_age": 300 },
+                "access_log_logservice_group_name": "/shop/access", "domain_name": "shop.example.com",
+            }),
+        })
+    }
+
+    /// The same as a state.
+    fn existing(self) -> Value {
+        let mut object = self.object();
+        if let Value::Map(attributes) = &mut object {
+            attributes.push(("id".into(), "vpc-1".into()));
+        }
+        object
+    }
+
+    fn provider(self) -> Value {
+        from_json(&match self {
+            Target::Door => serde_json::json!({ "style": "plain" }),
+            _ => serde_json::json!({
+                "region": "us-east-1", "max_retries": 3, "allowed_account_ids": ["123456789012"],
+                "default_tags": [{ "tags": { "a": "b" } }], "insecure": false,
+            }),
+        })
+    }
+
+    /// A server of this target. Ours is configured with an unknown Region: it plans without AWS and calls nobody.
+    async fn start(self) -> (Process, Terraform) {
+        let client = Certificate::new();
+        let process = match self {
+            Target::Door => start(Some(&client)).await,
+            _ => start_provider(Fgw::default(), Some(&client)).await,
+        };
+        let mut terraform = process.terraform(&client).await;
+        if self != Target::Door {
+            let unknown = Value::Map(vec![("region".into(), Value::Ext(0, vec![0]))]);
+            let told = self.send(&mut terraform, Field::Configure, msgpack(encoded(&unknown)), &[]).await;
+            assert_eq!(told.expect("it answers"), []);
+        }
+        (process, terraform)
+    }
+
+    /// Makes a call that is as it should be but for one field, and private bytes. Panics if it hangs or panics.
+    async fn send(
+        self,
+        terraform: &mut Terraform,
+        field: Field,
+        value: pb::DynamicValue,
+        private: &[u8],
+    ) -> Result<Vec<pb::Diagnostic>, Status> {
+        let answer = tokio::time::timeout(AT_ONCE, self.call(terraform, field, value, private)).await;
+        let answer = answer.unwrap_or_else(|_| panic!("{self:?} {field:?} hangs"));
+        for told in answer.iter().flatten() {
+            assert_ne!(told.summary, "The provider failed unexpectedly", "{self:?} {field:?}: {}", told.detail);
+        }
+        answer
+    }
+
+    async fn call(
+        self,
+        terraform: &mut Terraform,
+        field: Field,
+        value: pb::DynamicValue,
+        private: &[u8],
+    ) -> Result<Vec<pb::Diagnostic>, Status> {
+        let type_name = self.type_name().to_string();
+        let good = || Some(msgpack(encoded(&self.object())));
+        let null = || Some(msgpack(vec![0xc0]));
+        let stored = value.json.clone();
+        let at = |here: Field| if field == here { Some(value.clone()) } else { good() };
+        Ok(match field {
+            Field::ProviderConfig => {
+                let request = pb::validate_provider_config::Request { config: Some(value) };
+                terraform.validate_provider_config(request).await?.into_inner().diagnostics
+            }
+            Field::Configure => {
+                let request =
+                    pb::configure_provider::Request { terraform_version: "1.11.4".to_string(), config: Some(value) };
+                terraform.configure_provider(request).await?.into_inner().diagnostics
+            }
+            Field::Config => {
+                let request = pb::validate_resource_config::Request { type_name, config: Some(value) };
+                terraform.validate_resource_config(request).await?.into_inner().diagnostics
+            }
+            Field::ReadState => {
+                let private = private.to_vec();
+                let request = pb::read_resource::Request { type_name, current_state: Some(value), private };
+                terraform.read_resource(request).await?.into_inner().diagnostics
+            }
+            Field::PlanPrior | Field::PlanProposed | Field::PlanConfig => {
+                let request = pb::plan_resource_change::Request {
+                    type_name,
+                    prior_state: if field == Field::PlanPrior { Some(value.clone()) } else { null() },
+                    proposed_new_state: at(Field::PlanProposed),
+                    config: at(Field::PlanConfig),
+                    prior_private: private.to_vec(),
+                };
+                terraform.plan_resource_change(request).await?.into_inner().diagnostics
+            }
+            Field::ApplyPrior | Field::ApplyPlanned | Field::ApplyConfig => {
+                let request = pb::apply_resource_change::Request {
+                    type_name,
+                    prior_state: if field == Field::ApplyPrior { Some(value.clone()) } else { null() },
+                    planned_state: at(Field::ApplyPlanned),
+                    config: at(Field::ApplyConfig),
+                    planned_private: private.to_vec(),
+                };
+                terraform.apply_resource_change(request).await?.into_inner().diagnostics
+            }
+            Field::StoredState | Field::OlderState => {
+                let current = if self == Target::Door { 2 } else { 0 };
+                let version = if field == Field::OlderState { current - 1 } else { current };
+                let raw_state = Some(pb::RawState { json: stored, flatmap: Default::default() });
+                let request = pb::upgrade_resource_state::Request { type_name, version, raw_state };
+                terraform.upgrade_resource_state(request).await?.into_inner().diagnostics
+            }
+            Field::ImportId => {
+                let id = String::from_utf8_lossy(&stored).into_owned();
+                let request = pb::import_resource_state::Request { type_name, id };
+                terraform.import_resource_state(request).await?.into_inner().diagnostics
+            }
+        })
+    }
+
+    /// Panics unless a call that is as it should be is answered as it should be.
+    async fn assert_serves(self, process: &Process, terraform: &mut Terraform) {
+        let good = msgpack(encoded(&self.object()));
+        let told = self.send(terraform, Field::Config, good, &[]).await.expect("it answers");
+        let errors: Vec<_> = told.iter().filter(|it| it.severity() == Severity::Error).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        assert!(!process.served.is_finished(), "the server has ended");
+    }
+}
+
+fn from_json(json: &serde_json::Value) -> Value {
+    use serde_json::Value as Json;
+    match json {
+        Json::Null => Value::Nil,
+        Json::Bool(value) => (*value).into(),
+        Json::Number(number) => number.as_i64().expect("a whole number").into(),
+        Json::String(text) => text.as_str().into(),
+        Json::Array(items) => Value::Array(items.iter().map(from_json).collect()),
+        Json::Object(entries) => {
+            Value::Map(entries.iter().map(|(key, value)| (key.as_str().into(), from_json(value))).collect())
+        }
+    }
+}
+
+fn msgpack(msgpack: Vec<u8>) -> pb::DynamicValue {
+    pb::DynamicValue { msgpack, json: Vec::new() }
+}
+
+fn json(json: Vec<u8>) -> pb::DynamicValue {
+    pb::DynamicValue { msgpack: Vec::new(), json }
+}
+
+/// The private state of a network that has nothing but its VPC.
+fn private() -> Vec<u8> {
+    let vpc = Spec::Vpc(Vpc {
+        name: Input::Known("main".into()),
+        cidr_block: Input::Known(Some("10.0.0.0/16".into())),
+        ipv4_ipam_pool_id: Input::Known(None),
+        ipv4_netmask_length: Input::Known(None),
+        instance_tenancy: Input::Known("default".into()),
+        enable_dns_support: Input::Known(true),
+        enable_dns_hostnames: Input::Known(true),
+        enable_network_address_usage_metrics: Input::Known(false),
+        tags: Input::Known(Default::default()),
+    });
+    let key = Key { slot: "vpc".into(), fixed: Input::Known("10.0.0.0/16 default".into()) };
+    let inventory = Inventory { entries: vec![Entry::new(key, "vpc-1", vpc)] };
+    serde_json::json!({ "format": 1, "inventory": inventory }).to_string().into_bytes()
+}
+
+/// Values that fit nothing, one after the other, in one field.
+struct Misfits(Target, Field);
+
+impl Display for Misfits {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:?} of {}", self.1, self.0.type_name())
+    }
+}
+
+impl Misfits {
+    async fn run(&self) -> usize {
+        let Misfits(target, field) = *self;
+        let (process, mut terraform) = target.start().await;
+        let object = match field {
+            Field::ProviderConfig | Field::Configure => target.provider(),
+            _ => target.object(),
+        };
+        let binary = misfits(&object).into_iter().map(|(what, bytes)| (what, msgpack(bytes)));
+        let text = json_misfits().into_iter().map(|(what, bytes)| (format!("JSON, {what}"), json(bytes)));
+        let all: Vec<_> = match field {
+            Field::StoredState | Field::OlderState => text.collect(),
+            _ => binary.chain(text).collect(),
+        };
+        let count = all.len();
+        for (what, value) in all {
+            // Half a surrogate stands in an attribute that a provider block does not have, and is left out.
+            let is_left_out = what.contains("surrogate") && matches!(field, Field::ProviderConfig | Field::Configure);
+            let refused = match target.send(&mut terraform, field, value, b"{\"format\": \"x\"}").await {
+                Err(_) => true,
+                Ok(told) => told.iter().any(|it| it.severity() == Severity::Error),
+            };
+            assert!(refused || is_left_out, "{self}: {what} is taken");
+        }
+        target.assert_serves(&process, &mut terraform).await;
+        count
+    }
+}
+
+#[test]
+fn what_fits_no_schema_is_refused_in_every_field_of_every_call() {
+    let fields = || VALUES.into_iter().chain([Field::StoredState, Field::OlderState]);
+    let cases = TARGETS.into_iter().flat_map(|target| fields().map(move |field| Misfits(target, field))).collect();
+    campaign("Malformed values in every field of every call", cases, |case: &Misfits| Tally {
+        calls: 0,
+        faults: runtime().block_on(case.run()),
+    });
+}
+
+/// Values that are wrong by chance.
+struct Batch(u64);
+
+/// With 200 of them, 100,000 values.
+const OF_BATCH: usize = 500;
+
+impl Display for Batch {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{OF_BATCH} values, seed {}", self.0)
+    }
+}
+
+impl Batch {
+    async fn run(&self) {
+        let mut chance = Chance::new(self.0);
+        let target = TARGETS[usize::try_from(self.0).expect("a small number") % TARGETS.len()];
+        let (process, mut terraform) = target.start().await;
+        // A block that is right by chance would lead to AWS.
+        let mut fields = VALUES.to_vec();
+        fields.retain(|field| *field != Field::Configure || target == Target::Door);
+        fields.extend([Field::StoredState, Field::OlderState, Field::ImportId]);
+        let private = private();
+        for number in 0..OF_BATCH {
+            let field = *chance.one_of(&fields);
+            let object = match field {
+                Field::ProviderConfig | Field::Configure => target.provider(),
+                Field::ReadState | Field::PlanPrior | Field::ApplyPrior => target.existing(),
+                _ => target.object(),
+            };
+            let text =
+                serde_json::json!({ "name": "front", "vpc_name": "main", "num_availability_zones": 2 }).to_string();
+            let is_json = matches!(field, Field::StoredState | Field::OlderState | Field::ImportId);
+            let value = match is_json || chance.below(8) == 0 {
+                true => json(mutated_bytes(text.as_bytes(), &mut chance)),
+                false => msgpack(mutated(&object, &mut chance)),
+            };
+            let private = mutated_bytes(&private, &mut chance);
+            let sent = value.clone();
+            // Any answer is one: by chance the value may be right.
+            let answer = tokio::spawn({
+                let mut terraform = terraform.clone();
+                async move { target.send(&mut terraform, field, value, &private).await.is_ok() }
+            });
+            assert!(answer.await.is_ok(), "value {number} of {self}: {target:?} {field:?} {sent:02x?}");
+        }
+        target.assert_serves(&process, &mut terraform).await;
+    }
+}
+
+#[test]
+fn no_value_makes_the_provider_panic_or_hang() {
+    let batches = (0..200).map(Batch).collect();
+    campaign("Random values to the decoders and calls", sample(batches, 6), |batch: &Batch| {
+        runtime().block_on(batch.run());
+        Tally { calls: 0, faults: OF_BATCH }
+    });
+}
+
+/// A process that has no business here.
+#[derive(Clone, Copy, Debug)]
+enum Stranger {
+    WithoutCertificate,
+    WithAnotherCertificate,
+    WithTheCertificateAndAnotherKey,
+    Garbage,
+    Silent,
+    HalfAHandshake,
+}
+
+impl Display for Stranger {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{self:?}")
+    }
+}
+
+impl Stranger {
+    const ALL: [Stranger; 6] = [
+        Stranger::WithoutCertificate,
+        Stranger::WithAnotherCertificate,
+        Stranger::WithTheCertificateAndAnotherKey,
+        Stranger::Garbage,
+        Stranger::Silent,
+        Stranger::HalfAHandshake,
+    ];
+
+    async fn comes_to(self, process: &Process, client: &Certificate, terraform: &mut Terraform) {
+        let certificate = match self {
+            Stranger::WithoutCertificate => None,
+            Stranger::WithAnotherCertificate => Some(Certificate::new()),
+            Stranger::WithTheCertificateAndAnotherKey => Some(client.with_key_of(Certificate::new())),
+            Stranger::Garbage | Stranger::Silent | Stranger::HalfAHandshake => {
+                let mut chance = Chance::new(7);
+                let hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
+                let mut open = Vec::new();
+                for _ in 0..100 {
+                    let mut stream = UnixStream::connect(&process.socket).await.expect("it listens");
+                    let sent = match self {
+                        Stranger::Garbage => mutated_bytes(&hello.repeat(20), &mut chance),
+                        Stranger::HalfAHandshake => hello.to_vec(),
+                        _ => Vec::new(),
+                    };
+                    // The server may hang up in the middle, which is what it should do.
+                    let _ = stream.write_all(&sent).await;
+                    open.push(stream);
+                }
+                // All of them are still there, and Terraform is served.
+                assert_eq!(validate(terraform, &named("front")).await, []);
+                for mut stream in open {
+                    let _ = stream.shutdown().await;
+                    let read = tokio::time::timeout(AT_ONCE, stream.read_to_end(&mut Vec::new())).await;
+                    assert!(read.is_ok(), "the server does not hang up");
+                }
+                return;
+            }
+        };
+        // In TLS 1.3 the client learns of the refusal only with the first answer.
+        let answer = tokio::time::timeout(AT_ONCE, async {
+            let channel = process.connect(certificate.as_ref()).await.ok()?;
+            ProviderClient::new(channel).get_metadata(pb::get_metadata::Request {}).await.ok()
+        });
+        assert!(answer.await.expect("it hangs").is_none(), "a stranger was answered");
+    }
+}
+
+#[test]
+fn another_process_gets_no_answer_and_holds_up_nobody() {
+    campaign("Strangers at the socket", Stranger::ALL.to_vec(), |stranger: &Stranger| {
+        runtime().block_on(async {
+            let client = Certificate::new();
+            let process = start(Some(&client)).await;
+            let mut terraform = process.terraform(&client).await;
+            stranger.comes_to(&process, &client, &mut terraform).await;
+            assert_eq!(validate(&mut terraform, &named("front")).await, []);
+            assert!(!process.served.is_finished(), "the server has ended");
+        });
+        Tally { calls: 0, faults: 1 }
+    });
+}
+
+#[test]
+fn another_user_cannot_reach_the_socket() {
+    let (process, mut terraform) = runtime().block_on(connected());
+    let socket = Path::new(&process.socket);
+    let directory = socket.parent().expect("a socket is in a directory").metadata().expect("it is there");
+    assert_eq!(directory.permissions().mode() & 0o777, 0o700, "others may enter the directory of the socket");
+    let connect = |program: &Path, user: Option<u32>| {
+        let script = match program.ends_with("perl") {
+            true => ["-MSocket", "-e", "socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un($ARGV[0])) or die"],
+            false => ["-I", "-c", "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"],
+        };
+        let mut command = Command::new(program);
+        command.args(script).arg(socket).current_dir("/");
+        if let Some(user) = user {
+            command.uid(user).gid(user);
+        }
+        command.output()
+    };
+    // Another user may not be allowed to run the Python of the tests, such as one in somebody's home.
+    let python = std::fs::canonicalize(venv::program("python")).expect("there is Python");
+    let programs = [python, "/usr/bin/python3".into(), "/usr/bin/perl".into()];
+    const NOBODY: u32 = 65534;
+    let mut tried = Vec::new();
+    for program in programs.iter().filter(|program| program.exists()) {
+        let own = connect(program, None).expect("it starts");
+        assert!(own.status.success(), "we ourselves can connect: {}", String::from_utf8_lossy(&own.stderr));
+        match connect(program, Some(NOBODY)) {
+            Ok(refused) => {
+                let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+                let last = said.lines().last().unwrap_or_default();
+                assert!(!refused.status.success(), "another user connects");
+                let is_refusal = ["PermissionError", "Died at"].iter().any(|word| last.contains(word));
+                assert!(is_refusal, "{} as user {NOBODY}: {said}", program.display());
+                tried.push(format!("user {NOBODY} was refused: {last}"));
+            }
+            Err(error) => eprintln!("Strangers: user {NOBODY} cannot run {}: {error}", program.display()),
+        }
+    }
+    if tried.is_empty() {
+        tried.push("no other user could be tried, which only root can; the directory is drwx------".to_string());
+    }
+    eprintln!("Strangers: {}", tried.join("; "));
+    assert_eq!(runtime().block_on(validate(&mut terraform, &named("front"))), []);
+}
+
+#[test]
+fn a_message_beyond_the_limit_is_refused_and_the_next_one_is_answered() {
+    // A message within the limit of 256 MiB, which only a torture needs to exceed.
+    let size = if is_whole() { 300 * 1024 * 1024 } else { 8 * 1024 * 1024 };
+    let (process, mut terraform) = runtime().block_on(connected());
+    campaign("Oversized messages", vec![size / 1024 / 1024], |_| {
+        runtime().block_on(async {
+            let value = msgpack(vec![0x91; size]);
+            let request =
+                pb::validate_resource_config::Request { type_name: "acme_door".to_string(), config: Some(value) };
+            let mut terraform = terraform.clone();
+            let answer = tokio::time::timeout(4 * AT_ONCE, terraform.validate_resource_config(request));
+            match answer.await.expect("it hangs") {
+                Err(status) => assert_eq!((status.code(), is_whole()), (tonic::Code::OutOfRange, true), "{status}"),
+                Ok(told) => assert!(!is_whole() && told.into_inner().diagnostics[0].severity() == Severity::Error),
+            }
+        });
+        Tally { calls: 0, faults: 1 }
+    });
+    let served = runtime().block_on(validate(&mut terraform, &named("front")));
+    assert_eq!(served, []);
+    assert!(!process.served.is_finished(), "the server has ended");
+}
