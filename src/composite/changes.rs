@@ -285,7 +285,8 @@ impl<P: Product> Composite<P> {
             }
             Err(failure) => {
                 private.root_state = Some(now);
-                private.marking_refused = true;
+                // A refusal lasts. Anything else may be over, so the next plan shows that the mark is missing.
+                private.marking_refused = failure.cause == Cause::Denied;
                 diagnostics.warning(
                     format!("The tag fgw:state of {root_id} could not be changed"),
                     format!("{} The next apply tries again.", messages::detail(&failure)),

@@ -154,7 +154,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, _entry: &Entry) -> Result<
     let (_turn, change) = change(operation, api_id, "DeleteStage").await;
     let delete =
         || async { turn(operation.session).await.delete_stage().api_id(api_id).stage_name(DEFAULT).send().await };
-    unmapped(operation, api_id, || async { deleted(change.send(delete).await) }).await
+    let is_there = || async { Ok(get(operation.session, api_id).await?.is_some()) };
+    unmapped(operation, api_id, || async { deleted(change.delete(delete, is_there).await) }).await
 }
 
 /// Looks whether AWS could deploy what was changed. To be called once, after the last change: AWS deploys
