@@ -6,6 +6,8 @@
 
 #[path = "campaigns/campaign.rs"]
 mod campaign;
+#[path = "campaigns/every_call.rs"]
+mod every_call;
 #[path = "campaigns/smooth.rs"]
 mod smooth;
 #[path = "campaigns/subject.rs"]
