@@ -109,18 +109,17 @@ impl Subject {
 
     /// The resource's `aws_objects` in state: from key to id. Empty where it is not in state.
     pub(super) fn objects(&self) -> BTreeMap<String, String> {
-        let state = self.workspace.state();
-        let objects = state.resource(self.address()).map(|it| it["aws_objects"].clone()).unwrap_or_default();
-        let objects = objects.as_object().into_iter().flatten();
-        objects.map(|(key, id)| (key.clone(), id.as_str().unwrap_or_default().to_owned())).collect()
+        self.ids_in("aws_objects")
     }
 
-    /// Panics unless state names all that exists of ours in the account, and nothing else.
+    /// Panics unless state names all that exists of ours in the account, and nothing else. What the next apply deletes
+    /// since something else has taken its key is in `leaving`.
     pub(super) fn assert_state_is_true(&self) {
         let existing = truth::existing(self.proxy.account());
-        let objects = self.objects();
-        let orphaned: Vec<&String> = existing.iter().filter(|id| !objects.values().any(|known| known == *id)).collect();
-        let invented: Vec<_> = objects.iter().filter(|(_, id)| !existing.contains(*id)).collect();
+        let known: Vec<(String, String)> = self.objects().into_iter().chain(self.ids_in("leaving")).collect();
+        let orphaned: Vec<&String> =
+            existing.iter().filter(|id| !known.iter().any(|(_, known)| known == *id)).collect();
+        let invented: Vec<_> = known.iter().filter(|(_, id)| !existing.contains(id)).collect();
         assert!(orphaned.is_empty() && invented.is_empty(), "orphaned: {orphaned:?}, invented: {invented:?}");
     }
 
@@ -142,6 +141,13 @@ impl Subject {
         self.run(Phase::Destroy).succeeded();
         assert!(self.workspace.state().resource(self.address()).is_none(), "a destroyed resource is in state");
         self.proxy.account().assert_nothing_of_ours_is_left();
+    }
+
+    fn ids_in(&self, attribute: &str) -> BTreeMap<String, String> {
+        let state = self.workspace.state();
+        let ids = state.resource(self.address()).map(|it| it[attribute].clone()).unwrap_or_default();
+        let ids = ids.as_object().into_iter().flatten();
+        ids.map(|(key, id)| (key.clone(), id.as_str().unwrap_or_default().to_owned())).collect()
     }
 
     fn write(&self, changed: bool) {
