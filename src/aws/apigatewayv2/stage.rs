@@ -168,7 +168,11 @@ pub(crate) async fn check_deployment(session: &Session, api_id: &str) -> Result<
 async fn settled_deployment(session: &Session, api_id: &str, pause: Duration) -> Result<(), Failure> {
     let mut before = None;
     for _ in 0..6 {
-        let Some(stage) = get(session, api_id).await? else { return Ok(()) };
+        let stage = get(session, api_id).await.map_err(|failure| {
+            let message = format!("{}; whether AWS has deployed the changes to stage is not known", failure.message);
+            Failure { message, ..failure }
+        })?;
+        let Some(stage) = stage else { return Ok(()) };
         let Some(message) = stage.last_deployment_status_message else { return Ok(()) };
         let now = Some((stage.deployment_id, message));
         if now == before {
