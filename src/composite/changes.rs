@@ -284,9 +284,10 @@ impl<P: Product> Composite<P> {
                 private.marking_refused = false;
             }
             Err(failure) => {
-                private.root_state = Some(now);
-                // A refusal lasts. Anything else may be over, so the next plan shows that the mark is missing.
+                // A refusal lasts. After anything else the next look shows how the root is marked: as long as it is
+                // creating, others of its name are stopped.
                 private.marking_refused = failure.cause == Cause::Denied;
+                private.root_state = private.marking_refused.then_some(now);
                 diagnostics.warning(
                     format!("The tag fgw:state of {root_id} could not be changed"),
                     format!("{} The next apply tries again.", messages::detail(&failure)),

@@ -47,8 +47,8 @@ pub(crate) struct Simulation {
     pub(crate) calls: Mutex<Vec<String>>,
     /// The root's tag `fgw:state`.
     pub(crate) root_state: Mutex<Option<RootState>>,
-    /// Whether the role may tag on creation only.
-    pub(crate) refuses_tags: Mutex<bool>,
+    /// Why tags cannot be set after the creation: the role may tag on creation only, or a call fails.
+    pub(crate) refuses_tags: Mutex<Option<Cause>>,
     /// What a killed run has left.
     pub(crate) left: Mutex<Vec<UnfinishedRoot>>,
     /// Whether the root lacks the tag that says who made it.
@@ -413,8 +413,8 @@ impl Cloud for Simulation {
     }
 
     async fn mark_root(&self, _: Owner, _: &str, state: RootState) -> Result<(), Failure> {
-        if *self.refuses_tags.lock().unwrap() {
-            return Err(Failure::new(Cause::Denied, "CreateTags", "only with the creating call"));
+        if let Some(cause) = *self.refuses_tags.lock().unwrap() {
+            return Err(Failure::new(cause, "CreateTags", "only with the creating call"));
         }
         *self.root_state.lock().unwrap() = Some(state);
         Ok(())
