@@ -77,10 +77,7 @@ impl Change<'_> {
         L: Future<Output = Result<bool, Failure>>,
         SdkError<E, HttpResponse>: AwsError,
     {
-        let refusal = match self.when_free(&call).await {
-            Ok(_) => return Ok(()),
-            Err(refusal) => refusal,
-        };
+        let Err(refusal) = self.when_free(&call).await else { return Ok(()) };
         if !refusal.answer_lost {
             return Err(refusal.failure);
         }
