@@ -254,13 +254,13 @@ impl Blow {
         let calls = subject.proxy.calls().split_off(calls_before);
         assert!(calls.iter().any(|record| record.injected), "{self}: the call is not made\n{run}");
         match run.code {
-            0 if clean.only_warns(self) => self.assert_told(&run.stdout, "Warning: ", &run, clean),
+            0 if clean.only_warns(self) => self.assert_told(&run.stdout, "\nWarning: ", &run, clean),
             // The work was done, and the provider has seen it although no answer said so.
             0 if self.damage.is_after_work() => {
                 assert!(!run.says("scripted"), "{self}: no secret is made of it\n{run}")
             }
             0 => panic!("{self}: an apply without {} succeeds\n{run}", self.deed),
-            1 => self.assert_told(&run.stderr, "Error: ", &run, clean),
+            1 => self.assert_told(&run.stderr, "\nError: ", &run, clean),
             code => panic!("{self}: terraform ends with {code}\n{run}"),
         }
         eprintln!("    code {}", run.code);
