@@ -290,6 +290,9 @@ pub enum Cause {
     TimedOut,
     /// Tells the user that Terraform asked to stop during a wait.
     Stopped,
+    /// Looks whether AWS has carried out the call all the same: no answer came, or one that says that something broke
+    /// while the call was worked on.
+    Lost,
     /// Tells the user.
     Other,
 }
