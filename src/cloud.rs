@@ -297,6 +297,9 @@ pub enum Cause {
     Stopped,
     /// Tells the user that our own code panicked, and asks for a report.
     Panicked,
+    /// Looks whether AWS has carried out the call all the same: no answer came, or one that says that something broke
+    /// while the call was worked on.
+    Lost,
     /// Tells the user.
     Other,
 }

@@ -6,6 +6,7 @@
 mod planning;
 mod changes;
 mod import;
+mod lost_answers;
 mod messages;
 mod observe;
 mod obstacles;

@@ -76,6 +76,15 @@ fn deleted<T>(answer: Result<T, Failure>) -> Result<(), Failure> {
     }
 }
 
+/// Whether a list still holds an object. Where what the list belongs to is gone, it does not.
+fn holds<T>(listed: Result<Vec<T>, Failure>, is_it: impl Fn(&T) -> bool) -> Result<bool, Failure> {
+    match listed {
+        Ok(items) => Ok(items.iter().any(is_it)),
+        Err(failure) if is_absent(&failure) => Ok(false),
+        Err(failure) => Err(failure),
+    }
+}
+
 /// Sends the deletion of an API or of its stage, as long as AWS may still see a mapping to it that has just gone.
 async fn unmapped<F>(operation: &Operation<'_>, api_id: &str, delete: impl Fn() -> F) -> Result<(), Failure>
 where

@@ -60,17 +60,31 @@ impl Change<'_> {
                     Ok(Some(made)) => return Ok(made),
                     Ok(None) => {}
                     // Whether it exists is not known, so sending again could make a second one.
-                    Err(unseen) => {
-                        let mut failure = refusal.failure;
-                        failure.message =
-                            format!("{}; whether it was carried out is not known: {unseen}", failure.message);
-                        return Err(failure);
-                    }
+                    Err(unseen) => return Err(refusal.unseen(&unseen)),
                 }
             }
             if sent == SENDS || self.is_over() {
                 return Err(refusal.failure);
             }
+        }
+    }
+
+    /// Sends a call that deletes something. Where no answer comes for good it looks with `is_there`: what is not there
+    /// has been deleted, and is to leave the state.
+    pub(crate) async fn delete<T, E, F, L>(&self, call: impl Fn() -> F, is_there: impl Fn() -> L) -> Result<(), Failure>
+    where
+        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+        L: Future<Output = Result<bool, Failure>>,
+        SdkError<E, HttpResponse>: AwsError,
+    {
+        let Err(refusal) = self.when_free(&call).await else { return Ok(()) };
+        if !refusal.answer_lost {
+            return Err(refusal.failure);
+        }
+        match is_there().await {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(refusal.failure),
+            Err(unseen) => Err(refusal.unseen(&unseen)),
         }
     }
 
@@ -88,7 +102,7 @@ impl Change<'_> {
             };
             let failure = error.failure(self.action);
             if !(self.is_busy)(&failure) || self.is_over() {
-                return Err(Refusal { answer_lost: answer_lost(&error), failure });
+                return Err(Refusal { answer_lost: error.is_lost(), failure });
             }
             let rest = self.patience.deadline.saturating_duration_since(Instant::now());
             tokio::select! {
@@ -109,11 +123,13 @@ struct Refusal {
     answer_lost: bool,
 }
 
-/// Whether AWS may have carried out a call that failed.
-fn answer_lost<E>(error: &SdkError<E, HttpResponse>) -> bool {
-    match error {
-        SdkError::ConstructionFailure(_) => false,
-        SdkError::ServiceError(error) => error.raw().status().as_u16() >= 500,
-        _ => true,
+impl Refusal {
+    /// The failure of a call whose answer was lost and whose effect could not be seen either.
+    fn unseen(self, unseen: &Failure) -> Failure {
+        let message = format!("{}; whether it was carried out is not known: {unseen}", self.failure.message);
+        Failure { message, ..self.failure }
     }
 }
+
+#[cfg(test)]
+mod tests;

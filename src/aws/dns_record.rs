@@ -166,11 +166,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     // An empty list is shown for some aliases, and refused in a change.
     listed.resource_records = listed.resource_records.filter(|records| !records.is_empty());
     let Err(failure) = send(operation, &place, ChangeAction::Delete, listed).await else { return Ok(()) };
-    let is_gone = match is_refused(&failure) {
-        // Somebody was faster, or changed it meanwhile. An answer may also have been lost.
-        true => find(session, place.zone_id, place.name).await?.is_none(),
-        false => is_no_zone(&failure),
-    };
+    // Somebody was faster, or changed it meanwhile. An answer may also have been lost.
+    let is_gone = is_no_zone(&failure) || matches!(find(session, place.zone_id, place.name).await, Ok(None));
     if is_gone { Ok(()) } else { Err(failure) }
 }
 

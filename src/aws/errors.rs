@@ -34,7 +34,10 @@ where
             Some(message) => message.to_string(),
             None => refused.unwrap_or_else(|| chain(self)),
         };
-        let cause = cause(code.as_deref(), &message);
+        let cause = match cause(code.as_deref(), &message) {
+            Cause::Other if self.is_lost() => Cause::Lost,
+            cause => cause,
+        };
         let message = without_secrets(&message);
         let message = match (cause, missing_permission(&message)) {
             (Cause::Denied, Some(permission)) => format!("the permission {permission} is missing: {message}"),

@@ -196,17 +196,12 @@ async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) ->
         patience: &operation.work.patience,
         is_busy: |failure| failure.code.as_deref() == Some("ResourceConflictException"),
     };
-    let answer = change
-        .send(|| {
-            client
-                .remove_permission()
-                .function_name(&place.function_arn)
-                .set_qualifier(place.qualifier.clone())
-                .statement_id(statement_id)
-                .send()
-        })
-        .await;
-    match answer {
+    let delete = || {
+        let request = client.remove_permission().function_name(&place.function_arn);
+        request.set_qualifier(place.qualifier.clone()).statement_id(statement_id).send()
+    };
+    let is_there = || async { Ok(policy(session, place).await?.iter().any(|it| it.id() == Some(statement_id))) };
+    match change.delete(delete, is_there).await {
         Err(failure) if !is_absent(&failure) => Err(failure),
         _ => Ok(()),
     }

@@ -157,8 +157,15 @@ pub(crate) async fn update(
     let wanted = operation.known(&to.kms_key_arn)?;
     let key = match from {
         Some(from) => operation.known(&from.kms_key_arn)?.clone(),
-        // A group without a key has none to be taken away.
-        None => find(operation.session, name).await?.and_then(|found| found.shown.kms_key_id),
+        // A group without a key has none to be taken away. What a create that failed half-way could not learn is
+        // learned now.
+        None => {
+            let shown = show(operation.session, name).await?;
+            if let Some((shown, arn)) = shown.as_ref().and_then(|it| Some((it, arn_of(it)?))) {
+                operation.record_learned(learned(arn.to_string(), shown.creation_time));
+            }
+            shown.and_then(|shown| shown.kms_key_id)
+        }
     };
     if key != *wanted {
         set_key(operation, name, wanted.as_deref()).await?;
@@ -199,8 +206,9 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Ok(());
     }
     let change = Change { action: "DeleteLogGroup", patience: &operation.work.patience, is_busy };
-    let logs = &operation.session.logs;
-    match change.send(|| logs.delete_log_group().log_group_name(&entry.id).send()).await {
+    let delete = || operation.session.logs.delete_log_group().log_group_name(&entry.id).send();
+    let is_there = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
+    match change.delete(delete, is_there).await {
         Err(failure) if !is_absent(&failure) => Err(failure),
         _ => Ok(()),
     }

@@ -91,11 +91,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let message = format!("{} is no id of a subscription filter; this is a bug in the provider", entry.id);
         return Err(Failure::new(Cause::Other, "DeleteSubscriptionFilter", message));
     };
-    let logs = &operation.session.logs;
-    let _turn = log_group::turn(operation.session, group).await;
+    let session = operation.session;
+    let _turn = log_group::turn(session, group).await;
     let change =
         Change { action: "DeleteSubscriptionFilter", patience: &operation.work.patience, is_busy: log_group::is_busy };
-    match change.send(|| logs.delete_subscription_filter().log_group_name(group).filter_name(name).send()).await {
+    let delete = || session.logs.delete_subscription_filter().log_group_name(group).filter_name(name).send();
+    let is_there = || async { Ok(find(session, group).await?.is_some()) };
+    match change.delete(delete, is_there).await {
         Err(failure) if failure.cause != Cause::NotFound => Err(failure),
         _ => Ok(()),
     }
@@ -115,23 +117,19 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
     let _turn = log_group::turn(session, group).await;
     let patience = operation.patience(DELIVERABLE);
     let change = Change { action: "PutSubscriptionFilter", patience: &patience, is_busy: is_not_ready };
-    let answer = change
-        .send(|| {
-            session
-                .logs
-                .put_subscription_filter()
-                .log_group_name(group)
-                .filter_name(NAME)
-                .filter_pattern(pattern)
-                .destination_arn(destination)
-                .set_role_arn(role.clone())
-                .set_distribution(distribution.clone())
-                .customize()
-                .config_override(session.within_quota_logs())
-                .send()
-        })
-        .await;
-    answer.map(|_| ()).map_err(|failure| match failure.code.as_deref() {
+    let put = || async {
+        let request = session.logs.put_subscription_filter().log_group_name(group).filter_name(NAME);
+        let request = request.filter_pattern(pattern).destination_arn(destination).set_role_arn(role.clone());
+        let request = request.set_distribution(distribution.clone()).customize();
+        request.config_override(session.within_quota_logs()).send().await.map(|_| ())
+    };
+    let find_equal = || async {
+        let there = find(session, group).await?;
+        let there =
+            there.and_then(|it| read(&it, spec.log_group.clone(), operation.key.clone(), spec.permission.clone()));
+        Ok(there.filter(|it| it.spec == Spec::LogSubscription(spec.clone())).map(|_| ()))
+    };
+    change.create(put, find_equal).await.map_err(|failure| match failure.code.as_deref() {
         Some("LimitExceededException") => too_many(failure, group),
         _ => failure,
     })
@@ -294,6 +292,21 @@ mod tests {
             .on("PutSubscriptionFilter", ok());
         created(&aws.session_with_retries("r"), &to_function()).await.0.unwrap();
         assert_eq!(aws.calls().len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_filter_is_ours_although_no_answer_to_writing_it_ever_came() {
+        let found = |destination: &str| {
+            let filter = json!({ "filterName": NAME, "destinationArn": destination, "filterPattern": "" });
+            Answer::Json(200, json!({ "subscriptionFilters": [filter] }))
+        };
+        for (there, is_made) in [(FUNCTION, true), ("arn:aws:lambda:r:123456789012:function:other", false)] {
+            let aws = Recorded::default()
+                .on("PutSubscriptionFilter", Answer::Lost)
+                .on("DescribeSubscriptionFilters", found(there));
+            let (answer, ids) = created(&aws.session("r"), &to_function()).await;
+            assert_eq!((answer.is_ok(), ids.len()), (is_made, usize::from(is_made)), "{answer:?}");
+        }
     }
 
     #[tokio::test]

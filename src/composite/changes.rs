@@ -9,7 +9,7 @@ use super::obstacles::{self, Culprits};
 use super::planning::{Decision, decide, name};
 use super::private::Private;
 use super::stages::carry_out;
-use super::{Composite, import, messages, refresh, state};
+use super::{Composite, import, lost_answers, messages, refresh, state};
 use crate::cloud::{Cause, Cloud, Failure, RootState, SharedCloud};
 use crate::objects::{Inventory, Object, Spec};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
@@ -148,6 +148,12 @@ impl<P: Product> Composite<P> {
         let (Decision { objects, plan, .. }, mut outcome) =
             carry_out::<P>(&name::<P>(&config), decision, &execution, decide_from, &mut diagnostics).await;
         private.inventory = lock(&inventory).clone();
+        if let Some(root_id) = root_id::<P>(&private.inventory) {
+            let name = name::<P>(&config);
+            let named = (name.as_str(), root_id.as_str());
+            let inventory = &mut private.inventory;
+            lost_answers::look_for::<P>(cloud.as_ref(), named, &plan, &outcome, inventory, &mut diagnostics).await;
+        }
         let culprits = obstacles::of_failures::<P>(cloud.as_ref(), &private.inventory, &plan, &outcome).await;
         // What was imported keeps counting as found: the plan has left it in other words than the configuration.
         if !private.imported {
@@ -173,7 +179,7 @@ impl<P: Product> Composite<P> {
             let name = name::<P>(&config);
             messages::unfinished::<P>(&name, root_id.as_deref(), creating, &plan, &outcome, &mut diagnostics);
         }
-        private.pending = pending(&plan, &outcome);
+        private.pending = pending(&plan, &outcome, &private.inventory);
         private.settled = if complete { None } else { settled };
         self.mark(cloud.as_ref(), root_id.as_deref(), creating, &mut private, &mut diagnostics).await;
         let Some(root_id) = root_id else { return unchanged(diagnostics, &request) };
@@ -215,6 +221,7 @@ impl<P: Product> Composite<P> {
         let inventory = Arc::new(Mutex::new(std::mem::take(&mut private.inventory)));
         let what_remains = {
             let (inventory, prior, scope) = (Arc::clone(&inventory), request.prior.clone(), cloud.scope().clone());
+            let root_id = root_id.clone();
             move || {
                 let inventory = lock(&inventory).clone();
                 let drift = drift(&Private::of(inventory.clone()));
@@ -237,13 +244,16 @@ impl<P: Product> Composite<P> {
             done: Default::default(),
         };
         let outcome = reconcile::execute(&plan, &execution).await;
-        if lock(&inventory).present().next().is_none() {
+        let name = config.as_ref().map(|config| name::<P>(config)).unwrap_or_default();
+        let mut remaining = lock(&inventory).clone();
+        let named = (name.as_str(), root_id.as_str());
+        lost_answers::look_for::<P>(cloud.as_ref(), named, &plan, &outcome, &mut remaining, &mut diagnostics).await;
+        lock(&inventory).clone_from(&remaining);
+        if remaining.present().next().is_none() {
             return nothing(diagnostics);
         }
-        let remaining = lock(&inventory).clone();
         let culprits = obstacles::of_failures::<P>(cloud.as_ref(), &remaining, &plan, &outcome).await;
         messages::failures(&plan, &outcome, &culprits, &mut diagnostics);
-        let name = config.as_ref().map(|config| name::<P>(config)).unwrap_or_default();
         messages::unfinished::<P>(&name, None, false, &plan, &outcome, &mut diagnostics);
         let (state, private) = what_remains();
         ApplyResponse { state, private, diagnostics }
@@ -286,8 +296,10 @@ impl<P: Product> Composite<P> {
                 private.marking_refused = false;
             }
             Err(failure) => {
-                private.root_state = Some(now);
-                private.marking_refused = true;
+                // A refusal lasts. After anything else the next look shows how the root is marked: as long as it is
+                // creating, others of its name are stopped.
+                private.marking_refused = failure.cause == Cause::Denied;
+                private.root_state = private.marking_refused.then_some(now);
                 diagnostics.warning(
                     format!("The tag fgw:state of {root_id} could not be changed"),
                     format!("{} The next apply tries again.", messages::detail(&failure)),
@@ -356,9 +368,15 @@ fn let_leave(
 }
 
 /// What is left to do, by key.
-fn pending(plan: &Plan, outcome: &Outcome) -> BTreeMap<String, String> {
+fn pending(plan: &Plan, outcome: &Outcome, inventory: &Inventory) -> BTreeMap<String, String> {
     let undone = outcome.failed.iter().map(|(position, _)| position).chain(&outcome.not_started);
+    // A deletion whose answer was lost may be done.
+    let is_left = |position: &&usize| match &plan.ops[**position].action {
+        Action::Delete { entry, .. } => inventory.entries.iter().any(|it| it.key == entry.key && it.id == entry.id),
+        Action::Create(_) | Action::Update { .. } => true,
+    };
     undone
+        .filter(is_left)
         .map(|position| {
             let action = &plan.ops[*position].action;
             let what = action.doing().to_lowercase();

@@ -24,7 +24,7 @@ pub(super) fn detail(failure: &Failure) -> String {
         Cause::InUse => "Something else still uses the object.",
         Cause::Stopped => "Terraform was asked to stop. The object is in state, and the next apply goes on with it.",
         Cause::Panicked => "This is a bug in the provider: please report it with this message.",
-        Cause::Exists | Cause::TimedOut | Cause::Other => "",
+        Cause::Exists | Cause::TimedOut | Cause::Lost | Cause::Other => "",
     };
     if !hint.is_empty() {
         text.push_str("\n\n");
@@ -118,6 +118,17 @@ pub(super) fn unfinished<P: Product>(
         ),
     }
     diagnostics.error(format!("{} {name:?} is incomplete", P::TYPE_NAME), text);
+}
+
+/// A look for what calls without an answer have done, which failed too.
+pub(super) fn unseen_work<P: Product>(name: &str, why: &str, diagnostics: &mut Diagnostics) {
+    diagnostics.warning(
+        format!("What AWS has done of {} {name:?} without an answer is not known", P::TYPE_NAME),
+        format!(
+            "AWS may have carried out calls whose answer was lost, and a look for what they have done failed. The next plan \
+             looks again.\n\n{why}"
+        ),
+    );
 }
 
 /// What could not be made because something that it is made from never became known.

@@ -33,6 +33,8 @@ pub(crate) struct Simulation {
     counter: AtomicU64,
     /// Slots whose next change fails for good.
     pub(crate) failing: Mutex<Vec<String>>,
+    /// Slots whose next changes are carried out, and whose answers are lost.
+    pub(crate) losing_answers: Mutex<Vec<String>>,
     /// Whether looks never end.
     pub(crate) hanging: std::sync::atomic::AtomicBool,
     /// Slots that something foreign uses, so that they cannot be deleted.
@@ -47,8 +49,8 @@ pub(crate) struct Simulation {
     pub(crate) calls: Mutex<Vec<String>>,
     /// The root's tag `fgw:state`.
     pub(crate) root_state: Mutex<Option<RootState>>,
-    /// Whether the role may tag on creation only.
-    pub(crate) refuses_tags: Mutex<bool>,
+    /// Why tags cannot be set after the creation: the role may tag on creation only, or a call fails.
+    pub(crate) refuses_tags: Mutex<Option<Cause>>,
     /// What a killed run has left.
     pub(crate) left: Mutex<Vec<UnfinishedRoot>>,
     /// Whether the root lacks the tag that says who made it.
@@ -82,6 +84,7 @@ impl Simulation {
             led_nowhere: Mutex::default(),
             counter: AtomicU64::new(1),
             failing: Mutex::default(),
+            losing_answers: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
             foreign_routes: Mutex::default(),
@@ -204,6 +207,13 @@ impl Simulation {
         Ok(())
     }
 
+    fn answer(&self, key: &Key) -> Result<(), Failure> {
+        match self.losing_answers.lock().unwrap().contains(&key.slot) {
+            true => Err(Failure::new(Cause::Lost, "Simulate", "connection reset")),
+            false => Ok(()),
+        }
+    }
+
     fn check_needs(&self, work: &Work<'_>, object: &Object) {
         assert!(object.spec.is_known(), "{} is applied with unknown inputs", object.key);
         let objects = self.objects();
@@ -306,9 +316,10 @@ impl Cloud for Simulation {
             self.ids.lock().unwrap().insert(object.key.clone(), id.clone());
             self.homes.lock().unwrap().extend(root.map(|root| (object.key.clone(), root)));
         }
+        self.lead(work, object);
+        self.answer(&object.key)?;
         (record.id)(&id);
         (record.learned)(learned(&object.spec, &id));
-        self.lead(work, object);
         if matches!(object.spec, Spec::NatGateway(_)) {
             // It takes minutes, in which all else is done that can be done.
             for _ in 0..LONG {
@@ -338,9 +349,10 @@ impl Cloud for Simulation {
         if to.spec.gets_new_id_when_updated() {
             let id = format!("{id}'");
             self.ids.lock().unwrap().insert(to.key.clone(), id.clone());
+            self.answer(&to.key)?;
             (record.id)(&id);
         }
-        Ok(())
+        self.answer(&to.key)
     }
 
     async fn delete(&self, _: &Work<'_>, entry: &Entry) -> Result<(), Failure> {
@@ -368,7 +380,7 @@ impl Cloud for Simulation {
             gone.extend(objects.iter().filter(|it| it.spec.parent() == Some(&key)).map(|it| it.key.clone()));
         }
         self.led_nowhere.lock().unwrap().extend(self.lost().difference(&before).cloned());
-        Ok(())
+        self.answer(&entry.key)
     }
 
     async fn settle(&self, _: Owner, _: &str) -> Result<(), Failure> {
@@ -419,8 +431,8 @@ impl Cloud for Simulation {
     }
 
     async fn mark_root(&self, _: Owner, _: &str, state: RootState) -> Result<(), Failure> {
-        if *self.refuses_tags.lock().unwrap() {
-            return Err(Failure::new(Cause::Denied, "CreateTags", "only with the creating call"));
+        if let Some(cause) = *self.refuses_tags.lock().unwrap() {
+            return Err(Failure::new(cause, "CreateTags", "only with the creating call"));
         }
         *self.root_state.lock().unwrap() = Some(state);
         Ok(())

@@ -6,6 +6,8 @@
 
 #[path = "campaigns/campaign.rs"]
 mod campaign;
+#[path = "campaigns/every_call.rs"]
+mod every_call;
 #[path = "campaigns/mutations.rs"]
 mod mutations;
 #[path = "campaigns/panicking.rs"]

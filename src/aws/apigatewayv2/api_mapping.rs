@@ -8,7 +8,7 @@ use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use super::stage::DEFAULT;
-use super::{PAGE, change, deleted, domain_name, is_absent, is_conflict, no_id, pages, turn};
+use super::{PAGE, change, deleted, domain_name, holds, is_absent, is_conflict, no_id, pages, turn};
 use crate::aws::changes::Change;
 use crate::aws::{AwsError, Operation, Session, locks};
 use crate::cloud::{Cause, Failure, Observed};
@@ -141,13 +141,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         tracing::warn!("API mapping {id} of {domain} leads to {} now, so it is left alone", target(&there));
         return Ok(());
     }
-    let answer = change
-        .send(|| async {
-            let client = turn(operation.session).await;
-            client.delete_api_mapping().domain_name(domain).api_mapping_id(&entry.id).send().await
-        })
-        .await;
-    deleted(answer)?;
+    let delete = || async {
+        let client = turn(operation.session).await;
+        client.delete_api_mapping().domain_name(domain).api_mapping_id(&entry.id).send().await
+    };
+    let is_there =
+        || async { holds(list(operation.session, domain).await, |it| it.api_mapping_id() == Some(&entry.id)) };
+    deleted(change.delete(delete, is_there).await)?;
     unmapped_now(operation.session, api_id);
     Ok(())
 }

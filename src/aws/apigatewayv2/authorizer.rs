@@ -2,7 +2,7 @@
 
 use aws_sdk_apigatewayv2::types::{Authorizer as Shown, AuthorizerType};
 
-use super::{PAGE, change, deleted, digest, no_id, pages, root_id, small, text, turn};
+use super::{PAGE, change, deleted, digest, holds, no_id, pages, root_id, small, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Failure, Observed};
 use crate::http_gateway::keys;
@@ -162,13 +162,13 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
     let (_turn, change) = change(operation, api_id, "DeleteAuthorizer").await;
-    let answer = change
-        .send(|| async {
-            let client = turn(operation.session).await;
-            client.delete_authorizer().api_id(api_id).authorizer_id(&entry.id).send().await
-        })
-        .await;
-    deleted(answer)
+    let delete = || async {
+        let client = turn(operation.session).await;
+        client.delete_authorizer().api_id(api_id).authorizer_id(&entry.id).send().await
+    };
+    let is_there =
+        || async { holds(list(operation.session, api_id).await, |it| it.authorizer_id() == Some(entry.id.as_str())) };
+    deleted(change.delete(delete, is_there).await)
 }
 
 /// The name of one that is made while another one has the plain name.

@@ -189,9 +189,9 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Err(Failure::new(Cause::InUse, "DeleteDomainName", message));
     }
     let (_turn, change) = change(operation, name, "DeleteDomainName").await?;
-    let answer =
-        change.send(|| async { turn(session).await.delete_domain_name().domain_name(name).send().await }).await;
-    deleted(answer)?;
+    let delete = || async { turn(session).await.delete_domain_name().domain_name(name).send().await };
+    let is_there = || async { Ok(get(session, name).await?.is_some()) };
+    deleted(change.delete(delete, is_there).await)?;
     if !of_ours.is_empty() {
         api_mapping::unmapped_now(session, api_id.unwrap_or_default());
     }

@@ -2,7 +2,7 @@
 
 use aws_sdk_apigatewayv2::types::{Integration as Shown, IntegrationType};
 
-use super::{PAGE, change, deleted, no_id, pages, root_id, small, text, turn};
+use super::{PAGE, change, deleted, holds, no_id, pages, root_id, small, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Failure, Observed};
 use crate::objects::{Entry, Integration, Key, Learned, Spec};
@@ -123,13 +123,13 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
     let (_turn, change) = change(operation, api_id, "DeleteIntegration").await;
-    let answer = change
-        .send(|| async {
-            let client = turn(operation.session).await;
-            client.delete_integration().api_id(api_id).integration_id(&entry.id).send().await
-        })
-        .await;
-    deleted(answer)
+    let delete = || async {
+        let client = turn(operation.session).await;
+        client.delete_integration().api_id(api_id).integration_id(&entry.id).send().await
+    };
+    let is_there =
+        || async { holds(list(operation.session, api_id).await, |it| it.integration_id() == Some(entry.id.as_str())) };
+    deleted(change.delete(delete, is_there).await)
 }
 
 /// The function behind an integration's or authorizer's URI, which may be the function's ARN or the URI that

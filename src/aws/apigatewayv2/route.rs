@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use aws_sdk_apigatewayv2::types::{AuthorizationType, Route as Shown};
 
-use super::{PAGE, change, deleted, is_conflict, no_id, pages, root_id, text, turn};
+use super::{PAGE, change, deleted, holds, is_conflict, no_id, pages, root_id, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{ApiRoute, Entry, Key, Learned, Ref, Spec};
@@ -110,10 +110,11 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
     let (_turn, change) = change(operation, api_id, "DeleteRoute").await;
-    let answer = change
-        .send(|| async { turn(operation.session).await.delete_route().api_id(api_id).route_id(&entry.id).send().await })
-        .await;
-    deleted(answer)
+    let delete =
+        || async { turn(operation.session).await.delete_route().api_id(api_id).route_id(&entry.id).send().await };
+    let is_there =
+        || async { holds(list(operation.session, api_id).await, |it| it.route_id() == Some(entry.id.as_str())) };
+    deleted(change.delete(delete, is_there).await)
 }
 
 /// The integration that a route points to.

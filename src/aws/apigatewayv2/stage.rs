@@ -157,7 +157,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, _entry: &Entry) -> Result<
     let (_turn, change) = change(operation, api_id, "DeleteStage").await;
     let delete =
         || async { turn(operation.session).await.delete_stage().api_id(api_id).stage_name(DEFAULT).send().await };
-    unmapped(operation, api_id, || async { deleted(change.send(delete).await) }).await
+    let is_there = || async { Ok(get(operation.session, api_id).await?.is_some()) };
+    unmapped(operation, api_id, || async { deleted(change.delete(delete, is_there).await) }).await
 }
 
 /// Looks whether AWS could deploy what was changed. To be called once, after the last change: AWS deploys
@@ -170,7 +171,11 @@ pub(crate) async fn check_deployment(session: &Session, api_id: &str) -> Result<
 async fn settled_deployment(session: &Session, api_id: &str, pause: Duration) -> Result<(), Failure> {
     let mut before = None;
     for _ in 0..6 {
-        let Some(stage) = get(session, api_id).await? else { return Ok(()) };
+        let stage = get(session, api_id).await.map_err(|failure| {
+            let message = format!("{}; whether AWS has deployed the changes to stage is not known", failure.message);
+            Failure { message, ..failure }
+        })?;
+        let Some(stage) = stage else { return Ok(()) };
         if stage.last_deployment_status_message.is_none() {
             return Ok(());
         }

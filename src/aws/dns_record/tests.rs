@@ -267,3 +267,22 @@ async fn every_change_can_run_in_a_spawned_task() {
     .0
     .unwrap();
 }
+
+#[tokio::test]
+async fn a_record_that_has_gone_although_no_deletion_of_it_was_answered_is_deleted() {
+    let alias = |records: &str| {
+        let more = "<IsTruncated>false</IsTruncated><MaxItems>1</MaxItems>";
+        let sets = format!("<ResourceRecordSets>{records}</ResourceRecordSets>{more}");
+        Answer::Xml(200, format!("<ListResourceRecordSetsResponse>{sets}</ListResourceRecordSetsResponse>"))
+    };
+    let target = format!(
+        "<AliasTarget><HostedZoneId>ZAWS</HostedZoneId><DNSName>{TARGET}.</DNSName>\
+         <EvaluateTargetHealth>false</EvaluateTargetHealth></AliasTarget>"
+    );
+    let ours = format!("<ResourceRecordSet><Name>{NAME}.</Name><Type>A</Type>{target}</ResourceRecordSet>");
+    for (left, is_gone) in [("", true), (ours.as_str(), false)] {
+        let aws = Recorded::default().on(LIST, alias(&ours)).on(LIST, alias(left)).on(CHANGE, Answer::Lost);
+        let (answer, _) = on(&aws, async |it| delete(it, &entry()).await).await;
+        assert_eq!(answer.is_ok(), is_gone, "{answer:?}");
+    }
+}

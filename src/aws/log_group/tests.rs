@@ -284,3 +284,18 @@ fn a_group_is_read_with_its_key() {
     let Spec::LogGroup(found) = observed.spec else { panic!("{observed:?}") };
     assert_eq!(found, LogGroup { tags: Input::Known(Default::default()), ..with_key(Some(KEY), Some(30)) });
 }
+
+#[tokio::test]
+async fn what_a_create_that_failed_half_way_did_not_learn_is_learned_by_the_update_that_finishes_it() {
+    let mut group = shown(NAME);
+    group["creationTime"] = json!(1_700_000_000_123_i64);
+    let aws = Recorded::default()
+        .on("DescribeLogGroups", groups(&[group], None))
+        .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
+        .on("TagResource", Answer::Json(200, json!({})));
+    let (answer, told) =
+        run(&aws.session("r"), &key(), &[], async |it| update(it, NAME, None, &spec(None)).await).await;
+    answer.unwrap();
+    assert_eq!(told.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
+    assert_eq!(told.learned[CREATION_TIME], "1700000000123");
+}

@@ -1,6 +1,7 @@
 //! Creating, changing and destroying, with known and unknown inputs.
 
 use super::*;
+use crate::cloud::Cause;
 
 #[tokio::test]
 async fn a_network_is_created_changed_and_destroyed() {
@@ -72,12 +73,26 @@ async fn a_replacement_is_planned_without_regard_to_what_it_replaces() {
 #[tokio::test]
 async fn a_role_that_may_tag_on_creation_only_is_warned_and_gets_an_empty_plan() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
-    *terraform.account.refuses_tags.lock().unwrap() = true;
+    *terraform.account.refuses_tags.lock().unwrap() = Some(Cause::Denied);
     let diagnostics = terraform.apply(&network(&[])).await;
     assert!(diagnostics.0[0].summary.contains("fgw:state") && !diagnostics.has_errors(), "{diagnostics:?}");
     terraform.assert_quiet(&network(&[])).await;
-    *terraform.account.refuses_tags.lock().unwrap() = false;
+    *terraform.account.refuses_tags.lock().unwrap() = None;
     terraform.assert_applies(&network(&[("num_nat_gateways", 2.into())])).await;
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
+}
+
+#[tokio::test]
+async fn a_mark_that_failed_without_a_refusal_is_set_by_the_next_apply_as_others_of_that_name_wait_for_it() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    *terraform.account.refuses_tags.lock().unwrap() = Some(Cause::Throttled);
+    let diagnostics = terraform.apply(&network(&[])).await;
+    assert!(diagnostics.0[0].summary.contains("fgw:state") && !diagnostics.has_errors(), "{diagnostics:?}");
+    *terraform.account.refuses_tags.lock().unwrap() = None;
+    terraform.refresh().await;
+    let drift = terraform.state.get("drift").get("vpc");
+    assert!(drift.as_str().is_some_and(|it| it.contains("fgw:state is creating")), "{drift:?}");
+    terraform.assert_applies(&network(&[])).await;
     assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
 }
 

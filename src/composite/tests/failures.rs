@@ -363,3 +363,43 @@ async fn private_state_of_an_unfinished_gateway_that_is_lost_is_made_up_from_the
     terraform.assert_applies(&config).await;
     assert_eq!(terraform.account.take_calls(), ["create stage"]);
 }
+
+#[tokio::test]
+async fn what_a_call_without_an_answer_has_made_is_in_state_and_is_not_made_again() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let lost = ["route_table.private_app.0", "route_table_association.private_app.1", "nat_gateway.0"];
+    terraform.account.losing_answers.lock().unwrap().extend(lost.map(String::from));
+    assert!(terraform.apply(&network(&[])).await.has_errors());
+    let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
+    for slot in lost {
+        assert!(terraform.state.get("aws_objects").get(slot).as_str().is_some(), "{slot}");
+    }
+    terraform.account.losing_answers.lock().unwrap().clear();
+    terraform.account.take_calls();
+    terraform.assert_applies(&network(&[])).await;
+    let again = terraform.account.take_calls();
+    assert!(!lost.iter().any(|slot| again.contains(&format!("create {slot}"))), "{again:?}");
+}
+
+#[tokio::test]
+async fn what_a_call_without_an_answer_has_deleted_is_not_in_state() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    // The association goes along with the subnet.
+    terraform.account.losing_answers.lock().unwrap().push("subnet.private_app.1".into());
+    let fewer = network(&[("num_availability_zones", 1.into())]);
+    assert!(terraform.apply(&fewer).await.has_errors());
+    let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
+    assert_eq!(*terraform.state.get("drift").get("subnet.private_app.1"), Value::Null, "it is applied");
+    terraform.account.losing_answers.lock().unwrap().clear();
+    terraform.assert_applies(&fewer).await;
+
+    terraform.account.losing_answers.lock().unwrap().extend(["route_table.public", "vpc"].map(String::from));
+    assert!(terraform.destroy().await.has_errors());
+    let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
+    assert!(!terraform.destroy().await.has_errors(), "what the last call has done is seen");
+    assert_eq!((&terraform.state, terraform.account.slots().len()), (&Value::Null, 0));
+}

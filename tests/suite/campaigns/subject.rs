@@ -52,11 +52,16 @@ pub(super) struct Subject {
 impl Subject {
     /// In an account that has what the configurations need beside our resource: functions, certificates, zones, keys.
     pub(super) fn new(kind: Kind) -> Self {
+        Self::with_provider(kind, "")
+    }
+
+    /// The same, with further lines in the provider block.
+    pub(super) fn with_provider(kind: Kind, lines: &str) -> Self {
         let proxy = match kind {
             Kind::Network => Proxy::moto(),
             Kind::Gateway => Proxy::ministack(),
         };
-        let workspace = Workspace::new(&proxy);
+        let workspace = Workspace::with_provider(&proxy, lines);
         let subject = Self { kind, proxy, workspace };
         if kind == Kind::Gateway {
             subject.furnish();
@@ -77,6 +82,15 @@ impl Subject {
         self.write(false);
         if phase != Phase::Create {
             self.workspace.apply(&[]).succeeded();
+            self.write(phase == Phase::Change);
+        }
+        self.proxy.clear_calls();
+    }
+
+    /// Writes the configuration of a phase that comes after what has been done to this subject. The log of calls is empty
+    /// after it.
+    pub(super) fn turn_to(&self, phase: Phase) {
+        if phase != Phase::Destroy {
             self.write(phase == Phase::Change);
         }
         self.proxy.clear_calls();
