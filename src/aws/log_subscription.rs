@@ -93,8 +93,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     };
     let logs = &operation.session.logs;
     let _turn = log_group::turn(operation.session, group).await;
-    let change =
-        Change { action: "DeleteSubscriptionFilter", patience: &operation.work.patience, is_busy: log_group::is_busy };
+    let change = Change {
+        action: "DeleteSubscriptionFilter",
+        patience: &operation.work.patience,
+        is_busy: log_group::is_busy,
+        unknown_until: None,
+    };
     match change.send(|| logs.delete_subscription_filter().log_group_name(group).filter_name(name).send()).await {
         Err(failure) if failure.cause != Cause::NotFound => Err(failure),
         _ => Ok(()),
@@ -114,7 +118,8 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
     let distribution = operation.known(&spec.distribution)?.as_deref().map(Distribution::from);
     let _turn = log_group::turn(session, group).await;
     let patience = operation.patience(DELIVERABLE);
-    let change = Change { action: "PutSubscriptionFilter", patience: &patience, is_busy: is_not_ready };
+    let unknown_until = operation.unknown_until(group);
+    let change = Change { action: "PutSubscriptionFilter", patience: &patience, is_busy: is_not_ready, unknown_until };
     let answer = change
         .send(|| {
             session

@@ -6,9 +6,17 @@
 
 #[path = "campaigns/campaign.rs"]
 mod campaign;
+#[path = "campaigns/newborn.rs"]
+mod newborn;
+#[path = "campaigns/roles.rs"]
+mod roles;
 #[path = "campaigns/smooth.rs"]
 mod smooth;
+#[path = "campaigns/stuck.rs"]
+mod stuck;
 #[path = "campaigns/subject.rs"]
 mod subject;
+#[path = "campaigns/throttled.rs"]
+mod throttled;
 #[path = "campaigns/truth.rs"]
 mod truth;

@@ -130,7 +130,8 @@ pub(crate) async fn update(
             .await?;
     }
     if wanted.is_none() && from.is_none_or(|from| from.access_log.is_some()) {
-        let change = Change { action: "DeleteAccessLogSettings", ..change };
+        // Their absence is success here.
+        let change = Change { action: "DeleteAccessLogSettings", unknown_until: None, ..change };
         let answer = change
             .send(|| async {
                 turn(session).await.delete_access_log_settings().api_id(api_id).stage_name(DEFAULT).send().await
@@ -167,7 +168,14 @@ pub(crate) async fn check_deployment(session: &Session, api_id: &str) -> Result<
 async fn settled_deployment(session: &Session, api_id: &str, pause: Duration) -> Result<(), Failure> {
     let mut before = None;
     for _ in 0..6 {
-        let Some(stage) = get(session, api_id).await? else { return Ok(()) };
+        let Some(stage) = get(session, api_id).await? else {
+            if !session.newborns.contains(DEFAULT) {
+                return Ok(());
+            }
+            // AWS may not know yet that it has made it.
+            tokio::time::sleep(pause).await;
+            continue;
+        };
         let Some(message) = stage.last_deployment_status_message else { return Ok(()) };
         let now = Some((stage.deployment_id, message));
         if now == before {

@@ -187,8 +187,10 @@ fn not_found(id: &str, action: &str) -> (&'static str, &'static str) {
         "nat" => ("NatGatewayNotFound", "Nat Gateway"),
         "rtb" => ("InvalidRouteTableID.NotFound", "routeTable ID"),
         "rtbassoc" => ("InvalidAssociationID.NotFound", "association ID"),
-        "vpc-cidr-assoc" => ("InvalidVpcCidrBlockAssociationID.NotFound", "vpc CIDR block association ID"),
-        "subnet-cidr-assoc" => ("InvalidSubnetCidrBlockAssociationID.NotFound", "subnet CIDR block association ID"),
+        "vpc-cidr-assoc" => ("InvalidVpcCidrBlockAssociationIdError.NotFound", "vpc CIDR block association ID"),
+        "subnet-cidr-assoc" => {
+            ("InvalidSubnetCidrBlockAssociationIdError.NotFound", "subnet CIDR block association ID")
+        }
         "vpce" if action == "DeleteVpcEndpoints" => ("InvalidVpcEndpoint.NotFound", "Vpc Endpoint Id"),
         "vpce" => ("InvalidVpcEndpointId.NotFound", "Vpc Endpoint Id"),
         "sgr" => ("InvalidSecurityGroupRuleId.NotFound", "security group rule ID"),
