@@ -44,7 +44,8 @@ pub(crate) fn execution_arn(scope: &Scope, account: &str, api_id: &str) -> Strin
 /// A change of an API or of one of its children, and the turn that it needs.
 async fn change<'a>(operation: &'a Operation<'_>, api_id: &str, action: &'a str) -> (OwnedMutexGuard<()>, Change<'a>) {
     let turn = locks::turn(format!("api {} {api_id}", operation.session.scope.region)).await;
-    (turn, Change { action, patience: &operation.work.patience, is_busy })
+    let unknown_until = operation.unknown_until(api_id);
+    (turn, Change { action, patience: &operation.work.patience, is_busy, unknown_until })
 }
 
 /// Of the conflicts only this one passes by itself.

@@ -1,5 +1,5 @@
 //! Sending a change to a service whose calls carry no idempotency token and are refused while another change is
-//! at work: API Gateway, Lambda policies, CloudWatch Logs.
+//! at work, or while AWS does not know yet what it has just made: API Gateway, Lambda policies, CloudWatch Logs.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
 
 use super::AwsError;
-use crate::cloud::{Failure, Patience};
+use crate::cloud::{Cause, Failure, Patience};
 
 /// How often a create is sent when each answer is lost.
 const SENDS: usize = 3;
@@ -23,6 +23,9 @@ pub(crate) struct Change<'a> {
     pub(crate) patience: &'a Patience,
     /// Whether a refusal only means that another change is at work.
     pub(crate) is_busy: fn(&Failure) -> bool,
+    /// Until when an absence only means that AWS does not know yet what this process has made, see
+    /// [`Operation::unknown_until`](super::Operation::unknown_until).
+    pub(crate) unknown_until: Option<Instant>,
 }
 
 impl Change<'_> {
@@ -88,7 +91,7 @@ impl Change<'_> {
         }
     }
 
-    /// Repeats a call while another change is at work.
+    /// Repeats a call while another change is at work, or AWS does not know yet what the call uses.
     async fn when_free<T, E, F>(&self, call: &impl Fn() -> F) -> Result<T, Refusal>
     where
         F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
@@ -101,7 +104,9 @@ impl Change<'_> {
                 Err(error) => error,
             };
             let failure = error.failure(self.action);
-            if !(self.is_busy)(&failure) || self.is_over() {
+            let is_unknown =
+                failure.cause == Cause::NotFound && self.unknown_until.is_some_and(|it| Instant::now() < it);
+            if !((self.is_busy)(&failure) || is_unknown) || self.is_over() {
                 return Err(Refusal { answer_lost: error.is_lost(), failure });
             }
             let rest = self.patience.deadline.saturating_duration_since(Instant::now());

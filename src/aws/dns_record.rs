@@ -258,7 +258,7 @@ async fn change<'a>(operation: &'a Operation<'_>, place: &Place<'_>) -> (OwnedMu
     let turn = locks::turn(format!("zone {}", place.zone_id)).await;
     // Both a throttle and a change of somebody else that is at work.
     let is_busy = |failure: &Failure| failure.cause == Cause::Throttled;
-    (turn, Change { action: ACTION, patience: &operation.work.patience, is_busy })
+    (turn, Change { action: ACTION, patience: &operation.work.patience, is_busy, unknown_until: None })
 }
 
 fn batch(action: ChangeAction, set: ResourceRecordSet) -> Result<ChangeBatch, Failure> {

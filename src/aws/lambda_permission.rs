@@ -116,7 +116,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
 
     // Statements are lost when calls on one function overlap, whatever the qualifier.
     let _turn = locks::turn(format!("lambda {}", place.function_arn)).await;
-    let change = Change { action: "AddPermission", patience: &operation.work.patience, is_busy: |_| false };
+    let patience = &operation.work.patience;
+    // That the function is absent is waited out below.
+    let change = Change { action: "AddPermission", patience, is_busy: |_| false, unknown_until: None };
     if is_replaced
         && policy(session, &place)
             .await?
@@ -195,6 +197,7 @@ async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) ->
         action: "RemovePermission",
         patience: &operation.work.patience,
         is_busy: |failure| failure.code.as_deref() == Some("ResourceConflictException"),
+        unknown_until: None,
     };
     let delete = || {
         let request = client.remove_permission().function_name(&place.function_arn);

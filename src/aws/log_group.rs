@@ -7,6 +7,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::changes::Change;
 use super::tag_changes::{self, TagChanges};
+use super::waits::{self, Look};
 use super::{AwsError, Operation, Session, locks, ownership};
 use crate::cloud::{Cause, Failure, Observed, Patience};
 use crate::objects::{Entry, Key, Learned, LogGroup, Spec};
@@ -107,7 +108,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     let answer = {
         let _turn = turn(operation.session, name).await;
         let patience = key_patience(operation, kms_key_arn.is_some());
-        Change { action: "CreateLogGroup", patience: &patience, is_busy: is_busy_or_key_is_new }
+        Change { action: "CreateLogGroup", patience: &patience, is_busy: is_busy_or_key_is_new, unknown_until: None }
             .create(
                 || async {
                     session
@@ -137,7 +138,12 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     };
     operation.record_id(name);
     // The answer to a create tells nothing.
-    let created = show(session, name).await?.and_then(|shown| shown.creation_time);
+    let patience = operation.patience(waits::PROPAGATION);
+    let shown = waits::until("the new log group to show", &patience, waits::SECONDS, || async {
+        let shown = show(session, name).await?;
+        Ok(shown.map_or_else(|| Look::Pending("no such log group".to_string()), Look::Done))
+    });
+    let created = shown.await?.creation_time;
     operation.record_learned(learned(arn(operation, name).await?, created));
     update(operation, name, from.as_ref(), spec).await
 }
@@ -153,7 +159,8 @@ pub(crate) async fn update(
     let logs = &operation.session.logs;
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
     let _turn = turn(operation.session, name).await;
-    let change = Change { action: "PutRetentionPolicy", patience: &operation.work.patience, is_busy };
+    let (patience, unknown_until) = (&operation.work.patience, operation.unknown_until(name));
+    let change = Change { action: "PutRetentionPolicy", patience, is_busy, unknown_until };
     let wanted = operation.known(&to.kms_key_arn)?;
     let key = match from {
         Some(from) => operation.known(&from.kms_key_arn)?.clone(),
@@ -205,7 +212,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         tracing::warn!("Log group {} is not the one that was made here, so it is left alone", entry.id);
         return Ok(());
     }
-    let change = Change { action: "DeleteLogGroup", patience: &operation.work.patience, is_busy };
+    let patience = &operation.work.patience;
+    let change = Change { action: "DeleteLogGroup", patience, is_busy, unknown_until: None };
     let delete = || operation.session.logs.delete_log_group().log_group_name(&entry.id).send();
     let is_there = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
     match change.delete(delete, is_there).await {
@@ -246,7 +254,8 @@ async fn is_of_others(operation: &Operation<'_>, entry: &Entry) -> Result<bool, 
 async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str>) -> Result<(), Failure> {
     let logs = &operation.session.logs;
     let patience = key_patience(operation, kms_key_arn.is_some());
-    let change = Change { action: "AssociateKmsKey", patience: &patience, is_busy: is_busy_or_key_is_new };
+    let (is_busy, unknown_until) = (is_busy_or_key_is_new, operation.unknown_until(name));
+    let change = Change { action: "AssociateKmsKey", patience: &patience, is_busy, unknown_until };
     match kms_key_arn {
         Some(arn) => {
             let answer = change.send(|| logs.associate_kms_key().log_group_name(name).kms_key_id(arn).send()).await;
@@ -303,11 +312,11 @@ async fn arn(operation: &Operation<'_>, name: &str) -> Result<String, Failure> {
         return Ok(format!("arn:{partition}:logs:{region}:{account}:log-group:{name}"));
     }
     let patience = &operation.work.patience;
-    super::waits::until("the new log group to show", patience, Duration::from_secs(2), || async {
+    waits::until("the new log group to show", patience, Duration::from_secs(2), || async {
         let found = find(operation.session, name).await?;
         Ok(match found.as_ref().and_then(|found| arn_of(&found.shown)) {
-            Some(arn) => super::waits::Look::Done(arn.to_string()),
-            None => super::waits::Look::Pending("no such log group".to_string()),
+            Some(arn) => Look::Done(arn.to_string()),
+            None => Look::Pending("no such log group".to_string()),
         })
     })
     .await

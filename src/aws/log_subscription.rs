@@ -93,8 +93,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     };
     let session = operation.session;
     let _turn = log_group::turn(session, group).await;
-    let change =
-        Change { action: "DeleteSubscriptionFilter", patience: &operation.work.patience, is_busy: log_group::is_busy };
+    let change = Change {
+        action: "DeleteSubscriptionFilter",
+        patience: &operation.work.patience,
+        is_busy: log_group::is_busy,
+        unknown_until: None,
+    };
     let delete = || session.logs.delete_subscription_filter().log_group_name(group).filter_name(name).send();
     let is_there = || async { Ok(find(session, group).await?.is_some()) };
     match change.delete(delete, is_there).await {
@@ -116,7 +120,8 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
     let distribution = operation.known(&spec.distribution)?.as_deref().map(Distribution::from);
     let _turn = log_group::turn(session, group).await;
     let patience = operation.patience(DELIVERABLE);
-    let change = Change { action: "PutSubscriptionFilter", patience: &patience, is_busy: is_not_ready };
+    let unknown_until = operation.unknown_until(group);
+    let change = Change { action: "PutSubscriptionFilter", patience: &patience, is_busy: is_not_ready, unknown_until };
     let put = || async {
         let request = session.logs.put_subscription_filter().log_group_name(group).filter_name(NAME);
         let request = request.filter_pattern(pattern).destination_arn(destination).set_role_arn(role.clone());

@@ -1,7 +1,7 @@
 //! What the code of one kind of object has at hand during one operation.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Session;
 use crate::cloud::{Cause, Failure, Patience, Record, Work};
@@ -67,6 +67,15 @@ impl Operation<'_> {
         if let Some(record) = self.record {
             (record.learned)(learned);
         }
+    }
+
+    /// Until when an absence only means that AWS does not know yet what this process has made: the object itself, by its
+    /// id, or one that it needs. `None` where none of these is new, and for deletions, to which an absence is success.
+    pub(crate) fn unknown_until(&self, id: &str) -> Option<Instant> {
+        self.record?;
+        let needed = self.work.ids.iter().map(|(_, made)| made.id.as_str());
+        let used = [id].into_iter().chain(self.work.root_id).chain(needed);
+        used.filter_map(|id| self.session.newborns.until(id)).max()
     }
 
     /// For a wait that should take no longer than this.

@@ -75,7 +75,7 @@ where
 }
 
 /// Sends a deleting call until nothing uses the object any more. Absence is success. At the deadline the failure
-/// is AWS's last refusal, so that its cause still says that the object is in use.
+/// is AWS's last refusal, so that its cause still says that the object is in use, with how long it was tried.
 pub(crate) async fn released<F>(patience: &Patience, mut call: impl FnMut() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
@@ -87,7 +87,7 @@ where
             Err(failure) if failure.cause == Cause::NotFound => return Ok(()),
             Err(failure) if failure.cause == Cause::InUse => match pauses.pause(patience).await {
                 Ok(()) => {}
-                Err(Over::Deadline) => return Err(failure),
+                Err(Over::Deadline) => return Err(pauses.given_up(failure)),
                 Err(over) => return Err(over.failure(&failure.action, &pauses, &failure.message)),
             },
             result => return result,
@@ -121,6 +121,13 @@ impl Pauses {
     /// looks that others cause say nothing about how long this wait has taken.
     pub(crate) fn shared(&self) -> Duration {
         (self.started.elapsed() / 2).clamp(FIRST, self.longest)
+    }
+
+    /// A refusal that was met until the time was over.
+    fn given_up(&self, mut refusal: Failure) -> Failure {
+        let words = refusal.message.trim_end_matches('.');
+        refusal.message = format!("{words}; gave up after {:.0} s", self.started.elapsed().as_secs_f64());
+        refusal
     }
 
     fn next(&mut self) -> Duration {
@@ -177,7 +184,7 @@ impl Newborns {
     }
 
     /// Until when a `NotFound` for the object means nothing; `None` for one that is not new.
-    fn until(&self, id: &str) -> Option<Instant> {
+    pub(crate) fn until(&self, id: &str) -> Option<Instant> {
         let until = *self.lock().get(id)? + PROPAGATION;
         (until > Instant::now()).then_some(until)
     }
@@ -240,6 +247,6 @@ mod tests {
             released(&patience(30), || async { Err(Failure::new(Cause::InUse, "DeleteSubnet", "has dependencies")) })
                 .await
                 .unwrap_err();
-        assert_eq!((failure.cause, failure.message.as_str()), (Cause::InUse, "has dependencies"));
+        assert_eq!((failure.cause, failure.message.as_str()), (Cause::InUse, "has dependencies; gave up after 0 s"));
     }
 }

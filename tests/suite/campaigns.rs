@@ -10,15 +10,23 @@ mod campaign;
 mod every_call;
 #[path = "campaigns/mutations.rs"]
 mod mutations;
+#[path = "campaigns/newborn.rs"]
+mod newborn;
 #[path = "campaigns/panicking.rs"]
 mod panicking;
+#[path = "campaigns/roles.rs"]
+mod roles;
 #[path = "campaigns/secrets.rs"]
 mod secrets;
 #[path = "campaigns/smooth.rs"]
 mod smooth;
 #[path = "campaigns/strangers.rs"]
 mod strangers;
+#[path = "campaigns/stuck.rs"]
+mod stuck;
 #[path = "campaigns/subject.rs"]
 mod subject;
+#[path = "campaigns/throttled.rs"]
+mod throttled;
 #[path = "campaigns/truth.rs"]
 mod truth;

@@ -2,6 +2,8 @@
 
 #[path = "testbed/acls_and_propagation.rs"]
 mod acls_and_propagation;
+#[path = "testbed/instrument.rs"]
+mod instrument;
 #[path = "testbed/ipv6.rs"]
 mod ipv6;
 #[path = "testbed/zones.rs"]

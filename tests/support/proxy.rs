@@ -3,10 +3,13 @@
 
 pub(crate) mod call;
 pub(crate) mod fault;
+mod holds;
 pub(crate) mod log;
 pub(crate) mod message;
 mod ministack;
 mod moto;
+mod newborn;
+mod throttle;
 mod upstream;
 pub(crate) mod xml;
 
@@ -25,9 +28,12 @@ use tokio_util::sync::CancellationToken;
 
 use self::call::Call;
 use self::fault::{Effect, Fault};
+use self::holds::Holds;
 use self::log::{Log, Record};
 use self::message::{Message, Reply};
 pub(crate) use self::moto::zones::Zone;
+use self::newborn::Newborns;
+use self::throttle::Throttle;
 use self::upstream::Upstream;
 use super::emulator::{Account, Emulator, Kind};
 use super::listing::BotoError;
@@ -46,6 +52,9 @@ struct Shared {
     log: Log,
     faults: Mutex<Vec<Fault>>,
     latency: Mutex<Duration>,
+    throttle: Throttle,
+    newborns: Newborns,
+    holds: Holds,
     violations: Mutex<Vec<String>>,
     moto: moto::Repairs,
     ministack: ministack::Repairs,
@@ -77,6 +86,9 @@ impl Proxy {
             log: Log::default(),
             faults: Mutex::default(),
             latency: Mutex::default(),
+            throttle: Throttle::default(),
+            newborns: Newborns::default(),
+            holds: Holds::default(),
             violations: Mutex::default(),
             moto: moto::Repairs::default(),
             ministack: ministack::Repairs::default(),
@@ -108,6 +120,23 @@ impl Proxy {
     /// Every answer comes this much later.
     pub(crate) fn latency(&self, latency: Duration) {
         *lock(&self.shared.latency) = latency;
+    }
+
+    /// From now on calls are taken at the rates that AWS documents, with full buckets.
+    pub(crate) fn throttle(&self) {
+        self.shared.throttle.start();
+    }
+
+    /// Each object that is made from now on is unknown to AWS for this long: reading it by its id and using it are
+    /// answered with the error that AWS has for its kind, and lists leave it out.
+    pub(crate) fn newborns_hidden_for(&self, duration: Duration) {
+        self.shared.newborns.hide_for(duration);
+    }
+
+    /// This deleting action of EC2 is refused with `DependencyViolation`, for each object until this long after the first
+    /// attempt.
+    pub(crate) fn in_use_for(&self, action: &str, duration: Duration) {
+        self.shared.holds.hold(action, duration);
     }
 
     /// NAT gateways of moto stay `pending` for this long after their creation; on AWS one to three minutes.
@@ -281,14 +310,18 @@ async fn handle(shared: &Shared, message: Message) -> Result<Reply, Lost> {
         entry.end(&reply, true);
         return Ok(reply);
     }
-    let reply = shared.emulate(&call, message).await;
+    if let Some(reply) = shared.refused(&call) {
+        entry.end(&reply, true);
+        return Ok(reply);
+    }
+    let (reply, changed) = shared.emulate(&call, message).await;
     if let Some(fault) = fault.as_ref().filter(|fault| fault.after_work)
         && let Some(reply) = strike(&fault.effect, &call, &entry).await?
     {
         entry.end(&reply, true);
         return Ok(reply);
     }
-    entry.end(&reply, false);
+    entry.end(&reply, changed);
     Ok(reply)
 }
 
@@ -315,16 +348,20 @@ async fn strike(effect: &Effect, call: &Call, entry: &log::Entry) -> Result<Opti
 }
 
 impl Shared {
-    /// The emulator's answer, repaired; or, where it does not know the call, an error that an SDK does not retry.
-    async fn emulate(&self, call: &Call, message: Message) -> Reply {
-        match self.repaired(call, message).await {
-            Ok(reply) => reply,
-            Err(violation) => {
-                let violation = format!("{}: {violation}", call.action);
-                lock(&self.violations).push(violation.clone());
-                Reply::error(call, 400, "EmulatorCannot", &violation)
-            }
-        }
+    /// What AWS answers without any work, where a test has told it to.
+    fn refused(&self, call: &Call) -> Option<Reply> {
+        self.throttle.before(call).or_else(|| self.newborns.before(call)).or_else(|| self.holds.before(call))
+    }
+
+    /// The emulator's answer, repaired, and whether newborns were taken out of it; or, where it does not know the call, an
+    /// error that an SDK does not retry.
+    async fn emulate(&self, call: &Call, message: Message) -> (Reply, bool) {
+        let answer = self.repaired(call, message).await.and_then(|reply| self.newborns.after(call, reply));
+        answer.unwrap_or_else(|violation| {
+            let violation = format!("{}: {violation}", call.action);
+            lock(&self.violations).push(violation.clone());
+            (Reply::error(call, 400, "EmulatorCannot", &violation), false)
+        })
     }
 
     async fn repaired(&self, call: &Call, message: Message) -> Result<Reply, String> {

@@ -36,14 +36,19 @@ impl Workspace {
 
     /// The same, with further lines in the provider block.
     pub(crate) fn with_provider(proxy: &Proxy, lines: &str) -> Self {
+        Self::with_blocks(&Self::block(proxy, lines))
+    }
+
+    /// A provider block for this proxy, with further lines in it such as `alias = "other"`.
+    pub(crate) fn block(proxy: &Proxy, lines: &str) -> String {
         let endpoint = proxy.endpoint();
         let endpoints: Vec<String> = SERVICES.iter().map(|service| format!("    {service} = \"{endpoint}\"")).collect();
-        Self::with_blocks(&format!(
+        format!(
             "provider \"fgw\" {{\n  region = \"us-east-1\"\n  access_key = \"{}\"\n  secret_key = \"test\"\n  endpoints {{\n{}\n  }}\n\
              {lines}\n}}\n",
             proxy.account().id,
             endpoints.join("\n"),
-        ))
+        )
     }
 
     /// With provider blocks as given, and the provider required.

@@ -64,7 +64,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
     let description = operation.known(&spec.description)?;
     let version = operation.known(&spec.version)?;
     let cors = operation.known(&spec.cors)?.as_ref().map(cors);
-    let change = Change { action: "CreateApi", patience: &operation.work.patience, is_busy: super::is_busy };
+    let (patience, is_busy) = (&operation.work.patience, super::is_busy);
+    let change = Change { action: "CreateApi", patience, is_busy, unknown_until: None };
     let (id, endpoint) = change
         .create(
             || async {

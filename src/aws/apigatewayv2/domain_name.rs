@@ -167,7 +167,8 @@ pub(crate) async fn update(
     let arn = arn(&session.scope, name);
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
     let _turn = locks::turn(lock(session, name)).await;
-    let change = Change { action: "TagResource", patience: &operation.work.patience, is_busy };
+    let unknown_until = operation.unknown_until(name);
+    let change = Change { action: "TagResource", patience: &operation.work.patience, is_busy, unknown_until };
     tag(session, &arn, tags.set, &change).await?;
     untag(session, &arn, tags.remove, &Change { action: "UntagResource", ..change }).await
 }
@@ -213,7 +214,8 @@ async fn change<'a>(
     limiter::domain_turn(operation.session, action, &operation.work.patience).await?;
     let turn = locks::turn(lock(operation.session, name)).await;
     let is_busy = |failure: &Failure| is_busy(failure) || failure.cause == Cause::Throttled;
-    Ok((turn, Change { action, patience: &operation.work.patience, is_busy }))
+    let unknown_until = operation.unknown_until(name);
+    Ok((turn, Change { action, patience: &operation.work.patience, is_busy, unknown_until }))
 }
 
 /// The name of the turn of those who change a domain.

@@ -221,6 +221,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_route_waits_until_aws_knows_what_this_process_has_just_made_for_it() {
+        let absent = || Answer::Error(404, "NotFoundException", "Unable to find Integration int1");
+        let made = Answer::Json(201, json!({ "routeId": "r1" }));
+        let ids = [
+            (Key::new("api"), "api1"),
+            (Key::new("integration.orders"), "int1"),
+            (Key::new("authorizer.token"), "auth1"),
+        ];
+        let aws = Recorded::default().on(POST, absent()).on(POST, absent()).on(POST, made);
+        let session = aws.session("route-newborn");
+        session.newborns.add("int1");
+        let (answer, told) =
+            run(&session, &Key::new("route.GET /orders"), &ids, async |it| create(it, &spec()).await).await;
+        assert_eq!((answer, told.ids), (Ok(()), vec!["r1".to_string()]));
+        assert_eq!(aws.calls(), [POST, POST, POST]);
+
+        // What was not made just now is gone.
+        let aws = Recorded::default().on(POST, absent());
+        let (answer, _) = on(&aws, "route-gone", async |it| create(it, &spec()).await).await;
+        assert_eq!(answer.unwrap_err().cause, Cause::NotFound);
+        assert_eq!(aws.calls(), [POST]);
+    }
+
+    #[tokio::test]
     async fn a_route_whose_creating_answer_was_lost_is_found_by_its_key() {
         let aws = Recorded::default().on(POST, Answer::Lost).on(LIST, Answer::Json(200, there("auth1")));
         let (answer, told) = on(&aws, "route-lost", async |it| create(it, &spec()).await).await;

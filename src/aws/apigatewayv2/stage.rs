@@ -133,7 +133,8 @@ pub(crate) async fn update(
             .await?;
     }
     if wanted.is_none() && from.is_none_or(|from| from.access_log.is_some()) {
-        let change = Change { action: "DeleteAccessLogSettings", ..change };
+        // Their absence is success here.
+        let change = Change { action: "DeleteAccessLogSettings", unknown_until: None, ..change };
         let answer = change
             .send(|| async {
                 turn(session).await.delete_access_log_settings().api_id(api_id).stage_name(DEFAULT).send().await
@@ -175,7 +176,14 @@ async fn settled_deployment(session: &Session, api_id: &str, pause: Duration) ->
             let message = format!("{}; whether AWS has deployed the changes to stage is not known", failure.message);
             Failure { message, ..failure }
         })?;
-        let Some(stage) = stage else { return Ok(()) };
+        let Some(stage) = stage else {
+            if !session.newborns.contains(DEFAULT) {
+                return Ok(());
+            }
+            // AWS may not know yet that it has made it.
+            tokio::time::sleep(pause).await;
+            continue;
+        };
         if stage.last_deployment_status_message.is_none() {
             return Ok(());
         }

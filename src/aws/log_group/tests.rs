@@ -165,7 +165,7 @@ async fn a_group_is_made_with_its_key_and_waits_for_a_key_policy_that_is_new() {
         .on("CreateLogGroup", Answer::Error(400, "InvalidParameterException", NOT_FOUND))
         .on("CreateLogGroup", Answer::Error(400, "AccessDeniedException", NOT_ALLOWED))
         .on("CreateLogGroup", Answer::Json(200, json!({})))
-        .on("DescribeLogGroups", groups(&[], None));
+        .on("DescribeLogGroups", groups(&[shown(NAME)], None));
     let wanted = with_key(Some(KEY), None);
     let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
     answer.unwrap();

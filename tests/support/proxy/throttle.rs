@@ -1,0 +1,117 @@
+//! The rates at which AWS takes calls from one account in one Region: a token bucket for each action of EC2, one for all of
+//! API Gateway, and those of its neighbours.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use super::call::Call;
+use super::lock;
+use super::message::Reply;
+
+/// Off until a test wants it.
+#[derive(Debug, Default)]
+pub(super) struct Throttle(Mutex<Option<HashMap<String, Bucket>>>);
+
+#[derive(Debug)]
+struct Bucket {
+    tokens: f64,
+    filled: Instant,
+}
+
+/// A bucket that a call takes one token from.
+#[derive(Debug, PartialEq)]
+struct Limit {
+    bucket: String,
+    /// How many calls pass at once after a quiet time.
+    burst: f64,
+    per_second: f64,
+}
+
+impl Throttle {
+    /// Begins with full buckets.
+    pub(super) fn start(&self) {
+        *lock(&self.0) = Some(HashMap::new());
+    }
+
+    /// AWS's refusal, if a bucket of the call is empty. A refused call takes nothing.
+    pub(super) fn before(&self, call: &Call) -> Option<Reply> {
+        let mut throttle = lock(&self.0);
+        let buckets = throttle.as_mut()?;
+        let (limits, now) = (limits(call), Instant::now());
+        for limit in &limits {
+            let full = || Bucket { tokens: limit.burst, filled: now };
+            let bucket = buckets.entry(limit.bucket.clone()).or_insert_with(full);
+            let refill = now.duration_since(bucket.filled).as_secs_f64() * limit.per_second;
+            (bucket.tokens, bucket.filled) = ((bucket.tokens + refill).min(limit.burst), now);
+            if bucket.tokens < 1.0 {
+                return Some(refusal(call));
+            }
+        }
+        for limit in &limits {
+            buckets.get_mut(&limit.bucket).expect("it has just been filled").tokens -= 1.0;
+        }
+        None
+    }
+}
+
+/// How each service words it.
+fn refusal(call: &Call) -> Reply {
+    let (status, code, message) = match call.service.as_str() {
+        "ec2" => (503, "RequestLimitExceeded", "Request limit exceeded."),
+        "apigateway" => (429, "TooManyRequestsException", "Too Many Requests"),
+        "lambda" => (429, "TooManyRequestsException", "Rate exceeded"),
+        "route53" => (400, "Throttling", "Rate exceeded"),
+        _ => (400, "ThrottlingException", "Rate exceeded"),
+    };
+    Reply::error(call, status, code, message)
+}
+
+fn limits(call: &Call) -> Vec<Limit> {
+    let action = call.action.as_str();
+    let limit = |bucket: &str, burst, per_second| Limit { bucket: bucket.into(), burst, per_second };
+    let of_action = |burst, per_second| vec![limit(action, burst, per_second)];
+    match call.service.as_str() {
+        "ec2" => {
+            let (burst, per_second) = ec2(call);
+            of_action(burst, per_second)
+        }
+        "apigateway" => {
+            let mut limits = vec![limit("all of API Gateway", 40.0, 10.0)];
+            match action {
+                "CreateDomainName" | "UpdateDomainName" | "DeleteDomainName" => {
+                    limits.push(limit(action, 1.0, 1.0 / 30.0));
+                }
+                "CreateDeployment" => limits.push(limit(action, 1.0, 1.0 / 5.0)),
+                _ => {}
+            }
+            limits
+        }
+        "lambda" if action != "Invoke" && !action.starts_with("Get") => vec![limit("changes of Lambda", 15.0, 15.0)],
+        "logs" if ["DescribeLogGroups", "CreateLogGroup"].contains(&action) => of_action(10.0, 10.0),
+        "route53" => vec![limit("all of Route 53", 5.0, 5.0)],
+        _ => Vec::new(),
+    }
+}
+
+/// EC2's categories: how many at once, and how many a second.
+fn ec2(call: &Call) -> (f64, f64) {
+    match call.action.as_str() {
+        "CreateNatGateway"
+        | "DeleteNatGateway"
+        | "AssociateNatGatewayAddress"
+        | "DisassociateNatGatewayAddress"
+        | "AssignPrivateNatGatewayAddress"
+        | "UnassignPrivateNatGatewayAddress" => (10.0, 1.0),
+        "CreateVpcEndpoint" | "ModifyVpcEndpoint" | "DeleteVpcEndpoints" => (4.0, 0.3),
+        "CreateTags" | "DeleteTags" => (100.0, 10.0),
+        "DeleteNetworkInterface" => (100.0, 5.0),
+        "DescribeInstances" | "DescribeNetworkInterfaces" | "DescribeSecurityGroups"
+            if call.filters().is_empty() && call.param("MaxResults").is_empty() =>
+        {
+            (50.0, 10.0)
+        }
+        action if action.starts_with("Describe") || action.starts_with("Get") => (100.0, 20.0),
+        _ => (50.0, 5.0),
+    }
+}
