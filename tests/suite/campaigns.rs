@@ -6,6 +6,16 @@
 
 #[path = "campaigns/campaign.rs"]
 mod campaign;
+#[path = "campaigns/interrupted.rs"]
+mod interrupted;
+#[path = "campaigns/killed.rs"]
+mod killed;
+#[path = "campaigns/moments.rs"]
+mod moments;
+#[path = "campaigns/recovery.rs"]
+mod recovery;
+#[path = "campaigns/replaced.rs"]
+mod replaced;
 #[path = "campaigns/smooth.rs"]
 mod smooth;
 #[path = "campaigns/subject.rs"]

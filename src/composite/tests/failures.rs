@@ -220,6 +220,18 @@ async fn a_create_stops_for_what_a_killed_create_has_left() {
 }
 
 #[tokio::test]
+async fn a_create_that_nobody_hears_of_keeps_the_mark_by_which_the_next_one_finds_it() {
+    for failing in [None, Some("nat_gateway.0")] {
+        let mut terraform = Terraform::<FourTierVpc>::new(2);
+        terraform.account.failing.lock().unwrap().extend(failing.map(str::to_string));
+        terraform.unheard.cancel();
+        terraform.apply(&network(&[])).await;
+        assert!(!terraform.account.slots().is_empty());
+        assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Creating), "{failing:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_panic_in_an_objects_code_leaves_the_state_reached() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.panicking.lock().unwrap().push("nat_gateway.0".into());
@@ -232,6 +244,7 @@ async fn a_panic_in_an_objects_code_leaves_the_state_reached() {
         config: terraform.config(&attributes),
         planned_private: plan.private,
         stop: terraform.stop.clone(),
+        unheard: Default::default(),
         so_far: so_far.clone(),
     };
     let resource = Arc::new(terraform.resource);
