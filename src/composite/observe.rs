@@ -51,8 +51,7 @@ pub(super) fn observe(
             false => object.key,
         };
         if !rebuilding {
-            let note = format!("{} exists in AWS and was not in state: left by a run that was cut off", object.id);
-            private.pending.insert(key.slot.clone(), note);
+            private.pending.insert(key.slot.clone(), left_behind(&object.id));
         }
         private.inventory.entries.retain(|entry| !(entry.gone && entry.key == key));
         let spec = without_ignored_tags(object.spec, ignore);
@@ -62,6 +61,11 @@ pub(super) fn observe(
         private.inventory.entries.push(entry);
     }
     private
+}
+
+/// Of an object that exists and that state does not know.
+pub(super) fn left_behind(id: &str) -> String {
+    format!("{id} exists in AWS and was not in state: left by a run that was cut off")
 }
 
 /// What differs from what was applied, by key, in words.

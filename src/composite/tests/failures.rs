@@ -267,6 +267,48 @@ async fn a_stop_starts_nothing_new() {
 }
 
 #[tokio::test]
+async fn a_stopped_destroy_counts_what_has_gone_along_with_its_parent_as_gone() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let (stop, account) = (terraform.stop.clone(), terraform.account.clone());
+    let watch = tokio::spawn(async move {
+        while !account.calls.lock().unwrap().iter().any(|call| call.starts_with("delete route_table.")) {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    });
+    assert!(terraform.destroy().await.has_errors());
+    watch.await.unwrap();
+    let known: Vec<String> = terraform.state.get("aws_objects").as_map().unwrap().keys().cloned().collect();
+    assert_eq!(known, terraform.account.slots());
+}
+
+#[tokio::test]
+async fn what_a_killed_update_has_left_is_named_although_its_private_state_is_lost() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[("num_nat_gateways", 2.into())])).await;
+    let before = terraform.state.clone();
+    let changed = network(&[("num_nat_gateways", 1.into()), ("create_transit_subnets", true.into())]);
+    terraform.assert_applies(&changed).await;
+    let after = terraform.state.get("aws_objects").as_map().unwrap().clone();
+
+    terraform.state = before.clone();
+    terraform.private = Vec::new();
+    terraform.refresh().await;
+    let drift = terraform.state.get("drift").as_map().unwrap().clone();
+    let objects = before.get("aws_objects").as_map().unwrap();
+    for slot in after.keys().filter(|slot| !objects.contains_key(*slot)) {
+        assert!(drift[slot].as_str().unwrap().contains("left by a run that was cut off"), "{slot}: {drift:?}");
+    }
+    for slot in objects.keys().filter(|slot| !after.contains_key(*slot)) {
+        assert!(drift[slot].as_str().unwrap().ends_with("is gone"), "{slot}: {drift:?}");
+    }
+    assert!(drift.contains_key("nat_gateway.1") && drift.contains_key("subnet.transit.0"), "{drift:?}");
+    terraform.apply(&changed).await;
+    terraform.assert_quiet(&changed).await;
+}
+
+#[tokio::test]
 async fn a_read_that_hangs_is_given_up_when_the_user_says() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let mut timeouts = Value::map([("read", Value::from("1s"))]);
