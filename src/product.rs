@@ -15,7 +15,7 @@ pub use tags::MOST_TAGS;
 pub use timeouts::{OperationTimeouts, Timeouts};
 
 use crate::cloud::Owner;
-use crate::objects::{Ids, Inventory, Object, Spec};
+use crate::objects::{Entry, Ids, Inventory, Object};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
 /// One resource type. Everything here is pure: no I/O, no async, no clock.
@@ -71,9 +71,9 @@ pub trait Product: Send + Sync + 'static {
     /// what AWS does not show is taken from that configuration. Both have their defaults filled in.
     fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory);
 
-    /// Whether what was found in AWS without a record of who made it can be this resource's, by the configured attributes.
-    /// Asked of what AWS shows no owner of.
-    fn may_own(attributes: &Value, found: &Spec) -> bool {
+    /// Whether what was found in AWS without a record of who made it can be this resource's, by the attributes of a state
+    /// or a configuration. Asked of what AWS shows no owner of.
+    fn may_own(attributes: &Value, found: &Entry) -> bool {
         let _ = (attributes, found);
         true
     }

@@ -181,7 +181,10 @@ impl<P: Product> Composite<P> {
         }
         private.pending = pending(&plan, &outcome, &private.inventory);
         private.settled = if complete { None } else { settled };
-        self.mark(cloud.as_ref(), root_id.as_deref(), creating, &mut private, &mut diagnostics).await;
+        // What no state will know keeps the mark by which the next create finds it.
+        if !(creating && request.unheard.is_cancelled()) {
+            self.mark(cloud.as_ref(), root_id.as_deref(), creating, &mut private, &mut diagnostics).await;
+        }
         let Some(root_id) = root_id else { return unchanged(diagnostics, &request) };
         let drift = drift(&private);
         let state =

@@ -429,8 +429,11 @@ pub(super) fn leftovers<P: Product>(name: &str, left: &[UnfinishedRoot], diagnos
             format!(
                 "{id}{created} carries the tag fgw:state = creating: a run that created it was killed, or is still at \
                  work elsewhere. If another run is at work, wait for it. If not, take over what it has left and \
-                 finish it:\n\n  terraform import ADDRESS {id}\n  terraform apply\n\nwith the address of this resource.",
+                 finish it:\n\n  terraform import ADDRESS {id}\n  terraform apply\n\nwith the address of this resource. If \
+                 state holds another one at that address, which was about to be replaced, move it aside first; the apply \
+                 then destroys it:\n\n  terraform state mv ADDRESS {kind}.replaced",
                 id = root.id,
+                kind = P::TYPE_NAME,
             ),
         );
     }

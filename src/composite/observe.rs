@@ -48,8 +48,8 @@ pub(super) fn observe(
         let taken: BTreeSet<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
         let stray = taken.contains(object.key.slot.as_str()).then(|| format!("stray.{}", object.id));
         if !rebuilding {
-            let note = format!("{} exists in AWS and was not in state: left by a run that was cut off", object.id);
-            private.pending.insert(stray.clone().unwrap_or_else(|| object.key.slot.clone()), note);
+            let slot = stray.clone().unwrap_or_else(|| object.key.slot.clone());
+            private.pending.insert(slot, left_behind(&object.id));
         }
         let key = match stray.filter(|_| !is_the_same_made_again(&object.spec)) {
             Some(slot) => Key::new(slot),
@@ -63,6 +63,11 @@ pub(super) fn observe(
         private.inventory.entries.push(entry);
     }
     private
+}
+
+/// Of an object that exists and that state does not know.
+pub(super) fn left_behind(id: &str) -> String {
+    format!("{id} exists in AWS and was not in state: left by a run that was cut off")
 }
 
 /// What differs from what was applied, by key, in words.

@@ -1,8 +1,9 @@
 //! Looking at AWS, for read, import, and a plan without usable private state.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::observe::{drift, observe};
+use super::observe::{drift, left_behind, observe};
 use super::private::Private;
 use super::state;
 use crate::cloud::{Cause, Cloud, Failure, RootState};
@@ -57,9 +58,43 @@ pub(super) async fn rebuild<P: Product>(
     state: &Value,
 ) -> Result<Option<Private>, Failure> {
     let ignored = ignored_in::<P>(state);
-    let found = refresh::<P>(cloud, root_id, None, &ignored).await?;
+    let mut found = find_again::<P>(cloud, root_id, state, &ignored).await?;
+    if let Some(private) = &mut found {
+        name_surprises(state, private, &ignored);
+    }
+    Ok(found)
+}
+
+/// Names what exists and the state does not know, and what it knows and is gone. Terraform drops private state when a
+/// provider is killed in an update.
+fn name_surprises(state: &Value, private: &mut Private, ignored: &IgnoredDrift) {
+    let known = |attribute: &str| state.get(attribute).as_map().cloned().unwrap_or_default();
+    let (objects, leaving) = (known("aws_objects"), known("leaving"));
+    if objects.is_empty() {
+        // An import: all is new.
+        return;
+    }
+    let ids: BTreeSet<&str> = objects.values().chain(leaving.values()).filter_map(Value::as_str).collect();
+    for entry in private.inventory.present().filter(|entry| !ids.contains(entry.id.as_str())) {
+        private.pending.entry(entry.key.slot.clone()).or_insert_with(|| left_behind(&entry.id));
+    }
+    for (slot, id) in objects.iter().filter(|(slot, _)| !ignored.covers(slot)) {
+        let Some(id) = id.as_str() else { continue };
+        if !private.inventory.present().any(|entry| entry.id == id) {
+            private.pending.entry(slot.clone()).or_insert_with(|| format!("{id} is gone"));
+        }
+    }
+}
+
+async fn find_again<P: Product>(
+    cloud: &dyn Cloud,
+    root_id: &str,
+    state: &Value,
+    ignored: &IgnoredDrift,
+) -> Result<Option<Private>, Failure> {
+    let found = refresh::<P>(cloud, root_id, None, ignored).await?;
     let mut inventory = found.as_ref().map(|private| private.inventory.clone()).unwrap_or_default();
-    inventory.entries.retain(|entry| P::may_own(state, entry.spec()));
+    inventory.entries.retain(|entry| P::may_own(state, entry));
     let is_found = |entry: &Entry| {
         inventory.entries.iter().any(|it| it.key == entry.key || it.kind_and_id() == entry.kind_and_id())
     };
@@ -72,7 +107,7 @@ pub(super) async fn rebuild<P: Product>(
         }));
     }
     inventory.entries.extend(remembered);
-    let mut found = refresh::<P>(cloud, root_id, Some(Private::of(inventory)), &ignored).await?;
+    let mut found = refresh::<P>(cloud, root_id, Some(Private::of(inventory)), ignored).await?;
     if let Some(private) = &mut found {
         // What was found is as applied, as it is where everything is found from the root.
         private.inventory.entries.retain(|entry| !entry.gone);

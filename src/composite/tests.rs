@@ -33,6 +33,7 @@ struct Terraform<P: Product> {
     state: Value,
     private: Vec<u8>,
     stop: tokio_util::sync::CancellationToken,
+    unheard: tokio_util::sync::CancellationToken,
 }
 
 impl<P: Product> Terraform<P> {
@@ -41,7 +42,8 @@ impl<P: Product> Terraform<P> {
         let connection = Connection::default();
         connection.set(Connected::Ready(account.clone()));
         let stop = tokio_util::sync::CancellationToken::new();
-        Terraform { resource: Composite::new(connection), account, state: Value::Null, private: Vec::new(), stop }
+        let (resource, unheard) = (Composite::new(connection), Default::default());
+        Terraform { resource, account, state: Value::Null, private: Vec::new(), stop, unheard }
     }
 
     fn config(&self, attributes: &Value) -> Value {
@@ -116,6 +118,7 @@ impl<P: Product> Terraform<P> {
                 config: self.config(attributes),
                 planned_private: plan.private,
                 stop: self.stop.clone(),
+                unheard: self.unheard.clone(),
                 so_far: SoFar::default(),
             })
             .await;
@@ -138,6 +141,7 @@ impl<P: Product> Terraform<P> {
                 config: Value::Null,
                 planned_private: self.private.clone(),
                 stop: self.stop.clone(),
+                unheard: self.unheard.clone(),
                 so_far: SoFar::default(),
             })
             .await;

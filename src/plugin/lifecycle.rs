@@ -25,6 +25,7 @@ struct Activity {
 pub(super) struct Lifecycle {
     activity: watch::Sender<Activity>,
     stop: Mutex<CancellationToken>,
+    unheard: CancellationToken,
 }
 
 /// A connection or call that is counted until this is dropped.
@@ -41,7 +42,7 @@ impl Drop for Counted {
 
 impl Lifecycle {
     pub(super) fn new() -> Lifecycle {
-        Lifecycle { activity: watch::Sender::default(), stop: Mutex::default() }
+        Lifecycle { activity: watch::Sender::default(), stop: Mutex::default(), unheard: CancellationToken::new() }
     }
 
     /// Counts a connection of Terraform.
@@ -60,6 +61,11 @@ impl Lifecycle {
         self.stop().clone()
     }
 
+    /// The token of the end: what is answered after it, Terraform may not store.
+    pub(super) fn unheard(&self) -> &CancellationToken {
+        &self.unheard
+    }
+
     /// Stops the work that is running now. Calls that come later run: Terraform still validates and reads.
     pub(super) fn stop_running_work(&self) {
         std::mem::take(&mut *self.stop()).cancel();
@@ -67,6 +73,7 @@ impl Lifecycle {
 
     /// Ends the process as soon as no work is running.
     pub(super) fn shut_down(&self) {
+        self.unheard.cancel();
         self.activity.send_modify(|activity| activity.shutdown = true);
     }
 
@@ -90,7 +97,6 @@ impl Lifecycle {
                 // The sender is a field of `self`, so the channel is open.
                 _ = changes.changed() => {}
                 () = tokio::time::sleep(patience), if is_idle => {
-                    self.stop_running_work();
                     self.shut_down();
                 }
                 () = terminate.notified(), if is_idle => self.shut_down(),
@@ -157,6 +163,7 @@ mod tests {
         let call = lifecycle.call();
         lifecycle.shut_down();
         assert!(!ends(&lifecycle, LONG, LONG).await);
+        assert!(lifecycle.unheard().is_cancelled());
         drop(call);
         assert!(ends(&lifecycle, LONG, LONG).await);
     }
@@ -168,6 +175,7 @@ mod tests {
         lifecycle.stop_running_work();
         assert!(running.is_cancelled());
         assert!(!lifecycle.stop_token().is_cancelled());
+        assert!(!lifecycle.unheard().is_cancelled(), "Terraform waits for the answer");
     }
 
     #[tokio::test]

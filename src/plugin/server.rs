@@ -67,8 +67,8 @@ impl<P: Provider> Server<P> {
         })
     }
 
-    /// Runs work of the provider in a task of its own, which goes on when Terraform hangs up: a create that
-    /// stops at an arbitrary point leaves things behind that nobody knows of. The error is a panic's message.
+    /// Runs work of the provider in a task of its own, which goes on when Terraform hangs up, until it heeds its stop: a
+    /// create that ends at an arbitrary point leaves things behind that nobody knows of. The error is a panic's message.
     async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
         let counted = self.lifecycle.call();
         let task = tokio::spawn(async move {
@@ -205,12 +205,18 @@ impl<P: Provider> Server<P> {
     ) -> Result<pb::apply_resource_change::Response, Diagnostics> {
         let served = self.resource(&request.type_name)?;
         let so_far = SoFar::default();
+        let stop = self.lifecycle.stop_token().child_token();
+        let unheard = self.lifecycle.unheard().child_token();
+        // This handler is dropped when its connection ends, and what it declares last first.
+        let _stop = stop.clone().drop_guard();
+        let _unheard = unheard.clone().drop_guard();
         let apply = ApplyRequest {
             prior: served.block.decode(request.prior_state, "prior state")?,
             planned: served.block.decode(request.planned_state, "planned state")?,
             config: served.block.decode(request.config, "configuration")?,
             planned_private: request.planned_private,
-            stop: self.lifecycle.stop_token(),
+            stop,
+            unheard,
             so_far: so_far.clone(),
         };
         let resource = served.resource.clone();

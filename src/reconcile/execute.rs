@@ -3,7 +3,7 @@
 //! 1. An operation starts when everything that it waits for has succeeded and all its inputs are known. Nothing else
 //!    starts operations.
 //! 2. After a failure nothing that depends on it starts, and independent work goes on. After a stop nothing starts.
-//!    What is in flight always finishes.
+//!    What is in flight always finishes, and takes along what goes with it.
 //! 3. An id is recorded the moment AWS answers, before waiting for readiness.
 //! 4. Nothing is undone: the state tells the truth, and the next plan goes on from there.
 //! 5. A panic in the code of an object is a failure of its operation. Left to unwind it would take along the others in
@@ -77,7 +77,9 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
         let may_start = !execution.stop.is_cancelled();
         for (position, op) in plan.ops.iter().enumerate() {
             let is_ready = !started.contains(&position) && !held.contains(&position) && op.waits.is_subset(&succeeded);
-            if may_start && running.len() < IN_FLIGHT && is_ready {
+            // What goes along with another object has gone with it already: that is no start.
+            let is_over = matches!(op.action, Action::Delete { along_with: Some(_), .. });
+            if (is_over || (may_start && running.len() < IN_FLIGHT)) && is_ready {
                 started.insert(position);
                 running.push(async move {
                     let begun = Instant::now();

@@ -8,12 +8,22 @@
 mod campaign;
 #[path = "campaigns/every_call.rs"]
 mod every_call;
+#[path = "campaigns/interrupted.rs"]
+mod interrupted;
+#[path = "campaigns/killed.rs"]
+mod killed;
+#[path = "campaigns/moments.rs"]
+mod moments;
 #[path = "campaigns/mutations.rs"]
 mod mutations;
 #[path = "campaigns/newborn.rs"]
 mod newborn;
 #[path = "campaigns/panicking.rs"]
 mod panicking;
+#[path = "campaigns/recovery.rs"]
+mod recovery;
+#[path = "campaigns/replaced.rs"]
+mod replaced;
 #[path = "campaigns/roles.rs"]
 mod roles;
 #[path = "campaigns/secrets.rs"]

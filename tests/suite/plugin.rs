@@ -9,6 +9,7 @@ mod doors;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use base64::Engine;
@@ -31,7 +32,7 @@ use tokio_rustls::TlsConnector;
 use tonic::Code;
 use tonic::transport::{Channel, Endpoint, Uri};
 
-use doors::Acme;
+use doors::{Acme, STOPPED_UNHEARD};
 
 pub(super) const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
@@ -554,6 +555,22 @@ async fn work_goes_on_to_its_stop_when_terraform_dies_and_then_the_server_ends()
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!process.served.is_finished(), "work was cut off");
     process.served.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_is_told_at_once_that_nobody_waits_for_its_answer() {
+    let (_process, terraform) = connected().await;
+    let mut other = terraform.clone();
+    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("unheard"))).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!STOPPED_UNHEARD.load(Ordering::SeqCst));
+    call.abort();
+    let told = async {
+        while !STOPPED_UNHEARD.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), told).await.expect("the connection itself goes on");
 }
 
 #[tokio::test]

@@ -193,6 +193,11 @@ impl Proxy {
         self.calls().iter().filter(|record| record.call.action == action).count()
     }
 
+    /// How many calls are like this; cheap enough to be asked all the time.
+    pub(crate) fn count_like(&self, like: impl Fn(&Record) -> bool) -> usize {
+        self.shared.log.count(like)
+    }
+
     /// How many calls of an action have been answered with success: for moments such as "after the fifth subnet".
     pub(crate) fn succeeded(&self, action: &str) -> usize {
         let success = |record: &&Record| record.call.action == action && (200..300).contains(&record.status);
@@ -315,6 +320,7 @@ async fn handle(shared: &Shared, message: Message) -> Result<Reply, Lost> {
         return Ok(reply);
     }
     let (reply, changed) = shared.emulate(&call, message).await;
+    entry.worked();
     if let Some(fault) = fault.as_ref().filter(|fault| fault.after_work)
         && let Some(reply) = strike(&fault.effect, &call, &entry).await?
     {

@@ -245,6 +245,11 @@ pub(crate) struct Running {
 impl Running {
     /// Waits for the end; panics with the output at the time limit.
     pub(crate) fn wait(mut self) -> Run {
+        self.end()
+    }
+
+    /// The same, and leaves alone what has outlived Terraform until this is dropped.
+    pub(crate) fn end(&mut self) -> Run {
         loop {
             if let Some(run) = self.ended() {
                 return run;
@@ -259,30 +264,65 @@ impl Running {
 
     /// Sends Ctrl-C at a moment. Panics if the command ends before, or the moment does not come in time.
     pub(crate) fn interrupt_when(mut self, moment: impl Fn() -> bool) -> Self {
-        while !moment() {
-            if let Some(run) = self.ended() {
-                panic!("terraform ended before the moment of the interrupt:\n{run}");
-            }
-            assert!(
-                Instant::now() < self.deadline,
-                "the moment of the interrupt does not come:\n{}",
-                self.output(None)
-            );
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        self.reach(moment);
         self.interrupt();
         self
     }
 
+    /// Waits for a moment. Panics if the command ends before, or the moment does not come in time.
+    pub(crate) fn reach(&mut self, moment: impl Fn() -> bool) {
+        while !moment() {
+            if let Some(run) = self.ended() {
+                panic!("terraform ended before the moment that was waited for:\n{run}");
+            }
+            assert!(
+                Instant::now() < self.deadline,
+                "the moment that is waited for does not come:\n{}",
+                self.output(None)
+            );
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Ctrl-C: SIGINT to Terraform and the provider.
     pub(crate) fn interrupt(&self) {
-        signal("INT", self.child.id());
+        signal("INT", &self.group());
     }
 
     /// SIGKILL to Terraform and the provider, as when a machine goes away.
     pub(crate) fn kill(&mut self) {
-        signal("KILL", self.child.id());
+        signal("KILL", &self.group());
         self.child.wait().expect("the child is ours");
+    }
+
+    /// SIGKILL to Terraform alone.
+    pub(crate) fn kill_terraform(&self) {
+        signal("KILL", &self.child.id().to_string());
+    }
+
+    /// SIGKILL to the providers alone, of which Terraform starts several one after another.
+    pub(crate) fn kill_providers(&self) {
+        let providers = self.providers();
+        assert!(!providers.is_empty(), "terraform {} has no provider running", self.command);
+        providers.iter().for_each(|provider| signal("KILL", provider));
+    }
+
+    /// The process ids of the running providers, also of those that have outlived their Terraform.
+    pub(crate) fn providers(&self) -> Vec<String> {
+        let listed = Command::new("ps").args(["-A", "-o", "pid=", "-o", "pgid=", "-o", "args="]).output();
+        let listed = String::from_utf8_lossy(&listed.expect("a POSIX system has ps").stdout).into_owned();
+        let group = self.child.id().to_string();
+        let provider = |line: &str| {
+            let mut words = line.split_whitespace();
+            let (id, its_group, program) = (words.next()?, words.next()?, words.next()?);
+            // What has ended and was not waited for is shown without its path.
+            (its_group == group && program.ends_with("terraform-provider-fgw")).then(|| id.to_owned())
+        };
+        listed.lines().filter_map(provider).collect()
+    }
+
+    fn group(&self) -> String {
+        format!("-{}", self.child.id())
     }
 
     fn ended(&mut self) -> Option<Run> {
@@ -302,7 +342,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         // The provider may outlive a Terraform that has ended.
-        signal("KILL", self.child.id());
+        signal("KILL", &self.group());
         self.child.wait().expect("the child is ours");
         reaper::group_ended(self.child.id());
     }
@@ -366,15 +406,24 @@ impl State {
         &resource[name]
     }
 
+    /// Whether anything stands at an address, also what is about to be deleted because something has taken its place.
+    pub(crate) fn holds(&self, address: &str) -> bool {
+        self.all(address).next().is_some()
+    }
+
     pub(crate) fn is_tainted(&self, address: &str) -> bool {
         self.instance(address).is_some_and(|instance| instance["status"] == "tainted")
     }
 
     fn instance(&self, address: &str) -> Option<&Value> {
+        self.all(address).find(|instance| instance["deposed"].is_null())
+    }
+
+    fn all(&self, address: &str) -> impl Iterator<Item = &Value> {
         let (kind, name) = address.split_once('.').expect("an address is a type and a name");
-        let resources = self.0["resources"].as_array()?;
-        let found = resources.iter().find(|found| found["type"] == kind && found["name"] == name)?;
-        found["instances"].get(0)
+        let resources = self.0["resources"].as_array().into_iter().flatten();
+        let found = resources.filter(move |found| found["type"] == kind && found["name"] == name);
+        found.flat_map(|found| found["instances"].as_array().into_iter().flatten())
     }
 }
 
@@ -383,10 +432,11 @@ fn words(text: &str) -> String {
     text.replace(['│', '╷', '╵'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn signal(name: &str, group: u32) {
-    // A group that has ended is what the signal wanted; the shell's kill exists on every system.
+/// To a process, or to a group by its number with a minus.
+fn signal(name: &str, to: &str) {
+    // What has ended is what the signal wanted; the shell's kill exists on every system.
     let _already_gone = Command::new("sh")
-        .args(["-c", &format!("kill -s {name} -- -{group}")])
+        .args(["-c", &format!("kill -s {name} -- {to}")])
         .stderr(Stdio::null())
         .status()
         .expect("a POSIX system has sh");

@@ -247,6 +247,18 @@ async fn a_panic_in_an_objects_code_leaves_the_state_reached_and_drops_no_other_
 }
 
 #[tokio::test]
+async fn a_create_that_nobody_hears_of_keeps_the_mark_by_which_the_next_one_finds_it() {
+    for failing in [None, Some("nat_gateway.0")] {
+        let mut terraform = Terraform::<FourTierVpc>::new(2);
+        terraform.account.failing.lock().unwrap().extend(failing.map(str::to_string));
+        terraform.unheard.cancel();
+        terraform.apply(&network(&[])).await;
+        assert!(!terraform.account.slots().is_empty());
+        assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Creating), "{failing:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_panic_in_any_other_code_of_an_apply_leaves_the_state_reached() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.panicking.lock().unwrap().push("the end".into());
@@ -259,6 +271,7 @@ async fn a_panic_in_any_other_code_of_an_apply_leaves_the_state_reached() {
         config: terraform.config(&attributes),
         planned_private: plan.private,
         stop: terraform.stop.clone(),
+        unheard: Default::default(),
         so_far: so_far.clone(),
     };
     let account = Arc::clone(&terraform.account);
@@ -279,6 +292,48 @@ async fn a_stop_starts_nothing_new() {
     assert!(diagnostics.has_errors());
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
     assert_eq!(terraform.state, Value::Null);
+}
+
+#[tokio::test]
+async fn a_stopped_destroy_counts_what_has_gone_along_with_its_parent_as_gone() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let (stop, account) = (terraform.stop.clone(), terraform.account.clone());
+    let watch = tokio::spawn(async move {
+        while !account.calls.lock().unwrap().iter().any(|call| call.starts_with("delete route_table.")) {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    });
+    assert!(terraform.destroy().await.has_errors());
+    watch.await.unwrap();
+    let known: Vec<String> = terraform.state.get("aws_objects").as_map().unwrap().keys().cloned().collect();
+    assert_eq!(known, terraform.account.slots());
+}
+
+#[tokio::test]
+async fn what_a_killed_update_has_left_is_named_although_its_private_state_is_lost() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[("num_nat_gateways", 2.into())])).await;
+    let before = terraform.state.clone();
+    let changed = network(&[("num_nat_gateways", 1.into()), ("create_transit_subnets", true.into())]);
+    terraform.assert_applies(&changed).await;
+    let after = terraform.state.get("aws_objects").as_map().unwrap().clone();
+
+    terraform.state = before.clone();
+    terraform.private = Vec::new();
+    terraform.refresh().await;
+    let drift = terraform.state.get("drift").as_map().unwrap().clone();
+    let objects = before.get("aws_objects").as_map().unwrap();
+    for slot in after.keys().filter(|slot| !objects.contains_key(*slot)) {
+        assert!(drift[slot].as_str().unwrap().contains("left by a run that was cut off"), "{slot}: {drift:?}");
+    }
+    for slot in objects.keys().filter(|slot| !after.contains_key(*slot)) {
+        assert!(drift[slot].as_str().unwrap().ends_with("is gone"), "{slot}: {drift:?}");
+    }
+    assert!(drift.contains_key("nat_gateway.1") && drift.contains_key("subnet.transit.0"), "{drift:?}");
+    terraform.apply(&changed).await;
+    terraform.assert_quiet(&changed).await;
 }
 
 #[tokio::test]

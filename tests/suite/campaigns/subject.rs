@@ -1,6 +1,6 @@
 //! What the campaigns do damage to: a whole network or a whole gateway, in an account of its own, with a proxy before it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
 
 use serde_json::{Value, json};
@@ -47,6 +47,8 @@ pub(super) struct Subject {
     pub(super) kind: Kind,
     pub(super) proxy: Proxy,
     pub(super) workspace: Workspace,
+    /// The ids of what others have in the account; none of it is this subject's.
+    pub(super) neighbours: BTreeSet<String>,
 }
 
 impl Subject {
@@ -62,7 +64,7 @@ impl Subject {
             Kind::Gateway => Proxy::ministack(),
         };
         let workspace = Workspace::with_provider(&proxy, lines);
-        let subject = Self { kind, proxy, workspace };
+        let subject = Self { kind, proxy, workspace, neighbours: BTreeSet::new() };
         if kind == Kind::Gateway {
             subject.furnish();
         }
@@ -74,6 +76,14 @@ impl Subject {
         match self.kind {
             Kind::Network => "fgw_four_tier_vpc.this",
             Kind::Gateway => "fgw_http_gateway.this",
+        }
+    }
+
+    /// The name of the resource, which its root carries in a tag.
+    pub(super) fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Network => "main",
+            Kind::Gateway => "shop",
         }
     }
 
@@ -112,10 +122,16 @@ impl Subject {
         self.ids_in("aws_objects")
     }
 
+    /// The ids of all that exists in the account and is this subject's, by an independent look.
+    pub(super) fn existing(&self) -> BTreeSet<String> {
+        let all = truth::existing(self.proxy.account());
+        all.difference(&self.neighbours).cloned().collect()
+    }
+
     /// Panics unless state names all that exists of ours in the account, and nothing else. What the next apply deletes
     /// since something else has taken its key is in `leaving`.
     pub(super) fn assert_state_is_true(&self) {
-        let existing = truth::existing(self.proxy.account());
+        let existing = self.existing();
         let known: Vec<(String, String)> = self.objects().into_iter().chain(self.ids_in("leaving")).collect();
         let orphaned: Vec<&String> =
             existing.iter().filter(|id| !known.iter().any(|(_, known)| known == *id)).collect();
@@ -140,7 +156,20 @@ impl Subject {
     pub(super) fn destroy(&self) {
         self.run(Phase::Destroy).succeeded();
         assert!(self.workspace.state().resource(self.address()).is_none(), "a destroyed resource is in state");
-        self.proxy.account().assert_nothing_of_ours_is_left();
+        let ours = self.proxy.account().ours();
+        let theirs = |line: &String| line.split(' ').nth(1).is_some_and(|id| self.neighbours.contains(id));
+        let left: Vec<String> = ours.into_iter().filter(|line| !theirs(line)).collect();
+        assert!(
+            left.is_empty(),
+            "objects of ours are left in account {}:\n{}",
+            self.proxy.account().id,
+            left.join("\n")
+        );
+    }
+
+    /// Writes the first configuration of a network with another range, which only another network can have.
+    pub(super) fn move_to_another_range(&self) {
+        self.workspace.config(&NETWORK.replace("\"10.0.0.0/16\"", "\"10.1.0.0/16\""));
     }
 
     fn ids_in(&self, attribute: &str) -> BTreeMap<String, String> {

@@ -1,6 +1,7 @@
 //! A provider of doors, which does what the tests of the protocol need: it succeeds, fails, panics and waits.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fgw::plugin::{
     ApplyRequest, ApplyResponse, Attribute, AttributePath, AttributeType, Check, Diagnostics, ImportResponse, Nesting,
@@ -9,6 +10,9 @@ use fgw::plugin::{
 
 /// The provider.
 pub(super) struct Acme;
+
+/// Whether the door "unheard" was told to stop because nobody hears its answer.
+pub(super) static STOPPED_UNHEARD: AtomicBool = AtomicBool::new(false);
 
 /// Its one resource. What a door does depends on its name.
 struct Door;
@@ -114,6 +118,10 @@ impl Resource for Door {
             "slow" => {
                 request.stop.cancelled().await;
                 diagnostics.error("Stopped", "The door stands without a handle.");
+            }
+            "unheard" => {
+                request.stop.cancelled().await;
+                STOPPED_UNHEARD.store(request.unheard.is_cancelled(), Ordering::SeqCst);
             }
             "never finished" => std::future::pending().await,
             "panic" => panic!("the frame broke"),

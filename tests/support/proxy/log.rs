@@ -13,6 +13,8 @@ pub(crate) struct Record {
     pub(crate) call: Call,
     pub(crate) started: Instant,
     pub(crate) ended: Option<Instant>,
+    /// When the emulator had done its work; the answer may have been held back since.
+    pub(crate) worked: Option<Instant>,
     /// HTTP status; 0 while in flight and for a call that got no answer.
     pub(crate) status: u16,
     /// The AWS error code.
@@ -44,6 +46,7 @@ impl Log {
             call: call.clone(),
             started: Instant::now(),
             ended: None,
+            worked: None,
             status: 0,
             error: None,
             injected: false,
@@ -55,6 +58,10 @@ impl Log {
 
     pub(super) fn snapshot(&self) -> Vec<Record> {
         self.records().iter().map(|record| lock(record).clone()).collect()
+    }
+
+    pub(super) fn count(&self, like: impl Fn(&Record) -> bool) -> usize {
+        self.records().iter().filter(|record| like(&lock(record))).count()
     }
 
     pub(super) fn clear(&self) {
@@ -93,6 +100,10 @@ pub(super) fn peak(records: &[Record]) -> usize {
 pub(super) struct Entry(Arc<Mutex<Record>>);
 
 impl Entry {
+    pub(super) fn worked(&self) {
+        lock(&self.0).worked = Some(Instant::now());
+    }
+
     pub(super) fn end(&self, reply: &Reply, injected: bool) {
         let mut record = lock(&self.0);
         record.ended = Some(Instant::now());

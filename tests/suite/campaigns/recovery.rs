@@ -1,0 +1,120 @@
+//! What a user does after a run was killed: reads the message, and follows it to the letter.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::subject::{Kind, Subject};
+use crate::support::proxy::log::Record;
+
+/// A VPC or an API of ours.
+#[derive(Debug)]
+pub(super) struct Root {
+    pub(super) id: String,
+    /// What its tag `fgw:state` says.
+    pub(super) state: String,
+}
+
+/// All of an account, those of others included.
+pub(super) fn roots(subject: &Subject) -> Vec<Root> {
+    let (kind, id) = match subject.kind {
+        Kind::Network => ("vpcs", "VpcId"),
+        Kind::Gateway => ("apis", "ApiId"),
+    };
+    let roots = subject.proxy.account().list_of(kind).into_iter();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let root = |root: Value| Root { id: text(&root[id]), state: text(&root["tags"]["fgw:state"]) };
+    roots.filter(|root| root["tags"]["fgw:resource"].is_string()).map(root).collect()
+}
+
+/// Applies the same configuration again. Where that finds what a killed create has left, it must stop before it makes
+/// anything; then what its message says is done. In the end nothing is to do, and state is true.
+pub(super) fn take_over_and_finish(subject: &Subject) {
+    let known = subject.objects();
+    let left: Vec<Root> = roots(subject).into_iter().filter(|root| root.state == "creating").collect();
+    let left: Vec<Root> = left.into_iter().filter(|root| !known.values().any(|id| *id == root.id)).collect();
+    eprintln!("left: {left:?}");
+    subject.proxy.clear_calls();
+    let again = subject.workspace.apply(&[]);
+    match left.first() {
+        None => {
+            again.succeeded();
+        }
+        Some(root) => {
+            let (kind, _) = subject.address().split_once('.').expect("an address is a type and a name");
+            again.failed_with(&format!("An unfinished {kind} {:?} exists already: {}", subject.name(), root.id));
+            let made = |it: &&Record| it.call.action.starts_with("Create");
+            assert_eq!(
+                subject.proxy.mutations().iter().filter(made).count(),
+                0,
+                "something was made beside what was left"
+            );
+            follow(subject, &commands(&again.stderr));
+        }
+    }
+    subject.workspace.assert_nothing_to_do();
+    subject.assert_state_is_true();
+    let beside = roots(subject).into_iter().filter(|root| !subject.neighbours.contains(&root.id));
+    assert_eq!(beside.count(), 1, "nothing was made beside what was left");
+}
+
+/// Plans, and panics unless the plan shows by key and id all that exists and state does not know, and by key all that is
+/// gone.
+pub(super) fn assert_plan_shows_what_was_left(subject: &Subject) {
+    let known = subject.objects();
+    let existing = subject.existing();
+    let plan = subject.workspace.plan_json(&[]);
+    let changes = plan["resource_changes"].as_array().into_iter().flatten();
+    let before = changes.map(|change| &change["change"]["before"]).find(|before| before["aws_objects"].is_object());
+    let Some(before) = before else {
+        assert!(existing.is_empty(), "nothing is planned for {existing:?}");
+        return;
+    };
+    let shown = before["aws_objects"].as_object().expect("it is a map");
+    for id in existing.iter().filter(|id| !known.values().any(|known| known == *id)) {
+        let key = shown.iter().find(|(_, shown)| *shown == id).map(|(key, _)| key);
+        // What takes no tags in an API may be anybody's. The apply takes what it would make, and the rest is not ours.
+        // A domain is not listed, as it is no part of its API: the apply takes it when it comes to make it.
+        let Some(key) = key else {
+            let ours = subject.proxy.account().ours();
+            let is_of_it = |line: &String| line.split(' ').nth(1) == Some(id) && !line.starts_with("domain_names ");
+            let is_tagged = ours.iter().any(is_of_it);
+            assert!(!is_tagged, "the plan does not show {id}, which a killed run has left: {before:#}");
+            continue;
+        };
+        assert!(before["drift"][key].is_string(), "drift does not name {key} ({id}): {:#}", before["drift"]);
+    }
+    for (key, id) in known.iter().filter(|(_, id)| !existing.contains(*id)) {
+        assert!(
+            before["drift"][key].is_string(),
+            "drift does not name {key} ({id}), which is gone: {:#}",
+            before["drift"]
+        );
+    }
+}
+
+/// The commands in a message, in their order.
+fn commands(message: &str) -> Vec<String> {
+    let lines = message.lines().map(|line| line.trim_matches(|it: char| it.is_whitespace() || it == '│'));
+    lines.filter(|line| line.starts_with("terraform ")).map(str::to_owned).collect()
+}
+
+/// Moves aside what holds the address, where something does, imports and applies.
+fn follow(subject: &Subject, commands: &[String]) {
+    let verbs: BTreeSet<&str> = commands.iter().filter_map(|command| command.split(' ').nth(1)).collect();
+    assert_eq!(verbs, BTreeSet::from(["import", "apply", "state"]), "{commands:#?}");
+    let run = |verb: &str, options: &[&str]| {
+        let command = commands.iter().find(|command| command.split(' ').nth(1) == Some(verb)).expect("it is there");
+        let command = command.replace("ADDRESS", subject.address());
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        // Options come before arguments. `state mv` has none of them.
+        let (verb, arguments) = words.split_at(1);
+        eprintln!("{command}");
+        subject.workspace.run(&[verb, options, arguments].concat()).succeeded();
+    };
+    if subject.workspace.state().holds(subject.address()) {
+        run("state", &[]);
+    }
+    run("import", &["-no-color", "-input=false"]);
+    run("apply", &["-no-color", "-input=false", "-auto-approve"]);
+}

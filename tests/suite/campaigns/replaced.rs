@@ -1,0 +1,77 @@
+//! kill -9 while a network is replaced: because it is tainted, and because of a dependent that is created before it is
+//! destroyed, which forces that on the network. Then state holds the old one, or not, and the account both.
+
+use std::fmt::{Display, Formatter};
+
+use super::campaign::{Tally, campaign, sample};
+use super::killed::LATENCY;
+use super::moments::{Share, Victim, mutations, slow_down};
+use super::recovery;
+use super::subject::{Kind, Phase, Subject};
+
+#[test]
+fn a_network_whose_replacement_is_killed_at_any_moment_is_found_and_finished() {
+    let shares = Share::all(10).into_iter().enumerate();
+    let kills = shares.flat_map(|(index, share)| {
+        let victims = [Victim::ALL[index % 3], Victim::ALL[(index + 1) % 3]];
+        [Why::Taint, Why::Dependent].into_iter().zip(victims).map(move |(why, victim)| Kill { why, share, victim })
+    });
+    campaign("kill -9, replaced network", sample(kills.collect(), 2), Kill::run);
+}
+
+/// Why a network is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    Taint,
+    Dependent,
+}
+
+struct Kill {
+    why: Why,
+    share: Share,
+    victim: Victim,
+}
+
+impl Kill {
+    fn run(&self) -> Tally {
+        let subject = Subject::new(Kind::Network);
+        let all = mutations(Kind::Network, Phase::Create) + mutations(Kind::Network, Phase::Destroy);
+        subject.prepare(Phase::Create);
+        if self.why == Why::Dependent {
+            subject.workspace.write("dependent.tf", DEPENDENT);
+        }
+        subject.workspace.apply(&[]).succeeded();
+        match self.why {
+            Why::Taint => drop(subject.workspace.run(&["taint", "-no-color", subject.address()]).succeeded().clone()),
+            Why::Dependent => subject.move_to_another_range(),
+        }
+        subject.proxy.clear_calls();
+        slow_down(&subject.proxy, LATENCY);
+        let running = subject.workspace.start(&Subject::command(Phase::Create));
+        self.victim.die_at(self.share.of(&subject.proxy, all), running, &subject.proxy);
+        let tally = Tally { faults: 1, ..Tally::of(&subject.proxy) };
+        recovery::take_over_and_finish(&subject);
+        subject.destroy();
+        tally
+    }
+}
+
+impl Display for Kill {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        let why = match self.why {
+            Why::Taint => "a tainted network is replaced",
+            Why::Dependent => "a dependent forces the new network before the end of the old one",
+        };
+        write!(out, "{why}, {}, {}", self.share, self.victim)
+    }
+}
+
+const DEPENDENT: &str = r#"
+resource "terraform_data" "dependent" {
+  triggers_replace = fgw_four_tier_vpc.this.id
+
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+"#;
