@@ -105,6 +105,11 @@ impl Product for FourTierVpc {
         import::take_as_applied(attributes, configuration, inventory);
     }
 
+    /// All but the IPv6 range of the VPC carry tags, or stand in what does.
+    fn remembered(context: &Context<'_, Config>) -> Vec<Object> {
+        ipv6::remembered(context.config).into_iter().collect()
+    }
+
     fn reflect(state: &mut Value, inventory: &Inventory) {
         reflect::reflect(state, inventory);
     }

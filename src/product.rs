@@ -78,6 +78,15 @@ pub trait Product: Send + Sync + 'static {
         true
     }
 
+    /// The objects that a state names and that may be found by their id alone, as its configuration wants them. Asked
+    /// when nothing but that state is known, with nothing looked up.
+    fn remembered(context: &Context<'_, Self::Config>) -> Vec<Object> {
+        match Self::blueprint(context) {
+            Ok(Blueprint::Decided { objects, .. }) => objects,
+            _ => Vec::new(),
+        }
+    }
+
     /// Writes what differs in AWS from what was applied into the attributes of `state` that express it, so that
     /// Terraform shows it there.
     fn reflect(state: &mut Value, inventory: &Inventory);

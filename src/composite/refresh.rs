@@ -9,7 +9,7 @@ use super::state;
 use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::objects::{Entry, Inventory, Object};
 use crate::plugin::Value;
-use crate::product::{Blueprint, Context, Facts, IgnoredDrift, Product, Scope};
+use crate::product::{Context, Facts, IgnoredDrift, Product, Scope};
 
 /// Looks at the whole topology. `None` where AWS says that neither the root nor anything that outlives it exists.
 pub(super) async fn refresh<P: Product>(
@@ -130,7 +130,7 @@ fn remembered<P: Product>(state: &Value, scope: &Scope) -> Option<Inventory> {
     let (_, config) = state::decode::<P>(state).ok()?;
     let (existing, facts) = (Inventory::default(), Facts::default());
     let context = Context { config: &config, prior: None, existing: &existing, scope, facts: &facts };
-    let Ok(Blueprint::Decided { objects, .. }) = P::blueprint(&context) else { return None };
+    let objects = P::remembered(&context);
     let ids = state.get("aws_objects");
     let entry = |object: Object| Some(Entry::new(object.key.clone(), ids.get(&object.key.slot).as_str()?, object.spec));
     Some(Inventory { entries: objects.into_iter().filter_map(entry).collect() })

@@ -270,7 +270,7 @@ impl Cloud for Simulation {
         let is_seen = |object: &&Object| match object.spec {
             Spec::Api(_) => true,
             _ if has_root && owner == Owner::HttpGateway && knows_all => is_known(object) || carries_tags(object),
-            _ if has_root => is_found(object, &objects),
+            _ if has_root => is_found(object, &objects) || is_known(object),
             Spec::Eip(_) => true,
             _ => outlives_root(&object.spec) && is_known(object),
         };
@@ -477,7 +477,7 @@ fn named(spec: &Spec) -> Option<String> {
 }
 
 /// Whether an object is found from its root, by somebody who knows nothing else: a log group by the stage that logs to
-/// it, a statement by what calls its function.
+/// it, a statement by what calls its function, an IPv6 range by a subnet that has a block of it or if no subnet has one.
 fn is_found(object: &Object, objects: &[Object]) -> bool {
     let logs_to = |group: &Key| {
         let of = |it: &Object| match &it.spec {
@@ -487,6 +487,14 @@ fn is_found(object: &Object, objects: &[Object]) -> bool {
         objects.iter().filter_map(of).any(|it| it == Ref::Key(group.clone()))
     };
     match &object.spec {
+        Spec::VpcIpv6Block(_) => {
+            let of = |it: &Object| match &it.spec {
+                Spec::Subnet(subnet) => subnet.ipv6_block.clone(),
+                _ => None,
+            };
+            let mut used = objects.iter().filter_map(of).peekable();
+            used.peek().is_none() || used.any(|range| range == object.key)
+        }
         Spec::LogGroup(_) => logs_to(&object.key),
         Spec::LogSubscription(filter) => logs_to(&filter.log_group),
         Spec::LambdaPermission(permission) => objects.iter().any(|it| match (&permission.caller, &it.spec) {

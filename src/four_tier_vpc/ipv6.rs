@@ -10,6 +10,7 @@ use ipnet::Ipv6Net;
 
 use super::canonical;
 use super::config::Config;
+use super::vpc::new_key;
 use crate::objects::{Entry, Inventory, Ipv6Source, Key, Object, Spec, VpcIpv6Block, keys};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::product::Context;
@@ -38,6 +39,14 @@ pub(super) fn range(context: &Context<'_, Config>, vpc: &Key) -> Result<Object, 
         }
     }
     Ok(Object::new(key, Spec::VpcIpv6Block(VpcIpv6Block { vpc: vpc.clone(), source })))
+}
+
+/// The range as this configuration wants it, if it wants one. A range carries no tags: once its subnets have given up
+/// their blocks, only its id leads to it.
+pub(super) fn remembered(config: &Config) -> Option<Object> {
+    let source = source(config).ok().filter(|_| config.enable_ipv6 == Input::Known(true))?;
+    let block = VpcIpv6Block { vpc: new_key(config), source };
+    Some(Object::new(keys::ipv6_cidr_block(&block.source), Spec::VpcIpv6Block(block)))
 }
 
 /// Where the configuration says that the range comes from.

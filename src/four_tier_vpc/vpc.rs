@@ -112,7 +112,8 @@ fn staying<'a>(existing: &'a Inventory, config: &Config) -> Option<(&'a Entry, &
     }
 }
 
-fn new_key(config: &Config) -> Key {
+/// The key of a VPC that is made from this configuration.
+pub(super) fn new_key(config: &Config) -> Key {
     match &config.cidr_block {
         Input::Unknown => keys::vpc(&Input::Unknown, &config.tenancy),
         Input::Known(Some(cidr)) => keys::vpc(&Input::Known(canonical(cidr)), &config.tenancy),

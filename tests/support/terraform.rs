@@ -304,7 +304,9 @@ impl Running {
     pub(crate) fn kill_providers(&self) {
         let providers = self.providers();
         assert!(!providers.is_empty(), "terraform {} has no provider running", self.command);
-        providers.iter().for_each(|provider| signal("KILL", provider));
+        for provider in &providers {
+            signal("KILL", provider);
+        }
     }
 
     /// The process ids of the running providers, also of those that have outlived their Terraform.

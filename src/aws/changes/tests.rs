@@ -178,9 +178,11 @@ fn cases() -> Vec<Case> {
 /// domains have a limit in each.
 async fn deleted(case: &Case, answer: Answer, then: &Answer, region: &str) -> Result<(), Failure> {
     let mut aws = Recorded::default().on(&case.delete, answer);
-    // A domain is asked for its mappings first, and a mapping is looked for before it is deleted.
+    // A domain is asked for its mappings first, a mapping is looked for before it is deleted, and a log group is left
+    // alone if others have made it.
     match &case.entry.applied {
         Spec::DomainName(_) => aws = aws.on(&format!("{}/apimappings", case.look), items("items", &[])),
+        Spec::LogGroup(_) => aws = aws.on(&case.look, case.gone.clone()),
         Spec::ApiMapping(_) => aws = aws.on(&case.look, case.there.clone()),
         _ => {}
     }

@@ -84,12 +84,22 @@ pub(crate) async fn read(
 }
 
 /// The VPC's IPv6 ranges that state knows. They carry no tags, so at a first look ours is the one that a subnet of ours
-/// has a range of. All others are for others to use.
+/// has a range of. Where none has any, as a run was cut off before or after they had, it is the one that no subnet of
+/// anybody uses, if there is one such only. All others are for others to use.
 fn show_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region: &str) {
-    let ours = subnets.iter().filter(|it| shown.ours(it.subnet_id(), it.tags()).is_some());
-    let ranges: Vec<Ipv6Net> = ours.filter_map(subnet::ipv6_range).collect();
+    let (ours, others): (Vec<&Subnet>, Vec<&Subnet>) =
+        subnets.iter().partition(|it| shown.ours(it.subnet_id(), it.tags()).is_some());
+    let ranges_of =
+        |subnets: Vec<&Subnet>| -> Vec<Ipv6Net> { subnets.into_iter().filter_map(subnet::ipv6_range).collect() };
+    let (mut ranges, of_others) = (ranges_of(ours), ranges_of(others));
+    let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| vpc_ipv6_block::exists(block));
+    if ranges.is_empty() {
+        let whole = blocks.clone().filter_map(|block| block.ipv6_cidr_block().and_then(ipv6_range));
+        let unused: Vec<Ipv6Net> = whole.filter(|whole| !of_others.iter().any(|range| whole.contains(range))).collect();
+        ranges.extend(unused.first().filter(|_| unused.len() == 1));
+    }
     let first_look = shown.is_first_look();
-    for block in vpc.ipv6_cidr_block_association_set().iter().filter(|block| vpc_ipv6_block::exists(block)) {
+    for block in blocks {
         let known = block.association_id().and_then(|id| shown.known(id));
         let whole = block.ipv6_cidr_block().and_then(ipv6_range);
         let (key, source) = match known {

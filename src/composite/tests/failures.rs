@@ -337,6 +337,25 @@ async fn what_a_killed_update_has_left_is_named_although_its_private_state_is_lo
 }
 
 #[tokio::test]
+async fn a_range_whose_subnets_a_killed_update_has_freed_of_it_is_found_by_its_id() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let with_range = [("enable_ipv6", true.into()), ("assign_generated_ipv6_cidr_block", true.into())];
+    terraform.assert_applies(&network(&with_range)).await;
+    let before = terraform.state.clone();
+    terraform.account.failing.lock().unwrap().push("ipv6_cidr_block".into());
+    assert!(terraform.apply(&network(&[])).await.has_errors());
+    terraform.account.failing.lock().unwrap().clear();
+
+    // Terraform keeps the state from before the update, and drops what the provider kept beside it.
+    terraform.state = before;
+    terraform.private = Vec::new();
+    terraform.refresh().await;
+    assert!(terraform.state.get("aws_objects").as_map().unwrap().contains_key("ipv6_cidr_block"));
+    terraform.assert_applies(&network(&[])).await;
+    assert!(!terraform.account.slots().contains(&"ipv6_cidr_block".to_string()));
+}
+
+#[tokio::test]
 async fn a_read_that_hangs_is_given_up_when_the_user_says() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let mut timeouts = Value::map([("read", Value::from("1s"))]);

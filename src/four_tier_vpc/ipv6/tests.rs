@@ -46,6 +46,15 @@ fn entries(pairs: &[(&str, &str)]) -> (&'static str, Value) {
 }
 
 #[test]
+fn the_range_that_a_state_remembers_is_the_one_that_was_made_from_it() {
+    let network = generated(&[]);
+    let made = objects(&network, "abc").into_iter().find(|object| object.key.slot == keys::IPV6_CIDR_BLOCK);
+    assert!(made.is_some());
+    assert_eq!(remembered(&network), made);
+    assert_eq!(remembered(&config(&[])), None);
+}
+
+#[test]
 fn public_subnets_get_the_block_of_their_number_once_the_range_is_there() {
     let config = generated(&[("assign_ipv6_address_on_creation", true.into())]);
     let first = objects(&config, "abc");

@@ -257,7 +257,7 @@ impl Blow {
             0 if clean.only_warns(self) => self.assert_told(&run.stdout, "\nWarning: ", &run, clean),
             // The work was done, and the provider has seen it although no answer said so.
             0 if self.damage.is_after_work() => {
-                assert!(!run.says("scripted"), "{self}: no secret is made of it\n{run}")
+                assert!(!run.says("scripted"), "{self}: no secret is made of it\n{run}");
             }
             0 => panic!("{self}: an apply without {} succeeds\n{run}", self.deed),
             1 => self.assert_told(&run.stderr, "\nError: ", &run, clean),

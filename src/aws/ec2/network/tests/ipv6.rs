@@ -73,6 +73,16 @@ fn known(id: &str) -> Entry {
 }
 
 #[tokio::test]
+async fn an_import_adopts_the_only_range_that_no_subnet_uses_where_ours_have_none() {
+    let dry = subnets(PART, "disassociated");
+    let adopted = |objects: &[Observed]| block(objects).map(|(seen, _)| seen.id.clone());
+    assert_eq!(adopted(&look(&[OLD, OURS, FOREIGN], &dry, &[]).await), Some("assoc-1".to_string()));
+    let spare = ("assoc-3", "Amazon", "2600:1f18:0:ef00::/56", "associated");
+    assert_eq!(adopted(&look(&[OURS, spare], &dry, &[]).await), None, "either may be somebody else's");
+    assert_eq!(adopted(&look(&[FOREIGN], &dry, &[]).await), None, "somebody else uses it");
+}
+
+#[tokio::test]
 async fn an_import_adopts_the_range_that_our_subnets_lie_in() {
     let amazon = Ipv6Source::Amazon { network_border_group: Input::Known(None) };
     for (pool_shown, expected) in [("Amazon", amazon), ("IPAM Managed", pool(None))] {
