@@ -6,10 +6,9 @@
 //! - Names are shown in lower case, with a dot at the end, and with `\052` in place of `*`.
 //! - Records that share name and type are told apart by set identifiers, and a record without one excludes them.
 
-mod limiter;
-
 use std::time::{Duration, Instant};
 
+use aws_sdk_route53::Client;
 use aws_sdk_route53::types::{
     AliasTarget, Change as ZoneChange, ChangeAction, ChangeBatch, ChangeInfo, ChangeStatus, ResourceRecordSet, RrType,
 };
@@ -18,13 +17,15 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::changes::Change;
 use super::errors::incomplete_answer;
+use super::pace::Pace;
 use super::waits::{Look, MINUTES, until};
 use super::{AwsError, Operation, Session, locks};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{DnsRecord, Entry, Key, Learned, Ref, Spec};
 use crate::plugin::Input;
 
-pub(crate) use limiter::turn;
+/// Route 53 takes five requests a second from one account: all kinds of calls together, reads included.
+static CALLS: Pace = Pace::new(5);
 
 /// How long a new zone may answer that it does not exist.
 const NEW_ZONE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 60 });
@@ -39,6 +40,12 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// Id of the zone that this name is in, which is AWS's own.
     pub(crate) zone_id: String,
+}
+
+/// The client, once it may be used for one call. Every call to Route 53 begins with this.
+pub(crate) async fn turn(session: &Session) -> &Client {
+    CALLS.turn(session.scope.account.as_deref(), None).await;
+    &session.route53
 }
 
 /// Looks for the record of type A of this name; of several with set identifiers, the first. `None` where there is none,

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::apigatewayv2::{digest, execution_arn};
 use super::changes::Change;
+use super::pace::Pace;
 use super::waits::{Look, until};
 use super::{AwsError, Operation, Session, locks};
 use crate::cloud::{Cause, Failure, Observed};
@@ -13,6 +14,9 @@ use crate::http_gateway::FunctionArn;
 use crate::objects::{Caller, Entry, Key, LambdaPermission, Learned, Spec};
 use crate::plugin::Input;
 use crate::product::Scope;
+
+/// Lambda takes 15 calls a second that change something, of one account in one Region, all kinds of calls together.
+static CHANGES: Pace = Pace::new(15);
 
 /// How long a new function may answer that it does not exist.
 const NEW_FUNCTION: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 30 });
@@ -132,6 +136,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
         let answer = change
             .create(
                 || async {
+                    turn(session, &place).await;
                     client
                         .add_permission()
                         .function_name(&place.function_arn)
@@ -199,15 +204,21 @@ async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) ->
         is_busy: |failure| failure.code.as_deref() == Some("ResourceConflictException"),
         unknown_until: None,
     };
-    let delete = || {
+    let delete = || async {
+        turn(session, place).await;
         let request = client.remove_permission().function_name(&place.function_arn);
-        request.set_qualifier(place.qualifier.clone()).statement_id(statement_id).send()
+        request.set_qualifier(place.qualifier.clone()).statement_id(statement_id).send().await
     };
     let is_there = || async { Ok(policy(session, place).await?.iter().any(|it| it.id() == Some(statement_id))) };
     match change.delete(delete, is_there).await {
         Err(failure) if !is_absent(&failure) => Err(failure),
         _ => Ok(()),
     }
+}
+
+/// Waits until one more change may be sent to the Region of a function.
+async fn turn(session: &Session, place: &Place) {
+    CHANGES.turn(session.scope.account.as_deref(), Some(&region(session, place))).await;
 }
 
 /// The id of the statement for a caller. It begins with the API's id, so that whose it is can be seen in the function's

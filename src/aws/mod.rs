@@ -19,6 +19,7 @@ mod waits;
 mod poller;
 mod errors;
 mod retries;
+mod pace;
 
 mod clients;
 mod credentials;

@@ -15,6 +15,9 @@ use crate::cloud::{Failure, Patience};
 /// How long a look waits for others to join it.
 const GATHER: Duration = Duration::from_millis(5);
 
+/// How long the look that is made when patience ends may take.
+const LAST_LOOK: Duration = Duration::from_secs(5);
+
 /// How many values a filter takes.
 const PER_CALL: usize = 200;
 
@@ -59,7 +62,8 @@ struct Interest<'a> {
 
 impl<T: Polled> Poller<T> {
     /// Waits until `judge` is content with what AWS shows of an object, `None` being nothing. The first look is made
-    /// however little patience there is; the pauses are those of [`Pauses::shared`]. A round that fails fails for all.
+    /// however little patience there is, and the last one when it ends; the pauses are those of [`Pauses::shared`]. A
+    /// round that fails fails for all.
     pub(crate) async fn until<V>(
         &self,
         session: &Session,
@@ -74,7 +78,8 @@ impl<T: Polled> Poller<T> {
         let (_interest, mut after) = self.watch(id);
         let mut last: Option<String> = None;
         loop {
-            let pause = last.as_ref().map(|_| pauses.shared());
+            let rest = patience.deadline.saturating_duration_since(Instant::now());
+            let pause = last.as_ref().map(|_| pauses.shared().min(rest));
             let lead = async {
                 if let Some(pause) = pause {
                     tokio::time::sleep(pause).await;
@@ -94,7 +99,7 @@ impl<T: Polled> Poller<T> {
                 () = patience.stop.cancelled(), if last.is_some() => {
                     return Err(Over::Stopped.failure(what, &pauses, &last.unwrap_or_default()));
                 }
-                () = tokio::time::sleep_until(patience.deadline.into()), if last.is_some() => {
+                () = tokio::time::sleep_until((patience.deadline + LAST_LOOK).into()), if last.is_some() => {
                     return Err(Over::Deadline.failure(what, &pauses, &last.unwrap_or_default()));
                 }
             };
@@ -103,6 +108,9 @@ impl<T: Polled> Poller<T> {
                 Err(failure) => return Err(failure.clone()),
                 Ok(seen) => match judge(seen.get(id))? {
                     Look::Done(value) => return Ok(value),
+                    Look::Pending(words) if Instant::now() >= patience.deadline => {
+                        return Err(Over::Deadline.failure(what, &pauses, &words));
+                    }
                     Look::Pending(words) => last = Some(words),
                 },
             }

@@ -164,7 +164,7 @@ fn a_call_that_the_emulator_does_not_know_fails_the_test() {
         (Proxy::moto, "ec2", "create_ipam", json!({})),
         (Proxy::moto, "apigatewayv2", "get_authorizers", json!({"ApiId": "a"})),
         (Proxy::ministack, "ec2", "associate_vpc_cidr_block", json!({"VpcId": "vpc-1"})),
-        (Proxy::ministack, "logs", "associate_kms_key", json!({"logGroupName": "g", "kmsKeyId": "k"})),
+        (Proxy::ministack, "logs", "list_anomalies", json!({})),
     ];
     for (start, service, method, arguments) in unknown {
         let proxy = start();

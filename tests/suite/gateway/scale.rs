@@ -120,7 +120,7 @@ fn a_refresh_of_a_gateway_with_everything_takes_eleven_calls_and_one_for_each_po
         "GetApi",
         "GetApiMappings",
         "GetAuthorizers",
-        "GetDomainName",
+        "GetDomainNames",
         "GetIntegrations",
         "GetRoutes",
         "GetStage",
