@@ -71,24 +71,28 @@ async fn within_root<P: Product>(cloud: &dyn Cloud, root_id: &str, inventory: &I
 
 /// What others have in the subnets that a plan deletes. Without such a subnet, nobody is asked.
 pub(super) async fn in_deleted_subnets<P: Product>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
-    let subnets = plan.deleted().filter(|entry| matches!(entry.spec(), Spec::Subnet(_)));
-    let ids: Vec<&str> = subnets.map(|entry| entry.id.as_str()).collect();
-    match inventory.at(P::OWNER.root()) {
-        Some(root) if !ids.is_empty() => {
-            cloud.in_the_way(P::OWNER, &root.id, Within::Subnets(&ids), &inventory.entries).await
-        }
-        _ => InTheWay::default(),
-    }
+    let ids = deleted(plan, |spec| matches!(spec, Spec::Subnet(_)));
+    in_deleted::<P>(cloud, inventory, &ids, Within::Subnets(&ids)).await
 }
 
 /// The paths that others have mapped in the custom domains that a plan deletes. Without such a domain, nobody is asked.
 pub(super) async fn in_deleted_domains<P: Product>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
-    let domains = plan.deleted().filter(|entry| matches!(entry.spec(), Spec::DomainName(_)));
-    let names: Vec<&str> = domains.map(|entry| entry.id.as_str()).collect();
+    let names = deleted(plan, |spec| matches!(spec, Spec::DomainName(_)));
+    in_deleted::<P>(cloud, inventory, &names, Within::Domains(&names)).await
+}
+
+fn deleted(plan: &Plan, is_meant: impl Fn(&Spec) -> bool) -> Vec<&str> {
+    plan.deleted().filter(|entry| is_meant(entry.spec())).map(|entry| entry.id.as_str()).collect()
+}
+
+async fn in_deleted<P: Product>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    ids: &[&str],
+    within: Within<'_>,
+) -> InTheWay {
     match inventory.at(P::OWNER.root()) {
-        Some(root) if !names.is_empty() => {
-            cloud.in_the_way(P::OWNER, &root.id, Within::Domains(&names), &inventory.entries).await
-        }
+        Some(root) if !ids.is_empty() => cloud.in_the_way(P::OWNER, &root.id, within, &inventory.entries).await,
         _ => InTheWay::default(),
     }
 }
