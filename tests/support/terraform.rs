@@ -19,6 +19,9 @@ const SERVICES: &[&str] = &["ec2", "sts", "apigatewayv2", "cloudwatchlogs", "lam
 /// The source address of the provider in the configurations of tests.
 const SOURCE: &str = "fgw/fgw";
 
+/// The secret key that the provider block of a proxy has. No emulator looks at it.
+pub(crate) const SECRET_KEY: &str = "tests/SECRETKEY+wJalrXUtnFEMIK7MDENGbPxR";
+
 /// A directory with a configuration and its state.
 #[derive(Debug)]
 pub(crate) struct Workspace {
@@ -44,8 +47,8 @@ impl Workspace {
         let endpoint = proxy.endpoint();
         let endpoints: Vec<String> = SERVICES.iter().map(|service| format!("    {service} = \"{endpoint}\"")).collect();
         format!(
-            "provider \"fgw\" {{\n  region = \"us-east-1\"\n  access_key = \"{}\"\n  secret_key = \"test\"\n  endpoints {{\n{}\n  }}\n\
-             {lines}\n}}\n",
+            "provider \"fgw\" {{\n  region = \"us-east-1\"\n  access_key = \"{}\"\n  secret_key = \"{SECRET_KEY}\"\n  endpoints \
+             {{\n{}\n  }}\n{lines}\n}}\n",
             proxy.account().id,
             endpoints.join("\n"),
         )

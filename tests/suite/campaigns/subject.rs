@@ -5,7 +5,7 @@ use std::fmt::{Display, Formatter};
 
 use serde_json::{Value, json};
 
-use super::truth;
+use super::{secrets, truth};
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
@@ -63,7 +63,8 @@ impl Subject {
             Kind::Network => Proxy::moto(),
             Kind::Gateway => Proxy::ministack(),
         };
-        let workspace = Workspace::with_provider(&proxy, lines);
+        let mut workspace = Workspace::with_provider(&proxy, lines);
+        secrets::log_everything(&mut workspace);
         let subject = Self { kind, proxy, workspace, neighbours: BTreeSet::new() };
         if kind == Kind::Gateway {
             subject.furnish();
@@ -131,12 +132,17 @@ impl Subject {
     /// Panics unless state names all that exists of ours in the account, and nothing else. What the next apply deletes
     /// since something else has taken its key is in `leaving`.
     pub(super) fn assert_state_is_true(&self) {
-        let existing = self.existing();
-        let known: Vec<(String, String)> = self.objects().into_iter().chain(self.ids_in("leaving")).collect();
-        let orphaned: Vec<&String> =
-            existing.iter().filter(|id| !known.iter().any(|(_, known)| known == *id)).collect();
-        let invented: Vec<_> = known.iter().filter(|(_, id)| !existing.contains(id)).collect();
+        let (existing, known) = (self.existing(), self.known());
+        let orphaned: Vec<&String> = existing.difference(&known).collect();
+        let invented: Vec<&String> = known.difference(&existing).collect();
         assert!(orphaned.is_empty() && invented.is_empty(), "orphaned: {orphaned:?}, invented: {invented:?}");
+    }
+
+    /// Panics unless state names all that exists of ours in the account.
+    pub(super) fn assert_nothing_is_orphaned(&self) {
+        let (existing, known) = (self.existing(), self.known());
+        let orphaned: Vec<&String> = existing.difference(&known).collect();
+        assert!(orphaned.is_empty(), "orphaned: {orphaned:?}");
     }
 
     /// Ends a phase that was cut off, as its message says: with `untaint` where Terraform tainted, and an apply or
@@ -165,6 +171,11 @@ impl Subject {
             self.proxy.account().id,
             left.join("\n")
         );
+    }
+
+    /// The ids that state names.
+    fn known(&self) -> BTreeSet<String> {
+        self.objects().into_values().chain(self.ids_in("leaving").into_values()).collect()
     }
 
     /// Writes the first configuration of a network with another range, which only another network can have.
@@ -271,6 +282,15 @@ impl Subject {
         let zones = zones["HostedZones"].as_array().cloned().unwrap_or_default();
         let zone = zones.iter().find(|zone| zone["Name"] == name).unwrap_or_else(|| panic!("no zone {name}"));
         zone["Id"].as_str().expect("an id").trim_start_matches("/hostedzone/").to_owned()
+    }
+}
+
+/// However a subject has ended, it has told no secret. One that did not survive is another matter.
+impl Drop for Subject {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            secrets::assert_nothing_is_told(self.workspace.path());
+        }
     }
 }
 
