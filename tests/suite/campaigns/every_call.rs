@@ -246,6 +246,12 @@ impl Blow {
         self.damage.strike(fault, &self.deed.service)
     }
 
+    /// Whether by design the failure of this call is told in the log alone: some roles may look at their own domain only,
+    /// which then is asked for by its name.
+    fn only_logs(&self) -> bool {
+        self.damage == Damage::Refused && self.deed.action == "GetDomainNames"
+    }
+
     /// Runs the phase with this call failing. Says whether anything has been changed.
     fn strike(&self, subject: &Subject, clean: &Clean) -> bool {
         eprintln!("  {self}");
@@ -258,8 +264,9 @@ impl Blow {
         assert!(calls.iter().any(|record| record.injected), "{self}: the call is not made\n{run}");
         match run.code {
             0 if clean.only_warns(self) => self.assert_told(&run.stdout, "\nWarning: ", &run, clean),
-            // Some roles may look at their own domain alone, which then is asked for by its name. The log says so.
-            0 if self.damage == Damage::Refused && self.deed.action == "GetDomainNames" => {}
+            0 if self.only_logs() => {
+                assert!(!run.says("scripted"), "{self}: a warning at each plan helps nobody\n{run}")
+            }
             // The work was done, and the provider has seen it although no answer said so.
             0 if self.damage.is_after_work() => {
                 assert!(!run.says("scripted"), "{self}: no secret is made of it\n{run}");
@@ -412,12 +419,13 @@ fn rounds(clean: &Clean, phase: Phase) -> Vec<Vec<Blow>> {
         // Reads have no work that could be done or not.
         if counts.early > 0 {
             let every = blow(Moment::Early, Which::Every, Damage::Refused);
-            let goes_on = clean.only_warns(&every);
+            let goes_on = clean.only_warns(&every) || every.only_logs();
             if goes_on { late.push(every) } else { early.push(every) }
         }
         if counts.early > 1 {
             let last = blow(Moment::Early, Which::Nth(counts.early), Damage::Refused);
-            if clean.only_warns(&last) { late.push(last) } else { early.push(last) }
+            let goes_on = clean.only_warns(&last) || last.only_logs();
+            if goes_on { late.push(last) } else { early.push(last) }
         }
         if counts.late > 0 {
             late.push(blow(Moment::Late, Which::Every, Damage::Refused));
