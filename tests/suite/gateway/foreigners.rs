@@ -247,3 +247,31 @@ fn a_log_group_that_is_there_is_taken_only_after_it_was_handed_over() {
     assert_eq!(text(&bed.attribute("id")), api);
     bed.destroy();
 }
+
+/// A provider that is killed in an update leaves a state without what it kept privately. Routes have no tags, so state
+/// alone says which of them are ours.
+#[test]
+fn a_route_of_others_as_we_would_make_it_stays_theirs_when_private_state_is_lost() {
+    let bed = Bed::new();
+    bed.apply(&shop(&bed));
+    let integration = json!({
+        "IntegrationType": "AWS_PROXY", "IntegrationUri": bed.to("orders")["faas_function_arn"],
+        "IntegrationMethod": "POST", "PayloadFormatVersion": "2.0",
+    });
+    let integration = text(&bed.by_hand("create_integration", integration)["IntegrationId"]);
+    let route = json!({ "RouteKey": "GET /theirs", "Target": format!("integrations/{integration}") });
+    let route = text(&bed.by_hand("create_route", route)["RouteId"]);
+    let mut state = bed.workspace.state().0;
+    let instance = state["resources"][0]["instances"][0].as_object_mut().expect("the gateway is in state");
+    instance.remove("private").expect("there is private state");
+    bed.workspace.write("terraform.tfstate", &state.to_string());
+
+    bed.workspace.assert_nothing_to_do();
+    let mut changed = shop(&bed);
+    changed["route_config"] = json!({ "GET /a": bed.to("users") });
+    bed.apply(&changed);
+    assert!(!bed.attribute("aws_objects").to_string().contains(&route), "it is ours now");
+    let apis = bed.proxy.account().list_of("apis");
+    let routes = apis[0]["routes"].to_string();
+    assert!(routes.contains(&route) && apis[0]["integrations"].to_string().contains(&integration), "{routes}");
+}
