@@ -31,7 +31,7 @@ pub use subscription::Destination;
 
 use crate::cloud::Owner;
 pub use crate::objects::RouteKey;
-use crate::objects::{Entry, Ids, Inventory, Object, Spec, Tags};
+use crate::objects::{Caller, Entry, Ids, Inventory, Object, Spec, Tags};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::product::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts};
 
@@ -105,13 +105,18 @@ impl Product for HttpGateway {
     /// A DNS record carries no tags. The user may have made the one that leads to the domain, beside the resource.
     ///
     /// Nor do routes, integrations and authorizers. A state says which of them are ours, even if what it kept privately is
-    /// lost, as it is when the provider is killed in an update. Without a state, in an import, all may be.
-    fn may_own(attributes: &Value, found: &Entry) -> bool {
+    /// lost, as it is when the provider is killed in an update; and an authorizer that has a statement of ours is one that
+    /// we have made. Without a state, in an import, all may be.
+    fn may_own(attributes: &Value, found: &Entry, beside: &Inventory) -> bool {
         match found.spec() {
             Spec::DnsRecord(_) => matches!(attributes.get("create_dns_entry"), Value::Bool(true) | Value::Unknown),
             Spec::ApiRoute(_) | Spec::Integration(_) | Spec::Authorizer(_) => {
                 let known = attributes.get("aws_objects").as_map().filter(|known| !known.is_empty());
                 known.is_none_or(|known| known.values().any(|id| id.as_str() == Some(found.id.as_str())))
+                    || beside.entries.iter().any(|entry| match entry.spec() {
+                        Spec::LambdaPermission(it) => it.caller == Caller::Authorizer(found.key.clone()),
+                        _ => false,
+                    })
             }
             _ => true,
         }

@@ -72,9 +72,9 @@ pub trait Product: Send + Sync + 'static {
     fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory);
 
     /// Whether what was found in AWS without a record of who made it can be this resource's, by the attributes of a state
-    /// or a configuration. Asked of what AWS shows no owner of.
-    fn may_own(attributes: &Value, found: &Entry) -> bool {
-        let _ = (attributes, found);
+    /// or a configuration, and what else was found. Asked of what AWS shows no owner of.
+    fn may_own(attributes: &Value, found: &Entry, beside: &Inventory) -> bool {
+        let _ = (attributes, found, beside);
         true
     }
 

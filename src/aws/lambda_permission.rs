@@ -248,6 +248,12 @@ impl Place {
         Place { function_arn: function.unqualified(), qualifier: function.qualifier.clone() }
     }
 
+    /// The function, with alias or version.
+    pub(crate) fn function(&self) -> Option<FunctionArn> {
+        let unqualified = FunctionArn::parse(&self.function_arn).ok()?;
+        Some(FunctionArn { qualifier: self.qualifier.clone(), ..unqualified })
+    }
+
     /// The place of a permission. `None` while it is unknown.
     pub(crate) fn known(spec: &LambdaPermission) -> Option<Place> {
         Some(Place { function_arn: spec.function_arn.known()?.clone(), qualifier: spec.qualifier.known()?.clone() })

@@ -76,7 +76,8 @@ pub(super) fn settled<P: Product>(prior: &Value, private: Option<&Private>, conf
 /// there was any.
 pub(super) fn forget<P: Product>(private: &mut Private, configuration: &Value, diagnostics: &mut Diagnostics) -> bool {
     let is_imported = private.imported;
-    let is_foreign = |entry: &Entry| is_imported && entry.adopted && !P::may_own(configuration, entry);
+    let all = private.inventory.clone();
+    let is_foreign = |entry: &Entry| is_imported && entry.adopted && !P::may_own(configuration, entry, &all);
     let mut has_forgotten = false;
     for entry in private.inventory.entries.extract_if(.., |entry| is_foreign(entry)) {
         has_forgotten = true;

@@ -94,7 +94,8 @@ async fn find_again<P: Product>(
 ) -> Result<Option<Private>, Failure> {
     let found = refresh::<P>(cloud, root_id, None, ignored).await?;
     let mut inventory = found.as_ref().map(|private| private.inventory.clone()).unwrap_or_default();
-    inventory.entries.retain(|entry| P::may_own(state, entry));
+    let all = inventory.clone();
+    inventory.entries.retain(|entry| P::may_own(state, entry, &all));
     let is_found = |entry: &Entry| {
         inventory.entries.iter().any(|it| it.key == entry.key || it.kind_and_id() == entry.kind_and_id())
     };

@@ -119,6 +119,15 @@ struct View<'a> {
     domains: Vec<domain::Found>,
 }
 
+/// An authorizer that could be ours.
+struct OwnAuthorizer {
+    authorizer: Observed,
+    /// Whether API Gateway may call its function only by a statement that we make.
+    needs_statement: bool,
+    /// The one with our id, where it is there.
+    statement: Option<Observed>,
+}
+
 impl View<'_> {
     /// The objects that state knows, as they are now.
     fn known(&self, known: &[Entry]) -> Vec<Observed> {
@@ -169,7 +178,25 @@ impl View<'_> {
             seen.extend(observed);
         }
         seen.extend(domain::unknown(&self.domains, known, self.root_id, &api_key));
+        seen.extend(self.unknown_statements(known, &api_key));
         seen
+    }
+
+    /// The statements with our ids that state does not know, in the policies of functions that it knows, and the
+    /// authorizers that they are for: a run that was cut off has made them. Routes and integrations carry nothing that
+    /// would tell them from those of others.
+    fn unknown_statements(&self, known: &[Entry], api_key: &Key) -> Vec<Observed> {
+        let is_unknown = |it: &Observed| !known.iter().any(|entry| entry.id == it.id);
+        let of_authorizers = self.authorizers.iter().filter_map(|shown| {
+            let OwnAuthorizer { authorizer, statement, .. } = self.authorizer(shown, api_key)?;
+            let statement = statement.filter(is_unknown)?;
+            Some([Some(authorizer).filter(is_unknown), Some(statement)])
+        });
+        let of_routes = self.policies.keys().filter_map(|place| {
+            let function = place.function()?;
+            self.statement(&function, keys::permission(&function), api_key, None).filter(is_unknown)
+        });
+        of_authorizers.flatten().flatten().chain(of_routes).collect()
     }
 
     /// Everything that could be ours: the routes that a configuration can express, the integrations and authorizers that
@@ -185,22 +212,16 @@ impl View<'_> {
             routes.iter().flat_map(|it| [route::integration_id(it), route::protection(it)]).flatten().collect();
         let is_used = |id: &Option<String>| id.as_deref().is_some_and(|id| used.contains(id));
         for shown in &self.authorizers {
-            let Some(spec) = authorizer::read(shown, api_key.clone(), None) else { continue };
-            let key = keys::authorizer(&spec);
-            let function = calls_itself(&spec).filter(|function| self.is_own(function));
-            let name = spec.name.clone();
-            let needs_statement = function.is_some();
-            let Some(observed) = authorizer::observed(shown, spec, key.clone()) else { continue };
-            let statement = function.and_then(|function| {
-                let permission = keys::authorizer_permission(&name, &function, &key);
-                self.statement(&function, permission, &api_key, Some((&observed.id, &key)))
-            });
+            let Some(OwnAuthorizer { authorizer, needs_statement, statement }) = self.authorizer(shown, &api_key)
+            else {
+                continue;
+            };
             if !is_used(&shown.authorizer_id) && needs_statement && statement.is_none() {
                 // An unused one without our statement is somebody's, or half made and then taken again by its create.
                 continue;
             }
-            ours.insert(observed.id.clone(), key);
-            seen.push(observed);
+            ours.insert(authorizer.id.clone(), authorizer.key.clone());
+            seen.push(authorizer);
             seen.extend(statement);
         }
         for shown in self.integrations.iter().filter(|it| is_used(&it.integration_id)) {
@@ -269,6 +290,21 @@ impl View<'_> {
         let key = applied.map_or_else(keys::api, |(key, _)| key.clone());
         let observed = api::read(&self.api, self.root_id, key.clone(), applied.map(|(_, applied)| applied));
         (key, vec![observed])
+    }
+
+    /// An authorizer as a configuration could have it. `None` where none could.
+    fn authorizer(&self, shown: &types::Authorizer, api_key: &Key) -> Option<OwnAuthorizer> {
+        let spec = authorizer::read(shown, api_key.clone(), None)?;
+        let key = keys::authorizer(&spec);
+        let function = calls_itself(&spec).filter(|function| self.is_own(function));
+        let name = spec.name.clone();
+        let needs_statement = function.is_some();
+        let authorizer = authorizer::observed(shown, spec, key.clone())?;
+        let statement = function.and_then(|function| {
+            let permission = keys::authorizer_permission(&name, &function, &key);
+            self.statement(&function, permission, api_key, Some((&authorizer.id, &key)))
+        });
+        Some(OwnAuthorizer { authorizer, needs_statement, statement })
     }
 
     fn statement(

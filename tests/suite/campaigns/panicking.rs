@@ -92,11 +92,7 @@ impl Case {
                 if self.late && phase != Phase::Create {
                     subject.workspace.apply(&["-refresh-only"]).succeeded();
                 }
-                // AWS's own ACL and group that were given back are there as before, and state may still name them.
-                match phase == Phase::Destroy && self.slot.starts_with("default_") {
-                    true => subject.assert_nothing_is_orphaned(),
-                    false => subject.assert_state_is_true(),
-                }
+                subject.assert_state_is_true();
                 subject.finish(phase);
             }
             tally.add(Tally { faults: usize::from(panicked), ..Tally::of(&subject.proxy) });

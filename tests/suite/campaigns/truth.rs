@@ -51,6 +51,18 @@ pub(super) fn existing(account: &Account) -> BTreeSet<String> {
     ids
 }
 
+/// The ids of the network ACLs and security groups that AWS has made along with VPCs of ours.
+pub(super) fn given(account: &Account) -> BTreeSet<String> {
+    let all = account.list();
+    let vpcs: BTreeSet<&str> =
+        list(&all["vpcs"]).filter(|vpc| is_ours(vpc)).filter_map(|vpc| vpc["VpcId"].as_str()).collect();
+    let of_ours = |object: &&Value| object["VpcId"].as_str().is_some_and(|vpc| vpcs.contains(vpc));
+    let acls = list(&all["network_acls"]).filter(|acl| acl["IsDefault"] == true).filter(of_ours);
+    let groups = list(&all["security_groups"]).filter(|group| group["GroupName"] == "default").filter(of_ours);
+    let acls = acls.map(|acl| text(&acl["NetworkAclId"]));
+    acls.chain(groups.map(|group| text(&group["GroupId"]))).collect()
+}
+
 fn is_ours(object: &Value) -> bool {
     object["tags"].as_object().is_some_and(|tags| tags.keys().any(|key| key.starts_with("fgw:")))
 }

@@ -220,6 +220,23 @@ async fn a_statement_for_an_authorizer_that_is_gone_is_another_object() {
 }
 
 #[tokio::test]
+async fn an_authorizer_that_a_killed_update_has_made_is_known_by_its_statement() {
+    let imported = read_in_a_task(aws("left").session("left"), vec![]).await.unwrap();
+    let slots = ["authorizer.token", "authorizer_permission.token"];
+    let left: Vec<&Observed> = imported.iter().filter(|it| slots.contains(&it.key.slot.as_str())).collect();
+    assert_eq!(left.len(), 2);
+    let mut known = entries(&imported);
+    known.retain(|entry| !slots.contains(&entry.key.slot.as_str()));
+    // An authorizer before it was the only one of its function.
+    let mut before = entries(&imported).into_iter().find(|entry| entry.key.slot == slots[1]).unwrap();
+    before.key = Key::new("authorizer_permission.before");
+    before.id = statement_id("api1", &place(CHECK), CallerId::Authorizer("a0"));
+    known.push(before);
+    let seen = read_in_a_task(aws("left").session("left"), known).await.unwrap();
+    assert!(left.iter().all(|it| seen.contains(it)), "{seen:#?}");
+}
+
+#[tokio::test]
 async fn a_statement_that_lets_in_something_else_counts_as_gone() {
     let imported = read_in_a_task(aws("statement").session("statement"), vec![]).await.unwrap();
     let aws = Recorded::default()
