@@ -1,6 +1,7 @@
 """What the provider is made of, and under which licences: asked of cargo, read from the sources that cargo has fetched.
 
-Usage: licences.py          compares the licences of all dependencies on this platform with deny.toml; fails if they differ
+Usage: licences.py          compares the licences of all dependencies on this platform with deny.toml, and fails where
+                            they differ
        licences.py notices  prints the notices that go with the binary of this platform
 """
 
@@ -47,7 +48,7 @@ class Graph:
         return [self.packages[node] for node in self.nodes]
 
     def linked(self):
-        """The packages whose code is in the binary, without our own: what builds and tests need is not, nor are macros."""
+        """The packages whose code is in the binary, without our own, what builds and tests need, and macros."""
         found, waiting = set(), [self.root]
         while waiting:
             node = waiting.pop()

@@ -120,8 +120,8 @@ def packed(directory):
         ("THIRD-PARTY-NOTICES.txt", 0o644, licences.notices(graph).encode()),
     ])
     if target.endswith("-gnu"):
-        print(f"The binary needs the C library of a Linux as new as this one. TARGET={target.removesuffix('-gnu')}-musl "
-              "makes one that needs none.")
+        print("The binary needs the C library of a Linux as new as this one: "
+              f"TARGET={target.removesuffix('-gnu')}-musl makes one that needs none.")
 
 
 def sign(file, signature):

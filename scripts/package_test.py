@@ -70,7 +70,8 @@ def signed_by_gpg(made, place):
                         "rsa2048", "sign", "never"], env=environment, check=True)
         package(ROOT, ["sums"], PACKAGE_DIR=str(made), GPG_KEY="test@fgw.invalid", **variables)
         sums = next(made.glob("*_SHA256SUMS"))
-        subprocess.run(["gpg", "--batch", "--quiet", "--verify", f"{sums}.sig", str(sums)], env=environment, check=True)
+        verify = ["gpg", "--batch", "--quiet", "--verify", f"{sums}.sig", str(sums)]
+        subprocess.run(verify, env=environment, check=True)
     finally:
         subprocess.run(["gpgconf", "--kill", "gpg-agent"], env=environment, check=False)
     return "gpg has signed and verified the checksums"
