@@ -97,4 +97,5 @@ if __name__ == "__main__":
     try:
         main()
     except subprocess.CalledProcessError as error:
-        sys.exit(f"{' '.join(map(str, error.cmd[:2]))} has failed with {error.returncode}; what went wrong is said above")
+        failed = " ".join(map(str, error.cmd[:2]))
+        sys.exit(f"{failed} has failed with {error.returncode}; what went wrong is said above")

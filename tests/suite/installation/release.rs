@@ -103,7 +103,7 @@ impl Release {
         pairs.map(|(sum, name)| (name.to_owned(), sum.to_owned())).collect()
     }
 
-    /// Name, mode, system, time and content's length of each file in the zip, in their order, and the content of texts.
+    /// Name, mode, system, time and size of each file in the zip, in their order, and the content of small ones.
     pub(super) fn contents(&self) -> Value {
         let program = "import json, sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\n\
                        print(json.dumps([dict(name=i.filename, mode=oct(i.external_attr >> 16), system=i.create_system, \
