@@ -1,15 +1,17 @@
 # The targets that provider authors know, as far as there is something for them to do.
 #
-# Variables: TERRAFORM=tofu, PYTHON=python3.12 (other programs), FGW_VENV=DIR (another Python environment),
-# FGW_BINARY=PATH and KEEP=1 (see demo), PROFILE=release and INSTALL_DIR=DIR (see install).
+# Variables: TERRAFORM=tofu, PYTHON=python3.12 (other programs), TOFU=PATH (see test), FGW_VENV=DIR (another Python
+# environment), FGW_BINARY=PATH and KEEP=1 (see demo), PROFILE=release and INSTALL_DIR=DIR (see install), GPG_KEY=ID,
+# TARGET=TRIPLE and more (see package; scripts/package.py names them all).
 
 PROFILE ?= dev
 INSTALL_DIR ?= $(HOME)/.local/share/terraform-provider-fgw
 TERRAFORM ?= terraform
+TOFU ?= tofu
 export TERRAFORM
 
 .DEFAULT_GOAL := help
-.PHONY: help build install lint fmt test torture demo demo-end clean-venv
+.PHONY: help build install lint fmt test torture package package-sums package-test deny demo demo-end clean-venv
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,10 +37,13 @@ fmt: ## Format Rust and Terraform files
 	cargo fmt
 	$(TERRAFORM) fmt -recursive examples
 
-test: ## Run every test: unit, property, golden, and Terraform against two emulators of AWS
+test: ## Run every test: unit, property, golden, and Terraform (OpenTofu too, if there is a tofu) against two emulators
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
 	cargo test --locked
+ifeq ($(TERRAFORM),terraform)
+	@if command -v $(TOFU) >/dev/null; then set -x; TERRAFORM=$(TOFU) cargo test --locked --test suite; fi
+endif
 
 torture: ## Run the campaigns of failures whole (hours), and write what they counted into docs/reliability.md
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
@@ -46,6 +51,22 @@ torture: ## Run the campaigns of failures whole (hours), and write what they cou
 	rm -rf target/torture
 	FGW_TORTURE=whole cargo test --locked --test suite campaigns::
 	@"$$(scripts/prerequisites.sh python)" scripts/reliability.py target/torture
+
+package: PROFILE := release
+package: ## Build the release for this platform and write what a registry needs into target/package; GPG_KEY=ID signs it
+	@python=$$(scripts/prerequisites.sh cargo python) && PROFILE="$(PROFILE)" exec "$$python" scripts/package.py
+
+package-sums: ## Write checksums and signature of the zips in target/package, which may be of several platforms
+	@python=$$(scripts/prerequisites.sh python) && exec "$$python" scripts/package.py sums
+
+package-test: PROFILE := release
+package-test: ## Build the release twice in two places, compare the zips byte for byte, run and sign what was made
+	@python=$$(scripts/prerequisites.sh cargo python) && PROFILE="$(PROFILE)" exec "$$python" scripts/package_test.py
+
+deny: ## Check licences, advisories and sources of dependencies as deny.toml says (needs cargo-deny and the network)
+	@scripts/prerequisites.sh cargo
+	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
+	cargo deny --locked check
 
 demo: ## See both resources at work on this machine, without AWS; KEEP=1 leaves it running
 	@python=$$(scripts/prerequisites.sh $(if $(FGW_BINARY),,cargo) python terraform) && exec "$$python" scripts/demo.py

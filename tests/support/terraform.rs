@@ -66,6 +66,21 @@ impl Workspace {
         Self::in_new_directory(String::new())
     }
 
+    /// With a provider block for this proxy, and the provider that [`Workspace::init`] installs in the way that a CLI
+    /// configuration says. The configuration says itself which provider it requires.
+    pub(crate) fn installing(proxy: &Proxy, cli_config: &str) -> Self {
+        let mut workspace = Self::in_new_directory(Self::block(proxy, ""));
+        // Every init unpacks a binary with debug information, and takes two sums over it.
+        workspace.within = Duration::from_secs(300);
+        workspace.write("terraformrc", cli_config);
+        workspace
+    }
+
+    /// Installs the provider. With a built one, as all but [`Workspace::installing`] have it, there is nothing to install.
+    pub(crate) fn init(&self) -> Run {
+        self.run(&["init", "-no-color", "-input=false"])
+    }
+
     /// The configuration: all but the provider. Replaces what was there.
     pub(crate) fn config(&self, body: &str) {
         self.write("main.tf", body);

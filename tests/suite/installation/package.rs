@@ -1,0 +1,170 @@
+//! What is in a package, and what `make package` refuses.
+
+// A test that cannot go on stops, here and in what it calls.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::registry::sum;
+use super::release::{Key, Release, VERSION, directory, name};
+
+/// The project's file.
+fn project(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the project has it")
+}
+
+fn a_file_for_a_binary() -> std::path::PathBuf {
+    let file = directory().join("any-name");
+    fs::write(&file, "not a program").expect("the directory is ours");
+    file
+}
+
+#[test]
+fn two_packages_of_one_binary_are_the_same_byte_for_byte() {
+    let (binary, key) = (a_file_for_a_binary(), Key::new());
+    let packages = [Release::of(&binary, Some(&key)), Release::of(&binary, Some(&key))];
+    let files = |release: &Release| {
+        let mut files: Vec<_> =
+            fs::read_dir(&release.directory).expect("it is there").collect::<Result<_, _>>().unwrap();
+        files.sort_by_key(fs::DirEntry::file_name);
+        files.iter().map(|file| (file.file_name(), fs::read(file.path()).unwrap())).collect::<Vec<_>>()
+    };
+    let [one, other] = packages.each_ref().map(files);
+    let names: Vec<_> = one.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+    let ends = ["_SHA256SUMS", "_SHA256SUMS.sig", &Release::zip_end(), "_manifest.json"];
+    assert_eq!(names, ends.map(name));
+    assert_eq!(
+        one.iter().map(|(_, content)| sum(content)).collect::<Vec<_>>(),
+        other.iter().map(|(_, content)| sum(content)).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_package_holds_what_the_registries_ask_for() {
+    let release = Release::of(&a_file_for_a_binary(), None);
+    let contents = release.contents();
+    let heads: Vec<_> = contents
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|file| json!([file["name"], file["mode"], file["system"], file["time"]]))
+        .collect();
+    let begin = json!([1980, 1, 1, 0, 0, 0]);
+    let binary = format!("terraform-provider-fgw_v{VERSION}");
+    // A binary without the bit would install, and then not start.
+    assert_eq!(
+        json!(heads),
+        json!([
+            ["LICENSE", "0o100644", 3, begin],
+            ["THIRD-PARTY-NOTICES.txt", "0o100644", 3, begin],
+            [binary, "0o100755", 3, begin],
+        ])
+    );
+    assert_eq!(contents[0]["text"], project("LICENSE"));
+    assert_eq!(contents[2]["text"], "not a program");
+
+    let manifest = project("terraform-registry-manifest.json");
+    assert_eq!(release.text("_manifest.json"), manifest);
+    let zip = release.file(&Release::zip_end());
+    let expected = [(name(&Release::zip_end()), sum(&zip)), (name("_manifest.json"), sum(manifest.as_bytes()))];
+    assert_eq!(release.sums(), expected.into());
+
+    assert!(!release.directory.join(name("_SHA256SUMS.sig")).exists());
+    assert!(release.said.contains("Without GPG_KEY there is no signature"), "{}", release.said);
+}
+
+#[test]
+fn the_notices_name_every_dependency_in_the_binary_with_the_text_of_its_licence() {
+    let release = Release::of(&a_file_for_a_binary(), None);
+    let contents = release.contents();
+    let notices = contents[1]["text"].as_str().expect("a text");
+    // What `cargo tree` says is linked into the binary; macros run in the compiler, and are marked by it.
+    let tree = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs this test");
+    let tree = String::from_utf8_lossy(&tree.stdout).into_owned();
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for line in tree.lines().filter(|line| !line.starts_with("terraform-provider-fgw ")) {
+        let (package, version) = line.split_once(" v").expect("a name and a version");
+        let label = format!("{package} {}", version.split(' ').next().unwrap_or_default());
+        count += 1;
+        let is_listed = notices.lines().any(|line| line.starts_with(&format!("{label}: ")));
+        let has_text = notices.lines().any(|line| line.split(", ").any(|it| it == label));
+        if !is_listed || !has_text {
+            missing.push(label);
+        }
+    }
+    assert!(count > 100, "{tree}");
+    assert_eq!(missing, Vec::<String>::new());
+    for text in ["Apache License", "Permission is hereby granted, free of charge", "UNICODE LICENSE V3"] {
+        assert!(notices.contains(text), "no {text}");
+    }
+}
+
+#[test]
+fn the_licences_of_all_dependencies_are_those_that_deny_toml_allows() {
+    let compare = |allow: &str| {
+        let python = crate::support::venv::program("python");
+        // The comparison reads deny.toml beside its own directory, so a copy of both can hold another list.
+        let top = directory();
+        fs::create_dir(top.join("scripts")).unwrap();
+        let list = project("deny.toml").replace("\"MPL-2.0\", ", allow);
+        for (path, content) in [
+            ("deny.toml", list),
+            ("scripts/licences.py", project("scripts/licences.py")),
+            ("Cargo.toml", project("Cargo.toml")),
+            ("Cargo.lock", project("Cargo.lock")),
+        ] {
+            fs::write(top.join(path), content).unwrap();
+        }
+        for link in ["src", "tests", "build.rs"] {
+            std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(link), top.join(link)).unwrap();
+        }
+        let ran = Command::new(python).arg(top.join("scripts/licences.py")).output().expect("python runs");
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).trim().to_owned())
+    };
+    assert_eq!(compare("\"MPL-2.0\", "), (Some(0), String::new()));
+    let missing = format!("terraform-provider-fgw {VERSION} is under MPL-2.0, which deny.toml does not allow");
+    assert_eq!(compare(""), (Some(1), missing));
+    let useless = "deny.toml allows GPL-3.0-only, which nothing needs".to_owned();
+    assert_eq!(compare("\"MPL-2.0\", \"GPL-3.0-only\", "), (Some(1), useless));
+}
+
+#[test]
+fn a_tag_of_another_version_and_a_platform_without_releases_are_refused() {
+    let refused = |variable: (&str, &str)| {
+        let directory = directory();
+        let binary = a_file_for_a_binary().display().to_string();
+        let made = Release::make("package", &directory, None, &[("FGW_BINARY", &binary), variable]);
+        assert!(!made.status.success(), "{made:?}");
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "{made:?}");
+        String::from_utf8_lossy(&made.stderr).into_owned()
+    };
+    let said = refused(("TAG", "v999.0.0"));
+    assert!(said.contains(&format!("the tag v999.0.0 is not v{VERSION}, which Cargo.toml says")), "{said}");
+    let said = refused(("TARGET", "riscv64gc-unknown-linux-gnu"));
+    assert!(said.contains("no release is made for riscv64gc-unknown-linux-gnu"), "{said}");
+}
+
+#[test]
+fn the_checksums_of_several_platforms_are_one_signed_file() {
+    let key = Key::new();
+    let release = Release::of(&a_file_for_a_binary(), None);
+    let other = name("_plan9_mips.zip");
+    fs::copy(release.directory.join(name(&Release::zip_end())), release.directory.join(&other)).unwrap();
+    fs::write(release.directory.join("terraform-provider-fgw_0.0.1_linux_amd64.zip"), "of another version").unwrap();
+    let made = Release::make("package-sums", &release.directory, Some(&key), &[("TAG", &format!("v{VERSION}"))]);
+    assert!(made.status.success(), "{made:?}");
+    let names: Vec<String> = release.sums().into_keys().collect();
+    let mut expected = vec![name(&Release::zip_end()), other, name("_manifest.json")];
+    expected.sort();
+    assert_eq!(names, expected);
+    assert!(release.file("_SHA256SUMS.sig").len() > 256, "RSA with 2048 bits");
+}
