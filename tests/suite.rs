@@ -7,6 +7,8 @@ mod support;
 mod campaigns;
 #[path = "suite/gateway.rs"]
 mod gateway;
+#[path = "suite/guides.rs"]
+mod guides;
 #[path = "suite/invariants.rs"]
 mod invariants;
 #[path = "suite/network.rs"]
