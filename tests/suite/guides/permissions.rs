@@ -357,7 +357,7 @@ fn the_guide_on_permissions_holds_the_policies_that_the_calls_need() {
 #[test]
 fn a_call_that_the_guide_does_not_cover_fails_the_test_that_makes_it() {
     let violations = |agent: &str, action: &str| {
-        let proxy = Proxy::moto();
+        let proxy = Proxy::ministack();
         let port = proxy.endpoint().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
         let credential = format!("{}/20260101/us-east-1/ec2/aws4_request", proxy.account().id);
         http::Request::new(port, "POST", "/")
