@@ -9,6 +9,8 @@ mod campaigns;
 mod gateway;
 #[path = "suite/installation.rs"]
 mod installation;
+#[path = "suite/guides.rs"]
+mod guides;
 #[path = "suite/invariants.rs"]
 mod invariants;
 #[path = "suite/network.rs"]

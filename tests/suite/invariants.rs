@@ -10,9 +10,9 @@ use std::path::Path;
 const THIS: &str = "tests/suite/invariants.rs";
 
 /// One text file of the project.
-struct File {
+pub(crate) struct File {
     /// From the top of the project, with `/`.
-    path: String,
+    pub(crate) path: String,
     text: String,
 }
 
@@ -22,7 +22,7 @@ impl File {
     }
 
     /// Whether it lies in a folder, or is the file that declares the folder's modules.
-    fn is_of(&self, module: &str) -> bool {
+    pub(crate) fn is_of(&self, module: &str) -> bool {
         let rest = self.path.strip_prefix(module);
         rest.is_some_and(|rest| rest.is_empty() || rest == ".rs" || rest.starts_with('/'))
     }
@@ -33,7 +33,7 @@ impl File {
     }
 
     /// Its lines of code with their numbers: no comments, and nothing from the module of tests at its end.
-    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut previous = "";
         let in_product = self.lines().take_while(move |(_, line)| {
             let begins_tests = previous.trim() == "#[cfg(test)]" && line.contains("mod ") && line.ends_with('{');
@@ -74,7 +74,7 @@ fn walk(folder: &Path, prefix: &str, skipped: &BTreeSet<&str>, files: &mut Vec<F
 }
 
 /// The Rust files below `src` that are part of the program, not of its tests.
-fn product() -> Vec<File> {
+pub(crate) fn product() -> Vec<File> {
     let files = tree();
     let tests = test_files(&files);
     let is_test =

@@ -15,6 +15,7 @@
 pub(crate) mod emulator;
 pub(crate) mod http;
 pub(crate) mod listing;
+pub(crate) mod permissions;
 pub(crate) mod proxy;
 pub(crate) mod reaper;
 pub(crate) mod terraform;

@@ -37,6 +37,7 @@ use self::throttle::Throttle;
 use self::upstream::Upstream;
 use super::emulator::{Account, Emulator, Kind};
 use super::listing::BotoError;
+use super::permissions;
 use super::runtime;
 
 /// A proxy on a loopback port, in front of one account. Dropping it ends it, and panics if [`Proxy::check`] would.
@@ -306,6 +307,7 @@ async fn answer(shared: Arc<Shared>, request: hyper::Request<Incoming>) -> Resul
 async fn handle(shared: &Shared, message: Message) -> Result<Reply, Lost> {
     let call = Call::parse(&message);
     let entry = shared.log.begin(&call);
+    shared.note_undocumented(&call, &message);
     let latency = *lock(&shared.latency);
     tokio::time::sleep(latency).await;
     let fault = struck_by(&lock(&shared.faults), &call);
@@ -354,6 +356,15 @@ async fn strike(effect: &Effect, call: &Call, entry: &log::Entry) -> Result<Opti
 }
 
 impl Shared {
+    /// A call of the provider for which `docs/guides/permissions.md` gives no permission fails the test.
+    fn note_undocumented(&self, call: &Call, message: &Message) {
+        let is_ours = message.header("user-agent").contains("terraform-provider-fgw/");
+        if is_ours && !permissions::knows(&call.service, &call.action) {
+            let why = "has no row in tests/support/permissions.rs, from which users take their IAM policies";
+            lock(&self.violations).push(format!("{}: {} {why}", call.service, call.action));
+        }
+    }
+
     /// What AWS answers without any work, where a test has told it to.
     fn refused(&self, call: &Call) -> Option<Reply> {
         self.throttle.before(call).or_else(|| self.newborns.before(call)).or_else(|| self.holds.before(call))

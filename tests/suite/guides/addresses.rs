@@ -1,0 +1,177 @@
+//! The guide on addresses: its tables and pictures are made by the code that places subnets.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use fgw::four_tier_vpc::{Config, FourTierVpc};
+use fgw::objects::{Entry, Inventory, Object, Spec, Subnet};
+use fgw::plugin::{AttributePath, Nested as _, Value, schema};
+use fgw::product::{AvailabilityZone, Blueprint, Context, Facts, Product as _, Scope};
+use ipnet::Ipv4Net;
+
+use super::Guide;
+
+/// Inputs beside the name of the network and its range.
+type Inputs = Vec<(&'static str, Value)>;
+
+/// The tiers, as they are called in slots, and for readers.
+const TIERS: [(&str, &str); 4] = [
+    ("public", "public"),
+    ("private_app", "private app"),
+    ("private_persistence", "private persistence"),
+    ("transit", "transit"),
+];
+
+fn config(range: &str, inputs: &Inputs) -> Config {
+    let mut value =
+        Value::map([("vpc_name", "main".into()), ("cidr_block", range.into()), ("num_nat_gateways", 0_i64.into())]);
+    for (name, input) in inputs {
+        value.set(name, input.clone());
+    }
+    let value = schema::with_defaults(&Config::attributes(), &value);
+    let mut problems = Vec::new();
+    let config = Config::decode(&value, &AttributePath::root(), &mut problems);
+    config.filter(|_| problems.is_empty()).unwrap_or_else(|| panic!("{problems:?}"))
+}
+
+/// A network after one configuration after another has been applied, each with the AZs that the Region had then.
+struct Network {
+    range: Ipv4Net,
+    objects: Vec<Object>,
+}
+
+impl Network {
+    fn after(range: &str, steps: &[(Inputs, &str)]) -> Self {
+        let mut prior: Option<Config> = None;
+        let mut objects: Vec<Object> = Vec::new();
+        for (inputs, letters) in steps {
+            let config = config(range, inputs);
+            let entry = |object: &Object| Entry::new(object.key.clone(), &*object.key.slot, object.spec.clone());
+            let existing = Inventory { entries: objects.iter().map(entry).collect() };
+            objects = blueprint(&config, prior.as_ref(), &existing, letters);
+            prior = Some(config);
+        }
+        Self { range: range.parse().expect("a range"), objects }
+    }
+
+    /// In three AZs from the start.
+    fn new(range: &str, inputs: Inputs) -> Self {
+        Self::after(range, &[(inputs, "abc")])
+    }
+
+    fn subnets(&self) -> impl Iterator<Item = (&str, &Subnet)> {
+        self.objects.iter().filter_map(|object| match &object.spec {
+            Spec::Subnet(subnet) => Some((object.key.slot.as_str(), subnet)),
+            _ => None,
+        })
+    }
+
+    fn block(&self, tier: &str, index: u32) -> Option<Ipv4Net> {
+        let slot = format!("subnet.{tier}.{index}");
+        let (_, subnet) = self.subnets().find(|(it, _)| *it == slot)?;
+        Some(subnet.cidr_block.known().expect("nothing is unknown").parse().expect("a block"))
+    }
+
+    fn zones(&self) -> BTreeMap<u32, &str> {
+        self.subnets().map(|(_, subnet)| (subnet.index, subnet.availability_zone.as_str())).collect()
+    }
+
+    /// A column for each AZ, a row for each tier.
+    fn table(&self) -> String {
+        let zones = self.zones();
+        let mut table = "| Tier |".to_owned();
+        for (index, zone) in &zones {
+            write!(table, " AZ {index}: {zone} |").expect("text grows");
+        }
+        table += &format!("\n|---|{}\n", "---|".repeat(zones.len()));
+        for (slot, name) in TIERS {
+            let blocks: Vec<String> =
+                zones.keys().filter_map(|index| self.block(slot, *index)).map(|block| block.to_string()).collect();
+            if !blocks.is_empty() {
+                table += &format!("| {name} | {} |\n", blocks.join(" | "));
+            }
+        }
+        table
+    }
+
+    /// One character for each block of the smallest size, with the index of the AZ that has it.
+    fn picture(&self) -> String {
+        let smallest = self.subnets().filter_map(|(_, it)| it.cidr_block.known()?.parse().ok());
+        let smallest = smallest.map(|block: Ipv4Net| block.prefix_len()).max().expect("there are subnets");
+        let all: Vec<Ipv4Net> = self.range.subnets(smallest).expect("the range is larger").collect();
+        let mut text = format!("{}: {} blocks of /{smallest}\n\n", self.range, all.len());
+        let label = |name: &str| format!("{name:<20}");
+        let tens =
+            |number: usize| if number.is_multiple_of(10) { char::from(b'0' + (number / 10 % 10) as u8) } else { ' ' };
+        let units = |number: usize| char::from(b'0' + (number % 10) as u8);
+        text += &format!("{}{}\n", label("block number"), (0..all.len()).map(tens).collect::<String>().trim_end());
+        text += &format!("{}{}\n", label(""), (0..all.len()).map(units).collect::<String>());
+        for (slot, name) in TIERS {
+            let indices: Vec<u32> =
+                self.zones().into_keys().filter(|index| self.block(slot, *index).is_some()).collect();
+            let holder = |block: &Ipv4Net| {
+                let index = indices.iter().find(|index| self.block(slot, **index).is_some_and(|it| it.contains(block)));
+                index.and_then(|index| char::from_digit(*index, 10)).unwrap_or('.')
+            };
+            if !indices.is_empty() {
+                text += &format!("{}{}\n", label(name), all.iter().map(holder).collect::<String>());
+            }
+        }
+        format!("```text\n{text}```\n")
+    }
+}
+
+fn blueprint(config: &Config, prior: Option<&Config>, existing: &Inventory, letters: &str) -> Vec<Object> {
+    let zone = |letter: char| AvailabilityZone {
+        name: format!("eu-central-1{letter}"),
+        id: format!("euc1-{letter}"),
+        state: "available".into(),
+    };
+    let facts = Facts {
+        availability_zones: Some(letters.chars().map(zone).collect()),
+        gateway_endpoint_services: Some(["s3", "dynamodb"].map(|it| format!("com.amazonaws.eu-central-1.{it}")).into()),
+        ..Facts::default()
+    };
+    let scope = Scope { partition: "aws".into(), region: "eu-central-1".into(), ..Scope::default() };
+    match FourTierVpc::blueprint(&Context { config, prior, existing, scope: &scope, facts: &facts }) {
+        Ok(Blueprint::Decided { objects, .. }) => objects,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn transit() -> Inputs {
+    vec![("create_transit_subnets", true.into())]
+}
+
+#[test]
+fn the_guide_on_addresses_holds_what_the_code_gives() {
+    let mut guide = Guide::open("addresses.md");
+    let plain = Network::new("10.0.0.0/16", Vec::new());
+    guide.put("default", &plain.table());
+    guide.put("default-picture", &plain.picture());
+    let with_transit = Network::new("10.0.0.0/16", transit());
+    guide.put("transit", &with_transit.table());
+    guide.put("transit-picture", &with_transit.picture());
+    let later = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (transit(), "abc")]);
+    guide.put("transit-later", &later.table());
+    guide.put("transit-later-picture", &later.picture());
+    let fourth = Network::after("10.0.0.0/16", &[(Vec::new(), "bcd"), (Vec::new(), "abcd")]);
+    guide.put("zone-later", &fourth.table());
+    let excluded = vec![("availability_zone_exclude_names", vec!["eu-central-1a"].into())];
+    let exchanged = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (excluded, "abcd")]);
+    guide.put("zone-exchanged", &exchanged.table());
+    let entries = Value::map([("AZ-1", "10.0.240.0/24".into())]);
+    let written = vec![("public_subnet_cidr_blocks", entries)];
+    let explicit = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (written.clone(), "abc")]);
+    guide.put("explicit", &explicit.table());
+    let forgotten = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (written, "abc"), (Vec::new(), "abc")]);
+    assert_eq!(forgotten.table(), explicit.table(), "the guide says that taking an entry out moves nothing");
+    let sizes = vec![("public_subnet_bits", 8_i64.into()), ("private_subnet_bits", 3_i64.into())];
+    let sizes: Inputs = sizes.into_iter().chain([("private_subnet_spacing", 2_i64.into())]).collect();
+    let sized = Network::new("10.0.0.0/16", sizes);
+    guide.put("sizes", &sized.table());
+    let small = Network::new("10.20.0.0/20", Vec::new());
+    guide.put("small", &small.table());
+    guide.put("small-picture", &small.picture());
+    guide.check();
+}

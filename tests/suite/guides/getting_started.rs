@@ -1,0 +1,75 @@
+//! The guide to the first steps: its own blocks are run, against an emulator that is started as it says.
+
+use std::process::Command;
+
+use super::Guide;
+use crate::support::emulator::Emulator;
+use crate::support::terraform::Workspace;
+use crate::support::{http, venv};
+
+/// Where the guide has its emulator.
+const PORT: &str = "127.0.0.1:4566";
+
+/// The blocks of a language, such as those after "```terraform".
+fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
+    let begin = format!("\n```{language}\n");
+    text.split(&begin).skip(1).map(|rest| rest.split_once("\n```").expect("a block ends").0).collect()
+}
+
+/// The only one.
+fn block(text: &str, language: &str) -> String {
+    let blocks = blocks(text, language);
+    assert_eq!(blocks.len(), 1, "the guide has one block of {language}");
+    blocks[0].to_owned()
+}
+
+#[test]
+fn the_first_steps_lead_to_an_answer_and_back_to_nothing() {
+    let guide = Guide::open("getting-started-without-an-aws-account.md").text;
+    let emulator = Emulator::ministack();
+    let here = |text: String| {
+        assert!(text.contains(PORT), "a block leads to the emulator");
+        text.replace(PORT, &format!("127.0.0.1:{}", emulator.port))
+    };
+    let workspace = Workspace::bare();
+
+    workspace.write("function.py", &here(block(&guide, "python")));
+    let python = Command::new(venv::program("python")).arg("function.py").current_dir(workspace.path()).output();
+    let python = python.expect("the environment has Python");
+    let arn = String::from_utf8_lossy(&python.stdout).trim().to_owned();
+    assert!(guide.contains(&format!("It prints `{arn}`.")), "{arn} {}", String::from_utf8_lossy(&python.stderr));
+
+    workspace.write("main.tf", &here(block(&guide, "terraform")));
+    let plan = workspace.plan(&[]);
+    assert!(plan.says("Plan: 2 to add, 0 to change, 0 to destroy."), "{plan}");
+    workspace.apply(&[]).succeeded();
+    workspace.assert_nothing_to_do();
+
+    let url = workspace.state().output("url").as_str().expect("a URL").to_owned();
+    let host = url.strip_prefix("http://").expect("the emulator speaks plain HTTP");
+    assert!(host.ends_with(&format!(".localhost:{}", emulator.port)), "{url}");
+    let answer = http::Request::new(emulator.port, "GET", "/hello").header("host", host).send().expect("an answer");
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert!(guide.contains(&format!("answers `{}`.", answer.body)), "{answer:?}");
+
+    workspace.destroy().succeeded();
+    let account = emulator.default_account();
+    let left: Vec<String> = account.ours().into_iter().filter(|line| line.contains("getting-started")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    account.boto("lambda", "delete_function", serde_json::json!({ "FunctionName": "hello" }));
+}
+
+#[test]
+fn the_first_steps_use_the_emulator_that_the_tests_use() {
+    let guide = Guide::open("getting-started-without-an-aws-account.md").text;
+    let requirements = include_str!("../../requirements.txt");
+    let install = guide.lines().find(|line| line.contains("pip install")).expect("the guide installs the emulator");
+    let packages: Vec<&str> = install.split_whitespace().filter(|word| word.contains("==")).collect();
+    assert_eq!(packages.len(), 2, "{install}");
+    for package in packages {
+        assert!(requirements.lines().any(|line| line == package), "the tests have another version than {package}");
+    }
+    // As the test above is run against one that support/emulator.rs has started.
+    let start = "BIND_HOST=127.0.0.1 MINISTACK_HOST=localhost GATEWAY_PORT=4566 IOT_MTLS_ENABLED=0 SFTP_ENABLED=0";
+    assert!(blocks(&guide, "shell").iter().any(|block| block.starts_with(start)), "the emulator is started otherwise");
+}
