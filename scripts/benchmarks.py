@@ -39,8 +39,8 @@ METHOD = """\
 - Calls are counted by the proxy, retries included. *Looks* are the calls that read before the first that changes
   something; after it, a provider reads to wait for what it has changed (fgw), or to read it again, too (hashicorp/aws).
 - The critical path is the longest chain of calls in which each needs the answer to the one before, times the latency, and
-  the time that NAT gateways are pending. The chain is stated below and not found; each run was searched for its calls, one
-  after the other.
+  the time that NAT gateways are pending. It takes the VPC as made first and alone, as fgw does, so that a killed run leaves
+  nothing without an owner. The chain is stated and not found; each run was searched for its calls, one after the other.
 - A run of fgw takes API Gateway's rate limit into account, ten calls a second after the first forty, as AWS refuses more.
   The emulator does not, and hashicorp/aws, which sends as fast as it is answered, has the benefit of that.
 - All medians. Each run has an account of its own. Binaries are in the page cache.
@@ -64,7 +64,7 @@ def table(heads, rows, left=1):
 
 
 def seconds(ms):
-    return f"{ms / 1000:.2f} s" if ms >= 10 else f"{ms:.1f} ms"
+    return f"{ms / 1000:.2f} s" if abs(ms) >= 1000 else f"{ms:.0f} ms"
 
 
 def megabytes(amount, unit):
@@ -74,7 +74,9 @@ def megabytes(amount, unit):
 def fraction(ours, theirs):
     """How a share of something reads, such as 1/12."""
     if not ours:
-        return "none" if theirs else "equal"
+        return "none" if theirs else "the same"
+    if abs(theirs / ours - 1) < 0.02:
+        return "the same"
     return f"1/{theirs / ours:.1f}" if theirs >= ours else f"{ours / theirs:.1f} times"
 
 
@@ -90,6 +92,10 @@ def title(topology):
     if topology["nat_pending_s"]:
         text += f", NAT pending {topology['nat_pending_s']} s"
     return text
+
+
+def sentence(text):
+    return text[0].upper() + text[1:]
 
 
 class Measured:
@@ -144,7 +150,7 @@ def ratios(measured, heading):
 
 
 def absolutes(measured):
-    heads = ["operation", "provider", "runs", "wall", "provider CPU", "memory", "calls", "looks", "changing", "at once",
+    heads = ["operation", "provider", "runs", "wall", "fastest to slowest", "provider CPU", "memory", "calls", "looks", "changing", "at once",
              "emulator at work"]
     text = ""
     for topology in measured.topologies:
@@ -155,12 +161,14 @@ def absolutes(measured):
                 if not samples:
                     continue
                 middle = lambda of: measured.median(topology, side, operation, of)
+                walls = [sample["wall_ms"] for sample in samples]
                 rows.append([
-                    operation, name, len(samples), seconds(middle("wall_ms")), seconds(middle("provider_cpu_ms")),
+                    operation, name, len(samples), seconds(middle("wall_ms")), f"{seconds(min(walls))} to {seconds(max(walls))}",
+                    seconds(middle("provider_cpu_ms")),
                     megabytes(middle("peak_kb"), 1024), f"{middle(all_calls):g}", f"{middle('looks'):g}",
                     f"{middle('changing'):g}", f"{middle('peak_concurrency'):g}", seconds(middle("emulator_ms")),
                 ])
-        text += f"### {title(topology).capitalize()}\n\n" + table(heads, rows, left=2) + actions(measured, topology)
+        text += f"### {sentence(title(topology))}\n\n" + table(heads, rows, left=2) + actions(measured, topology)
     return text
 
 
@@ -193,10 +201,11 @@ def growth(measured):
                 *(seconds(middle(operation, "provider_cpu_ms")) for operation in ["apply", "plan"]), megabytes(memory, 1024),
                 *(f"{middle(operation, all_calls):g}" for operation in ["apply", "plan", "destroy"]),
             ])
-    text = "## How cost grows with size\n\nNo latency, NAT gateways ready at once.\n\n" + table(heads, rows, left=2)
+    text = ("## How cost grows with size\n\nNo latency, NAT gateways ready at once. What hashicorp/aws takes of the network of "
+            "3 AZs and of the gateway of 10 routes is below.\n\n" + table(heads, rows, left=2))
     not_run = [title(topology) for topology in measured.part["not_run"]]
     if not_run:
-        text += f"hashicorp/aws was not run, as it takes too long: {'; '.join(not_run)}.\n\n"
+        text += f"hashicorp/aws was not run on these, as it takes too long: {'; '.join(not_run)}.\n\n"
     return text
 
 
@@ -281,10 +290,12 @@ def paths(network):
             wall, bound = (network.median(topology, "fgw", operation, of) for of in ["wall_ms", "bound_ms"])
             if bound:
                 rows.append([title(topology), operation, seconds(bound), seconds(wall), f"{wall / bound:.2f}",
-                             seconds(wall - bound)])
+                             f"{network.median(topology, 'fgw', operation, lambda sample: len(sample['walked'])):g}"])
     if not rows:
         return ""
-    text = "## The critical path\n\n" + table(["", "operation", "critical path", "fgw", "times", "beside it"], rows, left=2)
+    text = "## The critical path\n\n" + table(["", "operation", "critical path", "fgw", "times", "calls one after the other"], rows, left=2)
+    text += ("The last column is what fgw really did one after the other: from its last call back to the first, always the "
+             "call that had ended last before.\n\n")
     for operation, chain in chains.items():
         seen = "in each run, in this order" if chain["holds"] else "not in each run in this order"
         text += f"- {operation}: {', '.join(chain['calls'])} ({seen}).\n"
@@ -309,6 +320,9 @@ def page(parts):
     text = INTRODUCTION + "\n"
     if all("aws" not in part["sides"] for part in parts.values()):
         text += "No hashicorp/aws was found on this machine: fgw is measured alone, and there are no ratios.\n\n"
+    for difference in (it for part in parts.values() for it in part["differences"]):
+        text += (f"**{SIDES[difference['side']]} has not made the same of {title(difference['topology'])}** as the first run. How "
+                 f"many it has made, and how many that one: {json.dumps(difference['made'])}.\n\n")
     text += ratios(network, "## The network") + ratios(gateway, "## The gateway")
     text += goals(parts, network, grown) + growth(grown) + paths(network) + starts(parts.get("start"))
     for name, measured in [("network", network), ("gateway", gateway)]:

@@ -25,7 +25,7 @@ pub(crate) struct Calls {
     pub(crate) chain: &'static [&'static str],
     /// Whether the log has these calls one after the other.
     pub(crate) chain_holds: bool,
-    /// Latency times the chain, and the wait for NAT gateways: no provider can be faster.
+    /// Latency times the chain, and the wait for NAT gateways: the least that fgw can take.
     pub(crate) bound: Duration,
     /// What the run itself did one after the other: from its last call back to the first, always the call whose end came last
     /// before the beginning.
@@ -60,7 +60,8 @@ impl Calls {
 /// credentials twice, as Terraform starts the provider once to plan and once to apply.
 fn chain(kind: Kind, operation: &str) -> &'static [&'static str] {
     match (kind, operation) {
-        // An address and the attached gateway are there by the time that the subnet is; the route needs the gateway ready.
+        // The VPC is made first and alone, as all else carries its id in its tags. Addresses and subnets are there before the
+        // internet gateway is attached, and the route needs a NAT gateway that is ready.
         (Kind::Network, "apply") => &[
             "GetCallerIdentity",
             "DescribeAvailabilityZones",

@@ -13,11 +13,11 @@ use crate::topology::{Kind, Side, Topology, Workspace};
 /// What stands in an account: kinds of objects and how many there are of each.
 pub(crate) type Look = BTreeMap<String, usize>;
 
-/// Measures each operation, in an account of its own, and gives what the apply has made.
-pub(crate) fn cycle(results: &mut Results, topology: &Topology, side: &Side, round: usize) -> Look {
+/// Measures each operation, in an account of its own. What the apply has made must look like what the first one of this topology
+/// has made, or the two sides would be compared in making different things.
+pub(crate) fn cycle(results: &mut Results, topology: &Topology, side: &Side, round: usize, first: &mut Option<Look>) {
     let proxy = account(topology);
     let workspace = Workspace::new(topology, side, &proxy);
-    let mut look = Look::new();
     for operation in ["apply", "plan", "change", "destroy"] {
         workspace.set(topology, side, &proxy, ["change", "destroy"].contains(&operation));
         proxy.clear_calls();
@@ -28,12 +28,17 @@ pub(crate) fn cycle(results: &mut Results, topology: &Topology, side: &Side, rou
         assert!(!side.is_fgw || cannot.is_empty(), "the emulator cannot play its part: {cannot:?}");
         results.add(topology, side, round, operation, &run, &calls, cannot.len());
         match operation {
-            "apply" => look = look_at(&proxy),
+            "apply" => {
+                let look = look_at(&proxy);
+                let first = first.get_or_insert_with(|| look.clone());
+                if look != *first {
+                    results.differs(topology, side, &look, first);
+                }
+            }
             "plan" => assert_eq!(calls.changing, 0, "a plan changes nothing: {:?}", calls.by_action),
             _ => {}
         }
     }
-    look
 }
 
 fn arguments(operation: &str) -> &'static [&'static str] {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::calls::Calls;
+use crate::cycle::Look;
 use crate::process::Run;
 use crate::topology::{Side, Topology};
 
@@ -25,7 +26,7 @@ impl Results {
         eprintln!("--- {part}");
         let json = json!({
             "part": part, "origin": origin(), "sides": sides.iter().map(|side| side.name).collect::<Vec<_>>(),
-            "samples": [], "start": [], "not_run": [],
+            "samples": [], "start": [], "not_run": [], "differences": [],
         });
         Self { file: directory.join(format!("{part}.json")), json }
     }
@@ -84,6 +85,18 @@ impl Results {
     /// hashicorp/aws is there and was not measured on this.
     pub(crate) fn not_run(&mut self, topology: &Topology) {
         self.push("not_run", topology.json());
+    }
+
+    /// A side has not made what the first one has: the page says so at its top.
+    pub(crate) fn differs(&mut self, topology: &Topology, side: &Side, look: &Look, first: &Look) {
+        let kinds = look.keys().chain(first.keys()).filter(|kind| look.get(*kind) != first.get(*kind));
+        let difference = kinds.map(|kind| {
+            let count = |look: &Look| look.get(kind).copied().unwrap_or_default();
+            (kind.clone(), json!([count(look), count(first)]))
+        });
+        let difference: Value = difference.collect::<serde_json::Map<_, _>>().into();
+        eprintln!("{} has made something else: {difference}", side.name);
+        self.push("differences", json!({ "topology": topology.json(), "side": side.name, "made": difference }));
     }
 
     pub(crate) fn finish(self) {
