@@ -2,7 +2,8 @@
 #
 # Variables: TERRAFORM=tofu, PYTHON=python3.12 (other programs), TOFU=PATH (see test), FGW_VENV=DIR (another Python
 # environment), FGW_BINARY=PATH and KEEP=1 (see demo), PROFILE=release and INSTALL_DIR=DIR (see install), GPG_KEY=ID,
-# TARGET=TRIPLE and more (see package; scripts/package.py names them all).
+# TARGET=TRIPLE and more (see package; scripts/package.py names them all), FGW_BENCH_AWS_PROVIDER=DIR,
+# ONLY=network,gateway, RUNS=5, TRY=1 and FGW_BINARY=PATH (see bench, and benches/topologies.rs).
 
 PROFILE ?= dev
 INSTALL_DIR ?= $(HOME)/.local/share/terraform-provider-fgw
@@ -11,7 +12,7 @@ TOFU ?= tofu
 export TERRAFORM
 
 .DEFAULT_GOAL := help
-.PHONY: help build install lint fmt test torture package package-sums package-test deny demo demo-end clean-venv
+.PHONY: help build install lint fmt test torture bench package package-sums package-test deny demo demo-end clean-venv
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +28,7 @@ lint: ## Check format, lints and examples; changes nothing
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
-	$(TERRAFORM) fmt -check -diff -recursive examples
+	$(TERRAFORM) fmt -check -diff -recursive examples benches
 	@for script in scripts/*.sh .ci/run; do sh -n "$$script" || exit 1; done
 	@python=$$(scripts/prerequisites.sh python) && for script in scripts/*.py examples/demo/functions/*.py; do \
 	    "$$python" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$$script" || exit 1; done
@@ -35,7 +36,7 @@ lint: ## Check format, lints and examples; changes nothing
 fmt: ## Format Rust and Terraform files
 	@scripts/prerequisites.sh cargo terraform
 	cargo fmt
-	$(TERRAFORM) fmt -recursive examples
+	$(TERRAFORM) fmt -recursive examples benches
 
 test: ## Run every test: unit, property, golden, and Terraform (OpenTofu too, if there is a tofu) against two emulators
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
@@ -51,6 +52,14 @@ torture: ## Run the campaigns of failures whole (hours), and write what they cou
 	rm -rf target/torture
 	FGW_TORTURE=whole cargo test --locked --test suite campaigns::
 	@"$$(scripts/prerequisites.sh python)" scripts/reliability.py target/torture
+
+bench: ## Measure fgw, and hashicorp/aws from FGW_BENCH_AWS_PROVIDER, and write BENCHMARKS.md (about 25 minutes)
+	@scripts/prerequisites.sh cargo python terraform >/dev/null
+	@scripts/venv.sh >/dev/null
+	$(if $(FGW_BINARY),,cargo build --release --locked)
+	FGW_BINARY="$(or $(FGW_BINARY),target/release/terraform-provider-fgw)" \
+	    cargo bench --locked --profile dev --bench topologies
+	@"$$(scripts/prerequisites.sh python)" scripts/benchmarks.py $(if $(TRY),target/bench-try target/bench-try/BENCHMARKS.md,target/bench)
 
 package: PROFILE := release
 package: ## Build the release for this platform and write what a registry needs into target/package; GPG_KEY=ID signs it

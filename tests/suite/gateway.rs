@@ -2,6 +2,8 @@
 
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
+#[path = "gateway/budget.rs"]
+mod budget;
 #[path = "gateway/change.rs"]
 mod change;
 #[path = "gateway/dns.rs"]

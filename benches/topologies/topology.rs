@@ -1,0 +1,172 @@
+//! What is measured: a provider, and a topology of a certain size on an account of certain manners.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::proxy::Proxy;
+use crate::support::reaper;
+
+/// A provider, and how Terraform finds it.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    /// `fgw` or `aws`, as the folder of its configurations is called.
+    pub(crate) name: &'static str,
+    pub(crate) is_fgw: bool,
+    pub(crate) binary: PathBuf,
+    source: &'static str,
+}
+
+impl Side {
+    pub(crate) fn fgw(binary: &Path) -> Self {
+        let binary = binary.canonicalize().unwrap_or_else(|error| panic!("FGW_BINARY {}: {error}", binary.display()));
+        Self { name: "fgw", is_fgw: true, binary, source: "fgw/fgw" }
+    }
+
+    pub(crate) fn aws(folder: &Path) -> Self {
+        let files = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        let mut paths = files.filter_map(|file| Some(file.ok()?.path()));
+        let is_provider = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("terraform-provider-aws"))
+        };
+        let found = paths.find(is_provider).unwrap_or_else(|| panic!("{} holds no hashicorp/aws", folder.display()));
+        let binary = found.canonicalize().expect("it has just been found");
+        Self { name: "aws", is_fgw: false, binary, source: "hashicorp/aws" }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Network,
+    Gateway,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Network => "network",
+            Self::Gateway => "gateway",
+        }
+    }
+}
+
+/// A size, and the manners of AWS.
+#[derive(Clone, Debug)]
+pub(crate) struct Topology {
+    pub(crate) kind: Kind,
+    pub(crate) azs: usize,
+    pub(crate) routes: usize,
+    pub(crate) copies: usize,
+    pub(crate) latency_ms: u64,
+    pub(crate) nat_pending_s: u64,
+}
+
+impl Topology {
+    /// One of it, in one AZ or with one route, on an AWS that answers at once.
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self { kind, azs: 1, routes: 1, copies: 1, latency_ms: 0, nat_pending_s: 0 }
+    }
+
+    pub(crate) fn azs(&self, azs: usize) -> Self {
+        Self { azs, ..self.clone() }
+    }
+
+    pub(crate) fn routes(&self, routes: usize) -> Self {
+        Self { routes, ..self.clone() }
+    }
+
+    pub(crate) fn copies(&self, copies: usize) -> Self {
+        Self { copies, ..self.clone() }
+    }
+
+    pub(crate) fn latency(&self, latency_ms: u64) -> Self {
+        Self { latency_ms, ..self.clone() }
+    }
+
+    pub(crate) fn nat_pending(&self, nat_pending_s: u64) -> Self {
+        Self { nat_pending_s, ..self.clone() }
+    }
+
+    /// How many functions the routes call, in turn.
+    pub(crate) fn functions(&self) -> usize {
+        if self.routes < 20 { 5 } else { 20 }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let Self { kind, azs, routes, copies, latency_ms, nat_pending_s } = self;
+        let mut json = json!({
+            "kind": kind.name(), "copies": copies, "latency_ms": latency_ms, "nat_pending_s": nat_pending_s,
+        });
+        match kind {
+            Kind::Network => json["azs"] = (*azs).into(),
+            Kind::Gateway => json["routes"] = (*routes).into(),
+        }
+        json
+    }
+
+    /// The values of the configuration's variables, before the change or after it. The plain configurations know no copies.
+    fn variables(&self, proxy: &Proxy, side: &Side, is_changed: bool) -> Value {
+        let mut variables = json!({ "endpoint": proxy.endpoint(), "account": proxy.account().id });
+        match self.kind {
+            Kind::Network => {
+                variables["azs"] = self.azs.into();
+                let tags = [("project", "bench"), ("cost_centre", "42")];
+                variables["tags"] = tags.into_iter().take(1 + usize::from(is_changed)).collect();
+            }
+            Kind::Gateway => {
+                variables["routes"] = (self.routes + usize::from(is_changed)).into();
+                variables["functions"] = self.functions().into();
+            }
+        }
+        if side.is_fgw {
+            variables["copies"] = self.copies.into();
+        } else {
+            assert_eq!(self.copies, 1, "the plain configuration is of one network or gateway");
+        }
+        variables
+    }
+}
+
+/// A folder with the configuration of one side for one topology.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    folder: TempDir,
+}
+
+impl Workspace {
+    pub(crate) fn new(topology: &Topology, side: &Side, proxy: &Proxy) -> Self {
+        let folder = tempfile::Builder::new().prefix("fgw-bench-").tempdir().expect("a temporary directory");
+        reaper::directory_made(folder.path());
+        let workspace = Self { folder };
+        let configuration = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("benches")
+            .join(side.name)
+            .join(topology.kind.name())
+            .join("main.tf");
+        let configuration = fs::read_to_string(&configuration).expect("each side has a configuration of each kind");
+        let providers = side.binary.parent().expect("a binary is in a folder").display();
+        let overrides = format!(
+            "provider_installation {{\n  dev_overrides {{\n    \"{}\" = \"{providers}\"\n  }}\n  direct {{}}\n}}\n",
+            side.source
+        );
+        workspace.write("main.tf", &configuration);
+        workspace.write("terraformrc", &overrides);
+        workspace.set(topology, side, proxy, false);
+        workspace
+    }
+
+    /// Sets the variables as they are before the change or after it.
+    pub(crate) fn set(&self, topology: &Topology, side: &Side, proxy: &Proxy, is_changed: bool) {
+        self.write("terraform.tfvars.json", &topology.variables(proxy, side, is_changed).to_string());
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, file: &str, content: &str) {
+        fs::write(self.path().join(file), content).expect("the folder is ours");
+    }
+}
