@@ -9,7 +9,7 @@ TERRAFORM ?= terraform
 export TERRAFORM
 
 .DEFAULT_GOAL := help
-.PHONY: help build install lint fmt test torture demo demo-end clean-venv
+.PHONY: help build install lint fmt docs test torture demo demo-end clean-venv
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,10 @@ fmt: ## Format Rust and Terraform files
 	@scripts/prerequisites.sh cargo terraform
 	cargo fmt
 	$(TERRAFORM) fmt -recursive examples
+
+docs: ## Write the pages of docs that are made from the schema, the examples and the blueprints
+	@scripts/prerequisites.sh cargo >/dev/null
+	UPDATE_EXPECT=1 cargo test --locked --test suite docs::
 
 test: ## Run every test: unit, property, golden, and Terraform against two emulators of AWS
 	@scripts/prerequisites.sh cargo python terraform >/dev/null

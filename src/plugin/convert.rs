@@ -81,7 +81,7 @@ fn convert_nested_block(attribute: &Attribute, owner: Owner) -> Result<pb::schem
         Nesting::Map => NestingMode::Map,
     };
     let mut block = convert_block(nested, owner).map_err(|error| format!("{}.{error}", attribute.name))?;
-    block.description = attribute.description.clone();
+    block.description = attribute.text();
     block.deprecated = attribute.deprecation.is_some();
     block.deprecation_message = attribute.deprecation.clone().unwrap_or_default();
     Ok(pb::schema::NestedBlock {
@@ -100,7 +100,7 @@ fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::
     let is_filled_in = attribute.default.is_some() || attribute.mode == Mode::OptionalComputed;
     let mut converted = pb::schema::Attribute {
         name: attribute.name.clone(),
-        description: attribute.description.clone(),
+        description: attribute.text(),
         description_kind: pb::StringKind::Markdown.into(),
         required: !computed && attribute.mode == Mode::Required,
         optional: !computed && matches!(attribute.mode, Mode::Optional | Mode::OptionalComputed),
