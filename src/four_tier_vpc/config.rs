@@ -54,7 +54,7 @@ crate::attributes! {
         /// its state.
         availability_zone_state: Input<Option<String>> = optional()
             .check(Check::one_of(&["available", "information", "impaired", "unavailable"]))
-            .change(Change::Parts("may add AZs that it lets in, and removes none")),
+            .change(Change::Parts("may add AZs that it lets in, with subnets, and removes none")),
         /// Has no effect: the Region is that of the provider.
         cloud_region: Input<String>
             = default("").deprecated("The Region is that of the provider.").changes_nothing(),
@@ -126,14 +126,16 @@ crate::attributes! {
         enable_network_address_usage_metrics: Input<bool> = default(false).in_place(),
 
         /// Bits added to the VPC's prefix length for public subnets: 5 makes /21 of /16.
-        public_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED)),
+        public_subnet_bits: Input<i64>
+            = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED_WITH_NAT)),
         /// Bits added to the VPC's prefix length for private app subnets: 5 makes /21 of /16.
         private_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED)),
         /// Bits added to the VPC's prefix length for private persistence subnets: 5 makes /21 of /16.
         persistence_subnet_bits: Input<i64>
             = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED)),
         /// Bits added to the VPC's prefix length for transit subnets: 5 makes /21 of /16.
-        transit_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED)),
+        transit_subnet_bits: Input<i64>
+            = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED_WITH_NAT)),
         /// Number of blocks from one tier to the next, without a transit tier. It places new subnets and moves none.
         subnet_spacing: Input<i64> = default(10_i64).check(Check::between(0, 4095)).changes_nothing(),
         /// Number of blocks from one tier to the next, with a transit tier. It places new subnets and moves none.
@@ -146,7 +148,7 @@ crate::attributes! {
             = optional_computed().check(Check::between(0, 4095)).change(Change::Parts(EXCHANGED)),
         /// Number of the first transit block; null means three times the spacing between tiers.
         transit_subnet_spacing: Input<Option<i64>>
-            = optional_computed().check(Check::between(0, 4095)).change(Change::Parts(EXCHANGED)),
+            = optional_computed().check(Check::between(0, 4095)).change(Change::Parts(EXCHANGED_WITH_NAT)),
         /// CIDR blocks of public subnets, from /16 to /28, by `AZ-0`, `AZ-1`, ...: `AZ-0 = "10.0.0.0/20"`. A missing
         /// one is computed.
         public_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Parts(ENTRY)),
@@ -278,7 +280,13 @@ crate::attributes! {
 }
 
 /// What a change does that moves the subnets of one tier.
-const EXCHANGED: &str = "exchanges the tier's subnets, and the NAT gateways in them";
+const EXCHANGED: &str = "exchanges the tier's subnets; an old one in which something stands is listed in `leaving`, \
+     and goes when that has moved";
+
+/// The same, of a tier that NAT gateways may stand in.
+const EXCHANGED_WITH_NAT: &str = "exchanges the tier's subnets with the NAT gateways in them, and breaks the \
+     connections through those; an old subnet in which something else stands is listed in `leaving`, and goes when \
+     that has moved";
 
 /// What a change of explicit blocks does.
 const ENTRY: &str = "of an entry to another block exchanges that subnet; removing an entry moves nothing";

@@ -106,8 +106,8 @@ crate::attributes! {
         hosted_zone_id: Input<Option<String>> = optional().change(Change::Parts(
             "writes the record into the new zone and deletes it from the old one"
         )),
-        /// Patterns of keys in `aws_objects`, where `*` stands for any text: the drift of these objects is neither
-        /// reported nor mended, as long as the configuration wants nothing else of them.
+        /// Patterns of keys in `aws_objects`, such as `route.*`, where `*` stands for any text: the drift of these
+        /// objects is neither reported nor mended, as long as the configuration wants nothing else of them.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
         /// How long operations may take.
         timeouts: Input<Option<OperationTimeouts>> = optional().block().changes_nothing(),
@@ -124,7 +124,7 @@ crate::attributes! {
         /// Description of the integration, at most 1024 characters. Routes of equal function, payload version, timeout
         /// and description share one integration.
         description: Input<Option<String>> = optional().change(Change::Parts(OTHER_INTEGRATION)),
-        /// Format in which the function is called.
+        /// Format in which the function is called, of the event and of the answer.
         payload_format_version: Input<String>
             = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).change(Change::Parts(OTHER_INTEGRATION)),
         /// Milliseconds after which API Gateway gives up on the function.
@@ -143,7 +143,7 @@ crate::attributes! {
         /// Invoke URI of the function, `arn:<partition>:apigateway:<region>:lambda:path/2015-03-31/functions/<function
         /// ARN>/invocations`. Null is the invoke URI of function `authorizer_name`.
         authorizer_uri: Input<Option<String>> = optional().change(Change::Parts(OTHER_AUTHORIZER)),
-        /// Format in which the function is called.
+        /// Format in which the function is called, of the event and of the answer.
         authorizer_payload_format_version: Input<String>
             = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).change(Change::Parts(OTHER_AUTHORIZER)),
         /// What in a request identifies the caller: `$request.header.<name>`, `$request.querystring.<name>`,

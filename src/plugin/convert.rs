@@ -161,7 +161,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::plugin::Value;
+    use crate::plugin::{Change, Value};
 
     fn text(name: &str) -> Attribute {
         Attribute::new(name, AttributeType::Plain(Type::String), "Some *text*.")
@@ -247,6 +247,21 @@ mod tests {
         assert_eq!(code.description, "Some *text*.");
         assert_eq!(code.description_kind(), pb::StringKind::Markdown);
         assert_eq!(block.description, "A door.");
+    }
+
+    #[test]
+    fn a_description_ends_with_the_default_and_what_a_change_does() {
+        let told = |attribute: Attribute| block(vec![attribute]).attributes[0].description.clone();
+        assert_eq!(told(text("a").in_place()), "Some *text*. Changed in place.");
+        assert_eq!(
+            told(text("a").default("b").changes_nothing()),
+            "Some *text*. Default: `\"b\"`. A change alters nothing that exists."
+        );
+        assert_eq!(told(text("a").otherwise("5m")), "Some *text*. Default: `\"5m\"`.");
+        let exchanged = told(text("a").change(Change::Parts("exchanges the lock")));
+        assert_eq!(exchanged, "Some *text*. A change exchanges the lock.");
+        let replaced = told(text("a").change(Change::Replaces("unless it fits")));
+        assert_eq!(replaced, "Some *text*. A change replaces the whole resource, unless it fits.");
     }
 
     #[test]

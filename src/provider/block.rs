@@ -99,7 +99,7 @@ crate::attributes! {
 crate::attributes! {
     /// A role to assume.
     pub struct AssumeRole {
-        /// The ARN of the role.
+        /// The ARN of the role, such as `arn:aws:iam::123456789012:role/deploy`.
         role_arn: Option<String> = required(),
         /// The name of the session, which CloudTrail shows. By default one is made up.
         session_name: Option<String> = optional(),
@@ -109,7 +109,7 @@ crate::attributes! {
         duration: Option<String> = optional(),
         /// A policy (JSON) that further restricts what the session may do.
         policy: Option<String> = optional(),
-        /// ARNs of policies that further restrict what the session may do.
+        /// ARNs of managed policies that further restrict what the session may do.
         policy_arns: Option<Vec<String>> = optional(),
         /// Tags of the session.
         tags: Option<BTreeMap<String, String>> = optional(),
@@ -131,7 +131,7 @@ crate::attributes! {
         duration: Option<String> = optional(),
         /// A policy (JSON) that further restricts what the session may do.
         policy: Option<String> = optional(),
-        /// ARNs of policies that further restrict what the session may do.
+        /// ARNs of managed policies that further restrict what the session may do.
         policy_arns: Option<Vec<String>> = optional(),
         /// The token. Not together with `web_identity_token_file`.
         web_identity_token: Option<Secret> = optional().sensitive(),

@@ -1,4 +1,4 @@
-//! The pages of the Terraform Registry: made from the schema, the examples and the blueprints, and the same as in `docs`.
+//! The pages of the Terraform Registry: made from schema, examples and blueprints, and the same as those in `docs`.
 //!
 //! `UPDATE_EXPECT=1` writes them, which is what `make docs` does. Everything here is text from values; nothing runs.
 

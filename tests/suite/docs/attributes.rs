@@ -105,6 +105,9 @@ fn item(attribute: &Attribute, path: &str) -> String {
         AttributeType::Nested(..) => true,
         AttributeType::Plain(kind) => !fields_of(kind).is_empty(),
     };
+    if let Some(deprecation) = &attribute.deprecation {
+        text += &format!(" Deprecated: {deprecation}");
+    }
     if is_nested {
         let path = if path.is_empty() { attribute.name.clone() } else { format!("{path}.{}", attribute.name) };
         text += &format!(" See [below](#{}).", anchor(&path));
@@ -136,7 +139,7 @@ fn effect(change: Change) -> String {
         Change::Nothing => "**none**".to_owned(),
         Change::InPlace => "**in place**".to_owned(),
         Change::Disturbs(words) => format!("**in place, disruptive**: {words}"),
-        Change::Parts(words) => format!("**makes or deletes objects**: a change {words}"),
+        Change::Parts(words) => format!("**some objects**. A change {words}."),
         Change::Replaces("") => "**replaces the resource**".to_owned(),
         Change::Replaces(words) => format!("**replaces the resource**, {words}"),
     }

@@ -24,14 +24,15 @@ enum Effect {
     Replaces,
 }
 
-/// Asserts that every input of a product has an example, and that the gravest of its examples does what the schema says.
-pub(super) fn assert_true<P: Product>(basis: &Json, facts: &Facts, examples: Vec<Example>) {
+/// Asserts that every input of a product has examples, and that the gravest of them does what the schema says.
+/// `facts` is what a look into the account finds for a configuration.
+pub(super) fn assert_true<P: Product>(basis: &Json, facts: fn(&Json) -> Facts, examples: Vec<Example>) {
     let mut gravest: BTreeMap<&str, Effect> = BTreeMap::new();
     for (path, before, after) in &examples {
         assert_ne!(before, after, "{path}");
         let first = path.split('.').next().unwrap_or_default();
         assert!(after.get(first).or(before.get(first)).is_some(), "the example of {path} changes something else");
-        let effect = effect::<P>(facts, &with(basis, before), &with(basis, after));
+        let effect = effect::<P>(facts, [before, after].map(|more| with(basis, more)));
         let so_far = gravest.entry(*path).or_insert(effect);
         *so_far = effect.max(*so_far);
     }
@@ -71,13 +72,14 @@ fn declared(attributes: &[Attribute], path: &str) -> BTreeMap<String, Change> {
     all
 }
 
-fn effect<P: Product>(facts: &Facts, before: &Json, after: &Json) -> Effect {
-    let (before, after) = (decoded::<P>(before), decoded::<P>(after));
-    let existing = made(&objects::<P>(&before, None, &Inventory::default(), facts));
+fn effect<P: Product>(facts: fn(&Json) -> Facts, configs: [Json; 2]) -> Effect {
+    let [found, found_then] = configs.each_ref().map(facts);
+    let [before, after] = configs.each_ref().map(decoded::<P>);
+    let existing = made(&objects::<P>(&before, None, &Inventory::default(), &found));
     if !P::replaced_by(&before, &after, &existing).is_empty() {
         return Effect::Replaces;
     }
-    let wanted = objects::<P>(&after, Some(&before), &existing, facts);
+    let wanted = objects::<P>(&after, Some(&before), &existing, &found_then);
     let plan = plan(&existing, &wanted).expect("the change of one input can be ordered");
     plan.ops.iter().map(|op| gravity(&op.action)).max().unwrap_or(Effect::Nothing)
 }
@@ -127,8 +129,8 @@ fn objects<P: Product>(
 }
 
 /// The objects that should exist by a configuration, in an account where nothing exists.
-pub(super) fn first_objects<P: Product>(config: &Json, facts: &Facts) -> Vec<Object> {
-    objects::<P>(&decoded::<P>(config), None, &Inventory::default(), facts)
+pub(super) fn first_objects<P: Product>(config: &Json, facts: fn(&Json) -> Facts) -> Vec<Object> {
+    objects::<P>(&decoded::<P>(config), None, &Inventory::default(), &facts(config))
 }
 
 /// What exists once these objects have been made, with the ranges that pools and Amazon chose.

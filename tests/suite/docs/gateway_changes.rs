@@ -9,16 +9,20 @@ use fgw::product::{Certificate, Facts, Found};
 /// The start of the ARNs of functions in the account.
 const FUNCTION: &str = "arn:aws:lambda:eu-central-1:123456789012:function";
 
-/// Two certificates and a key.
-pub(super) fn facts() -> Facts {
+/// The certificates for the domain that is looked for, and a key.
+pub(super) fn facts(config: &Json) -> Facts {
     let certificate = |name: &str, names: &[&str], not_before: i64| Certificate {
         arn: format!("arn:aws:acm:eu-central-1:123456789012:certificate/{name}"),
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         not_before,
     };
-    let wildcard = certificate("all", &["*.example.com"], 1);
+    let sought = config["certificate_domain"].as_str().or(config["domain_name"].as_str());
+    let mut certificates = vec![certificate("all", &["*.example.com"], 1)];
+    if sought == Some("api.example.com") {
+        certificates.push(certificate("one", &["api.example.com"], 2));
+    }
     Facts {
-        certificates: Some(vec![wildcard, certificate("one", &["api.example.com"], 2)]),
+        certificates: Some(certificates),
         kms_key: Some(Found::There("arn:aws:kms:eu-central-1:123456789012:key/0".into())),
         ..Facts::default()
     }
@@ -165,5 +169,5 @@ fn authorizers() -> Vec<Example> {
 #[test]
 fn a_change_of_each_input_of_a_gateway_does_what_the_page_says() {
     let examples = [settings(), routes(), authorizers()].concat();
-    assert_true::<HttpGateway>(&basis(), &facts(), examples);
+    assert_true::<HttpGateway>(&basis(), facts, examples);
 }

@@ -10,7 +10,7 @@ use super::{gateway_changes, network_changes, pages};
 use fgw::four_tier_vpc::FourTierVpc;
 use fgw::http_gateway::HttpGateway;
 use fgw::objects::waves::in_waves;
-use fgw::objects::{Object, Spec};
+use fgw::objects::{Caller, Object, Spec};
 
 /// Objects of one kind in one topology.
 struct Group<'a> {
@@ -29,12 +29,13 @@ struct Group<'a> {
 const BEGINNING: &str = "
 # What each object is
 
-A resource of this provider is many objects in AWS. Each has a key, such as `subnet.public.0`, under which you find it in the
-attribute `aws_objects`, in the plan, in messages and in `ignore_drift`. The diagrams and tables below are made from the
-code that decides what is made.
+A resource of this provider is many objects in AWS. Each has a key, such as `subnet.public.0`, under which you find it
+in the attribute `aws_objects`, in the plan, in messages and in `ignore_drift`. The diagrams and tables below are made
+from the code that decides what is made.
 
-An arrow leads from what must be there first to what needs it. Nothing else is waited for: objects of one wave are made side
-by side. A change makes what is new before it deletes what is left over, and a destroy goes the other way round.
+An arrow leads from what must be there first to what needs it; arrows that follow from others are left out. Nothing else
+is waited for: objects of one wave can be made side by side. A change makes what is new before it deletes what is left
+over, and a destroy goes the other way round.
 ";
 
 /// The whole page.
@@ -43,23 +44,23 @@ pub(super) fn guide() -> String {
     let mut text = pages::front_matter("What each object is", about) + BEGINNING;
     text += &chapter(
         "fgw_four_tier_vpc",
-        "A network with four tiers in three availability zones, a NAT gateway in each, IPv6, and the default network ACL:",
-        &first_objects::<FourTierVpc>(&network(), &network_changes::facts()),
+        "A network with four tiers in three availability zones, a NAT gateway in each, IPv6, and the default network \
+         ACL:",
+        &first_objects::<FourTierVpc>(&network(), network_changes::facts),
     );
     text += "
 With `enable_private_nat` the NAT gateways have keys `private_nat_gateway.<index>`, stand in the transit tier, and need
-neither addresses nor the internet gateway. What AWS makes with each VPC and nobody asked for, the main route table and the
-options of DHCP, is left alone.
+neither addresses nor the internet gateway. The main route table, which AWS makes with each VPC, is left alone.
 ";
     text += &chapter(
         "fgw_http_gateway",
-        "A gateway with two routes to one function, two authorizers, access logs that are forwarded to a function, a custom \
-         domain and its DNS record:",
-        &first_objects::<HttpGateway>(&gateway(), &gateway_changes::facts()),
+        "A gateway with two routes to one function, two authorizers, access logs that are forwarded to a function, a \
+         custom domain and its DNS record:",
+        &first_objects::<HttpGateway>(&gateway(), gateway_changes::facts),
     );
     text += "
-Permissions stand in the policies of your functions, one statement each, and are withdrawn with what needed them. Functions of
-other accounts get none: their owner grants it.
+Permissions stand in the policies of your functions, one statement each, and are withdrawn with what needed them.
+Functions of other accounts get none: their owner grants it.
 ";
     text
 }
@@ -174,9 +175,15 @@ fn about(spec: &Spec) -> &'static str {
         }
         Spec::Api(_) => "The HTTP API, to which all the rest belongs. It is made first and alone.",
         Spec::Authorizer(_) => "Asks a function which requests pass.",
-        Spec::LambdaPermission(_) => {
-            "A statement in a function's policy that lets API Gateway or CloudWatch Logs call it."
-        }
+        Spec::LambdaPermission(permission) => match &permission.caller {
+            Caller::Routes => {
+                "A statement in a function's policy that lets API Gateway call it for the routes of this API."
+            }
+            Caller::Authorizer(_) => {
+                "A statement in a function's policy that lets API Gateway ask it for an authorizer."
+            }
+            Caller::LogGroup(_) => "A statement in a function's policy that lets CloudWatch Logs send it log events.",
+        },
         Spec::Integration(_) => "How a function is called; routes that want the same share it.",
         Spec::ApiRoute(_) => {
             "A method and a path, with the integration that answers and the authorizer that asks first."
@@ -192,9 +199,9 @@ fn about(spec: &Spec) -> &'static str {
 
 #[test]
 fn the_guide_describes_every_kind_of_object() {
-    let network = first_objects::<FourTierVpc>(&network(), &network_changes::facts());
-    let gateway = first_objects::<HttpGateway>(&gateway(), &gateway_changes::facts());
+    let network = first_objects::<FourTierVpc>(&network(), network_changes::facts);
+    let gateway = first_objects::<HttpGateway>(&gateway(), gateway_changes::facts);
     let sentences: BTreeSet<&str> = network.iter().chain(&gateway).map(|object| about(&object.spec)).collect();
-    // As many as there are variants of `Spec`, which the compiler makes one add a sentence for.
-    assert_eq!(sentences.len(), 23, "{sentences:#?}");
+    // One for each of the 23 kinds, which the compiler makes one add a sentence for, and two more for permissions.
+    assert_eq!(sentences.len(), 25, "{sentences:#?}");
 }

@@ -23,8 +23,8 @@ pub(super) struct Page {
 const CHANGES: &str = "Each argument says what a change of its value does:
 
 - **In place**: the objects in AWS stay and are changed. *Disruptive* is added where somebody notices.
-- **Makes or deletes objects**: only those that are named come, go or are exchanged. What is new is made and everything
-  led to it before anything is deleted. The plan lists the objects in `aws_objects`.
+- **Some objects**: what it says is made, deleted or exchanged, and all else stays. What is new is made and everything
+  led to it before anything is deleted. The plan lists these objects in `aws_objects`.
 - **Replaces the resource**: Terraform destroys all of it and makes it anew.
 - **None**: nothing that exists is changed.
 ";
@@ -114,8 +114,9 @@ pub(super) fn index(schema: &Schema, resources: &[Page]) -> String {
 /// How a resource that exists comes into a state, by the examples of it.
 fn import(folder: &Path) -> String {
     format!(
-        "\n## Import\n\nThe id is that of the root object, the attribute `id`. The provider finds the rest by itself, and the plan \
-         afterwards shows\nwhat differs from the configuration. With an `import` block:\n\n{}\nWith the command:\n\n{}",
+        "\n## Import\n\nThe id is that of the root object, the attribute `id`. The provider finds the rest by itself, \
+         and the plan afterwards shows\nwhat differs from the configuration. With an `import` block:\n\n{}\nWith the \
+         command:\n\n{}",
         quoted(&folder.join("import-by-string-id.tf")),
         quoted(&folder.join("import.sh"))
     )
