@@ -12,7 +12,8 @@ TOFU ?= tofu
 export TERRAFORM
 
 .DEFAULT_GOAL := help
-.PHONY: help build install lint fmt test torture bench package package-sums package-test deny demo demo-end clean-venv
+.PHONY: help build install lint fmt docs test torture bench package package-sums package-test deny
+.PHONY: demo demo-end clean-venv
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +38,11 @@ fmt: ## Format Rust and Terraform files
 	@scripts/prerequisites.sh cargo terraform
 	cargo fmt
 	$(TERRAFORM) fmt -recursive examples benches
+
+docs: ## Write the pages of docs that are made from the schema, the examples, the blueprints and the calls
+	@scripts/prerequisites.sh cargo >/dev/null
+	UPDATE_EXPECT=1 cargo test --locked --test suite docs::
+	UPDATE_EXPECT=1 cargo test --locked --test suite guides::
 
 test: ## Run every test: unit, property, golden, and Terraform (OpenTofu too, if there is a tofu) against two emulators
 	@scripts/prerequisites.sh cargo python terraform >/dev/null

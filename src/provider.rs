@@ -28,7 +28,13 @@ impl Provider for Fgw {
     fn schema(&self) -> Schema {
         Schema {
             version: 0,
-            description: "Whole AWS topologies as single resources. The arguments are those of hashicorp/aws.".into(),
+            description:
+                "Manages whole AWS topologies, a network or an HTTP gateway, each as one resource. What is new \
+                          is made and everything led to it before anything is deleted, availability zones and CIDR \
+                          blocks stay once they are given, and of tags only those are touched that it has set.\n\n\
+                          The provider block has the arguments of hashicorp/aws, so that an existing block can be \
+                          copied."
+                    .into(),
             attributes: ProviderBlock::attributes(),
         }
     }

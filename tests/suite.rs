@@ -5,6 +5,8 @@ mod support;
 
 #[path = "suite/campaigns.rs"]
 mod campaigns;
+#[path = "suite/docs.rs"]
+mod docs;
 #[path = "suite/gateway.rs"]
 mod gateway;
 #[path = "suite/installation.rs"]

@@ -16,10 +16,6 @@ use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::product::{Facts, Product};
 use crate::reconcile::{self, Action, Execution, Outcome, Plan};
 
-/// How long a create or update may take where the user does not say.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
-/// How long a destroy may take: Lambda keeps network interfaces for up to 45 minutes.
-const DEFAULT_DELETE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// How long an update waits for users of what it deletes. Terraform changes dependents only after our update.
 const UPDATE_DELETE_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 
@@ -108,8 +104,8 @@ impl<P: Product> Composite<P> {
 
         private.imported = import::is_as_imported(&private, &decision);
         let timeouts = P::timeouts(&config);
-        let timeout = if creating { timeouts.create } else { timeouts.update };
-        let deadline = Instant::now() + timeout.map_or(DEFAULT_TIMEOUT, Duration::from_secs);
+        let seconds = if creating { timeouts.of_create() } else { timeouts.of_update() };
+        let deadline = Instant::now() + Duration::from_secs(seconds);
         reclaim(&mut private.inventory, &decision.objects);
         let inventory = Arc::new(Mutex::new(std::mem::take(&mut private.inventory)));
         let scope = cloud.scope().clone();
@@ -220,7 +216,7 @@ impl<P: Product> Composite<P> {
         };
         let config = state::decode::<P>(&request.prior).ok().map(|(_, config)| config);
         let timeouts = config.as_ref().map(P::timeouts).unwrap_or_default();
-        let deadline = Instant::now() + timeouts.delete.map_or(DEFAULT_DELETE_TIMEOUT, Duration::from_secs);
+        let deadline = Instant::now() + Duration::from_secs(timeouts.of_delete());
         let inventory = Arc::new(Mutex::new(std::mem::take(&mut private.inventory)));
         let what_remains = {
             let (inventory, prior, scope) = (Arc::clone(&inventory), request.prior.clone(), cloud.scope().clone());

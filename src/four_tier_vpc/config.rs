@@ -1,11 +1,15 @@
 //! The configuration of a network: every input, its type, its default and what users read about it.
 
+mod rules;
+
 use std::collections::BTreeMap;
 
 use crate::objects::{Tags, Tier};
-use crate::plugin::{Check, Input, Value};
+use crate::plugin::{Change, Check, Input, Value};
 use crate::product::OperationTimeouts;
 use crate::product::timeouts::duration;
+
+pub use rules::{NaclRule, SecurityGroupRule};
 
 /// A list whose elements may be unknown.
 pub(super) type Strings = Input<Vec<Input<String>>>;
@@ -16,275 +20,286 @@ pub(super) type CidrBlocks = Input<BTreeMap<String, Input<String>>>;
 crate::attributes! {
     /// The configuration of one `fgw_four_tier_vpc`.
     pub struct Config {
-        /// IPv4 range of the VPC in CIDR notation, from /16 to /27; a /16 is recommended. Required unless
-        /// `ipv4_ipam_pool_id` is given; with a pool, the range asked of it. A change replaces the network, but the
-        /// range that a pool chose may be written down later, or one that was written down left to the pool.
-        cidr_block: Input<Option<String>> = optional(),
+        /// IPv4 range of the VPC in CIDR notation, from /16 to /27, such as `10.0.0.0/16`; a /16 is recommended.
+        /// Required unless `ipv4_ipam_pool_id` is given; with a pool, the range asked of it.
+        cidr_block: Input<Option<String>> = optional().change(Change::Replaces(
+            "but the range that a pool chose may be written down later, or one that was written down left to the pool"
+        )),
         /// Number of NAT gateways, public ones unless `enable_private_nat` is true. One per AZ is recommended for
-        /// production, one in all is enough elsewhere. Without a public tier no public one is made. Changed in place:
-        /// new gateways take over the routes before others go.
-        num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)),
-        /// Name of the network. It begins the Name tag of every object and the keys of `<tier>_subnets`. Changed in
-        /// place.
-        vpc_name: Input<String> = required(),
+        /// production, one in all is enough elsewhere. Without a public tier no public one is made.
+        num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)).change(Change::Parts(
+            "makes new NAT gateways, which take over the routes, before others go with their addresses; connections \
+             through those break"
+        )),
+        /// Name of the network, such as `production`. It begins the Name tag of every object and the keys of
+        /// `<tier>_subnets`.
+        vpc_name: Input<String> = required().change(Change::Disturbs(
+            "the keys of `<tier>_subnets` change with it, so what others make with `for_each` over them is replaced"
+        )),
 
-        /// How many AZs to use; null means all. A number above that of the AZs there are means all. A smaller number
-        /// removes the AZs of the highest index, with their subnets.
-        num_availability_zones: Input<Option<i64>> = optional_computed().check(Check::between(1, 100)),
-        /// The ids of the AZs to use, such as `use1-az1`; null means all. An AZ left out is removed, with its subnets.
-        availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional_computed(),
-        /// Ids of AZs not to use. An AZ named here is removed, with its subnets.
-        availability_zone_exclude_ids: Strings = default(empty_list()),
-        /// Names of AZs not to use, such as `us-east-1e`. An AZ named here is removed, with its subnets.
-        availability_zone_exclude_names: Strings = default(empty_list()),
+        /// How many AZs to use; null means all. A number above that of the AZs there are means all.
+        num_availability_zones: Input<Option<i64>> = optional_computed().check(Check::between(1, 100)).change(
+            Change::Parts("to a smaller number removes the AZs of the highest index with all that stands in them")
+        ),
+        /// The ids of the AZs to use, such as `use1-az1`; null means all.
+        availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional_computed()
+            .change(Change::Parts("removes an AZ that is left out, with all that stands in it")),
+        /// Ids of AZs not to use, such as `use1-az3`.
+        availability_zone_exclude_ids: Strings = default(empty_list())
+            .change(Change::Parts("removes an AZ that is named, with all that stands in it")),
+        /// Names of AZs not to use, such as `us-east-1e`.
+        availability_zone_exclude_names: Strings = default(empty_list())
+            .change(Change::Parts("removes an AZ that is named, with all that stands in it")),
         /// Use only AZs in this state for new subnets; null means any. An AZ that already has subnets stays whatever
         /// its state.
-        availability_zone_state: Input<Option<String>>
-            = optional().check(Check::one_of(&["available", "information", "impaired", "unavailable"])),
+        availability_zone_state: Input<Option<String>> = optional()
+            .check(Check::one_of(&["available", "information", "impaired", "unavailable"]))
+            .change(Change::Parts("may add AZs that it lets in, with subnets, and removes none")),
         /// Has no effect: the Region is that of the provider.
-        cloud_region: Input<String> = default("").deprecated("The Region is that of the provider."),
+        cloud_region: Input<String>
+            = default("").deprecated("The Region is that of the provider.").changes_nothing(),
 
-        /// Whether there is a public tier. Without it there is no internet gateway and no public NAT gateway. Turning
-        /// it off deletes them and the tier's subnets.
-        create_public_subnets: Input<bool> = default(true),
-        /// Whether there is a private app tier. Turning it off deletes its subnets.
-        create_private_app_subnets: Input<bool> = default(true),
-        /// Whether there is a private persistence tier. Turning it off deletes its subnets.
-        create_private_persistence_subnets: Input<bool> = default(true),
-        /// Whether there is a transit tier. Turning it on moves no existing subnet; turning it off deletes its subnets.
-        create_transit_subnets: Input<bool> = default(false),
+        /// Whether there is a public tier. Without it there is no internet gateway and no public NAT gateway.
+        create_public_subnets: Input<bool> = default(true).change(Change::Parts(
+            "makes or deletes the tier's subnets and route tables, the internet gateway, and the public NAT gateways \
+             with their addresses"
+        )),
+        /// Whether there is a private app tier.
+        create_private_app_subnets: Input<bool> = default(true)
+            .change(Change::Parts("makes or deletes the tier's subnets and route tables")),
+        /// Whether there is a private persistence tier.
+        create_private_persistence_subnets: Input<bool> = default(true)
+            .change(Change::Parts("makes or deletes the tier's subnets and route tables")),
+        /// Whether there is a transit tier.
+        create_transit_subnets: Input<bool> = default(false).change(Change::Parts(
+            "makes or deletes the tier's subnets and route tables, and the private NAT gateways in it; it moves no \
+             other subnet"
+        )),
         /// Whether there is an internet gateway. It needs a public tier, and public NAT gateways need it.
-        create_igw: Input<bool> = default(true),
+        create_igw: Input<bool> = default(true)
+            .change(Change::Parts("makes or deletes the internet gateway and the routes to it")),
         /// Whether there are gateway endpoints for S3 and DynamoDB, on every route table of the network.
-        create_vpc_endpoints: Input<bool> = default(true),
+        create_vpc_endpoints: Input<bool> = default(true).change(Change::Parts(
+            "makes or deletes the endpoints; connections to S3 and DynamoDB that are open are then interrupted"
+        )),
         /// Whether private persistence subnets reach the internet through the NAT gateways, be they public or private.
-        /// Changed in place.
-        allow_private_persistence_internet_access: Input<bool> = default(false),
-        /// Whether transit subnets reach the internet through the public NAT gateways. Changed in place.
-        allow_transit_internet_access: Input<bool> = default(false),
+        allow_private_persistence_internet_access: Input<bool> = default(false)
+            .change(Change::Parts("makes or deletes the default routes of the tier's tables")),
+        /// Whether transit subnets reach the internet through the public NAT gateways.
+        allow_transit_internet_access: Input<bool> = default(false)
+            .change(Change::Parts("makes or deletes the default routes of the tier's tables")),
         /// Whether the NAT gateways are private ones in the transit tier, without addresses of the internet, instead of
-        /// public ones. It needs `create_transit_subnets`, and cannot go with `allow_transit_internet_access`. A change
-        /// exchanges the NAT gateways: the new ones take over the routes before the others go.
-        enable_private_nat: Input<bool> = default(false),
-        /// Whether NAT gateways use the addresses in `custom_nat_eips`. A change exchanges the NAT gateways.
-        use_custom_nat_eips: Input<bool> = default(false),
-        /// Allocation ids of Elastic IP addresses for the NAT gateways, exactly `num_nat_gateways` of them. Used only
-        /// with `use_custom_nat_eips`. Their order has no meaning: a NAT gateway whose address stays in the list stays.
-        custom_nat_eips: Strings = default(empty_list()),
+        /// public ones. It needs `create_transit_subnets`, and cannot go with `allow_transit_internet_access`.
+        enable_private_nat: Input<bool> = default(false).change(Change::Parts(
+            "exchanges the NAT gateways: the new ones take over the routes before the others go, and connections \
+             through those break"
+        )),
+        /// Whether NAT gateways use the addresses in `custom_nat_eips`.
+        use_custom_nat_eips: Input<bool> = default(false).change(Change::Parts(
+            "exchanges the NAT gateways, whose addresses change; connections through the old ones break"
+        )),
+        /// Allocation ids of Elastic IP addresses for the NAT gateways, such as `eipalloc-0123456789abcdef0`, exactly
+        /// `num_nat_gateways` of them. Used only with `use_custom_nat_eips`. Their order has no meaning.
+        custom_nat_eips: Strings = default(empty_list()).change(Change::Parts(
+            "exchanges the NAT gateways whose address leaves the list; one whose address stays, stays"
+        )),
         /// Number of private addresses that each private NAT gateway has beside its first, each for 55,000 more
         /// connections to one destination; AWS allows 7 unless it has raised the quota. Only with
-        /// `enable_private_nat`. Changed in place.
-        nat_secondary_private_ip_address_count: Input<i64> = default(0_i64).check(Check::between(0, 31)),
-        /// Whether all public subnets share one route table; otherwise each has its own. Changed in place: the new
-        /// tables stand with their routes before the subnets move to them.
-        one_route_table_public_subnets: Input<bool> = default(true),
-        /// Whether instances launched into public subnets get a public address. Changed in place.
-        map_public_ip_on_launch: Input<bool> = default(false),
-        /// Tenancy of instances: `default`, `dedicated` or `host`; AWS refuses `host` for a VPC. A change from
-        /// `default` replaces the network, one from `dedicated` to `default` is in place.
-        tenancy: Input<String> = default("default").check(Check::one_of(&["default", "dedicated", "host"])),
-        /// Whether instances get public DNS names; needs `enable_dns_support`. Changed in place.
-        enable_dns_hostnames: Input<bool> = default(true),
-        /// Whether the Amazon DNS server answers in the VPC. Changed in place.
-        enable_dns_support: Input<bool> = default(true),
-        /// Whether AWS computes network address usage metrics. Changed in place.
-        enable_network_address_usage_metrics: Input<bool> = default(false),
+        /// `enable_private_nat`.
+        nat_secondary_private_ip_address_count: Input<i64>
+            = default(0_i64).check(Check::between(0, 31)).in_place(),
+        /// Whether all public subnets share one route table; otherwise each has its own.
+        one_route_table_public_subnets: Input<bool> = default(true).change(Change::Parts(
+            "exchanges the tables: the new ones stand with their routes before the subnets move to them"
+        )),
+        /// Whether instances launched into public subnets get a public address.
+        map_public_ip_on_launch: Input<bool> = default(false).in_place(),
+        /// Tenancy of instances: `default`, `dedicated` or `host`; AWS refuses `host` for a VPC.
+        tenancy: Input<String> = default("default")
+            .check(Check::one_of(&["default", "dedicated", "host"]))
+            .change(Change::Replaces("but one from `dedicated` to `default` is made in place")),
+        /// Whether instances get public DNS names; needs `enable_dns_support`.
+        enable_dns_hostnames: Input<bool> = default(true).in_place(),
+        /// Whether the Amazon DNS server answers in the VPC.
+        enable_dns_support: Input<bool> = default(true).in_place(),
+        /// Whether AWS computes network address usage metrics.
+        enable_network_address_usage_metrics: Input<bool> = default(false).in_place(),
 
-        /// Bits added to the VPC's prefix length for public subnets: 5 makes /21 of /16. A change moves the tier's
-        /// subnets, which exchanges them.
-        public_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)),
-        /// Bits added to the VPC's prefix length for private app subnets. A change exchanges the tier's subnets.
-        private_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)),
-        /// Bits added to the VPC's prefix length for private persistence subnets. A change exchanges the tier's
-        /// subnets.
-        persistence_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)),
-        /// Bits added to the VPC's prefix length for transit subnets. A change exchanges the tier's subnets.
-        transit_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)),
+        /// Bits added to the VPC's prefix length for public subnets: 5 makes /21 of /16.
+        public_subnet_bits: Input<i64>
+            = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED_WITH_NAT)),
+        /// Bits added to the VPC's prefix length for private app subnets: 5 makes /21 of /16.
+        private_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED)),
+        /// Bits added to the VPC's prefix length for private persistence subnets: 5 makes /21 of /16.
+        persistence_subnet_bits: Input<i64>
+            = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED)),
+        /// Bits added to the VPC's prefix length for transit subnets: 5 makes /21 of /16.
+        transit_subnet_bits: Input<i64>
+            = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED_WITH_NAT)),
         /// Number of blocks from one tier to the next, without a transit tier. It places new subnets and moves none.
-        subnet_spacing: Input<i64> = default(10_i64).check(Check::between(0, 4095)),
+        subnet_spacing: Input<i64> = default(10_i64).check(Check::between(0, 4095)).changes_nothing(),
         /// Number of blocks from one tier to the next, with a transit tier. It places new subnets and moves none.
-        global_subnet_spacing: Input<i64> = default(6_i64).check(Check::between(0, 4095)),
-        /// Number of the first private app block; null means the spacing between tiers. A change exchanges the tier's
-        /// subnets.
-        private_subnet_spacing: Input<Option<i64>> = optional_computed().check(Check::between(0, 4095)),
-        /// Number of the first private persistence block; null means twice the spacing between tiers. A change
-        /// exchanges the tier's subnets.
-        persistence_subnet_spacing: Input<Option<i64>> = optional_computed().check(Check::between(0, 4095)),
-        /// Number of the first transit block; null means three times the spacing between tiers. A change exchanges
-        /// the tier's subnets.
-        transit_subnet_spacing: Input<Option<i64>> = optional_computed().check(Check::between(0, 4095)),
-        /// CIDR blocks of public subnets, from /16 to /28, by `AZ-0`, `AZ-1`, ... A missing one is computed. Setting
-        /// one to another block exchanges that subnet; removing one moves nothing.
-        public_subnet_cidr_blocks: CidrBlocks = default(empty_map()),
+        global_subnet_spacing: Input<i64> = default(6_i64).check(Check::between(0, 4095)).changes_nothing(),
+        /// Number of the first private app block; null means the spacing between tiers.
+        private_subnet_spacing: Input<Option<i64>>
+            = optional_computed().check(Check::between(0, 4095)).change(Change::Parts(EXCHANGED)),
+        /// Number of the first private persistence block; null means twice the spacing between tiers.
+        persistence_subnet_spacing: Input<Option<i64>>
+            = optional_computed().check(Check::between(0, 4095)).change(Change::Parts(EXCHANGED)),
+        /// Number of the first transit block; null means three times the spacing between tiers.
+        transit_subnet_spacing: Input<Option<i64>>
+            = optional_computed().check(Check::between(0, 4095)).change(Change::Parts(EXCHANGED_WITH_NAT)),
+        /// CIDR blocks of public subnets, from /16 to /28, by `AZ-0`, `AZ-1`, ...: `AZ-0 = "10.0.0.0/20"`. A missing
+        /// one is computed.
+        public_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Parts(ENTRY)),
         /// CIDR blocks of private app subnets, as for the public ones.
-        private_app_subnet_cidr_blocks: CidrBlocks = default(empty_map()),
+        private_app_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Parts(ENTRY)),
         /// CIDR blocks of private persistence subnets, as for the public ones.
-        private_persistence_subnet_cidr_blocks: CidrBlocks = default(empty_map()),
+        private_persistence_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Parts(ENTRY)),
         /// CIDR blocks of transit subnets, as for the public ones.
-        transit_subnet_cidr_blocks: CidrBlocks = default(empty_map()),
+        transit_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Parts(ENTRY)),
 
         /// Id of the IPv4 IPAM pool that the VPC's range comes from: the range `cidr_block`, one of
         /// `ipv4_netmask_length`, or one of the pool's default length. Its choice is the output `vpc_cidr_block`.
-        /// Setting another one replaces the network; leaving it out later changes nothing.
-        ipv4_ipam_pool_id: Input<Option<String>> = optional(),
-        /// Prefix length of the range from the IPAM pool, from 16 to 27. It needs `ipv4_ipam_pool_id`, and cannot go with
-        /// `cidr_block`. A change to another length than the range has replaces the network.
-        ipv4_netmask_length: Input<Option<i64>> = optional().check(Check::between(16, 27)),
+        ipv4_ipam_pool_id: Input<Option<String>> = optional()
+            .change(Change::Replaces("but the pool may be left out later where `cidr_block` says the range")),
+        /// Prefix length of the range from the IPAM pool, from 16 to 27. It needs `ipv4_ipam_pool_id`, and cannot go
+        /// with `cidr_block`.
+        ipv4_netmask_length: Input<Option<i64>> = optional()
+            .check(Check::between(16, 27))
+            .change(Change::Replaces("unless the range has that length already")),
         /// Whether the network has an IPv6 range, its public subnets blocks of it, and their tables a route to the
-        /// internet gateway. It needs a source: `assign_generated_ipv6_cidr_block` or `ipv6_ipam_pool_id`. Changed in
-        /// place, both ways.
-        enable_ipv6: Input<bool> = default(false),
+        /// internet gateway. It needs a source: `assign_generated_ipv6_cidr_block` or `ipv6_ipam_pool_id`.
+        enable_ipv6: Input<bool> = default(false).change(Change::Parts(
+            "makes or deletes the range and the routes; the public subnets stay, and gain or lose their blocks"
+        )),
         /// Whether the IPv6 range is a /56 that Amazon chooses. It cannot go with `ipv6_ipam_pool_id`. Used only with
-        /// `enable_ipv6`. Another source means another range: subnets move to blocks of it before the old one goes.
-        assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional(),
-        /// Whether network interfaces in public subnets get an IPv6 address. It needs `enable_ipv6`. Changed in place.
-        assign_ipv6_address_on_creation: Input<bool> = default(false),
-        /// IPv6 range to ask of the IPAM pool, from /44 to /60; null leaves it to the pool. It needs `ipv6_ipam_pool_id`,
-        /// and cannot go with `ipv6_netmask_length`. Another one is taken beside the old one, which goes when the
-        /// subnets have moved. Where it is not set, it tells the range that the VPC has been given, if any.
-        ipv6_cidr_block: Input<Option<String>> = optional_computed(),
+        /// `enable_ipv6`.
+        assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional().change(Change::Parts(OTHER_RANGE)),
+        /// Whether network interfaces in public subnets get an IPv6 address. It needs `enable_ipv6`.
+        assign_ipv6_address_on_creation: Input<bool> = default(false).in_place(),
+        /// IPv6 range to ask of the IPAM pool, from /44 to /60; null leaves it to the pool. It needs
+        /// `ipv6_ipam_pool_id`, and cannot go with `ipv6_netmask_length`. Where it is not set, it tells the range that
+        /// the VPC has been given, if any.
+        ipv6_cidr_block: Input<Option<String>> = optional_computed().change(Change::Parts(OTHER_RANGE)),
         /// Network border group, such as that of a local zone, to which the advertisement of the range is restricted;
-        /// null means the Region. It needs `assign_generated_ipv6_cidr_block`. A change exchanges the range.
-        ipv6_cidr_block_network_border_group: Input<Option<String>> = optional(),
+        /// null means the Region. It needs `assign_generated_ipv6_cidr_block`.
+        ipv6_cidr_block_network_border_group: Input<Option<String>>
+            = optional().change(Change::Parts(OTHER_RANGE)),
         /// Id of the IPv6 IPAM pool that the IPv6 range comes from. It cannot go with
-        /// `assign_generated_ipv6_cidr_block`. Used only with `enable_ipv6`. A change exchanges the range.
-        ipv6_ipam_pool_id: Input<Option<String>> = optional(),
+        /// `assign_generated_ipv6_cidr_block`. Used only with `enable_ipv6`.
+        ipv6_ipam_pool_id: Input<Option<String>> = optional().change(Change::Parts(OTHER_RANGE)),
         /// Prefix length of the range from the IPAM pool: 56, or null where the pool has a default. It needs
-        /// `ipv6_ipam_pool_id`. A change to another length than the range has exchanges the range.
-        ipv6_netmask_length: Input<Option<i64>> = optional(),
+        /// `ipv6_ipam_pool_id`.
+        ipv6_netmask_length: Input<Option<i64>> = optional().change(Change::Parts(OTHER_LENGTH)),
         /// Bits added to the prefix length of the IPv6 range for subnets: 8 makes /64 of /56. Allowed are those that
-        /// make /56, /60 or /64. A change gives the public subnets other blocks, in place.
-        ipv6_subnet_bits: Input<i64> = default(8_i64).check(Check::between(0, 8)),
+        /// make /56, /60 or /64.
+        ipv6_subnet_bits: Input<i64>
+            = default(8_i64).check(Check::between(0, 8)).change(Change::Disturbs(OTHER_BLOCKS)),
         /// IPv6 blocks of public subnets, by `AZ-0`, `AZ-1`, ... A missing one is computed: block number i of the range
-        /// for AZ i. Setting one to another block changes that subnet in place; removing one moves nothing.
-        public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()),
+        /// for AZ i. Removing an entry moves nothing.
+        public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Disturbs(OTHER_BLOCKS)),
 
         /// Whether the rules below become those of the default network ACL. Turning it off brings AWS's original rules
-        /// back, which allow everything. Changed in place, rule by rule, without a moment in which all is denied.
-        apply_default_nacl_rules: Input<bool> = default(false),
+        /// back, which allow everything. Changed rule by rule, without a moment in which all is denied.
+        apply_default_nacl_rules: Input<bool> = default(false).in_place(),
         /// Whether the public, private app and persistence subnets are given the default network ACL. Used only with
         /// `apply_default_nacl_rules`. A subnet that others give another ACL afterwards keeps that, and so does a
         /// subnet that has it when this is turned off.
-        associate_default_nacl_to_subnets: Input<bool> = default(true),
+        associate_default_nacl_to_subnets: Input<bool> = default(true).in_place(),
         /// Whether the rules of the VPC's default security group are managed. Turning it off revokes the rules that
         /// were set.
-        enable_default_security_group: Input<bool> = default(true),
-        /// Inbound rules of the default network ACL, by any name. Used only with `apply_default_nacl_rules`. An empty map
-        /// denies everything.
-        default_nacl_ingress_rules: Input<BTreeMap<String, Input<NaclRule>>> = default(default_nacl_rules()),
+        enable_default_security_group: Input<bool> = default(true).in_place(),
+        /// Inbound rules of the default network ACL, by any name. Used only with `apply_default_nacl_rules`. An empty
+        /// map denies everything.
+        default_nacl_ingress_rules: Input<BTreeMap<String, Input<NaclRule>>>
+            = default(rules::default_nacl_rules()).in_place(),
         /// Outbound rules of the default network ACL, by any name. Used only with `apply_default_nacl_rules`. An empty
         /// map denies everything.
-        default_nacl_egress_rules: Input<BTreeMap<String, Input<NaclRule>>> = default(default_nacl_rules()),
+        default_nacl_egress_rules: Input<BTreeMap<String, Input<NaclRule>>>
+            = default(rules::default_nacl_rules()).in_place(),
         /// Inbound rules of the default security group, by any name. An empty map leaves the rules as they are.
-        /// Changed in place.
         default_security_group_ingress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
-            = default(default_ingress_rules()),
+            = default(rules::default_ingress_rules()).in_place(),
         /// Outbound rules of the default security group, by any name. An empty map leaves the rules as they are.
-        /// Changed in place.
         default_security_group_egress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
-            = default(default_egress_rules()),
+            = default(rules::default_egress_rules()).in_place(),
 
-        /// IAM policy (JSON) of the S3 endpoint; null allows everything. Changed in place.
-        objectstore_endpoint_policy: Input<Option<String>> = optional(),
-        /// IAM policy (JSON) of the DynamoDB endpoint; null allows everything. Changed in place.
-        keyvalue_endpoint_policy: Input<Option<String>> = optional(),
-        /// Ids of virtual private gateways whose VPN routes propagate to public tables. Changed in place; those that
-        /// others added stay.
-        public_propagating_vgws: Strings = default(empty_list()),
-        /// Ids of virtual private gateways whose VPN routes propagate to private app tables. Changed in place.
-        private_propagating_vgws: Strings = default(empty_list()),
-        /// Ids of virtual private gateways whose VPN routes propagate to private persistence tables. Changed in place.
-        persistence_propagating_vgws: Strings = default(empty_list()),
-        /// Ids of virtual private gateways whose VPN routes propagate to transit tables. Changed in place.
-        transit_propagating_vgws: Strings = default(empty_list()),
+        /// IAM policy (JSON) of the S3 endpoint; null allows everything.
+        objectstore_endpoint_policy: Input<Option<String>> = optional().in_place(),
+        /// IAM policy (JSON) of the DynamoDB endpoint; null allows everything.
+        keyvalue_endpoint_policy: Input<Option<String>> = optional().in_place(),
+        /// Ids of virtual private gateways, such as `vgw-0123456789abcdef0`, whose VPN routes propagate to public
+        /// tables. Gateways that others added stay.
+        public_propagating_vgws: Strings = default(empty_list()).in_place(),
+        /// Ids of virtual private gateways whose VPN routes propagate to private app tables.
+        private_propagating_vgws: Strings = default(empty_list()).in_place(),
+        /// Ids of virtual private gateways whose VPN routes propagate to private persistence tables.
+        persistence_propagating_vgws: Strings = default(empty_list()).in_place(),
+        /// Ids of virtual private gateways whose VPN routes propagate to transit tables.
+        transit_propagating_vgws: Strings = default(empty_list()).in_place(),
 
         /// Tags for every object. They override the provider's `default_tags` and the Name tag, and are overridden by
-        /// the maps below. Changed in place, as all tags are; tags that others set stay.
-        custom_tags: Tags = default(empty_map()),
+        /// the maps below. Tags that others set on the objects stay, here as with all maps of tags.
+        custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for the VPC only.
-        vpc_custom_tags: Tags = default(empty_map()),
+        vpc_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for NAT gateways and their Elastic IP addresses.
-        nat_gateway_custom_tags: Tags = default(empty_map()),
+        nat_gateway_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for public subnets.
-        public_subnet_custom_tags: Tags = default(empty_map()),
+        public_subnet_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for private app subnets.
-        private_app_subnet_custom_tags: Tags = default(empty_map()),
+        private_app_subnet_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for private persistence subnets.
-        private_persistence_subnet_custom_tags: Tags = default(empty_map()),
+        private_persistence_subnet_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for transit subnets.
-        transit_subnet_custom_tags: Tags = default(empty_map()),
+        transit_subnet_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for public route tables.
-        public_route_table_custom_tags: Tags = default(empty_map()),
+        public_route_table_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for private app route tables.
-        private_app_route_table_custom_tags: Tags = default(empty_map()),
+        private_app_route_table_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for private persistence route tables.
-        private_persistence_route_table_custom_tags: Tags = default(empty_map()),
+        private_persistence_route_table_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for transit route tables.
-        transit_route_table_custom_tags: Tags = default(empty_map()),
+        transit_route_table_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for the default security group.
-        security_group_tags: Tags = default(empty_map()),
+        security_group_tags: Tags = default(empty_map()).in_place(),
         /// How long to wait for one route table's creation, such as `5m`.
-        route_table_creation_timeout: Input<String> = default("5m").check(duration()),
+        route_table_creation_timeout: Input<String> = default("5m").check(duration()).changes_nothing(),
         /// How long to wait for one route table's deletion, such as `5m`.
-        route_table_deletion_timeout: Input<String> = default("5m").check(duration()),
+        route_table_deletion_timeout: Input<String> = default("5m").check(duration()).changes_nothing(),
         /// How long to wait for one route table's update, such as `2m`.
-        route_table_update_timeout: Input<String> = default("2m").check(duration()),
+        route_table_update_timeout: Input<String> = default("2m").check(duration()).changes_nothing(),
 
-        /// Patterns of keys in `aws_objects`, where `*` stands for any text: the drift of these objects is neither
-        /// reported nor mended, as long as the configuration wants nothing else of them.
-        ignore_drift: Input<Option<Vec<Input<String>>>> = optional(),
+        /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` stands for any text: the drift of
+        /// these objects is neither reported nor mended, as long as the configuration wants nothing else of them.
+        ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
         /// How long whole operations may take.
-        timeouts: Input<Option<OperationTimeouts>> = block(),
+        timeouts: Input<Option<OperationTimeouts>> = block().changes_nothing(),
     }
 }
 
-crate::attributes! {
-    /// A rule of the default network ACL.
-    pub struct NaclRule {
-        /// `allow` or `deny`, in letters of any case.
-        action: Input<String> = required(),
-        /// IPv4 range; a rule has this or `ipv6_cidr_block`.
-        cidr_block: Input<Option<String>> = optional(),
-        /// First port; 0 with protocols other than tcp and udp.
-        from_port: Input<i64> = required().check(Check::between(0, 65535)),
-        /// ICMP code; -1 means all. Required with icmp, and with icmpv6 for an IPv6 range.
-        icmp_code: Input<Option<i64>> = optional(),
-        /// ICMP type; -1 means all. Required with icmp, and with icmpv6 for an IPv6 range.
-        icmp_type: Input<Option<i64>> = optional(),
-        /// IPv6 range; a rule has this or `cidr_block`.
-        ipv6_cidr_block: Input<Option<String>> = optional(),
-        /// Name or number of the protocol, such as `tcp` or 6; -1 means all.
-        protocol: Input<String> = required(),
-        /// Place in the order of evaluation, from 1 to 32766.
-        rule_no: Input<i64> = required().check(Check::between(1, 32766)),
-        /// Last port; 0 with protocols other than tcp and udp.
-        to_port: Input<i64> = required().check(Check::between(0, 65535)),
-    }
-}
+/// What a change does that moves the subnets of one tier.
+const EXCHANGED: &str = "exchanges the tier's subnets; an old one in which something stands is listed in `leaving`, \
+     and goes when that has moved";
 
-crate::attributes! {
-    /// A rule of the default security group.
-    pub struct SecurityGroupRule {
-        /// IPv4 ranges.
-        cidr_blocks: Strings = default(empty_list()),
-        /// Free text of at most 255 characters.
-        description: Input<Option<String>> = optional(),
-        /// First port, or the ICMP type; 0 with protocol -1.
-        from_port: Input<i64> = required().check(Check::between(-1, 65535)),
-        /// IPv6 ranges.
-        ipv6_cidr_blocks: Strings = default(empty_list()),
-        /// Ids of prefix lists.
-        prefix_list_ids: Strings = default(empty_list()),
-        /// `tcp`, `udp`, `icmp`, `icmpv6`, `all` or the protocol's number; -1 means all.
-        protocol: Input<String> = required(),
-        /// Ids of other security groups.
-        security_groups: Strings = default(empty_list()),
-        /// Whether the group itself is a source or destination.
-        self_: Input<bool> = default(false),
-        /// Last port, or the ICMP code; 0 with protocol -1.
-        to_port: Input<i64> = required().check(Check::between(-1, 65535)),
-    }
-}
+/// The same, of a tier that NAT gateways may stand in.
+const EXCHANGED_WITH_NAT: &str = "exchanges the tier's subnets with the NAT gateways in them, and breaks the \
+     connections through those; an old subnet in which something else stands is listed in `leaving`, and goes when \
+     that has moved";
+
+/// What a change of explicit blocks does.
+const ENTRY: &str = "of an entry to another block exchanges that subnet; removing an entry moves nothing";
+
+/// What a change does that leads to another IPv6 range.
+const OTHER_RANGE: &str = "exchanges the IPv6 range: the public subnets, which stay, get blocks of the new one \
+     before the old one goes, and what has addresses of the old one loses them";
+
+/// What a change does that leads to a range of another length.
+const OTHER_LENGTH: &str = "to another length than the range has exchanges the IPv6 range, as another pool does";
+
+/// What a change does that gives subnets other IPv6 blocks.
+const OTHER_BLOCKS: &str = "the public subnets get other blocks, and addresses of the old ones must be given up first";
 
 impl Config {
     /// Whether there are subnets of this tier.
@@ -384,40 +399,6 @@ fn empty_list() -> Value {
 
 fn empty_map() -> Value {
     Value::Map(BTreeMap::new())
-}
-
-fn default_nacl_rules() -> Value {
-    let allow_all = |number: i64, range: &str, cidr: &str| {
-        Value::map([
-            ("action", "allow".into()),
-            (range, cidr.into()),
-            ("from_port", 0_i64.into()),
-            ("protocol", "-1".into()),
-            ("rule_no", number.into()),
-            ("to_port", 0_i64.into()),
-        ])
-    };
-    Value::map([
-        ("AllowAllIPv4", allow_all(100, "cidr_block", "0.0.0.0/0")),
-        ("AllowAllIPv6", allow_all(101, "ipv6_cidr_block", "::/0")),
-    ])
-}
-
-fn default_ingress_rules() -> Value {
-    let rule =
-        [("self", true.into()), ("from_port", 0_i64.into()), ("protocol", "-1".into()), ("to_port", 0_i64.into())];
-    Value::map([("AllowAllFromSelf", Value::map(rule))])
-}
-
-fn default_egress_rules() -> Value {
-    let rule = [
-        ("cidr_blocks", vec!["0.0.0.0/0"].into()),
-        ("ipv6_cidr_blocks", vec!["::/0"].into()),
-        ("from_port", 0_i64.into()),
-        ("protocol", "-1".into()),
-        ("to_port", 0_i64.into()),
-    ];
-    Value::map([("AllowAllOutbound", Value::map(rule))])
 }
 
 #[cfg(test)]

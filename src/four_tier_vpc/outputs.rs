@@ -33,7 +33,8 @@ pub(super) fn schema() -> Vec<Attribute> {
         let subnets =
             format!("The {name} subnets with all their properties, by name (`<vpc_name>-{}-<index>`).", tier.name());
         schema.extend([
-            Attribute::computed(&format!("{slot}_subnets"), Type::Map(Box::new(subnet_type())), &subnets),
+            Attribute::computed(&format!("{slot}_subnets"), Type::Map(Box::new(subnet_type())), &subnets)
+                .fields(SUBNET_FIELDS),
             list(&format!("{slot}_subnet_ids"), &format!("Ids of the {name} subnets, in the order of their AZs.")),
             list(&format!("{slot}_subnet_arns"), &format!("ARNs of the {name} subnets, in the order of their AZs.")),
             list(
@@ -255,26 +256,33 @@ impl<'a> Network<'a> {
     }
 }
 
+/// What is told of a subnet.
+const SUBNET_FIELDS: &[(&str, &str)] = &[
+    ("id", "Id of the subnet."),
+    ("arn", "ARN of the subnet."),
+    ("name", "Its name, the key in this map."),
+    ("tier", "`public`, `private_app`, `private_persistence` or `transit`."),
+    ("index", "Index of its AZ in the network, from 0."),
+    ("availability_zone", "Name of its AZ, such as `eu-central-1a`."),
+    ("availability_zone_id", "Id of its AZ, such as `euc1-az2`."),
+    ("cidr_block", "Its IPv4 block."),
+    ("ipv6_cidr_block", "Its IPv6 block; null where it has none."),
+    ("map_public_ip_on_launch", "Whether instances launched into it get a public address."),
+    ("assign_ipv6_address_on_creation", "Whether network interfaces in it get an IPv6 address."),
+    ("route_table_id", "Id of its route table."),
+    ("vpc_id", "Id of the VPC."),
+    ("owner_id", "Id of the account that owns it."),
+    ("tags", "The tags that this resource has set on it, the provider's `default_tags` among them."),
+];
+
 fn subnet_type() -> Type {
-    let texts = [
-        "id",
-        "arn",
-        "name",
-        "tier",
-        "availability_zone",
-        "availability_zone_id",
-        "cidr_block",
-        "ipv6_cidr_block",
-        "route_table_id",
-        "vpc_id",
-        "owner_id",
-    ];
-    let mut fields: BTreeMap<String, Type> = texts.into_iter().map(|name| (name.to_string(), Type::String)).collect();
-    fields.insert("index".into(), Type::Number);
-    fields.insert("map_public_ip_on_launch".into(), Type::Bool);
-    fields.insert("assign_ipv6_address_on_creation".into(), Type::Bool);
-    fields.insert("tags".into(), Type::Map(Box::new(Type::String)));
-    Type::Object(fields)
+    let kind = |name: &str| match name {
+        "index" => Type::Number,
+        "map_public_ip_on_launch" | "assign_ipv6_address_on_creation" => Type::Bool,
+        "tags" => Type::Map(Box::new(Type::String)),
+        _ => Type::String,
+    };
+    Type::Object(SUBNET_FIELDS.iter().map(|(name, _)| (name.to_string(), kind(name))).collect())
 }
 
 fn tags(tags: &Tags) -> Value {

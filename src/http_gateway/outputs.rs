@@ -46,7 +46,11 @@ pub(super) fn schema() -> Vec<Attribute> {
             "domain_target",
             Type::Object(domain),
             "What a DNS record for the custom domain points to. Null without a custom domain.",
-        ),
+        )
+        .fields(&[
+            ("domain_name", "Name of API Gateway's endpoint for the domain, the target of an alias record or a CNAME."),
+            ("hosted_zone_id", "Id of that endpoint's hosted zone, which an alias record needs."),
+        ]),
         Attribute::computed("dns_record_fqdn", Type::String, "Name of the DNS record. Null without one."),
     ]
 }

@@ -3,28 +3,37 @@
 use super::{Key, Object};
 use crate::plugin::Input;
 
-/// The objects grouped by wave. A wave holds every object whose needs the waves before it have met. Objects whose
-/// needs are never met (a key that no object has, or a circle) stand at the end, under `never`.
+/// The objects grouped by wave, as text. Objects whose needs are never met stand at the end, under `never`.
 pub fn waves(objects: &[Object]) -> String {
+    let (waves, never) = in_waves(objects);
     let mut text = String::new();
+    for (number, wave) in (1..).zip(waves) {
+        text.push_str(&format!("wave {number}\n"));
+        text.extend(wave.into_iter().map(|object| line(&object.key)));
+    }
+    if !never.is_empty() {
+        text.push_str("never\n");
+        text.extend(never.into_iter().map(|object| line(&object.key)));
+    }
+    text
+}
+
+/// The objects wave by wave, and those whose needs are never met (a key that no object has, or a circle). A wave holds
+/// every object whose needs the waves before it have met.
+pub fn in_waves(objects: &[Object]) -> (Vec<Vec<&Object>>, Vec<&Object>) {
+    let mut waves: Vec<Vec<&Object>> = Vec::new();
     let mut made: Vec<&Key> = Vec::new();
     let mut waiting: Vec<&Object> = objects.iter().collect();
-    let mut number = 0;
-    while !waiting.is_empty() {
+    loop {
         let (ready, rest): (Vec<&Object>, Vec<&Object>) =
             waiting.into_iter().partition(|object| needed(object).iter().all(|key| made.contains(&key)));
         if ready.is_empty() {
-            text.push_str("never\n");
-            text.extend(rest.iter().map(|object| line(&object.key)));
-            break;
+            return (waves, rest);
         }
-        number += 1;
-        text.push_str(&format!("wave {number}\n"));
-        text.extend(ready.iter().map(|object| line(&object.key)));
         made.extend(ready.iter().map(|object| &object.key));
+        waves.push(ready);
         waiting = rest;
     }
-    text
 }
 
 /// The keys of all that an object waits for.

@@ -81,7 +81,7 @@ fn convert_nested_block(attribute: &Attribute, owner: Owner) -> Result<pb::schem
         Nesting::Map => NestingMode::Map,
     };
     let mut block = convert_block(nested, owner).map_err(|error| format!("{}.{error}", attribute.name))?;
-    block.description = attribute.description.clone();
+    block.description = attribute.text();
     block.deprecated = attribute.deprecation.is_some();
     block.deprecation_message = attribute.deprecation.clone().unwrap_or_default();
     Ok(pb::schema::NestedBlock {
@@ -100,7 +100,7 @@ fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::
     let is_filled_in = attribute.default.is_some() || attribute.mode == Mode::OptionalComputed;
     let mut converted = pb::schema::Attribute {
         name: attribute.name.clone(),
-        description: attribute.description.clone(),
+        description: attribute.text(),
         description_kind: pb::StringKind::Markdown.into(),
         required: !computed && attribute.mode == Mode::Required,
         optional: !computed && matches!(attribute.mode, Mode::Optional | Mode::OptionalComputed),
@@ -161,7 +161,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::plugin::Value;
+    use crate::plugin::{Change, Value};
 
     fn text(name: &str) -> Attribute {
         Attribute::new(name, AttributeType::Plain(Type::String), "Some *text*.")
@@ -247,6 +247,21 @@ mod tests {
         assert_eq!(code.description, "Some *text*.");
         assert_eq!(code.description_kind(), pb::StringKind::Markdown);
         assert_eq!(block.description, "A door.");
+    }
+
+    #[test]
+    fn a_description_ends_with_the_default_and_what_a_change_does() {
+        let told = |attribute: Attribute| block(vec![attribute]).attributes[0].description.clone();
+        assert_eq!(told(text("a").in_place()), "Some *text*. Changed in place.");
+        assert_eq!(
+            told(text("a").default("b").changes_nothing()),
+            "Some *text*. Default: `\"b\"`. A change alters nothing that exists."
+        );
+        assert_eq!(told(text("a").otherwise("5m")), "Some *text*. Default: `\"5m\"`.");
+        let exchanged = told(text("a").change(Change::Parts("exchanges the lock")));
+        assert_eq!(exchanged, "Some *text*. A change exchanges the lock.");
+        let replaced = told(text("a").change(Change::Replaces("unless it fits")));
+        assert_eq!(replaced, "Some *text*. A change replaces the whole resource, unless it fits.");
     }
 
     #[test]

@@ -37,6 +37,6 @@ pub use resource::{
     ApplyRequest, ApplyResponse, ImportResponse, PlanRequest, PlanResponse, Provider, ReadRequest, ReadResponse,
     Resource, SoFar,
 };
-pub use schema::{Attribute, AttributeType, Check, Mode, Nesting, Schema, Type};
+pub use schema::{Attribute, AttributeType, Change, Check, Mode, Nesting, Schema, Type};
 pub use serve::{Program, serve};
 pub use value::{Number, Value};

@@ -35,6 +35,29 @@ pub struct Attribute {
     pub deprecation: Option<String>,
     /// Rules that a known, non-null value obeys.
     pub checks: Vec<Check>,
+    /// What a change of its value leads to; `None` where the user cannot change it, or nothing is kept that it could
+    /// change.
+    pub change: Option<Change>,
+    /// What applies where it is null and stays null in state, such as a duration.
+    pub otherwise: Option<&'static str>,
+    /// What the fields of a plain object type are, by name: Terraform's schema has no place for that.
+    pub fields: &'static [(&'static str, &'static str)],
+}
+
+/// What a change of an attribute's value leads to. Where that depends on the values, the gravest counts, and the words
+/// say when it is less. They are the rest of a sentence, without its full stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// Nothing that exists is changed.
+    Nothing,
+    /// What exists is changed in place, and serves on.
+    InPlace,
+    /// What exists is changed in place, which disturbs somebody: "Changed in place, but ...".
+    Disturbs(&'static str),
+    /// Parts of what exists come, go or are exchanged, and the rest stays: "A change ...".
+    Parts(&'static str),
+    /// All that exists is replaced: "A change replaces the whole resource ...".
+    Replaces(&'static str),
 }
 
 /// The type of an attribute.
@@ -153,6 +176,9 @@ impl Attribute {
             sensitive: false,
             deprecation: None,
             checks: Vec::new(),
+            change: None,
+            otherwise: None,
+            fields: &[],
         }
     }
 
@@ -212,11 +238,71 @@ impl Attribute {
         self
     }
 
+    /// A change of it changes nothing that exists.
+    #[must_use]
+    pub fn changes_nothing(self) -> Attribute {
+        self.change(Change::Nothing)
+    }
+
+    /// A change of it is made in place, and nobody is disturbed.
+    #[must_use]
+    pub fn in_place(self) -> Attribute {
+        self.change(Change::InPlace)
+    }
+
+    /// What a change of it leads to.
+    #[must_use]
+    pub fn change(mut self, change: Change) -> Attribute {
+        self.change = Some(change);
+        self
+    }
+
+    /// What applies where it is null, which it stays in state.
+    #[must_use]
+    pub fn otherwise(mut self, text: &'static str) -> Attribute {
+        self.otherwise = Some(text);
+        self
+    }
+
+    /// What the fields of its plain object type are.
+    #[must_use]
+    pub fn fields(mut self, fields: &'static [(&'static str, &'static str)]) -> Attribute {
+        self.fields = fields;
+        self
+    }
+
+    /// All that Terraform can tell of it: what it is for, a short default, and what a change leads to.
+    pub fn text(&self) -> String {
+        let default = match (&self.default, self.otherwise) {
+            (Some(value @ (Value::Bool(_) | Value::Number(_) | Value::String(_))), _) => {
+                format!(" Default: `{value}`.")
+            }
+            (_, Some(text)) => format!(" Default: `{}`.", Value::from(text)),
+            _ => String::new(),
+        };
+        let change = self.change.map(|change| format!(" {change}")).unwrap_or_default();
+        format!("{}{default}{change}", self.description)
+    }
+
     /// Adds a rule for known, non-null values.
     #[must_use]
     pub fn check(mut self, check: Check) -> Attribute {
         self.checks.push(check);
         self
+    }
+}
+
+impl std::fmt::Display for Change {
+    /// A whole sentence.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Change::Nothing => f.write_str("A change alters nothing that exists."),
+            Change::InPlace => f.write_str("Changed in place."),
+            Change::Disturbs(words) => write!(f, "Changed in place, but {words}."),
+            Change::Parts(words) => write!(f, "A change {words}."),
+            Change::Replaces("") => f.write_str("A change replaces the whole resource."),
+            Change::Replaces(words) => write!(f, "A change replaces the whole resource, {words}."),
+        }
     }
 }
 

@@ -3,21 +3,29 @@
 use crate::durations;
 use crate::plugin::{Check, Input};
 
+/// How long a create may take where the user does not say.
+pub const DEFAULT_CREATE: &str = "30m";
+/// The same of an update.
+pub const DEFAULT_UPDATE: &str = "30m";
+/// The same of a destroy: Lambda keeps network interfaces for up to 45 minutes.
+pub const DEFAULT_DELETE: &str = "1h";
+
 crate::attributes! {
     /// How long whole operations may take, as durations such as `30s`, `10m` or `1h30m`.
     pub struct OperationTimeouts {
-        /// For creating the resource, such as `30m` or `1h30m`.
-        create: Input<Option<String>> = optional().check(duration()),
-        /// For reading it.
-        read: Input<Option<String>> = optional().check(duration()),
-        /// For updating it.
-        update: Input<Option<String>> = optional().check(duration()),
-        /// For destroying it.
-        delete: Input<Option<String>> = optional().check(duration()),
+        /// How long creating the resource may take, such as `45m` or `1h30m`.
+        create: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_CREATE).changes_nothing(),
+        /// How long reading it may take. Null is without a limit.
+        read: Input<Option<String>> = optional().check(duration()).changes_nothing(),
+        /// How long updating it may take. What an update deletes and others still use is waited for 2 minutes only: they
+        /// are changed after it.
+        update: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_UPDATE).changes_nothing(),
+        /// How long destroying it may take. Functions keep network interfaces for up to 45 minutes.
+        delete: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_DELETE).changes_nothing(),
     }
 }
 
-/// How long an operation may wait, in seconds; `None` is the kind's own default.
+/// How long an operation may take, in seconds; `None` is what applies where the user does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timeouts {
     /// For the whole create.
@@ -49,6 +57,25 @@ impl Timeouts {
             ..Timeouts::default()
         }
     }
+
+    /// For the whole create, in seconds.
+    pub fn of_create(&self) -> u64 {
+        self.create.unwrap_or_else(|| default(DEFAULT_CREATE))
+    }
+
+    /// For the whole update, in seconds.
+    pub fn of_update(&self) -> u64 {
+        self.update.unwrap_or_else(|| default(DEFAULT_UPDATE))
+    }
+
+    /// For the whole destroy, in seconds.
+    pub fn of_delete(&self) -> u64 {
+        self.delete.unwrap_or_else(|| default(DEFAULT_DELETE))
+    }
+}
+
+fn default(text: &str) -> u64 {
+    seconds(text).expect("the defaults above are durations")
 }
 
 /// The rule for one duration that something may take.
@@ -68,7 +95,14 @@ pub fn seconds(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::seconds;
+    use super::{Timeouts, seconds};
+
+    #[test]
+    fn what_the_user_says_goes_before_the_default() {
+        let unset = Timeouts::default();
+        assert_eq!((unset.of_create(), unset.of_update(), unset.of_delete()), (1800, 1800, 3600));
+        assert_eq!(Timeouts { update: Some(5), ..unset }.of_update(), 5);
+    }
 
     #[test]
     fn parts_of_a_second_count_as_a_whole_one_and_nothing_does_not_count() {

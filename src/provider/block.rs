@@ -14,11 +14,11 @@ crate::attributes! {
         /// The profile in the shared configuration and credentials files. Otherwise `AWS_PROFILE`, or `default`.
         /// A profile named here goes before credentials in the environment.
         profile: Option<String> = optional(),
-        /// The access key id. Otherwise credentials are looked for as the AWS CLI does: in the environment, the
-        /// profile (with roles, IAM Identity Center or an external process), a web identity token, the container, the
-        /// machine.
+        /// The access key id. It needs `secret_key`. Without it credentials are looked for as the AWS CLI does: in the
+        /// environment, the profile (with roles, IAM Identity Center or an external process), a web identity token, the
+        /// container, the machine.
         access_key: Option<String> = optional(),
-        /// The secret of `access_key`.
+        /// The secret access key that belongs to `access_key`.
         secret_key: Option<Secret> = optional().sensitive(),
         /// The session token that belongs to a temporary `access_key`.
         token: Option<Secret> = optional().sensitive(),
@@ -36,9 +36,9 @@ crate::attributes! {
         /// Accounts that may be worked on. Any other is refused before anything is read or changed. Not together with
         /// `forbidden_account_ids`.
         allowed_account_ids: Option<Vec<String>> = optional(),
-        /// Accounts that may not be worked on.
+        /// Accounts that may not be worked on, such as `["123456789012"]`.
         forbidden_account_ids: Option<Vec<String>> = optional(),
-        /// Tags for every object that can carry tags. `custom_tags` of a resource go before them. The environment adds
+        /// Tags for every object that can carry tags. A resource's own tags go before them. The environment adds
         /// to them: `TF_AWS_DEFAULT_TAGS_<key>`.
         default_tags: Option<Vec<DefaultTags>> = block(),
         /// Tags that others manage: neither set nor removed nor looked at. The environment adds to them:
@@ -99,7 +99,7 @@ crate::attributes! {
 crate::attributes! {
     /// A role to assume.
     pub struct AssumeRole {
-        /// The ARN of the role.
+        /// The ARN of the role, such as `arn:aws:iam::123456789012:role/deploy`.
         role_arn: Option<String> = required(),
         /// The name of the session, which CloudTrail shows. By default one is made up.
         session_name: Option<String> = optional(),
@@ -109,7 +109,7 @@ crate::attributes! {
         duration: Option<String> = optional(),
         /// A policy (JSON) that further restricts what the session may do.
         policy: Option<String> = optional(),
-        /// ARNs of policies that further restrict what the session may do.
+        /// ARNs of managed policies that further restrict what the session may do.
         policy_arns: Option<Vec<String>> = optional(),
         /// Tags of the session.
         tags: Option<BTreeMap<String, String>> = optional(),
@@ -131,7 +131,7 @@ crate::attributes! {
         duration: Option<String> = optional(),
         /// A policy (JSON) that further restricts what the session may do.
         policy: Option<String> = optional(),
-        /// ARNs of policies that further restrict what the session may do.
+        /// ARNs of managed policies that further restrict what the session may do.
         policy_arns: Option<Vec<String>> = optional(),
         /// The token. Not together with `web_identity_token_file`.
         web_identity_token: Option<Secret> = optional().sensitive(),
@@ -143,7 +143,7 @@ crate::attributes! {
 crate::attributes! {
     /// Tags for everything.
     pub struct DefaultTags {
-        /// The tags.
+        /// The tags, such as `{ Owner = "platform" }`.
         tags: Option<BTreeMap<String, String>> = optional(),
     }
 }
@@ -151,9 +151,9 @@ crate::attributes! {
 crate::attributes! {
     /// Tags that others manage.
     pub struct IgnoreTagsBlock {
-        /// Keys.
+        /// Keys, such as `LastScanned`.
         keys: Option<Vec<String>> = optional(),
-        /// Beginnings of keys.
+        /// Beginnings of keys, such as `kubernetes.io/`.
         key_prefixes: Option<Vec<String>> = optional(),
     }
 }

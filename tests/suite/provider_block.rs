@@ -53,6 +53,24 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
 }
 
+#[test]
+fn the_example_of_the_index_page_applies() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/provider/provider.tf");
+    let example = std::fs::read_to_string(example).unwrap_or_else(|error| panic!("{example}: {error}"));
+    let proxy = Proxy::moto();
+    let mut workspace = Workspace::bare();
+    workspace.write("provider.tf", &example.replace("eu-central-1", "us-east-1"));
+    workspace.config(&network("this", ""));
+    workspace.env("AWS_ACCESS_KEY_ID", &proxy.account().id);
+    workspace.env("AWS_SECRET_ACCESS_KEY", "test");
+    workspace.env("AWS_ENDPOINT_URL", &proxy.endpoint());
+    workspace.apply(&[]).succeeded();
+    assert_eq!(workspace.state().attribute(NETWORK, "tags_all")["Owner"], "platform");
+    workspace.assert_nothing_to_do();
+    workspace.destroy().succeeded();
+    proxy.account().assert_nothing_of_ours_is_left();
+}
+
 // Region, credentials, endpoints.
 
 #[test]

@@ -154,6 +154,30 @@ impl Workspace {
         self.import(address, &id).succeeded();
     }
 
+    /// Forgets the resource that the examples of imports in a folder are about and takes it back, once by the command and
+    /// once by the block. Neither may leave anything to do.
+    pub(crate) fn import_as_shown(&self, examples: &Path) {
+        let read = |file: &str| fs::read_to_string(examples.join(file)).expect("the example is there");
+        let (command, block) = (read("import.sh"), read("import-by-string-id.tf"));
+        let ["terraform", "import", address, shown] = command.split_whitespace().collect::<Vec<_>>()[..] else {
+            panic!("no import: {command}");
+        };
+        let id = self.state().attribute(address, "id").as_str().expect("it has an id").to_owned();
+        assert!(block.contains(address) && block.contains(shown), "both are about {address} {shown}: {block}");
+
+        self.run(&["state", "rm", address]).succeeded();
+        self.import(address, &id).succeeded();
+        self.assert_nothing_to_do();
+
+        self.run(&["state", "rm", address]).succeeded();
+        self.write("import.tf", &block.replace(shown, &id));
+        let plan = self.plan(&[]);
+        assert!(plan.says("1 to import, 0 to add, 0 to change, 0 to destroy"), "{plan}");
+        self.apply_plan().succeeded();
+        fs::remove_file(self.path().join("import.tf")).expect("it has been written");
+        self.assert_nothing_to_do();
+    }
+
     /// Forgets a resource, whose configuration is gone, and takes it back with the one that Terraform writes for it, which
     /// must plan nothing.
     pub(crate) fn generate(&self, address: &str, id: &str) {

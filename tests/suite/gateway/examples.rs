@@ -21,6 +21,15 @@ fn the_examples_apply_and_destroy() {
 }
 
 #[test]
+fn the_first_example_comes_back_by_the_examples_of_imports() {
+    let bed = Bed::new();
+    bed.workspace.write("main.tf", &prepared(&bed, &directory().join("resource.tf")));
+    bed.apply_config();
+    bed.workspace.import_as_shown(&directory());
+    bed.destroy();
+}
+
+#[test]
 fn the_example_with_authorizers_lets_in_whom_it_says() {
     let bed = Bed::new();
     bed.workspace.write("main.tf", &prepared(&bed, &directory().join("authorizers.tf")));
@@ -71,12 +80,13 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_http_gateway")
 }
 
-/// Every file of examples.
+/// Every file of examples, but those of imports, which are no whole configurations.
 pub(super) fn all() -> Vec<PathBuf> {
     let directory = directory();
     let files = std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     let files = files.map(|file| file.expect("a directory can be read").path());
-    files.filter(|path| path.extension().is_some_and(|extension| extension == "tf")).collect()
+    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "tf"));
+    files.filter(|path| !path.ends_with("import-by-string-id.tf")).collect()
 }
 
 /// An example as it can be applied in the account of a test, which has all that it names from now on.

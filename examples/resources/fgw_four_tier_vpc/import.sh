@@ -1,0 +1,1 @@
+terraform import fgw_four_tier_vpc.main vpc-0123456789abcdef0

@@ -1,0 +1,1 @@
+terraform import fgw_http_gateway.orders a1b2c3d4e5

@@ -1,0 +1,107 @@
+//! The pages of the Terraform Registry: made from schema, examples and blueprints, and the same as those in `docs`.
+//!
+//! `UPDATE_EXPECT=1` writes them, which is what `make docs` does. Everything here is text from values; nothing runs.
+
+#[path = "docs/attributes.rs"]
+mod attributes;
+#[path = "docs/changes.rs"]
+mod changes;
+#[path = "docs/gateway_changes.rs"]
+mod gateway_changes;
+#[path = "docs/network_changes.rs"]
+mod network_changes;
+#[path = "docs/objects.rs"]
+mod objects;
+#[path = "docs/pages.rs"]
+mod pages;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use self::pages::{Kind, Page};
+use fgw::plugin::Provider as _;
+use fgw::provider::Fgw;
+
+/// Every page that is made from the code, by its path below `docs`.
+fn all() -> Vec<(String, String)> {
+    let provider = Fgw::default();
+    let resources = provider.resources();
+    let resources: Vec<Page> =
+        resources.iter().map(|it| Page::new(Kind::Resource, it.type_name(), it.schema())).collect();
+    let mut all = vec![("index.md".to_owned(), pages::index(&provider.schema(), &resources))];
+    all.extend(resources.iter().map(|page| (page.path(), page.text())));
+    all.push(("guides/what-each-object-is.md".to_owned(), objects::guide()));
+    all
+}
+
+fn top() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The text of a file of the project.
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The files of a folder, sorted; none where there is no such folder.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a folder can be read").path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_pages_say_what_the_code_says() {
+    for (path, text) in all() {
+        let path = top().join("docs").join(path);
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::create_dir_all(path.parent().expect("it is below docs")).expect("the project can be written");
+        }
+        expect_test::expect_file![path].assert_eq(&text);
+    }
+}
+
+#[test]
+fn every_page_about_something_in_the_schema_is_made_from_it() {
+    let made: BTreeSet<PathBuf> = all().into_iter().map(|(path, _)| top().join("docs").join(path)).collect();
+    for kind in Kind::ALL {
+        for file in files_in(&top().join("docs").join(kind.folder())) {
+            assert!(made.contains(&file), "nothing in the schema is what {} describes: delete it", file.display());
+        }
+    }
+}
+
+#[test]
+fn pages_are_plain_and_their_links_lead_somewhere() {
+    for (path, text) in all() {
+        assert!(text.starts_with("---\npage_title: ") && text.ends_with('\n') && !text.ends_with("\n\n"), "{path}");
+        let anchors: BTreeSet<&str> =
+            text.split("<a id=\"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0)).collect();
+        let mut is_code = false;
+        for (number, line) in text.lines().enumerate() {
+            assert!(line.trim_end() == line && !line.contains('\t'), "{path}:{}: {line:?}", number + 1);
+            // Outside of code, what looks like a tag is not shown.
+            let words: String = line.split('`').step_by(2).collect();
+            is_code ^= line.trim_start().starts_with("```");
+            assert!(
+                is_code || !words.replace("<a id=", "").replace("</a>", "").contains('<'),
+                "{path}:{}: {line:?}",
+                number + 1
+            );
+            for target in line.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)) {
+                let folder = Path::new("docs").join(&path);
+                let leads = match target.strip_prefix('#') {
+                    Some(anchor) => anchors.contains(anchor),
+                    None if target.starts_with("https://") => true,
+                    // The registry serves pages without their ending, and knows no other files of the project.
+                    None => {
+                        let file = top().join(folder.parent().expect("it is below docs")).join(target);
+                        all().iter().any(|(page, _)| file.ends_with(page)) || file.exists()
+                    }
+                };
+                assert!(leads, "{path}:{}: {target} leads nowhere", number + 1);
+            }
+        }
+    }
+}

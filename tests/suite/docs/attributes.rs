@@ -1,0 +1,202 @@
+//! The schema part of a page: every attribute with its type, default, rules and what a change of it does.
+
+use fgw::plugin::schema::Change;
+use fgw::plugin::{Attribute, AttributeType, Mode, Nesting, Type, Value};
+
+/// Attributes of a nested object, which have a part of their own further down.
+struct Nested<'a> {
+    /// From the top: `route_config`, `a.b`.
+    path: String,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    /// Declared, with all that attributes have.
+    Attributes(&'a [Attribute], Origin),
+    /// Plain fields with types and what they are.
+    Fields(&'a Type, &'a [(&'static str, &'static str)]),
+}
+
+/// Who sets what is nested.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    User,
+    Provider,
+}
+
+/// Everything from required arguments to nested objects.
+pub(super) fn section(attributes: &[Attribute]) -> String {
+    let mut waiting = Vec::new();
+    let mut text = part(attributes, "", Origin::User, "### ", &mut waiting);
+    waiting.reverse();
+    while let Some(nested) = waiting.pop() {
+        let path = &nested.path;
+        text += &format!("\n<a id=\"{}\"></a>\n### Nested Schema for `{path}`\n", anchor(path));
+        let mut further = Vec::new();
+        match nested.what {
+            What::Attributes(attributes, origin) => text += &part(attributes, path, origin, "", &mut further),
+            What::Fields(kind, fields) => {
+                text += "\nRead-Only:\n\n";
+                for (name, kind) in fields_of(kind) {
+                    let about = fields.iter().find(|(field, _)| field == name);
+                    let (_, about) = about.unwrap_or_else(|| panic!("{path}: nobody says what {name} is"));
+                    text += &format!("- `{name}` ({}) {about}\n", plain(kind));
+                }
+            }
+        }
+        further.reverse();
+        waiting.extend(further);
+    }
+    text
+}
+
+/// The attributes of one object, those that must be set first.
+fn part<'a>(
+    attributes: &'a [Attribute],
+    path: &str,
+    origin: Origin,
+    mark: &str,
+    waiting: &mut Vec<Nested<'a>>,
+) -> String {
+    let group = |attribute: &Attribute| match attribute.mode {
+        _ if origin == Origin::Provider => 2,
+        Mode::Required => 0,
+        Mode::Computed => 2,
+        Mode::Optional | Mode::OptionalComputed | Mode::Block => 1,
+    };
+    let mut text = String::new();
+    for (number, title) in ["Required", "Optional", "Read-Only"].into_iter().enumerate() {
+        let members: Vec<&Attribute> = attributes.iter().filter(|it| group(it) == number).collect();
+        if members.is_empty() {
+            continue;
+        }
+        let colon = if mark.is_empty() { ":" } else { "" };
+        text += &format!("\n{mark}{title}{colon}\n\n");
+        // What is said of several attributes in the same words is said once.
+        let items: Vec<(&Attribute, String)> = members.into_iter().map(|it| (it, item(it, path))).collect();
+        for (position, (attribute, about)) in items.iter().enumerate() {
+            if items[..position].iter().any(|(_, earlier)| earlier == about) {
+                continue;
+            }
+            let names = items[position..].iter().filter(|(_, other)| other == about);
+            let names: Vec<String> = names.map(|(it, _)| format!("`{}`", it.name)).collect();
+            text += &format!("- {} {about}", names.join(", "));
+            let path = if path.is_empty() { attribute.name.clone() } else { format!("{path}.{}", attribute.name) };
+            if let AttributeType::Nested(_, nested) = &attribute.kind {
+                let origin = if attribute.mode == Mode::Computed { Origin::Provider } else { origin };
+                waiting.push(Nested { path, what: What::Attributes(nested, origin) });
+            } else if let AttributeType::Plain(kind) = &attribute.kind
+                && !fields_of(kind).is_empty()
+            {
+                waiting.push(Nested { path, what: What::Fields(kind, attribute.fields) });
+            }
+        }
+    }
+    text
+}
+
+/// All that is said of one attribute, after its name.
+fn item(attribute: &Attribute, path: &str) -> String {
+    let mut marks = vec![kind(attribute)];
+    marks.extend(attribute.sensitive.then(|| "Sensitive".to_owned()));
+    marks.extend(attribute.deprecation.is_some().then(|| "Deprecated".to_owned()));
+    let mut text = format!("({}) {}", marks.join(", "), one_line(&attribute.description));
+    let is_nested = match &attribute.kind {
+        AttributeType::Nested(..) => true,
+        AttributeType::Plain(kind) => !fields_of(kind).is_empty(),
+    };
+    if let Some(deprecation) = &attribute.deprecation {
+        text += &format!(" Deprecated: {deprecation}");
+    }
+    if is_nested {
+        let path = if path.is_empty() { attribute.name.clone() } else { format!("{path}.{}", attribute.name) };
+        text += &format!(" See [below](#{}).", anchor(&path));
+    }
+    text.push('\n');
+    let default = attribute.default.as_ref().map(hcl).or(attribute.otherwise.map(|text| hcl(&Value::from(text))));
+    if let Some(default) = default {
+        match default.contains('\n') {
+            false => text += &format!("  - Default: `{default}`\n"),
+            true => {
+                text +=
+                    &format!("  - Default:\n\n    ```terraform\n    {}\n    ```\n\n", default.replace('\n', "\n    "))
+            }
+        }
+    }
+    if !attribute.checks.is_empty() {
+        let rules: Vec<&str> = attribute.checks.iter().map(|check| check.rule.as_str()).collect();
+        text += &format!("  - Allowed: {}\n", rules.join("; "));
+    }
+    if let Some(change) = attribute.change {
+        text += &format!("  - Change: {}\n", effect(change));
+    }
+    text
+}
+
+/// What a change does, with the word of the legend in front.
+fn effect(change: Change) -> String {
+    match change {
+        Change::Nothing => "**none**".to_owned(),
+        Change::InPlace => "**in place**".to_owned(),
+        Change::Disturbs(words) => format!("**in place, disruptive**: {words}"),
+        Change::Parts(words) => format!("**some objects**. A change {words}."),
+        Change::Replaces("") => "**replaces the resource**".to_owned(),
+        Change::Replaces(words) => format!("**replaces the resource**, {words}"),
+    }
+}
+
+/// The type in Terraform's words.
+fn kind(attribute: &Attribute) -> String {
+    match (&attribute.kind, attribute.mode == Mode::Block) {
+        (AttributeType::Plain(kind), _) => plain(kind),
+        (AttributeType::Nested(Nesting::Single, _), false) => "Attributes".to_owned(),
+        (AttributeType::Nested(Nesting::List, _), false) => "Attributes List".to_owned(),
+        (AttributeType::Nested(Nesting::Map, _), false) => "Attributes Map".to_owned(),
+        (AttributeType::Nested(Nesting::Single, _), true) => "Block".to_owned(),
+        (AttributeType::Nested(Nesting::List, _), true) => "Block List".to_owned(),
+        (AttributeType::Nested(Nesting::Map, _), true) => "Block Map".to_owned(),
+    }
+}
+
+/// A plain type in Terraform's words: `Map of List of String`.
+pub(super) fn plain(kind: &Type) -> String {
+    match kind {
+        Type::Bool => "Boolean".to_owned(),
+        Type::Number => "Number".to_owned(),
+        Type::String => "String".to_owned(),
+        Type::List(of) => format!("List of {}", plain(of)),
+        Type::Set(of) => format!("Set of {}", plain(of)),
+        Type::Map(of) => format!("Map of {}", plain(of)),
+        Type::Object(_) => "Object".to_owned(),
+    }
+}
+
+/// The fields of the object that a plain type is made of, if any.
+fn fields_of(kind: &Type) -> Vec<(&String, &Type)> {
+    match kind {
+        Type::List(of) | Type::Set(of) | Type::Map(of) => fields_of(of),
+        Type::Object(fields) => fields.iter().collect(),
+        Type::Bool | Type::Number | Type::String => Vec::new(),
+    }
+}
+
+fn anchor(path: &str) -> String {
+    format!("nestedatt--{}", path.replace('.', "--"))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A value as it stands in a configuration, objects over several lines.
+fn hcl(value: &Value) -> String {
+    match value {
+        Value::Map(entries) if !entries.is_empty() => {
+            let shown = entries.iter().filter(|(_, value)| !value.is_null());
+            let lines = shown.map(|(name, value)| format!("  {name} = {}\n", hcl(value).replace('\n', "\n  ")));
+            format!("{{\n{}}}", lines.collect::<String>())
+        }
+        Value::Map(_) => "{}".to_owned(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,243 @@
+//! Every input of `fgw_four_tier_vpc`, changed.
+
+use serde_json::{Value as Json, json};
+
+use super::changes::{Example, assert_true, from_nothing, with};
+use fgw::four_tier_vpc::FourTierVpc;
+use fgw::product::{AvailabilityZone, Facts};
+
+/// Three AZs that are available, and one that is not.
+pub(super) fn facts(_: &Json) -> Facts {
+    let zone = |letter: &str, state: &str| AvailabilityZone {
+        name: format!("eu-central-1{letter}"),
+        id: format!("euc1-az-{letter}"),
+        state: state.into(),
+    };
+    let available = ["a", "b", "c"].map(|letter| zone(letter, "available"));
+    Facts {
+        availability_zones: Some(available.into_iter().chain([zone("d", "impaired")]).collect()),
+        gateway_endpoint_services: Some(["s3", "dynamodb"].map(|it| format!("com.amazonaws.eu-central-1.{it}")).into()),
+        ..Facts::default()
+    }
+}
+
+fn basis() -> Json {
+    json!({
+        "vpc_name": "main", "cidr_block": "10.0.0.0/16", "num_nat_gateways": 2, "create_transit_subnets": true,
+        "availability_zone_state": "available",
+    })
+}
+
+fn switches() -> Vec<Example> {
+    let no_nat = |more: Json| with(&json!({ "num_nat_gateways": 0 }), &more);
+    let plain = |name: &'static str, before: Json, after: Json| (name, json!({ name: before }), json!({ name: after }));
+    let eips = |list: Json| json!({ "use_custom_nat_eips": true, "custom_nat_eips": list });
+    let own = json!(["eipalloc-0", "eipalloc-1"]);
+    let private = |count: i64| json!({ "enable_private_nat": true, "nat_secondary_private_ip_address_count": count });
+    vec![
+        plain("cidr_block", json!("10.0.0.0/16"), json!("10.1.0.0/16")),
+        plain("num_nat_gateways", json!(1), json!(2)),
+        plain("num_nat_gateways", json!(3), json!(1)),
+        plain("vpc_name", json!("main"), json!("other")),
+        plain("num_availability_zones", json!(2), json!(3)),
+        plain("num_availability_zones", json!(3), json!(2)),
+        plain("availability_zone_ids", json!(null), json!(["euc1-az-a"])),
+        plain("availability_zone_exclude_ids", json!([]), json!(["euc1-az-a"])),
+        plain("availability_zone_exclude_names", json!([]), json!(["eu-central-1b"])),
+        plain("availability_zone_state", json!("available"), json!(null)),
+        plain("availability_zone_state", json!(null), json!("available")),
+        plain("cloud_region", json!(""), json!("eu-west-1")),
+        plain("create_public_subnets", json!(true), json!(false)),
+        plain("create_private_app_subnets", json!(true), json!(false)),
+        plain("create_private_persistence_subnets", json!(false), json!(true)),
+        plain("create_transit_subnets", json!(false), json!(true)),
+        ("create_igw", no_nat(json!({ "create_igw": true })), no_nat(json!({ "create_igw": false }))),
+        plain("create_vpc_endpoints", json!(true), json!(false)),
+        plain("allow_private_persistence_internet_access", json!(false), json!(true)),
+        plain("allow_transit_internet_access", json!(true), json!(false)),
+        plain("enable_private_nat", json!(false), json!(true)),
+        ("use_custom_nat_eips", with(&eips(own.clone()), &json!({ "use_custom_nat_eips": false })), eips(own.clone())),
+        ("custom_nat_eips", eips(own), eips(json!(["eipalloc-0", "eipalloc-2"]))),
+        ("nat_secondary_private_ip_address_count", private(0), private(2)),
+        plain("one_route_table_public_subnets", json!(true), json!(false)),
+        plain("map_public_ip_on_launch", json!(false), json!(true)),
+        plain("tenancy", json!("default"), json!("dedicated")),
+        plain("tenancy", json!("dedicated"), json!("default")),
+        plain("enable_dns_hostnames", json!(true), json!(false)),
+        plain("enable_dns_support", json!(true), json!(false)),
+        plain("enable_network_address_usage_metrics", json!(false), json!(true)),
+    ]
+}
+
+fn addresses() -> Vec<Example> {
+    let plain = |name: &'static str, before: Json, after: Json| (name, json!({ name: before }), json!({ name: after }));
+    let pool = |id: &str, more: Json| with(&json!({ "cidr_block": null, "ipv4_ipam_pool_id": id }), &more);
+    let length = |length: i64| pool("ipam-pool-1", json!({ "ipv4_netmask_length": length }));
+    let three_tiers =
+        |spacing: i64| json!({ "create_transit_subnets": false, "subnet_spacing": spacing, "num_nat_gateways": 1 });
+    let mut examples = vec![
+        plain("public_subnet_bits", json!(5), json!(6)),
+        plain("private_subnet_bits", json!(5), json!(6)),
+        plain("persistence_subnet_bits", json!(5), json!(6)),
+        plain("transit_subnet_bits", json!(5), json!(6)),
+        ("subnet_spacing", three_tiers(10), three_tiers(11)),
+        plain("global_subnet_spacing", json!(6), json!(7)),
+        plain("private_subnet_spacing", json!(null), json!(24)),
+        plain("persistence_subnet_spacing", json!(null), json!(24)),
+        plain("transit_subnet_spacing", json!(null), json!(24)),
+        ("ipv4_ipam_pool_id", pool("ipam-pool-1", json!({})), pool("ipam-pool-2", json!({}))),
+        ("ipv4_netmask_length", length(16), length(20)),
+    ];
+    for name in [
+        "public_subnet_cidr_blocks",
+        "private_app_subnet_cidr_blocks",
+        "private_persistence_subnet_cidr_blocks",
+        "transit_subnet_cidr_blocks",
+    ] {
+        examples.push(plain(name, json!({}), json!({ "AZ-0": "10.0.248.0/21" })));
+        examples.push(plain(name, json!({ "AZ-0": "10.0.248.0/21" }), json!({})));
+    }
+    examples
+}
+
+fn ipv6() -> Vec<Example> {
+    let generated = |more: Json| with(&json!({ "enable_ipv6": true, "assign_generated_ipv6_cidr_block": true }), &more);
+    let pool = |id: &str, more: Json| with(&json!({ "enable_ipv6": true, "ipv6_ipam_pool_id": id }), &more);
+    let on = |name: &'static str, before: Json, after: Json| {
+        (name, generated(json!({ name: before })), generated(json!({ name: after })))
+    };
+    let of_pool = |name: &'static str, before: Json, after: Json| {
+        (name, pool("ipam-pool-6", json!({ name: before })), pool("ipam-pool-6", json!({ name: after })))
+    };
+    vec![
+        on("enable_ipv6", json!(false), json!(true)),
+        on("enable_ipv6", json!(true), json!(false)),
+        ("assign_generated_ipv6_cidr_block", pool("ipam-pool-6", json!({})), generated(json!({}))),
+        on("assign_ipv6_address_on_creation", json!(false), json!(true)),
+        of_pool("ipv6_cidr_block", json!("2001:db8::/52"), json!("2001:db8:1::/52")),
+        on("ipv6_cidr_block_network_border_group", json!(null), json!("eu-central-1-ham-1")),
+        ("ipv6_ipam_pool_id", pool("ipam-pool-6", json!({})), pool("ipam-pool-7", json!({}))),
+        of_pool("ipv6_netmask_length", json!(null), json!(56)),
+        on("ipv6_subnet_bits", json!(8), json!(12)),
+        on("public_subnet_ipv6_cidr_blocks", json!({}), json!({ "AZ-0": "2001:db8:0:f00::/60" })),
+    ]
+}
+
+fn access() -> Vec<Example> {
+    let acl = |more: Json| with(&json!({ "apply_default_nacl_rules": true }), &more);
+    let rule = json!({
+        "rule_no": 100, "action": "allow", "protocol": "tcp", "from_port": 443, "to_port": 443,
+        "cidr_block": "0.0.0.0/0",
+    });
+    let icmp =
+        with(&rule, &json!({ "protocol": "icmp", "from_port": 0, "to_port": 0, "icmp_type": 8, "icmp_code": -1 }));
+    let mut examples = vec![
+        ("apply_default_nacl_rules", json!({ "apply_default_nacl_rules": false }), acl(json!({}))),
+        (
+            "associate_default_nacl_to_subnets",
+            acl(json!({ "associate_default_nacl_to_subnets": false })),
+            acl(json!({ "associate_default_nacl_to_subnets": true })),
+        ),
+        (
+            "enable_default_security_group",
+            json!({ "enable_default_security_group": true }),
+            json!({ "enable_default_security_group": false }),
+        ),
+    ];
+    let changed = [
+        ("action", &rule, json!({ "action": "deny" })),
+        ("cidr_block", &rule, json!({ "cidr_block": "10.0.0.0/8" })),
+        ("from_port", &rule, json!({ "from_port": 80 })),
+        ("icmp_code", &icmp, json!({ "icmp_code": 0 })),
+        ("icmp_type", &icmp, json!({ "icmp_type": 0 })),
+        ("ipv6_cidr_block", &rule, json!({ "cidr_block": null, "ipv6_cidr_block": "::/0" })),
+        ("protocol", &rule, json!({ "protocol": "udp" })),
+        ("rule_no", &rule, json!({ "rule_no": 90 })),
+        ("to_port", &rule, json!({ "to_port": 444 })),
+    ];
+    for rules in ["default_nacl_ingress_rules", "default_nacl_egress_rules"] {
+        let one = |rule: &Json| acl(json!({ rules: { "Https": rule } }));
+        examples.push((path_of(rules, ""), acl(json!({ rules: {} })), one(&rule)));
+        for (member, from, more) in &changed {
+            examples.push((path_of(rules, member), one(from), one(&with(from, more))));
+        }
+    }
+    let rule = json!({ "protocol": "tcp", "from_port": 443, "to_port": 443, "cidr_blocks": ["10.0.0.0/8"] });
+    let changed = [
+        ("cidr_blocks", json!({ "cidr_blocks": ["10.0.0.0/9"] })),
+        ("description", json!({ "description": "shell" })),
+        ("from_port", json!({ "from_port": 80 })),
+        ("ipv6_cidr_blocks", json!({ "ipv6_cidr_blocks": ["::/0"] })),
+        ("prefix_list_ids", json!({ "prefix_list_ids": ["pl-0123456789abcdef0"] })),
+        ("protocol", json!({ "protocol": "udp" })),
+        ("security_groups", json!({ "security_groups": ["sg-0123456789abcdef0"] })),
+        ("self", json!({ "self": true })),
+        ("to_port", json!({ "to_port": 444 })),
+    ];
+    for rules in ["default_security_group_ingress_rules", "default_security_group_egress_rules"] {
+        let one = |rule: &Json| json!({ rules: { "Https": rule } });
+        examples.push((path_of(rules, ""), json!({}), one(&rule)));
+        for (member, more) in &changed {
+            examples.push((path_of(rules, member), one(&rule), one(&with(&rule, more))));
+        }
+    }
+    examples
+}
+
+/// The path of a member, for the rest of the test.
+fn path_of(attribute: &str, member: &str) -> &'static str {
+    if member.is_empty() { attribute.to_owned().leak() } else { format!("{attribute}.{member}").leak() }
+}
+
+fn others() -> Vec<Example> {
+    let plain = |name: &'static str, before: Json, after: Json| (name, json!({ name: before }), json!({ name: after }));
+    let timeout = |name: &'static str| {
+        let member = name.trim_start_matches("timeouts.");
+        (name, json!({ "timeouts": {} }), json!({ "timeouts": { member: "7m" } }))
+    };
+    let mut examples = from_nothing(
+        &[
+            "custom_tags",
+            "vpc_custom_tags",
+            "nat_gateway_custom_tags",
+            "public_subnet_custom_tags",
+            "private_app_subnet_custom_tags",
+            "private_persistence_subnet_custom_tags",
+            "transit_subnet_custom_tags",
+            "public_route_table_custom_tags",
+            "private_app_route_table_custom_tags",
+            "private_persistence_route_table_custom_tags",
+            "transit_route_table_custom_tags",
+            "security_group_tags",
+        ],
+        &json!({ "Team": "web" }),
+    );
+    examples.extend(from_nothing(&["objectstore_endpoint_policy", "keyvalue_endpoint_policy"], &json!("{}")));
+    examples.extend(from_nothing(
+        &[
+            "public_propagating_vgws",
+            "private_propagating_vgws",
+            "persistence_propagating_vgws",
+            "transit_propagating_vgws",
+        ],
+        &json!(["vgw-0123456789abcdef0"]),
+    ));
+    examples.extend([
+        plain("route_table_creation_timeout", json!("5m"), json!("7m")),
+        plain("route_table_deletion_timeout", json!("5m"), json!("7m")),
+        plain("route_table_update_timeout", json!("2m"), json!("7m")),
+        plain("ignore_drift", json!(null), json!(["subnet.*"])),
+        plain("timeouts", json!(null), json!({ "create": "7m" })),
+        timeout("timeouts.create"),
+        timeout("timeouts.read"),
+        timeout("timeouts.update"),
+        timeout("timeouts.delete"),
+    ]);
+    examples
+}
+
+#[test]
+fn a_change_of_each_input_of_a_network_does_what_the_page_says() {
+    let examples = [switches(), addresses(), ipv6(), access(), others()].concat();
+    assert_true::<FourTierVpc>(&basis(), facts, examples);
+}

@@ -1,0 +1,207 @@
+//! The guide "What each object is": the objects of each resource and their order, from its blueprint.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde_json::{Value as Json, json};
+
+use super::changes::{first_objects, with};
+use super::{gateway_changes, network_changes, pages};
+use fgw::four_tier_vpc::FourTierVpc;
+use fgw::http_gateway::HttpGateway;
+use fgw::objects::waves::in_waves;
+use fgw::objects::{Caller, Object, Spec};
+
+/// Objects of one kind in one topology.
+struct Group<'a> {
+    kind: &'static str,
+    about: &'static str,
+    /// The beginning of their keys, by which the user finds them.
+    slot: &'a str,
+    count: usize,
+    /// The first and the last wave in which some of them are made.
+    waves: (usize, usize),
+    /// The groups that must stand before, by slot.
+    needs: BTreeSet<&'a str>,
+}
+
+/// What the guide begins with.
+const BEGINNING: &str = "
+# What each object is
+
+A resource of this provider is many objects in AWS. Each has a key, such as `subnet.public.0`, under which you find it
+in the attribute `aws_objects`, in the plan, in messages and in `ignore_drift`. The diagrams and tables below are made
+from the code that decides what is made.
+
+An arrow leads from what must be there first to what needs it; arrows that follow from others are left out. Nothing else
+is waited for: objects of one wave can be made side by side. A change makes what is new before it deletes what is left
+over, and a destroy goes the other way round.
+";
+
+/// The whole page.
+pub(super) fn guide() -> String {
+    let about = "What the resources are made of in AWS, in which order it is made, and how each object is called.";
+    let mut text = pages::front_matter("What each object is", about) + BEGINNING;
+    text += &chapter(
+        "fgw_four_tier_vpc",
+        "A network with four tiers in three availability zones, a NAT gateway in each, IPv6, and the default network \
+         ACL:",
+        &first_objects::<FourTierVpc>(&network(), network_changes::facts),
+    );
+    text += "
+With `enable_private_nat` the NAT gateways have keys `private_nat_gateway.<index>`, stand in the transit tier, and need
+neither addresses nor the internet gateway. The main route table, which AWS makes with each VPC, is left alone.
+";
+    text += &chapter(
+        "fgw_http_gateway",
+        "A gateway with two routes to one function, two authorizers, access logs that are forwarded to a function, a \
+         custom domain and its DNS record:",
+        &first_objects::<HttpGateway>(&gateway(), gateway_changes::facts),
+    );
+    text += "
+Permissions stand in the policies of your functions, one statement each, and are withdrawn with what needed them.
+Functions of other accounts get none: their owner grants it.
+";
+    text
+}
+
+fn network() -> Json {
+    json!({
+        "vpc_name": "main", "cidr_block": "10.0.0.0/16", "num_nat_gateways": 3, "create_transit_subnets": true,
+        "availability_zone_state": "available", "enable_ipv6": true, "assign_generated_ipv6_cidr_block": true,
+        "apply_default_nacl_rules": true,
+    })
+}
+
+fn gateway() -> Json {
+    let basis = gateway_changes::basis();
+    let mut routes = basis["route_config"].clone();
+    routes["POST /orders"] = routes["GET /orders"].clone();
+    with(&basis, &json!({ "route_config": routes }))
+}
+
+/// One resource: its diagram, and what its objects are.
+fn chapter(name: &str, about: &str, objects: &[Object]) -> String {
+    let groups = groups(objects);
+    let mut text = format!("\n## {name}\n\n{about}\n\n```mermaid\nflowchart TD\n");
+    for group in &groups {
+        let count = if group.count > 1 { format!(" ({})", group.count) } else { String::new() };
+        writeln!(text, "  {}[\"{}{count}\"]", group.slot, group.kind).expect("a text can be written to");
+    }
+    for group in &groups {
+        for need in direct(group, &groups) {
+            writeln!(text, "  {need} --> {}", group.slot).expect("a text can be written to");
+        }
+    }
+    text += "```\n\n| Object | Keys | Wave | What it is |\n|---|---|---|---|\n";
+    for Group { kind, about, slot, waves: (first, last), .. } in &groups {
+        let keys = objects.iter().map(|it| it.key.slot.as_str()).filter(|it| first_part(it) == *slot);
+        let keys: Vec<&str> = keys.collect();
+        let (example, more) = (keys[0], if keys.len() > 1 { ", ..." } else { "" });
+        let waves = if first == last { first.to_string() } else { format!("{first} to {last}") };
+        writeln!(text, "| {kind} | `{example}`{more} | {waves} | {about} |").expect("a text can be written to");
+    }
+    text
+}
+
+/// The objects by the beginnings of their keys, in the order of their creation.
+fn groups(objects: &[Object]) -> Vec<Group<'_>> {
+    let slots: BTreeMap<_, &str> = objects.iter().map(|it| (&it.key, first_part(&it.key.slot))).collect();
+    let (waves, never) = in_waves(objects);
+    assert!(never.is_empty(), "{never:?} need what is never made");
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for (wave, objects) in (1..).zip(&waves) {
+        for object in objects {
+            let slot = slots[&object.key];
+            let needed = object.spec.needs().into_iter().map(|need| need.key).chain(object.after.iter().cloned());
+            let needs: BTreeSet<&str> = needed.map(|key| slots[&key]).filter(|needed| *needed != slot).collect();
+            if let Some(group) = groups.iter_mut().find(|group| group.slot == slot) {
+                (group.count, group.waves.1) = (group.count + 1, wave);
+                group.needs.extend(needs);
+            } else {
+                let (kind, about) = (object.spec.kind(), about(&object.spec));
+                groups.push(Group { kind, about, slot, count: 1, waves: (wave, wave), needs });
+            }
+        }
+    }
+    groups
+}
+
+/// What a group needs and no other of its needs already needs.
+fn direct<'a>(group: &Group<'a>, groups: &[Group<'a>]) -> Vec<&'a str> {
+    let reaches = |from: &str, to: &str| {
+        let mut ahead = vec![from];
+        let mut seen = BTreeSet::new();
+        while let Some(slot) = ahead.pop() {
+            if slot == to {
+                return true;
+            }
+            if seen.insert(slot) {
+                ahead.extend(
+                    groups.iter().find(|it| it.slot == slot).into_iter().flat_map(|it| it.needs.iter().copied()),
+                );
+            }
+        }
+        false
+    };
+    let others = |need: &str| group.needs.iter().copied().filter(|other| *other != need).collect::<Vec<_>>();
+    group.needs.iter().copied().filter(|need| !others(need).into_iter().any(|other| reaches(other, need))).collect()
+}
+
+fn first_part(slot: &str) -> &str {
+    slot.split('.').next().unwrap_or(slot)
+}
+
+/// What an object of this kind is, in a sentence.
+fn about(spec: &Spec) -> &'static str {
+    match spec {
+        Spec::Vpc(_) => "The network: a range of addresses in which all the rest stands. It is made first and alone.",
+        Spec::VpcIpv6Block(_) => "The IPv6 range of the VPC, from Amazon or an IPAM pool.",
+        Spec::InternetGateway(_) => "The door between the VPC and the internet, for what has a public address.",
+        Spec::Subnet(_) => {
+            "A block of addresses in one availability zone, where instances, functions and load balancers stand."
+        }
+        Spec::RouteTable(_) => "Says where traffic of its subnets goes.",
+        Spec::RouteTableAssociation(_) => "Gives a subnet its route table; it waits for the default route of that.",
+        Spec::Eip(_) => "A public address of a NAT gateway, which partners can put on their lists.",
+        Spec::NatGateway(_) => "Lets subnets without public addresses call out, under its own address.",
+        Spec::Route(_) => "The default route of a table: to the internet gateway, or to a NAT gateway.",
+        Spec::VpcEndpoint(_) => "Leads traffic to S3 or DynamoDB past the internet and the NAT gateways, at no cost.",
+        Spec::DefaultNetworkAcl(_) => {
+            "The packet filter of subnets, which AWS makes with the VPC; its rules are managed."
+        }
+        Spec::DefaultSecurityGroup(_) => {
+            "The group of what names no other, which AWS makes with the VPC; its rules are managed."
+        }
+        Spec::Api(_) => "The HTTP API, to which all the rest belongs. It is made first and alone.",
+        Spec::Authorizer(_) => "Asks a function which requests pass.",
+        Spec::LambdaPermission(permission) => match &permission.caller {
+            Caller::Routes => {
+                "A statement in a function's policy that lets API Gateway call it for the routes of this API."
+            }
+            Caller::Authorizer(_) => {
+                "A statement in a function's policy that lets API Gateway ask it for an authorizer."
+            }
+            Caller::LogGroup(_) => "A statement in a function's policy that lets CloudWatch Logs send it log events.",
+        },
+        Spec::Integration(_) => "How a function is called; routes that want the same share it.",
+        Spec::ApiRoute(_) => {
+            "A method and a path, with the integration that answers and the authorizer that asks first."
+        }
+        Spec::LogGroup(_) => "Where access logs go.",
+        Spec::LogSubscription(_) => "Forwards log events to a function or a stream.",
+        Spec::Stage(_) => "What is served: each change of a route is deployed to it by AWS.",
+        Spec::DomainName(_) => "A name of your own for the API, with its certificate.",
+        Spec::ApiMapping(_) => "Leads the requests of the custom domain to the stage.",
+        Spec::DnsRecord(_) => "The alias record of type A by which clients find the custom domain.",
+    }
+}
+
+#[test]
+fn the_guide_describes_every_kind_of_object() {
+    let network = first_objects::<FourTierVpc>(&network(), network_changes::facts);
+    let gateway = first_objects::<HttpGateway>(&gateway(), gateway_changes::facts);
+    let sentences: BTreeSet<&str> = network.iter().chain(&gateway).map(|object| about(&object.spec)).collect();
+    // One for each of the 23 kinds, which the compiler makes one add a sentence for, and two more for permissions.
+    assert_eq!(sentences.len(), 25, "{sentences:#?}");
+}
