@@ -17,7 +17,9 @@ pub(crate) mod http;
 pub(crate) mod listing;
 pub(crate) mod proxy;
 pub(crate) mod reaper;
+pub(crate) mod scripted;
 pub(crate) mod terraform;
+pub(crate) mod tunnel;
 pub(crate) mod venv;
 
 use std::sync::OnceLock;
