@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aws_config::SdkConfig;
@@ -85,32 +85,53 @@ impl Sources {
             .include_default_config_file(is_empty(&block.shared_config_files))
             .include_default_credentials_file(is_empty(&block.shared_credentials_files));
         for file in block.shared_config_files.iter().flatten() {
-            files = files.with_file(EnvConfigFileKind::Config, file);
+            files = files.with_file(EnvConfigFileKind::Config, path(file));
         }
         for file in block.shared_credentials_files.iter().flatten() {
-            files = files.with_file(EnvConfigFileKind::Credentials, file);
+            files = files.with_file(EnvConfigFileKind::Credentials, path(file));
         }
         let files = files.build();
-        let selected = block.profile.clone().filter(|name| !name.is_empty()).map(Cow::Owned);
-        let profiles =
-            aws_config::profile::load(&Fs::real(), &Env::real(), &files, selected).await.map_err(|error| {
-                let detail = format!("{}. Correct the file, or name others.", super::http_client::chain(&error));
-                Refusal::new("The shared AWS configuration files cannot be read", detail)
-            })?;
+        let of_environment = PROFILE_VARIABLES.into_iter().find_map(|name| Some((name, environment(&[name])?)));
+        let of_block = given(&block.profile);
+        let selected = of_block.clone().or_else(|| Some(of_environment.clone()?.1)).unwrap_or_else(|| "default".into());
+        let profiles = aws_config::profile::load(&Fs::real(), &Env::real(), &files, Some(Cow::Owned(selected)))
+            .await
+            .map_err(|error| {
+            let detail = format!("{}. Correct the file, or name others.", super::http_client::chain(&error));
+            Refusal::new("The shared AWS configuration files cannot be read", detail)
+        })?;
         let sources = Sources { files, profiles };
-        match &block.profile {
-            Some(name) if !name.is_empty() && sources.profiles.get_profile(name).is_none() => {
-                let mut known: Vec<&str> = sources.profiles.profiles().collect();
-                known.sort_unstable();
-                let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
-                let detail = format!(
-                    "The shared configuration and credentials files define no profile {name:?}; they define: {known}. \
-                     Correct the name, or make the profile with: aws configure --profile {name}"
-                );
-                Err(Refusal::new("Unknown AWS profile", detail).at("profile"))
+        if let Some(name) = of_block {
+            return match sources.unknown(&name) {
+                Some(refusal) => Err(refusal.at("profile")),
+                None => Ok(sources),
+            };
+        }
+        match of_environment {
+            // Whatever else gives credentials is most often another account. Only keys in the block need no profile.
+            Some((variable, name)) if given(&block.access_key).is_none() && name != "default" => {
+                sources.unknown(&name).map_or(Ok(sources), |refusal| {
+                    let detail = format!("{} It is named by {variable}.", refusal.detail);
+                    Err(Refusal { detail, ..refusal })
+                })
             }
             _ => Ok(sources),
         }
+    }
+
+    /// What is told of a profile that no file defines.
+    fn unknown(&self, name: &str) -> Option<Refusal> {
+        if self.profiles.get_profile(name).is_some() {
+            return None;
+        }
+        let mut known: Vec<&str> = self.profiles.profiles().collect();
+        known.sort_unstable();
+        let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
+        let detail = format!(
+            "The shared configuration and credentials files define no profile {name:?}; they define: {known}. Correct the \
+             name, or make the profile with: aws configure --profile {name}"
+        );
+        Some(Refusal::new("Unknown AWS profile", detail))
     }
 
     /// A setting of the selected profile.
@@ -133,6 +154,17 @@ impl Sources {
     }
 }
 
+/// Which profile is used where the block names none.
+const PROFILE_VARIABLES: [&str; 2] = ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"];
+
+/// A path as a user wrote it: `~/` is the home directory, as in hashicorp/aws.
+pub(crate) fn path(text: &str) -> PathBuf {
+    match (text.strip_prefix("~/"), environment(&["HOME", "USERPROFILE"])) {
+        (Some(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => text.into(),
+    }
+}
+
 /// The first of these environment variables that is set and not empty.
 pub(crate) fn environment(names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
@@ -150,10 +182,11 @@ fn is_empty(files: &Option<Vec<String>>) -> bool {
 fn http_client(block: &ProviderBlock, sources: &Sources, terraform_version: &str) -> Result<AwsHttpClient, Refusal> {
     let bundle = given(&block.custom_ca_bundle)
         .or_else(|| environment(&["AWS_CA_BUNDLE"]))
-        .or_else(|| sources.profile_setting("ca_bundle").map(str::to_string));
+        .or_else(|| sources.profile_setting("ca_bundle").map(str::to_string))
+        .map(|file| path(&file));
     let trust = match &bundle {
         _ if block.insecure == Some(true) => Trust::Anyone,
-        Some(file) => Trust::Bundle(Path::new(file)),
+        Some(file) => Trust::Bundle(file),
         None => Trust::System,
     };
     let tls = tls(&trust)

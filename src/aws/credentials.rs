@@ -11,7 +11,6 @@ use aws_config::imds::credentials::ImdsCredentialsProvider;
 use aws_config::meta::credentials::CredentialsProviderChain;
 use aws_config::profile::ProfileFileCredentialsProvider;
 use aws_config::provider_config::ProviderConfig;
-use aws_config::web_identity_token::WebIdentityTokenCredentialsProvider;
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider, future};
@@ -19,8 +18,9 @@ use aws_sdk_sts::types::{PolicyDescriptorType, Tag};
 use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
 use aws_types::region::Region;
 
-use super::clients::{Refusal, Sources, environment, given};
+use super::clients::{Refusal, Sources, environment, given, path};
 use super::concealed::{Concealed, conceal};
+use super::profile_roles::{self, Source};
 use crate::durations;
 use crate::provider::block::{AssumeRole, AssumeRoleWithWebIdentity, ProviderBlock, Secret};
 use crate::provider::endpoints;
@@ -36,20 +36,31 @@ pub(super) async fn provider(
     }
     let mut provider = match block.web_identity() {
         // The token proves who we are; no other credentials are needed.
-        Some(role) => SharedCredentialsProvider::new(WebIdentity {
-            sts: aws_sdk_sts::Client::from_conf(sts_config(block, base, None)),
-            role: role.clone(),
-            made_up_name: made_up_name(),
-        }),
+        Some(role) => with_token(block, base, role.clone()),
         None => first(block, sources, base)?,
     };
     for role in block.roles() {
-        provider = SharedCredentialsProvider::new(Concealed(provider));
-        let sts = aws_sdk_sts::Client::from_conf(sts_config(block, base, Some(provider)));
-        provider =
-            SharedCredentialsProvider::new(AssumedRole { sts, role: role.clone(), made_up_name: made_up_name() });
+        provider = assuming(block, base, provider, role.clone());
     }
     Ok(SharedCredentialsProvider::new(Concealed(provider)))
+}
+
+/// Credentials of a role that a token of an identity provider is shown for.
+fn with_token(block: &ProviderBlock, base: &SdkConfig, role: AssumeRoleWithWebIdentity) -> SharedCredentialsProvider {
+    let sts = aws_sdk_sts::Client::from_conf(sts_config(block, base, None));
+    SharedCredentialsProvider::new(WebIdentity { sts, role, made_up_name: made_up_name() })
+}
+
+/// Credentials of a role that is assumed with those of `provider`.
+fn assuming(
+    block: &ProviderBlock,
+    base: &SdkConfig,
+    provider: SharedCredentialsProvider,
+    role: AssumeRole,
+) -> SharedCredentialsProvider {
+    let provider = SharedCredentialsProvider::new(Concealed(provider));
+    let sts = aws_sdk_sts::Client::from_conf(sts_config(block, base, Some(provider)));
+    SharedCredentialsProvider::new(AssumedRole { sts, role, made_up_name: made_up_name() })
 }
 
 /// How often STS is asked. It is not throttled as EC2 is, and whoever mistyped an endpoint should learn it soon.
@@ -93,53 +104,102 @@ fn first(block: &ProviderBlock, sources: &Sources, base: &SdkConfig) -> Result<S
     if let Some(http) = base.http_client() {
         config = config.with_http_client(http);
     }
-    let imds = metadata_service(block, &config)?;
-    let mut profile = ProfileFileCredentialsProvider::builder()
-        .configure(&config)
-        .profile_name(sources.profiles.selected_profile())
-        .profile_files(sources.files.clone());
-    profile = match &imds {
-        Some(imds) => profile.with_custom_provider("Ec2InstanceMetadata", imds.clone()),
-        None => profile,
-    };
-    let profile = profile.build();
+    let imds = metadata_service(block, sources, &config)?;
+    let environment_keys = EnvironmentVariableCredentialsProvider::new();
+    let container = EcsCredentialsProvider::builder().configure(&config).build();
+    let profile = of_profile(block, sources, base, &config, imds.as_ref());
     if given(&block.profile).is_some() {
-        return Ok(SharedCredentialsProvider::new(profile));
+        return Ok(profile);
     }
-    let chain = CredentialsProviderChain::first_try("Environment", EnvironmentVariableCredentialsProvider::new())
-        .or_else("Profile", profile)
-        .or_else("WebIdentityToken", WebIdentityTokenCredentialsProvider::builder().configure(&config).build())
-        .or_else("EcsContainer", EcsCredentialsProvider::builder().configure(&config).build());
+    let mut chain = CredentialsProviderChain::first_try("Environment", environment_keys).or_else("Profile", profile);
+    // As CI systems set it up. The rest of the session is in the environment too.
+    if environment(&["AWS_WEB_IDENTITY_TOKEN_FILE"]).is_some() && environment(&["AWS_ROLE_ARN"]).is_some() {
+        chain = chain.or_else("WebIdentityToken", with_token(block, base, AssumeRoleWithWebIdentity::default()));
+    }
+    chain = chain.or_else("EcsContainer", container);
     Ok(SharedCredentialsProvider::new(match imds {
         Some(imds) => chain.or_else("Ec2InstanceMetadata", imds),
         None => chain,
     }))
 }
 
-/// The metadata service of the EC2 instance, if it may be asked.
-fn metadata_service(
+/// The credentials of the selected profile.
+fn of_profile(
     block: &ProviderBlock,
+    sources: &Sources,
+    base: &SdkConfig,
+    config: &ProviderConfig,
+    imds: Option<&SharedCredentialsProvider>,
+) -> SharedCredentialsProvider {
+    let of_sdk = |name: &str| {
+        let mut profile = ProfileFileCredentialsProvider::builder()
+            .configure(config)
+            .profile_name(name)
+            .profile_files(sources.files.clone());
+        if let Some(imds) = imds {
+            profile = profile.with_custom_provider("Ec2InstanceMetadata", imds.clone());
+        }
+        SharedCredentialsProvider::new(profile.build())
+    };
+    let selected = || of_sdk(sources.profiles.selected_profile());
+    let Some(chain) = profile_roles::chain(&sources.profiles) else { return selected() };
+    let mut provider = match chain.source {
+        Source::Keys(keys) => SharedCredentialsProvider::new(keys),
+        Source::Token(role) => with_token(block, base, *role),
+        Source::Profile(name) => of_sdk(&name),
+        Source::Named(name) => match (name.to_ascii_lowercase().as_str(), imds) {
+            ("environment", _) => SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new()),
+            ("ecscontainer", _) => {
+                SharedCredentialsProvider::new(EcsCredentialsProvider::builder().configure(config).build())
+            }
+            ("ec2instancemetadata", Some(imds)) => imds.clone(),
+            // The SDK has words for what is off or unknown.
+            _ => return selected(),
+        },
+    };
+    for role in chain.roles {
+        provider = assuming(block, base, provider, role);
+    }
+    provider
+}
+
+/// The metadata service of the EC2 instance, if it may be asked.
+pub(super) fn metadata_service(
+    block: &ProviderBlock,
+    sources: &Sources,
     config: &ProviderConfig,
 ) -> Result<Option<SharedCredentialsProvider>, Refusal> {
-    let disabled = environment(&["AWS_EC2_METADATA_DISABLED"]).is_some_and(|it| it.eq_ignore_ascii_case("true"));
-    if disabled || block.skip_metadata_api_check == Some(true) {
+    if is_metadata_disabled() || block.skip_metadata_api_check == Some(true) {
         return Ok(None);
     }
+    let of_selected = |name: &str| sources.profile_setting(name).map(str::to_string);
     // Where there is no such service, every further attempt is a second in which nothing happens.
     let mut client = aws_config::imds::Client::builder().configure(config).max_attempts(2);
-    if let Some(url) = given(&block.ec2_metadata_service_endpoint) {
+    let url = given(&block.ec2_metadata_service_endpoint)
+        .or_else(|| environment(&["AWS_EC2_METADATA_SERVICE_ENDPOINT"]))
+        .or_else(|| of_selected("ec2_metadata_service_endpoint"));
+    let mode = given(&block.ec2_metadata_service_endpoint_mode)
+        .or_else(|| environment(&["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"]))
+        .or_else(|| of_selected("ec2_metadata_service_endpoint_mode"));
+    if let Some(url) = url {
         client = client.endpoint(&url).map_err(|error| {
             let detail = format!("{error}. Write one such as http://169.254.169.254.");
             Refusal::new("Unusable address of the metadata service", detail).at("ec2_metadata_service_endpoint")
         })?;
+    } else if let Some(mode) = mode {
+        let mode = mode.parse::<EndpointMode>().map_err(|error| {
+            let detail = format!("{error}. Write IPv4 or IPv6.");
+            Refusal::new("Unknown mode of the metadata service", detail).at("ec2_metadata_service_endpoint_mode")
+        })?;
+        client = client.endpoint_mode(mode);
     }
-    client = match block.ec2_metadata_service_endpoint_mode.as_deref() {
-        Some("IPv6") => client.endpoint_mode(EndpointMode::IpV6),
-        Some("IPv4") => client.endpoint_mode(EndpointMode::IpV4),
-        _ => client,
-    };
     let imds = ImdsCredentialsProvider::builder().configure(config).imds_client(client.build()).build();
     Ok(Some(SharedCredentialsProvider::new(imds)))
+}
+
+/// Whether the environment keeps every AWS tool from asking the metadata service.
+pub(super) fn is_metadata_disabled() -> bool {
+    environment(&["AWS_EC2_METADATA_DISABLED"]).is_some_and(|it| it.eq_ignore_ascii_case("true"))
 }
 
 /// The credentials of one `assume_role` block. The SDK's own provider lacks source identity and transitive tags.
@@ -226,7 +286,7 @@ impl WebIdentity {
             .or_else(|| environment(&["AWS_WEB_IDENTITY_TOKEN_FILE"]))
             .ok_or_else(|| CredentialsError::invalid_configuration("no web identity token file is named"))?;
         let read = tokio::task::spawn_blocking({
-            let file = file.clone();
+            let file = path(&file);
             move || std::fs::read_to_string(file)
         });
         let text = read.await.map_err(CredentialsError::unhandled)?;

@@ -10,7 +10,7 @@ use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::request_id::RequestId;
 
 use super::clients::{Refusal, Sources};
-use super::credentials::{RoleRefused, sts_config};
+use super::credentials::{RoleRefused, is_metadata_disabled, sts_config};
 use super::http_client::chain;
 use crate::provider::block::ProviderBlock;
 
@@ -119,6 +119,7 @@ fn no_credentials(block: &ProviderBlock, sources: &Sources, cause: &CredentialsE
         let selected = sources.profiles.selected_profile();
         let metadata = match block.skip_metadata_api_check {
             Some(true) => "not asked, because of skip_metadata_api_check",
+            _ if is_metadata_disabled() => "not asked, because of AWS_EC2_METADATA_DISABLED",
             _ => "no answer",
         };
         let detail = format!(
@@ -126,7 +127,7 @@ fn no_credentials(block: &ProviderBlock, sources: &Sources, cause: &CredentialsE
              - access_key and secret_key of the provider block: not set\n\
              - AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: not set\n\
              - profile {selected:?} of the shared configuration and credentials files: no credentials\n\
-             - AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN: not set\n\
+             - AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN: not both set\n\
              - AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and AWS_CONTAINER_CREDENTIALS_FULL_URI: not set\n\
              - the metadata service of the EC2 instance: {metadata}\n\n\
              Set one of them, for example with: aws configure"

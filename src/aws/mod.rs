@@ -23,6 +23,7 @@ mod pace;
 
 mod clients;
 mod credentials;
+mod profile_roles;
 mod concealed;
 mod identity;
 mod http_client;

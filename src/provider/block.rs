@@ -11,8 +11,9 @@ crate::attributes! {
         /// The Region, such as `eu-central-1`. Otherwise `AWS_REGION`, `AWS_DEFAULT_REGION` or the profile's `region`
         /// is taken.
         region: Option<String> = optional(),
-        /// The profile in the shared configuration and credentials files. Otherwise `AWS_PROFILE`, or `default`.
-        /// A profile named here goes before credentials in the environment.
+        /// The profile in the shared configuration and credentials files. Otherwise `AWS_PROFILE`,
+        /// `AWS_DEFAULT_PROFILE`, or `default`. A profile named here goes before credentials in the environment. One
+        /// that is named and does not exist is an error.
         profile: Option<String> = optional(),
         /// The access key id. It needs `secret_key`. Without it credentials are looked for as the AWS CLI does: in the
         /// environment, the profile (with roles, IAM Identity Center or an external process), a web identity token, the
@@ -22,16 +23,19 @@ crate::attributes! {
         secret_key: Option<Secret> = optional().sensitive(),
         /// The session token that belongs to a temporary `access_key`.
         token: Option<Secret> = optional().sensitive(),
-        /// Shared configuration files, read in this order. Otherwise `AWS_CONFIG_FILE`, or `~/.aws/config`.
+        /// Shared configuration files. A later one goes before an earlier one, and `~/` is the home directory. Otherwise
+        /// `AWS_CONFIG_FILE`, or `~/.aws/config`.
         shared_config_files: Option<Vec<String>> = optional(),
-        /// Shared credentials files, read in this order. Otherwise `AWS_SHARED_CREDENTIALS_FILE`, or
-        /// `~/.aws/credentials`.
+        /// Shared credentials files. A later one goes before an earlier one, and `~/` is the home directory. Otherwise
+        /// `AWS_SHARED_CREDENTIALS_FILE`, or `~/.aws/credentials`.
         shared_credentials_files: Option<Vec<String>> = optional(),
         /// Roles to assume one after the other, each with the credentials of the one before it.
         assume_role: Option<Vec<AssumeRole>> = block(),
         /// A role to assume with a token of an identity provider, for CI with OIDC. It is assumed before `assume_role`.
+        /// Where `AWS_ROLE_ARN` and `AWS_WEB_IDENTITY_TOKEN_FILE` are set it may be empty; it may then be left out if
+        /// there are no credentials in the environment or the profile, which would go before.
         assume_role_with_web_identity: Option<Vec<AssumeRoleWithWebIdentity>> = block(),
-        /// The Region whose STS is asked for roles and for the account. Otherwise `region`.
+        /// The Region whose STS is asked for roles, those of profiles too, and for the account. Otherwise `region`.
         sts_region: Option<String> = optional(),
         /// Accounts that may be worked on. Any other is refused before anything is read or changed. Not together with
         /// `forbidden_account_ids`.
@@ -44,15 +48,18 @@ crate::attributes! {
         /// Tags that others manage: neither set nor removed nor looked at. The environment adds to them:
         /// `TF_AWS_IGNORE_TAGS_KEYS` and `TF_AWS_IGNORE_TAGS_KEY_PREFIXES`, separated by commas.
         ignore_tags: Option<Vec<IgnoreTagsBlock>> = block(),
-        /// URLs to call instead of AWS's own, by service. They go before `AWS_ENDPOINT_URL_<SERVICE>` and
-        /// `AWS_ENDPOINT_URL`.
+        /// URLs to call instead of AWS's own, by service. They go before `AWS_ENDPOINT_URL_<SERVICE>`,
+        /// `AWS_ENDPOINT_URL` and the profile's `endpoint_url`. The endpoints of IAM Identity Center are set by
+        /// those alone.
         endpoints: Option<Vec<Endpoints>> = block(),
-        /// Call endpoints with FIPS 140 validated cryptography. Otherwise `AWS_USE_FIPS_ENDPOINT`.
+        /// Call endpoints with FIPS 140 validated cryptography. Otherwise `AWS_USE_FIPS_ENDPOINT`, or the profile's
+        /// `use_fips_endpoint`.
         use_fips_endpoint: Option<bool> = optional(),
-        /// Call endpoints that are reachable by IPv4 and IPv6. Otherwise `AWS_USE_DUALSTACK_ENDPOINT`.
+        /// Call endpoints that are reachable by IPv4 and IPv6. Otherwise `AWS_USE_DUALSTACK_ENDPOINT`, or the
+        /// profile's `use_dualstack_endpoint`.
         use_dualstack_endpoint: Option<bool> = optional(),
-        /// How often a call is sent when AWS throttles it or the way to AWS is disturbed. Otherwise `AWS_MAX_ATTEMPTS`,
-        /// the profile's `max_attempts`, or 25.
+        /// How often a call is sent, at most, when AWS throttles it or the way to AWS is disturbed; 0 and 1 both mean
+        /// once. STS is asked 4 times at most. Otherwise `AWS_MAX_ATTEMPTS`, the profile's `max_attempts`, or 25.
         max_retries: Option<i64> = optional().check(Check::between(0, 1000)),
         /// `standard`, or `adaptive`, which also slows down when AWS throttles. Otherwise `AWS_RETRY_MODE`, the
         /// profile's `retry_mode`, or `standard`.
@@ -60,10 +67,10 @@ crate::attributes! {
         /// Limits the retries that may be pending at once, for each service. A retry takes 5 of this capacity, or 10
         /// after a timeout. Without it there is no limit.
         token_bucket_rate_limiter_capacity: Option<i64> = optional().check(Check::between(1, 1_000_000)),
-        /// A file of certificate authorities (PEM) to believe instead of those of this machine. Otherwise
-        /// `AWS_CA_BUNDLE`, or the profile's `ca_bundle`.
+        /// A file of certificate authorities (PEM) to believe instead of those of this machine, such as that of a proxy
+        /// that opens TLS. `~/` is the home directory. Otherwise `AWS_CA_BUNDLE`, or the profile's `ca_bundle`.
         custom_ca_bundle: Option<String> = optional(),
-        /// Believe any TLS certificate. Whoever is between you and AWS can then read and change everything.
+        /// Believe any TLS certificate, whatever `custom_ca_bundle` says. Whoever is between you and AWS can then read and change everything.
         insecure: Option<bool> = optional(),
         /// The URL of a proxy for `http` endpoints, and for `https` endpoints where neither `https_proxy` nor
         /// `HTTPS_PROXY` is set. Otherwise `HTTP_PROXY`.
@@ -71,15 +78,16 @@ crate::attributes! {
         /// The URL of a proxy for `https` endpoints. Otherwise `HTTPS_PROXY`.
         https_proxy: Option<String> = optional(),
         /// Hosts, domains and address ranges that are reached without a proxy, separated by commas. Otherwise
-        /// `NO_PROXY`.
+        /// `NO_PROXY`. This machine and the metadata services of instances and containers never need a proxy.
         no_proxy: Option<String> = optional(),
         /// Do not look for credentials at the metadata service of an EC2 instance. `AWS_EC2_METADATA_DISABLED=true`
         /// does the same.
         skip_metadata_api_check: Option<bool> = optional(),
-        /// Where the metadata service of the EC2 instance answers. Otherwise `AWS_EC2_METADATA_SERVICE_ENDPOINT`.
+        /// Where the metadata service of the EC2 instance answers. Otherwise `AWS_EC2_METADATA_SERVICE_ENDPOINT`, or
+        /// the profile's `ec2_metadata_service_endpoint`.
         ec2_metadata_service_endpoint: Option<String> = optional(),
-        /// Whether the metadata service is reached by `IPv4` or `IPv6`. Otherwise
-        /// `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE`.
+        /// Whether the metadata service is reached by `IPv4` or `IPv6`, where no endpoint of it is given. Otherwise
+        /// `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE`, the profile's `ec2_metadata_service_endpoint_mode`, or `IPv4`.
         ec2_metadata_service_endpoint_mode: Option<String> = optional().check(Check::one_of(&["IPv4", "IPv6"])),
         /// Do not check the credentials when the provider starts.
         skip_credentials_validation: Option<bool> = optional(),
@@ -98,6 +106,7 @@ crate::attributes! {
 
 crate::attributes! {
     /// A role to assume.
+    #[derive(Default)]
     pub struct AssumeRole {
         /// The ARN of the role, such as `arn:aws:iam::123456789012:role/deploy`.
         role_arn: Option<String> = required(),
@@ -122,6 +131,7 @@ crate::attributes! {
 
 crate::attributes! {
     /// A role to assume with a token of an identity provider.
+    #[derive(Default)]
     pub struct AssumeRoleWithWebIdentity {
         /// The ARN of the role. Otherwise `AWS_ROLE_ARN`.
         role_arn: Option<String> = optional(),
@@ -135,7 +145,7 @@ crate::attributes! {
         policy_arns: Option<Vec<String>> = optional(),
         /// The token. Not together with `web_identity_token_file`.
         web_identity_token: Option<Secret> = optional().sensitive(),
-        /// The file that holds the token, read anew each time. Otherwise `AWS_WEB_IDENTITY_TOKEN_FILE`.
+        /// The file that holds the token, read anew each time. `~/` is the home directory. Otherwise `AWS_WEB_IDENTITY_TOKEN_FILE`.
         web_identity_token_file: Option<String> = optional(),
     }
 }

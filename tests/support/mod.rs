@@ -18,7 +18,9 @@ pub(crate) mod listing;
 pub(crate) mod permissions;
 pub(crate) mod proxy;
 pub(crate) mod reaper;
+pub(crate) mod scripted;
 pub(crate) mod terraform;
+pub(crate) mod tunnel;
 pub(crate) mod venv;
 
 use std::sync::OnceLock;

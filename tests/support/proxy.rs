@@ -105,6 +105,10 @@ impl Proxy {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     pub(crate) fn account(&self) -> &Account {
         &self.shared.upstream.account
     }

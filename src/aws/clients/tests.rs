@@ -3,6 +3,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use aws_config::provider_config::ProviderConfig;
+use aws_credential_types::provider::ProvideCredentials;
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::client::result::ConnectorError;
+
 use super::*;
 use crate::aws::loopback::{Loopback, Seen, tunnel_to};
 use crate::plugin::Value;
@@ -321,6 +327,39 @@ async fn the_metadata_service_is_asked_last_and_only_if_it_may_be() {
     assert_eq!(metadata.seen().len(), asked);
 }
 
+/// Keeps the URLs that are asked for, and answers none.
+#[derive(Clone, Debug, Default)]
+struct Urls(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+
+impl HttpConnector for Urls {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        self.0.lock().unwrap().push(request.uri().to_string());
+        HttpConnectorFuture::ready(Err(ConnectorError::io("no network".into())))
+    }
+}
+
+#[tokio::test]
+async fn the_metadata_service_has_an_address_of_each_version_of_ip() {
+    let name = "the_metadata_service_has_an_address_of_each_version_of_ip";
+    if !alone(name, &[("AWS_EC2_METADATA_DISABLED", "false")]).await {
+        return;
+    }
+    for (mode, host) in
+        [(None, "169.254.169.254"), (Some("IPv4"), "169.254.169.254"), (Some("IPv6"), "[fd00:ec2::254]")]
+    {
+        let arguments = mode.map(|mode| ("ec2_metadata_service_endpoint_mode", Value::from(mode)));
+        let block = block(arguments.as_slice());
+        let sources = Sources::load(&block).await.unwrap();
+        let urls = Urls::default();
+        let connector = SharedHttpConnector::new(urls.clone());
+        let http = http_client_fn(move |_, _| connector.clone());
+        let config = ProviderConfig::without_region().with_http_client(http);
+        let service = credentials::metadata_service(&block, &sources, &config).unwrap().unwrap();
+        assert!(service.provide_credentials().await.is_err());
+        assert_eq!(urls.0.lock().unwrap()[0], format!("http://{host}/latest/api/token"), "{mode:?}");
+    }
+}
+
 #[tokio::test]
 async fn an_account_that_is_not_allowed_is_refused_with_both_numbers() {
     if !alone("an_account_that_is_not_allowed_is_refused_with_both_numbers", &[]).await {
@@ -358,6 +397,7 @@ async fn default_tags_of_the_block_go_before_the_environment() {
         ("TF_AWS_DEFAULT_TAGS_team", "environment"),
         ("TF_AWS_DEFAULT_TAGS_stage", "test"),
         ("TF_AWS_IGNORE_TAGS_KEY_PREFIXES", "kubernetes.io/, karpenter"),
+        ("TF_AWS_IGNORE_TAGS_KEYS", "owner"),
     ];
     if !alone("default_tags_of_the_block_go_before_the_environment", &variables).await {
         return;
@@ -370,6 +410,7 @@ async fn default_tags_of_the_block_go_before_the_environment() {
     assert!(session.scope.default_tags.iter().map(|(key, value)| (key.as_str(), value.as_str())).eq(expected));
     assert!(session.scope.ignore_tags.ignores("kubernetes.io/cluster/x"));
     assert!(session.scope.ignore_tags.ignores("karpenter.sh/discovery"));
+    assert!(session.scope.ignore_tags.ignores("owner") && !session.scope.ignore_tags.ignores("owners"));
 }
 
 #[tokio::test]

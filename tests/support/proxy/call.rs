@@ -26,6 +26,8 @@ pub(crate) struct Call {
     pub(crate) action: String,
     pub(crate) region: String,
     pub(crate) access_key: String,
+    /// The whole User-Agent header.
+    pub(crate) user_agent: String,
     pub(crate) protocol: Protocol,
     /// Query parameters flattened as sent (`Filter.1.Value.1`), members of a JSON body (texts as they are, all else as
     /// JSON), the first text of each name in an XML body, and the variables of a REST path (`apiId`, `routeId`,
@@ -94,7 +96,8 @@ impl Call {
             (action, params) = (name, all);
             protocol = if service == "route53" { Protocol::RestXml } else { Protocol::RestJson };
         }
-        Self { service, action, region, access_key, protocol, params }
+        let user_agent = message.header("user-agent").to_owned();
+        Self { service, action, region, access_key, user_agent, protocol, params }
     }
 }
 

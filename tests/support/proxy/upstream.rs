@@ -32,6 +32,10 @@ impl Upstream {
             let id = HeaderValue::from_str(&self.account.id).expect("an account id is twelve digits");
             headers.insert("x-moto-account-id", id);
         }
+        if self.account.emulator.kind == Kind::Moto {
+            // moto takes the service from AWS's host names before it looks at the signature, and knows few of them.
+            headers.remove("host");
+        }
         let url = format!("{}{}", self.account.emulator.endpoint(), message.target);
         let mut request = hyper::Request::builder().method(message.method.as_str()).uri(url);
         *request.headers_mut().ok_or("the request line cannot be forwarded")? = headers;

@@ -1,0 +1,152 @@
+//! Where Region and credentials come from: the block, the environment, profiles and their files.
+
+use super::{assert_signed_by, at_home, endpoints, network, with_block};
+use crate::support::proxy::Proxy;
+use crate::support::proxy::fault::Fault;
+use crate::support::terraform::Workspace;
+use crate::support::tunnel::Tunnel;
+
+#[test]
+fn region_and_keys_come_from_the_block_then_the_environment_then_the_profile() {
+    let profiles = "[default]\nregion = eu-west-1\n[profile deploy]\nregion = eu-west-3\n[profile process]\nregion = eu-north-1\n\
+                    credential_process = echo '{\"Version\": 1, \"AccessKeyId\": \"AKIDPROCESS\", \"SecretAccessKey\": \"s\"}'\n";
+    let keys = "[default]\naws_access_key_id = AKIDDEFAULT\naws_secret_access_key = s\n[deploy]\naws_access_key_id = AKIDDEPLOY\n\
+                aws_secret_access_key = s\n";
+    let environment_keys = [("AWS_ACCESS_KEY_ID", "AKIDENVIRONMENT"), ("AWS_SECRET_ACCESS_KEY", "s")];
+    let files = "  shared_config_files = [\"${path.root}/files/config\"]\n  shared_credentials_files = [\"${path.root}/files/credentials\"]\n";
+    let static_keys = "  region = \"eu-central-1\"\n  access_key = \"AKIDBLOCK\"\n  secret_key = \"s\"\n";
+    let all_variables =
+        [environment_keys[0], environment_keys[1], ("AWS_REGION", "us-west-2"), ("AWS_PROFILE", "deploy")];
+    type Case<'a> = (&'a str, String, &'a [(&'a str, &'a str)], &'a str, &'a str);
+    let cases: [Case<'_>; 8] = [
+        ("the block goes before all", static_keys.into(), &all_variables, "AKIDBLOCK", "eu-central-1"),
+        ("the environment goes before the profile", String::new(), &all_variables, "AKIDENVIRONMENT", "us-west-2"),
+        (
+            "AWS_DEFAULT_REGION",
+            String::new(),
+            &[environment_keys[0], environment_keys[1], ("AWS_DEFAULT_REGION", "ap-south-1")],
+            "AKIDENVIRONMENT",
+            "ap-south-1",
+        ),
+        ("files at home", String::new(), &[], "AKIDDEFAULT", "eu-west-1"),
+        ("AWS_PROFILE", String::new(), &[("AWS_PROFILE", "deploy")], "AKIDDEPLOY", "eu-west-3"),
+        ("an empty argument is none", "  region = \"\"\n  profile = \"\"\n".into(), &[], "AKIDDEFAULT", "eu-west-1"),
+        (
+            "a profile of the block goes before keys of the environment",
+            format!("  profile = \"deploy\"\n{files}"),
+            &environment_keys,
+            "AKIDDEPLOY",
+            "eu-west-3",
+        ),
+        ("a process gives the keys", "  profile = \"process\"\n".into(), &[], "AKIDPROCESS", "eu-north-1"),
+    ];
+    for (case, lines, variables, key, region) in cases {
+        let proxy = Proxy::moto();
+        let mut workspace = with_block(&format!("{lines}{}", endpoints(&proxy)));
+        let directory = workspace.path().join(if lines.contains("files/config") { "files" } else { ".aws" });
+        std::fs::create_dir(&directory).expect("the directory is ours");
+        std::fs::write(directory.join("config"), profiles).expect("the directory is ours");
+        std::fs::write(directory.join("credentials"), keys).expect("the directory is ours");
+        for (name, value) in variables {
+            workspace.env(name, value);
+        }
+        assert_signed_by(case, &workspace, &proxy, key, region);
+    }
+}
+
+#[test]
+fn without_region_or_credentials_the_error_says_where_they_were_looked_for() {
+    let proxy = Proxy::moto();
+    let endpoints = endpoints(&proxy);
+    let keys = "  access_key = \"AKID\"\n  secret_key = \"s\"\n";
+    with_block(&format!("{keys}{endpoints}")).plan(&[]).failed_with(
+        "The provider block has no region, AWS_REGION and AWS_DEFAULT_REGION are not set, and profile \"default\" has no region.",
+    );
+    let run = with_block(&format!("  region = \"eu-central-1\"\n{endpoints}")).plan(&[]);
+    run.failed_with("No AWS credentials");
+    run.failed_with("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: not set");
+    run.failed_with("profile \"default\" of the shared configuration and credentials files: no credentials");
+    let unknown = with_block(&format!("  region = \"eu-central-1\"\n  profile = \"deplyo\"\n{endpoints}"));
+    std::fs::create_dir(unknown.path().join(".aws")).expect("the directory is ours");
+    unknown.write(".aws/config", "[profile deploy]\nregion = eu-west-3\n");
+    unknown.plan(&[]).failed_with("define no profile \"deplyo\"; they define: deploy.");
+    let missing =
+        with_block(&format!("  region = \"eu-central-1\"\n  custom_ca_bundle = \"/no/such/bundle\"\n{endpoints}"));
+    missing.plan(&[]).failed_with("/no/such/bundle cannot be read");
+    assert_eq!(proxy.calls().len(), 0, "nothing is asked of AWS without credentials");
+}
+
+#[test]
+fn credentials_that_aws_refuses_are_told_in_its_words() {
+    let proxy = Proxy::moto();
+    proxy.fault(Fault::on("GetCallerIdentity").answer(403, "InvalidClientTokenId", "The security token is invalid"));
+    let workspace = Workspace::new(&proxy);
+    workspace.config(&network("this", ""));
+    let run = workspace.plan(&[]);
+    run.failed_with("STS GetCallerIdentity failed: InvalidClientTokenId: The security token is invalid (request 0");
+    assert_eq!(proxy.count("GetCallerIdentity"), 1, "a refusal is not asked for again");
+    assert_eq!(proxy.by_action().len(), 1, "{:?}", proxy.by_action());
+}
+
+#[test]
+fn a_profile_is_named_by_the_block_or_the_environment_and_must_exist() {
+    let proxy = Proxy::moto();
+    let profiles = "[default]\nregion = eu-west-1\n[profile deploy]\nregion = eu-west-3\n";
+    let keys = "[default]\naws_access_key_id = AKIDDEFAULT\naws_secret_access_key = s\n[deploy]\naws_access_key_id = AKIDDEPLOY\n\
+                aws_secret_access_key = s\n";
+    let workspace = |variables: &[(&str, &str)]| {
+        let mut workspace = with_block(&endpoints(&proxy));
+        at_home(&workspace, profiles, keys);
+        for (name, value) in variables {
+            workspace.env(name, value);
+        }
+        proxy.clear_calls();
+        workspace
+    };
+    let of_older_tools = workspace(&[("AWS_DEFAULT_PROFILE", "deploy")]);
+    assert_signed_by("AWS_DEFAULT_PROFILE", &of_older_tools, &proxy, "AKIDDEPLOY", "eu-west-3");
+    let empty = workspace(&[("AWS_PROFILE", ""), ("AWS_DEFAULT_PROFILE", "")]);
+    assert_signed_by("an empty variable is none", &empty, &proxy, "AKIDDEFAULT", "eu-west-1");
+    // Other credentials at hand are of another account, most often.
+    let others = [("AWS_PROFILE", "deplyo"), ("AWS_ACCESS_KEY_ID", "AKIDENVIRONMENT"), ("AWS_SECRET_ACCESS_KEY", "s")];
+    let run = workspace(&others).plan(&[]);
+    run.failed_with("define no profile \"deplyo\"; they define: default, deploy.");
+    run.failed_with("It is named by AWS_PROFILE.");
+    assert_eq!(proxy.calls().len(), 0);
+}
+
+#[test]
+fn files_in_the_home_directory_may_be_written_with_a_tilde() {
+    let proxy = Proxy::moto();
+    let lines = "  profile = \"deploy\"\n  shared_config_files = [\"~/conf/aws\", \"~/conf/more\"]\n  \
+                 shared_credentials_files = [\"~/conf/keys\"]\n  custom_ca_bundle = \"~/conf/authority.pem\"\n";
+    let workspace = with_block(&format!("{lines}{}", endpoints(&proxy)));
+    std::fs::create_dir(workspace.path().join("conf")).expect("the directory is ours");
+    workspace.write("conf/aws", "[profile deploy]\nregion = eu-west-1\n");
+    workspace.write("conf/more", "[profile deploy]\nregion = eu-west-3\n");
+    workspace.write("conf/keys", "[deploy]\naws_access_key_id = AKIDHOME\naws_secret_access_key = s\n");
+    workspace.write("conf/authority.pem", Tunnel::to(&proxy).authority());
+    assert_signed_by("the later file wins", &workspace, &proxy, "AKIDHOME", "eu-west-3");
+    let missing = with_block(&format!("  shared_config_files = [\"~/no/such/file\"]\n{}", endpoints(&proxy))).plan(&[]);
+    missing.failed_with("The shared AWS configuration files cannot be read").failed_with("no/such/file");
+}
+
+#[test]
+fn a_process_gives_temporary_keys_or_says_why_not() {
+    let proxy = Proxy::moto();
+    let plan = |process: &str| {
+        let workspace = with_block(&format!("  region = \"us-east-1\"\n{}", endpoints(&proxy)));
+        at_home(&workspace, &format!("[default]\ncredential_process = {process}\n"), "");
+        proxy.clear_calls();
+        workspace.plan(&[])
+    };
+    let keys = "'{\"Version\": 1, \"AccessKeyId\": \"AKIDVAULT\", \"SecretAccessKey\": \"s\", \"SessionToken\": \"t\", \
+                \"Expiration\": \"2099-01-01T00:00:00Z\"}'";
+    assert_eq!(plan(&format!("echo {keys}")).code, 2);
+    assert!(proxy.calls().iter().all(|record| record.call.access_key == "AKIDVAULT"), "{:?}", proxy.by_action());
+    let failed = plan("sh -c 'echo the vault is locked >&2; exit 3'");
+    failed.failed_with("No AWS credentials").failed_with("the vault is locked");
+    plan("echo '{\"Version\": 1, \"AccessKeyId\": \"AKIDVAULT\"}'").failed_with("No AWS credentials");
+    plan("/no/such/vault").failed_with("No AWS credentials");
+    assert_eq!(proxy.calls().len(), 0, "nothing is asked of AWS without credentials");
+}

@@ -1,0 +1,134 @@
+//! Credentials that the machine or the container gives.
+
+use super::{assert_signed_by, at_home, endpoints, with_block};
+use crate::support::proxy::Proxy;
+use crate::support::scripted::{Asked, Scripted};
+use crate::support::tunnel::Tunnel;
+
+/// Credentials as containers and instances are given them.
+fn answer(key: &str) -> String {
+    format!(
+        "{{\"Code\":\"Success\",\"LastUpdated\":\"2026-01-01T00:00:00Z\",\"Type\":\"AWS-HMAC\",\"AccessKeyId\":\"{key}\",\
+          \"SecretAccessKey\":\"s\",\"Token\":\"t\",\"Expiration\":\"2099-01-01T00:00:00Z\"}}"
+    )
+}
+
+/// A metadata service of version 2, which answers nothing to whoever shows no token.
+fn metadata_service() -> Scripted {
+    Scripted::answering(|asked: &Asked| match (asked.method.as_str(), asked.target.as_str()) {
+        ("PUT", "/latest/api/token") => (200, "metadata-token".into()),
+        _ if asked.header("x-aws-ec2-metadata-token") != "metadata-token" => (401, String::new()),
+        ("GET", "/latest/meta-data/iam/security-credentials/") => (200, "builder".into()),
+        ("GET", "/latest/meta-data/iam/security-credentials/builder") => (200, answer("AKIDINSTANCE")),
+        _ => (404, String::new()),
+    })
+}
+
+const ASKED_OF_METADATA: [&str; 3] = [
+    "PUT /latest/api/token",
+    "GET /latest/meta-data/iam/security-credentials/",
+    "GET /latest/meta-data/iam/security-credentials/builder",
+];
+
+#[test]
+fn the_metadata_service_is_asked_where_the_block_then_the_environment_then_the_profile_say() {
+    let proxy = Proxy::moto();
+    let elsewhere = metadata_service();
+    for case in ["block", "block with a mode", "environment", "profile"] {
+        let service = metadata_service();
+        let mut lines = format!("  region = \"us-east-1\"\n{}", endpoints(&proxy));
+        if case.starts_with("block") {
+            lines += &format!("  ec2_metadata_service_endpoint = \"{}\"\n", service.url());
+        }
+        if case == "block with a mode" {
+            // hashicorp/aws takes both; the endpoint says more.
+            lines += "  ec2_metadata_service_endpoint_mode = \"IPv6\"\n";
+        }
+        let mut workspace = with_block(&lines);
+        workspace.env("AWS_EC2_METADATA_DISABLED", "false");
+        let of = |before: &str| if case == before { service.url() } else { elsewhere.url() };
+        if case != "profile" {
+            workspace.env("AWS_EC2_METADATA_SERVICE_ENDPOINT", &of("environment"));
+        }
+        let profile = format!("ec2_metadata_service_endpoint = {}\n", of("profile"));
+        at_home(&workspace, &format!("[default]\n{profile}"), "");
+        proxy.clear_calls();
+        assert_signed_by(case, &workspace, &proxy, "AKIDINSTANCE", "us-east-1");
+        assert_eq!(service.lines(), ASKED_OF_METADATA, "{case}");
+        assert_eq!(service.asked()[0].header("x-aws-ec2-metadata-token-ttl-seconds"), "21600");
+    }
+    assert_eq!(elsewhere.lines(), [""; 0]);
+}
+
+#[test]
+fn the_metadata_endpoint_of_a_profile_of_the_block_counts() {
+    let proxy = Proxy::moto();
+    let service = metadata_service();
+    let mut workspace = with_block(&format!(
+        "  profile = \"machine\"\n  shared_config_files = [\"${{path.root}}/aws.conf\"]\n{}",
+        endpoints(&proxy)
+    ));
+    workspace.env("AWS_EC2_METADATA_DISABLED", "false");
+    let settings =
+        format!("credential_source = Ec2InstanceMetadata\nec2_metadata_service_endpoint = {}\n", service.url());
+    let role = format!("role_arn = arn:aws:iam::{}:role/deploy\n", proxy.account().id);
+    workspace.write("aws.conf", &format!("[profile machine]\nregion = eu-west-2\n{role}{settings}"));
+    let plan = workspace.plan(&[]);
+    assert_eq!(plan.code, 2, "{plan}");
+    assert_eq!(service.lines(), ASKED_OF_METADATA);
+    let calls = proxy.calls();
+    assert_eq!((calls[0].call.action.as_str(), calls[0].call.access_key.as_str()), ("AssumeRole", "AKIDINSTANCE"));
+    assert!(calls[1..].iter().all(|record| record.call.access_key.starts_with("ASIA")), "{:?}", proxy.by_action());
+}
+
+#[test]
+fn the_metadata_service_is_not_asked_where_it_must_not_be_or_need_not_be() {
+    let proxy = Proxy::moto();
+    let service = metadata_service();
+    let block = format!(
+        "  region = \"us-east-1\"\n  ec2_metadata_service_endpoint = \"{}\"\n{}",
+        service.url(),
+        endpoints(&proxy)
+    );
+    let mut skipped = with_block(&format!("{block}  skip_metadata_api_check = true\n"));
+    skipped.env("AWS_EC2_METADATA_DISABLED", "false");
+    skipped.plan(&[]).failed_with("not asked, because of skip_metadata_api_check");
+    with_block(&block).plan(&[]).failed_with("not asked, because of AWS_EC2_METADATA_DISABLED");
+    let mut keys = with_block(&format!("{block}  access_key = \"AKIDBLOCK\"\n  secret_key = \"s\"\n"));
+    keys.env("AWS_EC2_METADATA_DISABLED", "false");
+    assert_signed_by("keys are at hand", &keys, &proxy, "AKIDBLOCK", "us-east-1");
+    assert_eq!(service.lines(), [""; 0]);
+}
+
+#[test]
+fn a_container_gives_credentials_to_who_shows_its_token_and_never_through_a_proxy() {
+    let proxy = Proxy::moto();
+    let tunnel = Tunnel::to(&proxy);
+    let service = Scripted::answering(|asked: &Asked| match (asked.target.as_str(), asked.header("authorization")) {
+        ("/v2/credentials/7?task=a", "Bearer of-variable" | "Bearer of-file") => (200, answer("AKIDCONTAINER")),
+        _ => (403, "{\"code\":\"AccessDenied\",\"message\":\"this is not your task\"}".into()),
+    });
+    let workspace = |name: &str, token: &str| {
+        let mut workspace = with_block(&format!(
+            "  region = \"us-east-1\"\n  http_proxy = \"{}\"\n{}",
+            tunnel.url(),
+            endpoints(&proxy)
+        ));
+        workspace.env("AWS_CONTAINER_CREDENTIALS_FULL_URI", &format!("{}/v2/credentials/7?task=a", service.url()));
+        workspace.env(name, token);
+        workspace
+    };
+    let by_variable = workspace("AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer of-variable");
+    assert_signed_by("token in a variable", &by_variable, &proxy, "AKIDCONTAINER", "us-east-1");
+    proxy.clear_calls();
+    let mut by_file = workspace("AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer of a file goes before it");
+    by_file.write("token", "Bearer of-file");
+    let file = by_file.path().join("token");
+    by_file.env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", file.to_str().expect("a path of ours is text"));
+    assert_signed_by("token in a file", &by_file, &proxy, "AKIDCONTAINER", "us-east-1");
+    assert_eq!(service.asked().len(), 2, "{:?}", service.lines());
+    proxy.clear_calls();
+    workspace("AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer of-another").plan(&[]).failed_with("this is not your task");
+    assert_eq!(proxy.calls().len(), 0);
+    assert_eq!(tunnel.heads(), [""; 0]);
+}

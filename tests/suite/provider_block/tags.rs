@@ -1,0 +1,150 @@
+//! Tags for everything, and tags that are left to others.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{NETWORK, endpoints, network, text};
+use crate::support::emulator::Account;
+use crate::support::proxy::Proxy;
+use crate::support::terraform::Workspace;
+
+/// The kinds of a listing whose objects carry tags, and how many a network of one AZ with three tiers and one NAT
+/// gateway has.
+const TAGGED: &[(&str, usize)] = &[
+    ("vpcs", 1),
+    ("subnets", 3),
+    ("internet_gateways", 1),
+    ("addresses", 1),
+    ("nat_gateways", 1),
+    ("vpc_endpoints", 2),
+];
+
+/// Every tagged object of the account: a name for messages, and its tags.
+fn tagged(account: &Account) -> Vec<(String, Value)> {
+    let listing = account.list();
+    let mut found = Vec::new();
+    for (kind, count) in TAGGED {
+        let objects = listing[*kind].as_array().unwrap_or_else(|| panic!("no {kind}"));
+        assert_eq!(objects.len(), *count, "{kind}");
+        found.extend(objects.iter().map(|object| (format!("{kind} {object}"), object["tags"].clone())));
+    }
+    // The main route table, which AWS makes, is not ours.
+    let tables = listing["route_tables"].as_array().expect("a list of tables");
+    let own: Vec<&Value> = tables.iter().filter(|table| !table["tags"]["fgw:object"].is_null()).collect();
+    assert_eq!(own.len(), 3, "{tables:?}");
+    found.extend(own.iter().map(|table| (format!("route table {table}"), table["tags"].clone())));
+    found
+}
+
+#[test]
+fn default_tags_of_block_and_environment_are_on_every_object_and_follow_changes() {
+    let proxy = Proxy::moto();
+    let mut workspace = Workspace::new(&proxy);
+    let provider = |tags: &str| {
+        format!(
+            "terraform {{\n  required_providers {{\n    fgw = {{\n      source = \"fgw/fgw\"\n    }}\n  }}\n}}\n\
+             provider \"fgw\" {{\n  region = \"us-east-1\"\n  access_key = \"AKID\"\n  secret_key = \"s\"\n{}  default_tags {{\n    tags = {tags}\n  }}\n}}\n",
+            endpoints(&proxy)
+        )
+    };
+    workspace.write("provider.tf", &provider("{ team = \"net\", cost = \"7\", level = \"default\" }"));
+    workspace.env("TF_AWS_DEFAULT_TAGS_stage", "test");
+    workspace.env("TF_AWS_DEFAULT_TAGS_team", "overridden");
+    workspace.config(
+        "resource \"fgw_four_tier_vpc\" \"this\" {\n  vpc_name = \"main\"\n  cidr_block = \"10.0.0.0/16\"\n  num_nat_gateways = 1\n  \
+         num_availability_zones = 1\n  custom_tags = { level = \"custom\" }\n}\n",
+    );
+    // What a plan promises, Terraform holds the apply to.
+    let planned = workspace.plan_json(&[]);
+    let all = json!({"team": "net", "cost": "7", "level": "custom", "stage": "test"});
+    assert_eq!(planned["planned_values"]["root_module"]["resources"][0]["values"]["tags_all"], all);
+    workspace.apply_plan().succeeded();
+    workspace.assert_nothing_to_do();
+    // Not the exit code: Terraform 1.11 may give 2 together with these words (hashicorp/terraform#36403). The state tells.
+    let refreshed = workspace.plan(&["-refresh-only"]);
+    assert!(refreshed.says("found no differences"), "{refreshed}");
+    let before = workspace.state().0;
+    workspace.apply(&["-refresh-only"]).succeeded();
+    assert_eq!(workspace.state().0, before);
+    assert_eq!(workspace.state().attribute(NETWORK, "tags_all"), &all);
+    for (object, tags) in tagged(proxy.account()) {
+        for (key, value) in all.as_object().expect("a map") {
+            assert_eq!(&tags[key], value, "{key} of {object}");
+        }
+        assert!(!tags["Name"].is_null(), "{object}");
+    }
+
+    // A foreign tag stays when one of ours goes, another changes and a third comes.
+    let vpc = text(workspace.state().attribute(NETWORK, "vpc_id")).to_owned();
+    let foreign = json!({"Resources": [vpc], "Tags": [{"Key": "kubernetes.io/cluster/x", "Value": "shared"}]});
+    proxy.account().boto("ec2", "create_tags", foreign);
+    workspace.write("provider.tf", &provider("{ team = \"core\", level = \"default\", extra = \"new\" }"));
+    proxy.clear_calls();
+    let change = workspace.plan_json(&[])["resource_changes"][0]["change"].clone();
+    assert_eq!(change["actions"], json!(["update"]));
+    let all = json!({"team": "core", "extra": "new", "level": "custom", "stage": "test"});
+    assert_eq!(change["after"]["tags_all"], all);
+    workspace.apply_plan().succeeded();
+    let actions: BTreeSet<String> = proxy.mutations().into_iter().map(|record| record.call.action).collect();
+    assert!(actions.is_subset(&["CreateTags".to_owned(), "DeleteTags".to_owned()].into()), "{actions:?}");
+    workspace.assert_nothing_to_do();
+    for (object, tags) in tagged(proxy.account()) {
+        for (key, value) in all.as_object().expect("a map") {
+            assert_eq!(&tags[key], value, "{key} of {object}");
+        }
+        assert!(tags["cost"].is_null(), "{object}");
+    }
+    let kept = proxy.account().list_of("vpcs")[0]["tags"]["kubernetes.io/cluster/x"].clone();
+    assert_eq!(kept, "shared");
+
+    workspace.destroy().succeeded();
+    proxy.account().assert_nothing_of_ours_is_left();
+}
+
+#[test]
+fn ignored_tags_are_neither_set_nor_removed_nor_looked_at() {
+    let proxy = Proxy::moto();
+    let account = proxy.account();
+    let ignoring = "  ignore_tags {\n    keys = [\"owner\"]\n    key_prefixes = [\"karpenter.sh/\"]\n  }\n";
+    let workspace = Workspace::new(&proxy);
+    let plain = std::fs::read_to_string(workspace.path().join("provider.tf")).expect("it is written");
+    let with_ignored = plain.replacen("  region = ", &format!("{ignoring}  region = "), 1);
+    let own = "  custom_tags = { owner = \"us\", team = \"net\", \"karpenter.sh/discovery\" = \"x\" }";
+
+    // Set while nothing ignores them, then left to others.
+    workspace.config(&network("this", own));
+    workspace.apply(&[]).succeeded();
+    let tags_all = || workspace.state().attribute(NETWORK, "tags_all").clone();
+    assert_eq!(tags_all(), json!({"owner": "us", "team": "net", "karpenter.sh/discovery": "x"}));
+    let vpc = text(workspace.state().attribute(NETWORK, "vpc_id")).to_owned();
+    workspace.write("provider.tf", &with_ignored);
+    proxy.clear_calls();
+    workspace.apply(&[]).succeeded();
+    workspace.assert_nothing_to_do();
+    assert_eq!(proxy.mutations().len(), 0, "what others manage is not removed: {:?}", proxy.by_action());
+    assert_eq!(tags_all(), json!({"team": "net"}));
+
+    // Others change one and remove the other.
+    let changed = json!({"Resources": [vpc], "Tags": [{"Key": "owner", "Value": "them"}]});
+    account.boto("ec2", "create_tags", changed);
+    account.boto("ec2", "delete_tags", json!({"Resources": [vpc], "Tags": [{"Key": "karpenter.sh/discovery"}]}));
+    workspace.assert_nothing_to_do();
+
+    // One that is changed keeps them; a new object gets none of them.
+    workspace.config(&network("this", &own.replace("net", "core")));
+    workspace.apply(&[]).succeeded();
+    workspace.assert_nothing_to_do();
+    let tags = account.list_of("vpcs")[0]["tags"].clone();
+    assert_eq!((&tags["owner"], &tags["team"]), (&json!("them"), &json!("core")));
+    assert!(tags["karpenter.sh/discovery"].is_null());
+    workspace.destroy().succeeded();
+    workspace.apply(&[]).succeeded();
+    let made = account.list_of("subnets");
+    assert!(
+        made.iter().all(|subnet| subnet["tags"]["owner"].is_null() && subnet["tags"]["team"] == "core"),
+        "{made:?}"
+    );
+    workspace.destroy().succeeded();
+    account.assert_nothing_of_ours_is_left();
+}

@@ -1,0 +1,265 @@
+//! The way to AWS: endpoints, retries, proxies, certificates, and how the provider names itself.
+
+use std::collections::BTreeSet;
+
+use super::{at_home, network, scopes, with_block};
+use crate::support::emulator::free_port;
+use crate::support::proxy::Proxy;
+use crate::support::proxy::fault::Fault;
+use crate::support::terraform::Workspace;
+use crate::support::tunnel::Tunnel;
+
+#[test]
+fn an_endpoint_of_the_block_goes_before_that_of_its_service_and_that_before_the_one_for_all() {
+    let (of_block, of_service, of_all) = (Proxy::moto(), Proxy::moto(), Proxy::moto());
+    let keys = "  region = \"us-east-1\"\n  access_key = \"AKID\"\n  secret_key = \"s\"\n";
+    let plan = |lines: &str, variables: &[(&str, String)]| {
+        let mut workspace = with_block(&format!("{keys}{lines}"));
+        for (name, value) in variables {
+            workspace.env(name, value);
+        }
+        assert_eq!(workspace.plan(&[]).code, 2);
+        let services = |proxy: &Proxy| -> BTreeSet<String> {
+            let services = proxy.calls().into_iter().map(|record| record.call.service).collect();
+            proxy.clear_calls();
+            services
+        };
+        [services(&of_block), services(&of_service), services(&of_all)].map(|it| Vec::from_iter(it).join(" "))
+    };
+    let variables = [
+        ("AWS_ENDPOINT_URL_EC2", of_service.endpoint()),
+        ("AWS_ENDPOINT_URL_STS", of_service.endpoint()),
+        ("AWS_ENDPOINT_URL", of_all.endpoint()),
+    ];
+    let sts_of_block = format!("  endpoints {{\n    sts = \"{}\"\n  }}\n", of_block.endpoint());
+    assert_eq!(plan(&sts_of_block, &variables), ["sts", "ec2", ""]);
+    assert_eq!(plan("", &[variables[0].clone(), variables[2].clone()]), ["", "ec2", "sts"]);
+    assert_eq!(plan("", &variables[2..]), ["", "", "ec2 sts"]);
+}
+
+#[test]
+fn a_throttled_call_is_sent_as_often_as_max_retries_says() {
+    let proxy = Proxy::moto();
+    proxy.fault(Fault::on("DescribeAvailabilityZones").answer(503, "RequestLimitExceeded", "Slow down"));
+    let workspace = Workspace::with_provider(&proxy, "  max_retries = 3\n  retry_mode = \"standard\"\n");
+    workspace.config(&network("this", ""));
+    let run = workspace.plan(&[]);
+    run.failed_with("RequestLimitExceeded");
+    run.failed_with("Slow down");
+    assert_eq!(proxy.count("DescribeAvailabilityZones"), 3);
+}
+
+#[test]
+fn an_endpoint_that_nobody_answers_is_told_in_plain_words() {
+    let proxy = Proxy::moto();
+    let nobody = format!("http://127.0.0.1:{}", free_port());
+    let lines = format!(
+        "  region = \"us-east-1\"\n  access_key = \"AKID\"\n  secret_key = \"s\"\n  max_retries = 1\n  endpoints {{\n    \
+         sts = \"{}\"\n    ec2 = \"{nobody}\"\n  }}\n",
+        proxy.endpoint()
+    );
+    let run = with_block(&lines).plan(&[]);
+    run.failed_with("no connection: ").failed_with("Connection refused");
+    for inner in ["DispatchFailure", "ConnectorError", "Os {", "client::"] {
+        assert!(!run.says(inner), "{inner} is the language of the program, not of its user:\n{run}");
+    }
+}
+
+#[test]
+fn how_often_and_how_a_call_is_repeated_is_set_by_block_environment_or_profile() {
+    // What the User-Agent header says of the mode.
+    const STANDARD: &str = "E";
+    const ADAPTIVE: &str = "F";
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, usize, &'a str);
+    let cases: [Case<'_>; 6] = [
+        ("  max_retries = 0\n", &[], "", 1, STANDARD),
+        ("  max_retries = 2\n  retry_mode = \"adaptive\"\n", &[], "", 2, ADAPTIVE),
+        ("", &[("AWS_MAX_ATTEMPTS", "2"), ("AWS_RETRY_MODE", "adaptive")], "", 2, ADAPTIVE),
+        ("", &[], "[default]\nmax_attempts = 2\nretry_mode = adaptive\n", 2, ADAPTIVE),
+        (
+            "  max_retries = 3\n  retry_mode = \"standard\"\n",
+            &[("AWS_MAX_ATTEMPTS", "2"), ("AWS_RETRY_MODE", "adaptive")],
+            "[default]\nmax_attempts = 2\nretry_mode = adaptive\n",
+            3,
+            STANDARD,
+        ),
+        // One retry takes all of this capacity.
+        ("  max_retries = 9\n  token_bucket_rate_limiter_capacity = 5\n", &[], "", 2, STANDARD),
+    ];
+    for (lines, variables, profile, sent, mode) in cases {
+        let case = format!("{lines}{variables:?}{profile}");
+        let proxy = Proxy::moto();
+        proxy.fault(Fault::on("DescribeAvailabilityZones").answer(503, "RequestLimitExceeded", "Slow down"));
+        let mut workspace = Workspace::with_provider(&proxy, lines);
+        workspace.config(&network("this", ""));
+        at_home(&workspace, profile, "");
+        for (name, value) in variables {
+            workspace.env(name, value);
+        }
+        workspace.plan(&[]).failed_with("Slow down");
+        assert_eq!(proxy.count("DescribeAvailabilityZones"), sent, "{case}");
+        for record in proxy.calls() {
+            let agent = &record.call.user_agent;
+            let metrics = agent.split(' ').find_map(|product| product.strip_prefix("m/")).unwrap_or_default();
+            assert!(metrics.split(',').any(|metric| metric == mode), "{case}: {agent}");
+        }
+    }
+    let proxy = Proxy::moto();
+    for (name, value, said) in [
+        ("AWS_RETRY_MODE", "quick", "\"quick\" is neither standard nor adaptive."),
+        ("AWS_MAX_ATTEMPTS", "many", "\"many\" is not a number."),
+    ] {
+        let mut workspace = Workspace::new(&proxy);
+        workspace.config(&network("this", ""));
+        workspace.env(name, value);
+        workspace.plan(&[]).failed_with(said).failed_with(name);
+    }
+}
+
+#[test]
+fn every_call_names_the_provider_terraform_and_what_the_user_adds() {
+    let proxy = Proxy::moto();
+    let mut workspace = Workspace::with_provider(&proxy, "  user_agent = [\"pipeline/7\", \"team (net)\"]\n");
+    workspace.config(&network("this", ""));
+    workspace.env("TF_APPEND_USER_AGENT", "appended/1");
+    assert_eq!(workspace.plan(&[]).code, 2);
+    let own = format!(" terraform-provider-fgw/{} Terraform/1.", env!("CARGO_PKG_VERSION"));
+    for record in proxy.calls() {
+        let agent = record.call.user_agent;
+        assert!(agent.starts_with("aws-sdk-rust/") && agent.contains(&own), "{agent}");
+        assert!(agent.ends_with(" pipeline/7 team (net) appended/1"), "{agent}");
+    }
+}
+
+/// Keys and a Region where no test but those of the tunnel works.
+const IN_OHIO: &str = "  region = \"us-east-2\"\n  access_key = \"AKID\"\n  secret_key = \"s\"\n  max_retries = 1\n";
+
+const OF_OHIO: [&str; 2] = ["sts.us-east-2.amazonaws.com", "ec2.us-east-2.amazonaws.com"];
+
+#[test]
+fn a_proxy_that_opens_tls_is_passed_with_the_certificate_of_its_authority() {
+    let proxy = Proxy::moto();
+    // What names the proxy, and what names the authority.
+    for (of_proxy, of_bundle) in [("block", "block"), ("environment", "environment"), ("block", "profile")] {
+        let case = format!("proxy by {of_proxy}, authority by {of_bundle}");
+        let tunnel = Tunnel::to(&proxy);
+        let mut lines = IN_OHIO.to_owned();
+        if of_proxy == "block" {
+            lines += &format!("  https_proxy = \"{}\"\n", tunnel.url());
+        }
+        if of_bundle == "block" {
+            lines += "  custom_ca_bundle = \"${path.root}/authority.pem\"\n";
+        }
+        let mut workspace = with_block(&lines);
+        workspace.write("authority.pem", tunnel.authority());
+        let bundle = workspace.path().join("authority.pem").display().to_string();
+        if of_proxy == "environment" {
+            workspace.env("HTTPS_PROXY", &tunnel.url());
+        }
+        match of_bundle {
+            "environment" => workspace.env("AWS_CA_BUNDLE", &bundle),
+            // The block and the environment go before the profile.
+            "block" => {
+                workspace.env("AWS_CA_BUNDLE", "/no/such/bundle");
+                at_home(&workspace, "[default]\nca_bundle = /no/such/bundle\n", "");
+            }
+            _ => at_home(&workspace, &format!("[default]\nca_bundle = {bundle}\n"), ""),
+        }
+        proxy.clear_calls();
+        let plan = workspace.plan(&[]);
+        assert_eq!(plan.code, 2, "{case}: {plan}");
+        assert_eq!(scopes(&proxy), BTreeSet::from([("AKID".to_owned(), "us-east-2".to_owned())]), "{case}");
+        assert_eq!(tunnel.hosts(), OF_OHIO, "{case}");
+        for head in tunnel.heads() {
+            assert!(head.starts_with("CONNECT ") && head.contains(":443 HTTP/1.1"), "{case}: {head}");
+            let password = "proxy-authorization: basic ywrhom9wzw4tc2vzyw1l";
+            assert!(head.to_lowercase().contains(password), "{case}: the proxy is shown user and password: {head}");
+        }
+    }
+}
+
+#[test]
+fn a_certificate_that_nobody_vouches_for_is_refused_unless_insecure_says_otherwise() {
+    let proxy = Proxy::moto();
+    let (tunnel, other) = (Tunnel::to(&proxy), Tunnel::to(&proxy));
+    let plan = |more: &str| {
+        let workspace = with_block(&format!("{IN_OHIO}  https_proxy = \"{}\"\n{more}", tunnel.url()));
+        workspace.write("other.pem", other.authority());
+        workspace.plan(&[])
+    };
+    let refused = plan("  custom_ca_bundle = \"${path.root}/other.pem\"\n");
+    refused.failed_with("invalid peer certificate: UnknownIssuer").failed_with("through proxy");
+    assert!(!refused.says("open-sesame"), "the proxy's password is told:\n{refused}");
+    assert_eq!(proxy.calls().len(), 0);
+    let believed = plan("  insecure = true\n");
+    assert_eq!(believed.code, 2, "{believed}");
+    assert_eq!(tunnel.hosts(), OF_OHIO);
+}
+
+#[test]
+fn http_goes_through_a_proxy_but_not_to_hosts_that_need_none() {
+    let proxy = Proxy::moto();
+    // This machine by an address that is not known to be near.
+    let port = proxy.endpoint().rsplit(':').next().unwrap_or_default().to_owned();
+    let endpoints =
+        format!("  endpoints {{\n    ec2 = \"http://0.0.0.0:{port}\"\n    sts = \"http://0.0.0.0:{port}\"\n  }}\n");
+    for (of_proxy, exempt) in [("block", ""), ("environment", ""), ("block", "block"), ("environment", "environment")] {
+        let case = format!("proxy by {of_proxy}, exempt by {exempt:?}");
+        let tunnel = Tunnel::to(&proxy);
+        let mut lines = format!("{IN_OHIO}{endpoints}");
+        if of_proxy == "block" {
+            lines += &format!("  http_proxy = \"{}\"\n", tunnel.url());
+        }
+        if exempt == "block" {
+            lines += "  no_proxy = \"internal.test,0.0.0.0/8\"\n";
+        }
+        let mut workspace = with_block(&lines);
+        if of_proxy == "environment" {
+            workspace.env("HTTP_PROXY", &tunnel.url());
+        }
+        if exempt == "environment" {
+            workspace.env("NO_PROXY", "internal.test,0.0.0.0");
+        }
+        proxy.clear_calls();
+        let plan = workspace.plan(&[]);
+        assert_eq!(plan.code, 2, "{case}: {plan}");
+        assert_eq!(scopes(&proxy), BTreeSet::from([("AKID".to_owned(), "us-east-2".to_owned())]), "{case}");
+        // A connection carries more than one call, so there may be one head for all.
+        let heads = tunnel.heads();
+        assert_eq!(heads.is_empty(), !exempt.is_empty(), "{case}: {heads:?}");
+        assert!(heads.iter().all(|head| head.starts_with("POST http://0.0.0.0")), "{case}: {heads:?}");
+    }
+}
+
+#[test]
+fn fips_and_dual_stack_endpoints_are_asked_for_by_block_environment_or_profile() {
+    let proxy = Proxy::moto();
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, [&'a str; 2]);
+    let fips = ["sts-fips.us-east-2.amazonaws.com", "ec2-fips.us-east-2.amazonaws.com"];
+    let dual = ["sts.us-east-2.api.aws", "ec2.us-east-2.api.aws"];
+    let cases: [Case<'_>; 6] = [
+        ("  use_fips_endpoint = true\n", &[], "", fips),
+        ("  use_dualstack_endpoint = true\n", &[], "", dual),
+        ("", &[("AWS_USE_FIPS_ENDPOINT", "true")], "", fips),
+        ("", &[("AWS_USE_DUALSTACK_ENDPOINT", "true")], "", dual),
+        ("", &[], "[default]\nuse_fips_endpoint = true\n", fips),
+        (
+            "  use_fips_endpoint = false\n  use_dualstack_endpoint = false\n",
+            &[("AWS_USE_FIPS_ENDPOINT", "true"), ("AWS_USE_DUALSTACK_ENDPOINT", "true")],
+            "",
+            OF_OHIO,
+        ),
+    ];
+    for (lines, variables, profile, hosts) in cases {
+        let tunnel = Tunnel::to(&proxy);
+        let block = format!("{IN_OHIO}  insecure = true\n  https_proxy = \"{}\"\n{lines}", tunnel.url());
+        let mut workspace = with_block(&block);
+        at_home(&workspace, profile, "");
+        for (name, value) in variables {
+            workspace.env(name, value);
+        }
+        let plan = workspace.plan(&[]);
+        assert_eq!(plan.code, 2, "{plan}");
+        assert_eq!(tunnel.hosts(), hosts, "{lines}{variables:?}{profile}");
+    }
+}
