@@ -12,6 +12,7 @@ mod fixtures;
 mod foreign_routes;
 mod import;
 mod ipv6;
+mod layout;
 mod nat;
 mod network_acl;
 mod outputs;
@@ -30,6 +31,7 @@ mod zones;
 use std::collections::BTreeMap;
 
 pub use config::{Config, NaclRule, SecurityGroupRule};
+pub use layout::SubnetLayout;
 
 use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object, Tags, keys};

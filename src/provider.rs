@@ -1,4 +1,4 @@
-//! The provider: its block, its connection to AWS, its resources.
+//! The provider: its block, its connection to AWS, its resources and functions.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use async_trait::async_trait;
 
 use crate::cloud::{Connected, Connection};
 use crate::composite::Composite;
-use crate::four_tier_vpc::FourTierVpc;
+use crate::four_tier_vpc::{FourTierVpc, SubnetLayout};
 use crate::http_gateway::HttpGateway;
-use crate::plugin::{Diagnostics, Nested, Provider, Resource, Schema, Value};
+use crate::plugin::{Diagnostics, Function, Nested, Provider, Resource, Schema, Value};
 
 pub mod block;
 pub(crate) mod endpoints;
@@ -38,6 +38,10 @@ impl Provider for Fgw {
             Arc::new(Composite::<FourTierVpc>::new(self.connection.clone())),
             Arc::new(Composite::<HttpGateway>::new(self.connection.clone())),
         ]
+    }
+
+    fn functions(&self) -> Vec<Arc<dyn Function>> {
+        vec![Arc::new(SubnetLayout)]
     }
 
     fn validate(&self, config: &Value) -> Diagnostics {

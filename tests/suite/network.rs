@@ -36,6 +36,8 @@ mod interruptions;
 mod ipam;
 #[path = "network/ipv6.rs"]
 mod ipv6;
+#[path = "network/layout.rs"]
+mod layout;
 #[path = "network/leaving.rs"]
 mod leaving;
 #[path = "network/minimal.rs"]
