@@ -4,6 +4,8 @@
 mod authorizers;
 #[path = "gateway/change.rs"]
 mod change;
+#[path = "gateway/data_sources.rs"]
+mod data_sources;
 #[path = "gateway/dns.rs"]
 mod dns;
 #[path = "gateway/domain.rs"]

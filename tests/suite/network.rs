@@ -8,6 +8,8 @@ mod addressing;
 mod blocks;
 #[path = "network/budget.rs"]
 mod budget;
+#[path = "network/data_sources.rs"]
+mod data_sources;
 #[path = "network/drift.rs"]
 mod drift;
 #[path = "network/drift_matrix.rs"]
