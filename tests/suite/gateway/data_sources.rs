@@ -86,7 +86,8 @@ fn a_gateway_that_is_not_there_or_not_alone_is_an_error_that_says_what_to_do() {
     let several = refused("  name = \"shop\"");
     several.failed_with("2 of fgw_http_gateway are called \"shop\"");
     let second = text(bed.workspace.state().attribute("fgw_http_gateway.second", "id"));
-    for words in [&text(&bed.attribute("id")), &second, "env = \"test\""] {
+    let this = text(&bed.attribute("id"));
+    for words in [this.as_str(), &second, "env = \"test\""] {
         several.failed_with(words);
     }
     read(&bed, &other, "  name = \"shop\"\n  tags = { env = \"test\" }");

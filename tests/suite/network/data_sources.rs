@@ -103,7 +103,7 @@ fn a_network_that_is_not_there_or_not_alone_is_an_error_that_says_what_to_do() {
     let (this, second) = (id("this"), id("second"));
     let several = refused("  vpc_name = \"main\"");
     several.failed_with("2 of fgw_four_tier_vpc are called \"main\"");
-    for words in [&this, &second, "env = \"prod\"", "env = \"test\"", "Set id to the one that is meant"] {
+    for words in [this.as_str(), &second, "env = \"prod\"", "env = \"test\"", "Set id to the one that is meant"] {
         several.failed_with(words);
     }
     let misspelt = refused("  vpc_name = \"mian\"");
