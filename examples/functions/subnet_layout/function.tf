@@ -14,7 +14,7 @@ locals {
     create_transit_subnets         = true
     transit_subnet_bits            = 12
     transit_subnet_spacing         = 4080
-    private_app_subnet_cidr_blocks = { AZ-0 = "10.0.64.0/20" }
+    private_app_subnet_cidr_blocks = { AZ-0 = "10.0.192.0/20" }
   })
 }
 

@@ -72,7 +72,7 @@ fn the_example_works_without_a_provider_block_and_without_aws() {
     workspace.config(&example);
     workspace.apply(&[]).succeeded();
     let layout = workspace.state().output("layout").clone();
-    assert_eq!(layout["private_app_subnet_cidr_blocks"]["AZ-0"], "10.0.64.0/20");
+    assert_eq!(layout["private_app_subnet_cidr_blocks"]["AZ-0"], "10.0.192.0/20");
     assert_eq!(layout["transit_subnet_cidr_blocks"]["AZ-2"], "10.0.255.32/28");
     assert_eq!(workspace.state().output("private_app_blocks"), &json!(["10.1.80.0/21", "10.1.88.0/21"]));
     workspace.assert_nothing_to_do();
