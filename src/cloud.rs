@@ -1,6 +1,6 @@
 //! What the executor and the resources want from AWS, so that both can be tested without it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, RwLock};
 
 use async_trait::async_trait;
@@ -48,6 +48,9 @@ pub trait Cloud: Send + Sync + 'static {
     /// `known` are our own objects, which are no obstacles, and neither is what goes with them. A fixed number of calls:
     /// one within subnets.
     async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay;
+
+    /// The roots that this provider has made, whatever their state, by id. One list.
+    async fn roots(&self, owner: Owner) -> Result<Vec<Root>, Failure>;
 
     /// The roots with this name that a create which never returned has left.
     async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
@@ -228,6 +231,19 @@ pub struct Obstacle {
     pub owner: Option<String>,
     /// The AWS ids of our objects that it keeps, beside the root, which it always keeps.
     pub holds: Vec<String>,
+}
+
+/// A root that this provider has made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Root {
+    /// Its id.
+    pub id: String,
+    /// Its name, of its ownership tag.
+    pub name: String,
+    /// All of its tags but the ownership tags.
+    pub tags: BTreeMap<String, String>,
+    /// Its tag `fgw:state`; `None` where it has none, or one that nobody of us wrote.
+    pub state: Option<RootState>,
 }
 
 /// A root that a create which never returned has left.

@@ -1,10 +1,12 @@
-//! The one implementation of [`plugin::Resource`](crate::plugin::Resource), for every product.
+//! The one implementation of [`plugin::Resource`](crate::plugin::Resource), for every product, and beside it that of
+//! [`plugin::DataSource`](crate::plugin::DataSource).
 //!
 //! It translates between Terraform's operations and the three steps of a product: blueprint, plan, execute. All
 //! state that a user sees and all private state is made here.
 
 mod planning;
 mod changes;
+mod data_source;
 mod import;
 mod lost_answers;
 mod messages;
@@ -33,6 +35,7 @@ use crate::plugin::{
 };
 use crate::product::Product;
 use crate::reconcile::Progress;
+pub use data_source::Existing;
 use private::Private;
 
 /// One product as a Terraform resource.
@@ -62,23 +65,28 @@ impl<P: Product> Composite<P> {
 
     /// The account, or a diagnostic that says why there is none.
     fn cloud(&self, diagnostics: &mut Diagnostics) -> Option<SharedCloud> {
-        match self.connection.get() {
-            Connected::Ready(cloud) => Some(cloud),
-            Connected::Unknown => {
-                diagnostics.error(
-                    "The provider configuration is not known yet",
-                    "An argument of the provider block depends on something that is only known after apply. Apply \
-                     that first, with -target, or give the argument a known value.",
-                );
-                None
-            }
-            Connected::Missing => {
-                diagnostics.error(
-                    "The provider is not configured",
-                    "Terraform has not sent a provider configuration. This is a bug in Terraform or in the provider.",
-                );
-                None
-            }
+        account(&self.connection, diagnostics)
+    }
+}
+
+/// The account, or a diagnostic that says why there is none.
+fn account(connection: &Connection, diagnostics: &mut Diagnostics) -> Option<SharedCloud> {
+    match connection.get() {
+        Connected::Ready(cloud) => Some(cloud),
+        Connected::Unknown => {
+            diagnostics.error(
+                "The provider configuration is not known yet",
+                "An argument of the provider block depends on something that is only known after apply. Apply that first, \
+                 with -target, or give the argument a known value.",
+            );
+            None
+        }
+        Connected::Missing => {
+            diagnostics.error(
+                "The provider is not configured",
+                "Terraform has not sent a provider configuration. This is a bug in Terraform or in the provider.",
+            );
+            None
         }
     }
 }

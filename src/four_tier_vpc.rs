@@ -12,6 +12,7 @@ mod fixtures;
 mod foreign_routes;
 mod import;
 mod ipv6;
+mod layout;
 mod nat;
 mod network_acl;
 mod outputs;
@@ -30,6 +31,7 @@ mod zones;
 use std::collections::BTreeMap;
 
 pub use config::{Config, NaclRule, SecurityGroupRule};
+pub use layout::SubnetLayout;
 
 use crate::cloud::Owner;
 use crate::objects::{Ids, Inventory, Object, Tags, keys};
@@ -45,6 +47,7 @@ impl Product for FourTierVpc {
 
     const TYPE_NAME: &'static str = "fgw_four_tier_vpc";
     const OWNER: Owner = Owner::FourTierVpc;
+    const NAME: &'static str = "vpc_name";
 
     fn description() -> &'static str {
         "A VPC with up to four tiers of subnets per availability zone (public, private app, private persistence, \
@@ -55,6 +58,10 @@ impl Product for FourTierVpc {
 
     fn outputs_schema() -> Vec<Attribute> {
         outputs::schema()
+    }
+
+    fn further_outputs() -> Vec<Attribute> {
+        vec![outputs::ipv6_range_schema()]
     }
 
     fn name(config: &Config) -> &Input<String> {

@@ -43,6 +43,7 @@ impl Product for HttpGateway {
 
     const TYPE_NAME: &'static str = "fgw_http_gateway";
     const OWNER: Owner = Owner::HttpGateway;
+    const NAME: &'static str = "name";
 
     fn description() -> &'static str {
         "An HTTP API in front of functions: routes, integrations, request authorizers, permissions, CORS and access \

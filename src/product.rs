@@ -29,11 +29,19 @@ pub trait Product: Send + Sync + 'static {
     /// Whose objects they are.
     const OWNER: Owner;
 
+    /// The input that is the name, such as `vpc_name`.
+    const NAME: &'static str;
+
     /// What the resource is, in Markdown.
     fn description() -> &'static str;
 
     /// The computed attributes beside those that every product has.
     fn outputs_schema() -> Vec<Attribute>;
+
+    /// Outputs that users may also set, and that so stand among the inputs of the resource. A data source has them too.
+    fn further_outputs() -> Vec<Attribute> {
+        Vec::new()
+    }
 
     /// The name that the user gave, which is part of the root's ownership tag.
     fn name(config: &Self::Config) -> &Input<String>;

@@ -1,14 +1,14 @@
-//! The provider: its block, its connection to AWS, its resources.
+//! The provider: its block, its connection to AWS, its resources, data sources and functions.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::cloud::{Connected, Connection};
-use crate::composite::Composite;
-use crate::four_tier_vpc::FourTierVpc;
+use crate::composite::{Composite, Existing};
+use crate::four_tier_vpc::{FourTierVpc, SubnetLayout};
 use crate::http_gateway::HttpGateway;
-use crate::plugin::{Diagnostics, Nested, Provider, Resource, Schema, Value};
+use crate::plugin::{DataSource, Diagnostics, Function, Nested, Provider, Resource, Schema, Value};
 
 pub mod block;
 pub(crate) mod endpoints;
@@ -44,6 +44,17 @@ impl Provider for Fgw {
             Arc::new(Composite::<FourTierVpc>::new(self.connection.clone())),
             Arc::new(Composite::<HttpGateway>::new(self.connection.clone())),
         ]
+    }
+
+    fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
+        vec![
+            Arc::new(Existing::<FourTierVpc>::new(self.connection.clone())),
+            Arc::new(Existing::<HttpGateway>::new(self.connection.clone())),
+        ]
+    }
+
+    fn functions(&self) -> Vec<Arc<dyn Function>> {
+        vec![Arc::new(SubnetLayout)]
     }
 
     fn validate(&self, config: &Value) -> Diagnostics {

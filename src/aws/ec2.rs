@@ -33,7 +33,7 @@ use ipnet::Ipv6Net;
 pub(crate) use network::read;
 pub(crate) use obstacles::in_the_way;
 pub(crate) use pollers::Pollers;
-pub(crate) use vpc::{mark_root, unfinished_roots};
+pub(crate) use vpc::{mark_root, roots, unfinished_roots};
 
 /// Restricts a describing call. Filters are preferred to lists of ids, where one missing id fails the whole call.
 fn filter(name: impl Into<String>, value: impl Into<String>) -> Filter {

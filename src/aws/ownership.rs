@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Operation;
-use crate::cloud::{Failure, Owner, RootState};
+use crate::cloud::{Failure, Owner, Root, RootState};
 use crate::objects::Tags;
 
 /// Names the topology: `<product>/<name>` on a root, `<product>/<root id>` on every other object.
@@ -22,6 +22,21 @@ pub(crate) fn is_ownership(key: &str) -> bool {
 /// The value of [`RESOURCE`] for a root of this name, or for the objects below a root of this id.
 pub(crate) fn resource(owner: Owner, name_or_root_id: &str) -> String {
     format!("{}/{name_or_root_id}", owner.product())
+}
+
+/// A root with these tags; `None` where it is not one that a provider of ours has made.
+pub(crate) fn root(owner: Owner, id: &str, mut tags: BTreeMap<String, String>) -> Option<Root> {
+    let name = tags.get(RESOURCE)?.strip_prefix(&resource(owner, ""))?.to_string();
+    let state = tags.get(STATE).and_then(|state| state_in(state));
+    tags.retain(|key, _| !is_ownership(key));
+    Some(Root { id: id.to_string(), name, tags, state })
+}
+
+/// Roots in an order that AWS does not decide.
+pub(crate) fn by_id(roots: impl Iterator<Item = Root>) -> Vec<Root> {
+    let mut roots: Vec<Root> = roots.collect();
+    roots.sort_by(|a, b| a.id.cmp(&b.id));
+    roots
 }
 
 /// The value of [`STATE`].

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::waits::Newborns;
 use super::{Operation, apigatewayv2, dns_record, ec2, lambda_permission, log_group, log_subscription};
-use crate::cloud::{Cloud, Failure, InTheWay, Owner, Record, RootState, Seen, UnfinishedRoot, Within, Work};
+use crate::cloud::{Cloud, Failure, InTheWay, Owner, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
 use crate::objects::{Entry, Object, Spec};
 use crate::product::{Facts, Lookup, Scope};
 
@@ -172,6 +172,13 @@ impl Cloud for Session {
         match owner {
             Owner::FourTierVpc => ec2::in_the_way(self, root_id, within, known).await,
             Owner::HttpGateway => apigatewayv2::in_the_way(self, root_id, within, known).await,
+        }
+    }
+
+    async fn roots(&self, owner: Owner) -> Result<Vec<Root>, Failure> {
+        match owner {
+            Owner::FourTierVpc => ec2::roots(self, owner).await,
+            Owner::HttpGateway => apigatewayv2::gateway::roots(self, owner).await,
         }
     }
 

@@ -6,7 +6,7 @@
 
 use async_trait::async_trait;
 
-use super::{Cloud, Failure, InTheWay, Owner, Record, RootState, Seen, UnfinishedRoot, Within, Work};
+use super::{Cloud, Failure, InTheWay, Owner, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
 use crate::objects::{Entry, Object, Spec};
 use crate::product::{Facts, Lookup, Scope};
 
@@ -85,6 +85,10 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
 
     async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
         self.account.in_the_way(owner, root_id, within, known).await
+    }
+
+    async fn roots(&self, owner: Owner) -> Result<Vec<Root>, Failure> {
+        self.account.roots(owner).await
     }
 
     async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {

@@ -1,5 +1,9 @@
 //! The only place that makes messages about AWS objects for people.
 
+mod lookups;
+
+pub(super) use lookups::{no_such_id, no_topology, none_found, several_found, warn_of_unfinished};
+
 use crate::cloud::{Cause, Failure, InTheWay, Obstacle, UnfinishedRoot};
 use crate::objects::{Entry, Inventory, Object, Spec};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};

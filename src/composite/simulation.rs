@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 
 use crate::cloud::{
-    Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Owner, Record, RootState, Seen, UnfinishedRoot, Within, Work,
+    Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Owner, Record, Root, RootState, Seen, UnfinishedRoot, Within,
+    Work,
 };
 use crate::objects::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::plugin::{Input, Value};
@@ -51,6 +52,8 @@ pub(crate) struct Simulation {
     pub(crate) root_state: Mutex<Option<RootState>>,
     /// Why tags cannot be set after the creation: the role may tag on creation only, or a call fails.
     pub(crate) refuses_tags: Mutex<Option<Cause>>,
+    /// What a look for roots finds.
+    pub(crate) roots: Mutex<Vec<Root>>,
     /// What a killed run has left.
     pub(crate) left: Mutex<Vec<UnfinishedRoot>>,
     /// Whether the root lacks the tag that says who made it.
@@ -93,6 +96,7 @@ impl Simulation {
             calls: Mutex::default(),
             root_state: Mutex::default(),
             refuses_tags: Mutex::default(),
+            roots: Mutex::default(),
             left: Mutex::default(),
             is_foreign: Default::default(),
             homes: Mutex::default(),
@@ -424,6 +428,10 @@ impl Cloud for Simulation {
             Within::Subnets(subnets) => obstacle.holds.iter().any(|id| subnets.contains(&id.as_str())),
         };
         InTheWay { obstacles: used.filter(is_within).collect(), unseen: Vec::new() }
+    }
+
+    async fn roots(&self, _: Owner) -> Result<Vec<Root>, Failure> {
+        Ok(self.roots.lock().unwrap().clone())
     }
 
     async fn unfinished_roots(&self, _: Owner, _: &str) -> Result<Vec<UnfinishedRoot>, Failure> {

@@ -2,6 +2,7 @@
 
 mod access_logs;
 mod changes;
+mod data_source;
 mod domains;
 mod failures;
 mod drift;

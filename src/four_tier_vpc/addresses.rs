@@ -5,8 +5,9 @@
 //! it can be made before they are deleted.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
-use ipnet::Ipv4Net;
+use ipnet::{Ipv4Net, Ipv4Subnets};
 
 use super::config::Config;
 use super::zones::Place;
@@ -313,21 +314,33 @@ fn is_free(block: &Ipv4Net, taken: &[Ipv4Net]) -> bool {
     taken.iter().all(|other| !overlap(block, other))
 }
 
+/// What is free of a VPC's range, as the fewest blocks, in order.
+pub(super) fn free_blocks(vpc: Ipv4Net, taken: &[Ipv4Net]) -> Vec<Ipv4Net> {
+    let blocks = |(first, last)| Ipv4Subnets::new(first, last, 0);
+    gaps(vpc, taken).into_iter().flat_map(blocks).collect()
+}
+
 /// The first free ranges, for people.
 fn free_ranges(vpc: Ipv4Net, taken: &[Ipv4Net]) -> String {
+    let gaps = gaps(vpc, taken);
+    let free: Vec<String> = gaps.iter().take(8).map(|(first, last)| format!("{first} to {last}")).collect();
+    if free.is_empty() { "nothing".to_string() } else { free.join(", ") }
+}
+
+/// The first and the last address of each free range.
+fn gaps(vpc: Ipv4Net, taken: &[Ipv4Net]) -> Vec<(Ipv4Addr, Ipv4Addr)> {
     let mut taken: Vec<(u64, u64)> = taken.iter().map(range).collect();
     taken.sort_unstable();
     let (mut next, end) = range(&vpc);
     let mut free = Vec::new();
     for (first, last) in taken.into_iter().chain([(end + 1, end + 1)]) {
         if first > next {
-            let show = |address: u64| std::net::Ipv4Addr::from(u32::try_from(address).unwrap_or(u32::MAX));
-            free.push(format!("{} to {}", show(next), show(first - 1)));
+            let address = |number: u64| Ipv4Addr::from(u32::try_from(number).unwrap_or(u32::MAX));
+            free.push((address(next), address(first - 1)));
         }
         next = next.max(last + 1);
     }
-    free.truncate(8);
-    if free.is_empty() { "nothing".to_string() } else { free.join(", ") }
+    free
 }
 
 fn range(block: &Ipv4Net) -> (u64, u64) {

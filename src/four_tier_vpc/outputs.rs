@@ -49,6 +49,11 @@ pub(super) fn schema() -> Vec<Attribute> {
 /// The one output that users may set, so that it stands with the inputs in the schema.
 pub(super) const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
 
+/// The same where nobody sets it.
+pub(super) fn ipv6_range_schema() -> Attribute {
+    Attribute::computed(IPV6_CIDR_BLOCK, Type::String, "IPv6 CIDR block of the VPC; null where it has none.")
+}
+
 /// The outputs of a network. Without objects, all are unknown.
 pub(super) fn outputs(
     config: &Config,

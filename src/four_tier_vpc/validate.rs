@@ -36,6 +36,13 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     problems.0
 }
 
+/// The problems of IPv4 addresses alone.
+pub(super) fn addresses(config: &Config) -> Vec<Problem> {
+    let mut problems = Problems::default();
+    problems.addresses(config);
+    problems.0
+}
+
 /// Whether a text is right.
 type Test = fn(&str) -> bool;
 

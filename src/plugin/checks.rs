@@ -91,7 +91,8 @@ fn reject_null_elements(kind: &Type, value: &Value, path: &AttributePath, diagno
                 reject_null_elements(kind, value.get(name), &path.attribute(name), diagnostics);
             }
         }
-        Type::Bool | Type::Number | Type::String => {}
+        // What a value of any type may hold is for its reader to say.
+        Type::Bool | Type::Number | Type::String | Type::Tuple(_) | Type::Dynamic => {}
     }
 }
 

@@ -1,7 +1,9 @@
 //! From our declarations to the protocol's messages.
 
 use super::proto::tfplugin6 as pb;
-use super::{Attribute, AttributePath, AttributeType, Diagnostics, Mode, Nesting, Schema, Severity, Step, Type};
+use super::{
+    Attribute, AttributePath, AttributeType, Diagnostics, Mode, Nesting, Schema, Severity, Signature, Step, types,
+};
 
 /// What a block belongs to decides what its attributes can be.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,6 +23,27 @@ pub(super) fn provider_schema(schema: &Schema) -> Result<pb::Schema, String> {
 /// A resource's schema. The error says what Terraform would refuse in it.
 pub(super) fn resource_schema(schema: &Schema) -> Result<pb::Schema, String> {
     convert_schema(schema, Owner::Resource)
+}
+
+/// A function's signature.
+pub(super) fn function(signature: &Signature) -> pb::Function {
+    let parameter = |parameter: &super::Parameter| pb::function::Parameter {
+        name: parameter.name.to_string(),
+        r#type: types::to_json(&parameter.kind).to_string().into_bytes(),
+        allow_null_value: parameter.nullable,
+        // With an unknown argument Terraform takes the result for unknown, and calls nobody.
+        allow_unknown_values: false,
+        description: parameter.description.clone(),
+        description_kind: pb::StringKind::Markdown.into(),
+    };
+    pb::Function {
+        parameters: signature.parameters.iter().map(parameter).collect(),
+        r#return: Some(pb::function::Return { r#type: types::to_json(&signature.result).to_string().into_bytes() }),
+        summary: signature.summary.clone(),
+        description: signature.description.clone(),
+        description_kind: pb::StringKind::Markdown.into(),
+        ..pb::Function::default()
+    }
 }
 
 /// Messages for Terraform.
@@ -115,7 +138,7 @@ fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::
         return Err(format!("{}: what is required has no default", attribute.name));
     }
     match &attribute.kind {
-        AttributeType::Plain(kind) => converted.r#type = json_type(kind).to_string().into_bytes(),
+        AttributeType::Plain(kind) => converted.r#type = types::to_json(kind).to_string().into_bytes(),
         AttributeType::Nested(nesting, nested) => {
             let owner = if computed { Owner::Computed } else { owner };
             let object = convert_object(*nesting, nested, owner);
@@ -139,29 +162,10 @@ fn convert_object(nesting: Nesting, nested: &[Attribute], owner: Owner) -> Resul
     Ok(pb::schema::Object { attributes, nesting: nesting.into() })
 }
 
-fn json_type(kind: &Type) -> serde_json::Value {
-    use serde_json::json;
-    match kind {
-        Type::Bool => json!("bool"),
-        Type::Number => json!("number"),
-        Type::String => json!("string"),
-        Type::List(kind) => json!(["list", json_type(kind)]),
-        Type::Set(kind) => json!(["set", json_type(kind)]),
-        Type::Map(kind) => json!(["map", json_type(kind)]),
-        Type::Object(attributes) => {
-            let attributes: serde_json::Map<String, serde_json::Value> =
-                attributes.iter().map(|(name, kind)| (name.clone(), json_type(kind))).collect();
-            json!(["object", attributes])
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use crate::plugin::{Change, Value};
+    use crate::plugin::{Change, Type, Value};
 
     fn text(name: &str) -> Attribute {
         Attribute::new(name, AttributeType::Plain(Type::String), "Some *text*.")
@@ -262,16 +266,6 @@ mod tests {
         assert_eq!(exchanged, "Some *text*. A change exchanges the lock.");
         let replaced = told(text("a").change(Change::Replaces("unless it fits")));
         assert_eq!(replaced, "Some *text*. A change replaces the whole resource, unless it fits.");
-    }
-
-    #[test]
-    fn types_are_written_as_terraform_writes_them() {
-        let object = Type::Object(BTreeMap::from([
-            ("n".to_string(), Type::Number),
-            ("s".to_string(), Type::Set(Box::new(Type::String))),
-        ]));
-        let kind = Type::List(Box::new(Type::Map(Box::new(object))));
-        assert_eq!(json_type(&kind).to_string(), r#"["list",["map",["object",{"n":"number","s":["set","string"]}]]]"#);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{AttributePath, Problem, Type, Value, number};
+use super::{AttributePath, Problem, Type, Value, number, types};
 
 /// Reads a value of a type. Attributes that the type does not have are dropped and missing ones are null, for
 /// the schema may have gained and lost some since the state was written. Numbers keep every digit.
@@ -33,6 +33,15 @@ fn from_json(raw: &RawValue, kind: &Type, path: &AttributePath) -> Result<Value,
             let items = items.iter().enumerate();
             Value::List(items.map(|(index, item)| from_json(item, kind, &path.index(index))).collect::<Result<_, _>>()?)
         }
+        Type::Tuple(kinds) => {
+            let items: Vec<Box<RawValue>> = parse(raw, "a tuple", path)?;
+            if items.len() != kinds.len() {
+                return Err(misfit(path, &format!("It is not a tuple of {}.", kinds.len())));
+            }
+            let items = items.iter().zip(kinds).enumerate();
+            let items = items.map(|(index, (item, kind))| from_json(item, kind, &path.index(index)));
+            Value::List(items.collect::<Result<_, _>>()?)
+        }
         Type::Set(kind) => {
             let items: Vec<Box<RawValue>> = parse(raw, "a set", path)?;
             Value::List(items.iter().map(|item| from_json(item, kind, path)).collect::<Result<_, _>>()?)
@@ -58,7 +67,20 @@ fn from_json(raw: &RawValue, kind: &Type, path: &AttributePath) -> Result<Value,
             }
             Value::Map(decoded)
         }
+        Type::Dynamic => {
+            let typed: Typed = parse(raw, "a value with its type", path)?;
+            let kind = types::parse(typed.kind.get().as_bytes());
+            from_json(&typed.value, &kind.ok_or_else(|| misfit(path, "Its type is none."))?, path)?
+        }
     })
+}
+
+/// A value of any type.
+#[derive(serde::Deserialize)]
+struct Typed {
+    #[serde(rename = "type")]
+    kind: Box<RawValue>,
+    value: Box<RawValue>,
 }
 
 fn parse<T: DeserializeOwned>(raw: &RawValue, what: &str, path: &AttributePath) -> Result<T, Problem> {

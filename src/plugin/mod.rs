@@ -1,17 +1,19 @@
 //! The Terraform plugin protocol, version 6, for providers written in Rust.
 //!
 //! This folder knows no cloud and no product: another provider could be written on it. A provider
-//! implements [`Provider`] and [`Resource`], declares its attributes once with [`attributes!`], and calls
-//! [`serve`](fn@serve). Everything between that and Terraform (handshake, TLS, gRPC, encoding, logs, Ctrl-C, panics)
-//! is here.
+//! implements [`Provider`], [`Resource`], [`DataSource`] and [`Function`], declares its attributes once with
+//! [`attributes!`], and calls [`serve`](fn@serve). Everything between that and Terraform (handshake, TLS, gRPC,
+//! encoding, logs, Ctrl-C, panics) is here.
 //!
 //! [`attributes!`]: crate::attributes
 
 mod checks;
 mod connection;
 mod convert;
+pub mod data_source;
 pub mod decode;
 pub mod diagnostics;
+pub mod function;
 pub mod handshake;
 mod json;
 mod lifecycle;
@@ -27,10 +29,13 @@ pub mod schema;
 pub mod serve;
 mod server;
 mod tls;
+mod types;
 pub mod value;
 
+pub use data_source::{DataRequest, DataResponse, DataSource};
 pub use decode::{FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
+pub use function::{Function, Misuse, Parameter, Signature};
 pub use handshake::Environment;
 pub use path::{AttributePath, Step};
 pub use resource::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{AttributePath, Number, Problem, Type, Value, number};
+use super::{AttributePath, Number, Problem, Type, Value, number, types};
 
 /// How deep a value may be nested. Schemas are a handful of levels deep; the limit is there for a peer that
 /// sends nonsense. The decoder counts two to three for each level.
@@ -80,6 +80,12 @@ fn from_wire(wire: rmpv::Value, kind: &Type, path: &AttributePath) -> Result<Val
             let items = items.into_iter().enumerate();
             Value::List(items.map(|(index, item)| from_wire(item, kind, &path.index(index))).collect::<Result<_, _>>()?)
         }
+        (Type::Tuple(kinds), rmpv::Value::Array(items)) if items.len() == kinds.len() => {
+            let items = items.into_iter().zip(kinds).enumerate();
+            let items = items.map(|(index, (item, kind))| from_wire(item, kind, &path.index(index)));
+            Value::List(items.collect::<Result<_, _>>()?)
+        }
+        (Type::Dynamic, rmpv::Value::Array(parts)) => dynamic_from_wire(parts, path)?,
         // An element of a set has no path of its own.
         (Type::Set(kind), rmpv::Value::Array(items)) => {
             Value::List(items.into_iter().map(|item| from_wire(item, kind, path)).collect::<Result<_, _>>()?)
@@ -108,6 +114,18 @@ fn from_wire(wire: rmpv::Value, kind: &Type, path: &AttributePath) -> Result<Val
         }
         (kind, _) => return Err(misfit(path, format!("It is not {}.", in_words(kind)))),
     })
+}
+
+/// Reads a value of any type: a list of its type, in JSON, and itself.
+fn dynamic_from_wire(parts: Vec<rmpv::Value>, path: &AttributePath) -> Result<Value, Problem> {
+    let wrong = || misfit(path, format!("It is not {}.", in_words(&Type::Dynamic)));
+    let [kind, wire]: [rmpv::Value; 2] = parts.try_into().map_err(|_| wrong())?;
+    let text = match &kind {
+        rmpv::Value::Binary(text) => text.as_slice(),
+        rmpv::Value::String(text) => text.as_bytes(),
+        _ => return Err(wrong()),
+    };
+    from_wire(wire, &types::parse(text).ok_or_else(wrong)?, path)
 }
 
 fn number_from_wire(wire: rmpv::Value, path: &AttributePath) -> Result<Number, Problem> {
@@ -147,6 +165,16 @@ fn to_wire(value: &Value, kind: &Type, path: &AttributePath, problems: &mut Vec<
         (Type::List(kind), Value::List(items)) => rmpv::Value::Array(
             items.iter().enumerate().map(|(index, item)| to_wire(item, kind, &path.index(index), problems)).collect(),
         ),
+        (Type::Tuple(kinds), Value::List(items)) if items.len() == kinds.len() => {
+            let items = items.iter().zip(kinds).enumerate();
+            let items = items.map(|(index, (item, kind))| to_wire(item, kind, &path.index(index), problems));
+            rmpv::Value::Array(items.collect())
+        }
+        (Type::Dynamic, value) => {
+            let kind = types::of(value);
+            let item = to_wire(value, &kind, path, problems);
+            rmpv::Value::Array(vec![rmpv::Value::Binary(types::to_json(&kind).to_string().into_bytes()), item])
+        }
         (Type::Set(kind), Value::List(items)) => {
             rmpv::Value::Array(items.iter().map(|item| to_wire(item, kind, path, problems)).collect())
         }
@@ -196,7 +224,9 @@ pub(super) fn in_words(kind: &Type) -> &'static str {
         Type::List(_) => "a list",
         Type::Set(_) => "a set",
         Type::Map(_) => "a map",
+        Type::Tuple(_) => "a tuple of that length",
         Type::Object(_) => "an object",
+        Type::Dynamic => "a value with its type",
     }
 }
 

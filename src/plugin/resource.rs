@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::{AttributePath, Diagnostics, Schema, Value};
+use super::{AttributePath, DataSource, Diagnostics, Function, Schema, Value};
 
-/// A provider: its own block, and its resources.
+/// A provider: its own block, its resources, data sources and functions.
 #[async_trait]
 pub trait Provider: Send + Sync + 'static {
     /// The provider block. Asked for once and kept.
@@ -16,10 +16,20 @@ pub trait Provider: Send + Sync + 'static {
     /// The resources, in the order of the documentation. Asked for once and kept.
     fn resources(&self) -> Vec<Arc<dyn Resource>>;
 
+    /// The data sources, in the order of the documentation. Asked for once and kept.
+    fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
+        Vec::new()
+    }
+
+    /// The functions, in the order of the documentation. Asked for once and kept.
+    fn functions(&self) -> Vec<Arc<dyn Function>> {
+        Vec::new()
+    }
+
     /// Checks a provider block, any part of which may be unknown.
     fn validate(&self, config: &Value) -> Diagnostics;
 
-    /// Takes the provider block into use. Called before any resource is read, planned, applied or imported.
+    /// Takes the provider block into use. Called before any resource or data source is read, planned, applied or imported.
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics;
 }
 

@@ -84,8 +84,12 @@ pub enum Type {
     Set(Box<Type>),
     /// A map with string keys.
     Map(Box<Type>),
+    /// A list of a fixed length, each element of which has a type of its own.
+    Tuple(Vec<Type>),
     /// An object with named attributes.
     Object(BTreeMap<String, Type>),
+    /// Whatever the user gives: its type travels with the value.
+    Dynamic,
 }
 
 /// How nested objects are held.

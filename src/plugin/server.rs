@@ -1,5 +1,8 @@
 //! The calls that Terraform makes, answered by a [`Provider`].
 
+mod data_sources;
+mod functions;
+
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,6 +25,8 @@ pub(super) struct Server<P> {
     provider: Arc<P>,
     provider_block: Block,
     resources: BTreeMap<String, Served>,
+    data_sources: BTreeMap<String, data_sources::Shown>,
+    functions: BTreeMap<String, functions::Offered>,
     schemas: pb::get_provider_schema::Response,
     lifecycle: Arc<Lifecycle>,
 }
@@ -58,7 +63,12 @@ impl<P: Provider> Server<P> {
             let version = schema.version;
             resources.insert(name.to_string(), Served { resource, block: Arc::new(Block::new(schema)), version });
         }
-        Ok(Server { provider: Arc::new(provider), provider_block: Block::new(schema), resources, schemas, lifecycle })
+        let (data_sources, data_source_schemas) = data_sources::all(&provider)?;
+        schemas.data_source_schemas = data_source_schemas;
+        let functions = functions::offered(&provider);
+        schemas.functions = functions.iter().map(|(name, it)| (name.clone(), it.described())).collect();
+        let (provider, provider_block) = (Arc::new(provider), Block::new(schema));
+        Ok(Server { provider, provider_block, resources, data_sources, functions, schemas, lifecycle })
     }
 
     fn resource(&self, name: &str) -> Result<&Served, Diagnostics> {
@@ -241,12 +251,7 @@ impl Block {
 
     /// Reads a value from Terraform; one that was not sent is null.
     fn decode(&self, value: Option<pb::DynamicValue>, what: &str) -> Result<Value, Diagnostics> {
-        let value = value.unwrap_or_default();
-        let decoded = match (value.msgpack.is_empty(), value.json.is_empty()) {
-            (false, _) => msgpack::decode(&value.msgpack, &self.kind),
-            (true, false) => json::decode(&value.json, &self.kind),
-            (true, true) => Ok(Value::Null),
-        };
+        let decoded = decode(value.unwrap_or_default(), &self.kind);
         decoded.map_err(|problem| unreadable(&format!("The {what} cannot be read"), problem))
     }
 
@@ -268,6 +273,14 @@ impl Block {
         }
         // The problems are the same and have been reported.
         self.encode(state.without_unknowns(), &mut Diagnostics::default())
+    }
+}
+
+fn decode(value: pb::DynamicValue, kind: &Type) -> Result<Value, Problem> {
+    match (value.msgpack.is_empty(), value.json.is_empty()) {
+        (false, _) => msgpack::decode(&value.msgpack, kind),
+        (true, false) => json::decode(&value.json, kind),
+        (true, true) => Ok(Value::Null),
     }
 }
 
@@ -302,10 +315,14 @@ fn flat(result: Result<Diagnostics, Diagnostics>) -> Vec<pb::Diagnostic> {
 impl<P: Provider> Calls for Server<P> {
     async fn get_metadata(&self, _: Request<pb::get_metadata::Request>) -> Answer<pb::get_metadata::Response> {
         let names = self.resources.keys().cloned();
+        let data_sources = self.data_sources.keys().cloned();
+        let functions = self.functions.keys().cloned();
         Ok(Response::new(pb::get_metadata::Response {
             server_capabilities: Some(capabilities()),
             diagnostics: Vec::new(),
             resources: names.map(|type_name| pb::get_metadata::ResourceMetadata { type_name }).collect(),
+            data_sources: data_sources.map(|type_name| pb::get_metadata::DataSourceMetadata { type_name }).collect(),
+            functions: functions.map(|name| pb::get_metadata::FunctionMetadata { name }).collect(),
         }))
     }
 
@@ -392,6 +409,37 @@ impl<P: Provider> Calls for Server<P> {
             diagnostics: convert::diagnostics(diagnostics),
             ..Default::default()
         })))
+    }
+
+    async fn validate_data_resource_config(
+        &self,
+        request: Request<pb::validate_data_resource_config::Request>,
+    ) -> Answer<pb::validate_data_resource_config::Response> {
+        let diagnostics = flat(self.validate_data(request.into_inner()).await);
+        Ok(Response::new(pb::validate_data_resource_config::Response { diagnostics }))
+    }
+
+    async fn read_data_source(
+        &self,
+        request: Request<pb::read_data_source::Request>,
+    ) -> Answer<pb::read_data_source::Response> {
+        let response = self.read_data(request.into_inner()).await;
+        Ok(Response::new(response.unwrap_or_else(|diagnostics| pb::read_data_source::Response {
+            diagnostics: convert::diagnostics(diagnostics),
+            ..Default::default()
+        })))
+    }
+
+    async fn get_functions(&self, _: Request<pb::get_functions::Request>) -> Answer<pb::get_functions::Response> {
+        let functions = self.schemas.functions.clone();
+        Ok(Response::new(pb::get_functions::Response { functions, diagnostics: Vec::new() }))
+    }
+
+    async fn call_function(&self, request: Request<pb::call_function::Request>) -> Answer<pb::call_function::Response> {
+        Ok(Response::new(match self.called(request.into_inner()).await {
+            Ok(result) => pb::call_function::Response { result: Some(result), error: None },
+            Err(misuse) => pb::call_function::Response { result: None, error: Some(functions::error(misuse)) },
+        }))
     }
 
     async fn stop_provider(&self, _: Request<pb::stop_provider::Request>) -> Answer<pb::stop_provider::Response> {

@@ -6,6 +6,8 @@ mod authorizers;
 mod budget;
 #[path = "gateway/change.rs"]
 mod change;
+#[path = "gateway/data_sources.rs"]
+mod data_sources;
 #[path = "gateway/dns.rs"]
 mod dns;
 #[path = "gateway/domain.rs"]

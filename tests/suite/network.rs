@@ -8,6 +8,8 @@ mod addressing;
 mod blocks;
 #[path = "network/budget.rs"]
 mod budget;
+#[path = "network/data_sources.rs"]
+mod data_sources;
 #[path = "network/drift.rs"]
 mod drift;
 #[path = "network/drift_matrix.rs"]
@@ -36,6 +38,8 @@ mod interruptions;
 mod ipam;
 #[path = "network/ipv6.rs"]
 mod ipv6;
+#[path = "network/layout.rs"]
+mod layout;
 #[path = "network/leaving.rs"]
 mod leaving;
 #[path = "network/minimal.rs"]

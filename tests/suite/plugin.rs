@@ -3,8 +3,12 @@
 // A test that cannot go on stops, here and in what it calls.
 #![allow(clippy::unwrap_used)]
 
+#[path = "plugin/data_sources.rs"]
+mod data_sources;
 #[path = "plugin/doors.rs"]
 mod doors;
+#[path = "plugin/functions.rs"]
+mod functions;
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};

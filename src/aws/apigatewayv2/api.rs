@@ -9,7 +9,7 @@ use super::{PAGE, api_arn, change, deleted, is_absent, no_id, pages, small, tag,
 use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::{AwsError, Operation, Session, ownership};
-use crate::cloud::{Cause, Failure, Observed, Owner, RootState, UnfinishedRoot};
+use crate::cloud::{Cause, Failure, Observed, Owner, Root, RootState, UnfinishedRoot};
 use crate::http_gateway::RESOURCE;
 use crate::objects::{Api, Cors, Entry, Key, Learned, Spec};
 use crate::plugin::Input;
@@ -165,6 +165,12 @@ pub(crate) async fn state(session: &Session, id: &str) -> Result<Option<RootStat
     Ok(answer.tags().and_then(|tags| tags.get(ownership::STATE)).and_then(|state| ownership::state_in(state)))
 }
 
+/// The APIs that this provider has made.
+pub(super) async fn roots(session: &Session, owner: Owner) -> Result<Vec<Root>, Failure> {
+    let root = |api: Shown| ownership::root(owner, &api.api_id?, api.tags.unwrap_or_default().into_iter().collect());
+    Ok(ownership::by_id(all(session).await?.into_iter().filter_map(root)))
+}
+
 /// The APIs of this name that a create of another process has not finished.
 pub(super) async fn unfinished_roots(
     session: &Session,
@@ -196,13 +202,17 @@ fn learned(endpoint: Option<String>) -> Learned {
     endpoint.into_iter().map(|endpoint| ("api_endpoint".to_string(), endpoint)).collect()
 }
 
-async fn unfinished(session: &Session, resource: &str) -> Result<Vec<Shown>, Failure> {
-    let apis = pages(|token| async move {
+async fn all(session: &Session) -> Result<Vec<Shown>, Failure> {
+    pages(|token| async move {
         let answer = turn(session).await.get_apis().max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetApis"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
-    .await?;
+    .await
+}
+
+async fn unfinished(session: &Session, resource: &str) -> Result<Vec<Shown>, Failure> {
+    let apis = all(session).await?;
     let creating = ownership::state(RootState::Creating);
     let is_left = |api: &Shown| {
         let tag = |key: &str| api.tags.as_ref().and_then(|tags| tags.get(key)).map(String::as_str);
@@ -426,6 +436,21 @@ mod tests {
         let left = unfinished_roots(&session, OWNER, "shop").await.unwrap();
         assert_eq!(left.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["killed1"]);
         assert!(unfinished_roots(&session, OWNER, "sho").await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_apis_of_this_provider_are_listed_page_by_page_with_their_names_and_tags() {
+        let api = |id: &str, tags| json!({ "apiId": id, "name": "front", "tags": tags });
+        let ours = api("b1", json!({ "fgw:resource": "http_gateway/shop", "fgw:state": "incomplete", "team": "web" }));
+        let items = json!([ours, api("c1", json!({ "team": "web" }))]);
+        let last = json!([unfinished_api("a1")]);
+        let aws = Recorded::default()
+            .on("GET /v2/apis", Answer::Json(200, json!({ "items": items, "nextToken": "p2" })))
+            .on("GET /v2/apis?nextToken=p2", Answer::Json(200, json!({ "items": last })));
+        let found = roots(&aws.session("api-roots"), OWNER).await.unwrap();
+        let told: Vec<_> = found.iter().map(|it| (it.id.as_str(), it.name.as_str(), it.tags.len(), it.state)).collect();
+        let expected = [("a1", "shop", 0, Some(RootState::Creating)), ("b1", "shop", 1, Some(RootState::Incomplete))];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use self::logs::{Logs, reference_to_group};
 use super::{api, authorizer, integration, route, stage};
 use crate::aws::lambda_permission::{self, CallerId, Place, Statement, statement_id};
 use crate::aws::{Session, ownership};
-use crate::cloud::{Failure, Observed, Owner, RootState, Seen, UnfinishedRoot};
+use crate::cloud::{Failure, Observed, Owner, Root, RootState, Seen, UnfinishedRoot};
 use crate::http_gateway::{FunctionArn, keys};
 use crate::objects::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
 use crate::plugin::Input;
@@ -82,6 +82,11 @@ pub(crate) async fn read(
 
 fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {
     tags?.get(ownership::STATE).and_then(|state| ownership::state_in(state))
+}
+
+/// The APIs that this provider has made.
+pub(crate) async fn roots(session: &Session, owner: Owner) -> Result<Vec<Root>, Failure> {
+    api::roots(session, owner).await
 }
 
 /// The gateways of this name that a create of another process has not finished.

@@ -9,7 +9,7 @@ use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, Session, ownership};
 use super::{filter, ipam, tags, without_token};
-use crate::cloud::{Failure, Observed, Owner, RootState, UnfinishedRoot};
+use crate::cloud::{Failure, Observed, Owner, Root, RootState, UnfinishedRoot};
 use crate::objects::{Entry, Learned, Spec, Vpc, keys};
 use crate::plugin::Input;
 
@@ -194,6 +194,18 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         }
         _ => Ok(()),
     }
+}
+
+/// The VPCs that this provider has made. A text in a filter may hold wildcards; a name is never part of one.
+pub(crate) async fn roots(session: &Session, owner: Owner) -> Result<Vec<Root>, Failure> {
+    let ours = filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, "*"));
+    let call = session.ec2.describe_vpcs().filters(ours).into_paginator().items().send();
+    let found = call.collect::<Result<Vec<_>, _>>().await.map_err(|error| error.failure("DescribeVpcs"))?;
+    let root = |vpc: &aws_sdk_ec2::types::Vpc| {
+        let tags = vpc.tags().iter().filter_map(|tag| Some((tag.key()?.to_string(), tag.value()?.to_string())));
+        ownership::root(owner, vpc.vpc_id()?, tags.collect())
+    };
+    Ok(ownership::by_id(found.iter().filter_map(root)))
 }
 
 /// The roots with this name whose create never returned. Those that this process is making are none of them.

@@ -53,11 +53,15 @@ enum Field {
     StoredState,
     OlderState,
     ImportId,
+    DataConfig,
+    DataRead,
+    TextArgument,
+    AnyArgument,
 }
 
 const TARGETS: [Target; 3] = [Target::Door, Target::Network, Target::Gateway];
 /// The fields that hold a value in msgpack or JSON.
-const VALUES: [Field; 10] = [
+const VALUES: [Field; 14] = [
     Field::ProviderConfig,
     Field::Configure,
     Field::Config,
@@ -68,6 +72,10 @@ const VALUES: [Field; 10] = [
     Field::ApplyPrior,
     Field::ApplyPlanned,
     Field::ApplyConfig,
+    Field::DataConfig,
+    Field::DataRead,
+    Field::TextArgument,
+    Field::AnyArgument,
 ];
 
 impl Target {
@@ -77,6 +85,41 @@ impl Target {
             Target::Network => "fgw_four_tier_vpc",
             Target::Gateway => "fgw_http_gateway",
         }
+    }
+
+    /// Its data block as Terraform could send it.
+    fn data(self) -> Value {
+        from_json(&match self {
+            Target::Door => serde_json::json!({ "name": "front", "width": 900, "tags": { "a": "b" } }),
+            Target::Network => serde_json::json!({ "vpc_name": "main", "tags": { "team": "net" } }),
+            Target::Gateway => serde_json::json!({ "name": "shop", "tags": { "team": "web" } }),
+        })
+    }
+
+    /// What is right in a field.
+    fn right(self, field: Field) -> Value {
+        match field {
+            Field::ProviderConfig | Field::Configure => self.provider(),
+            Field::DataConfig | Field::DataRead => self.data(),
+            _ => self.object(),
+        }
+    }
+
+    /// Its function, and arguments that it takes: the first is a text, the last a value of any type.
+    fn function(self) -> Option<(&'static str, Vec<pb::DynamicValue>)> {
+        let any = || with_type(&self.object(), &encoded(&self.object()));
+        match self {
+            Target::Door => Some(("measure", vec![msgpack(encoded(&"door".into())), any()])),
+            Target::Network => {
+                let arguments = vec![msgpack(encoded(&"10.0.0.0/16".into())), msgpack(encoded(&3.into())), any()];
+                Some(("subnet_layout", arguments))
+            }
+            Target::Gateway => None,
+        }
+    }
+
+    fn has(self, field: Field) -> bool {
+        !matches!(field, Field::TextArgument | Field::AnyArgument) || self.function().is_some()
     }
 
     /// A resource as Terraform could send it. Attributes that are left out are null.
@@ -228,6 +271,22 @@ impl Target {
                 let request = pb::import_resource_state::Request { type_name, id };
                 terraform.import_resource_state(request).await?.into_inner().diagnostics
             }
+            Field::DataConfig => {
+                let request = pb::validate_data_resource_config::Request { type_name, config: Some(value) };
+                terraform.validate_data_resource_config(request).await?.into_inner().diagnostics
+            }
+            Field::DataRead => {
+                let request = pb::read_data_source::Request { type_name, config: Some(value) };
+                terraform.read_data_source(request).await?.into_inner().diagnostics
+            }
+            Field::TextArgument | Field::AnyArgument => {
+                let (name, mut arguments) = self.function().expect("it has one");
+                let at = if field == Field::TextArgument { 0 } else { arguments.len() - 1 };
+                arguments[at] = value;
+                let request = pb::call_function::Request { name: name.to_string(), arguments };
+                let error = terraform.call_function(request).await?.into_inner().error;
+                error.map(diagnostic).into_iter().collect()
+            }
         })
     }
 
@@ -253,6 +312,36 @@ fn from_json(json: &serde_json::Value) -> Value {
             Value::Map(entries.iter().map(|(key, value)| (key.as_str().into(), from_json(value))).collect())
         }
     }
+}
+
+/// Bytes that stand for a value of the type of this one, as they travel where any type may.
+fn with_type(value: &Value, bytes: &[u8]) -> pb::DynamicValue {
+    let kind = Value::Binary(type_of(value).to_string().into_bytes());
+    msgpack([&[0x92], &encoded(&kind)[..], bytes].concat())
+}
+
+/// The type as Terraform writes it. Nothing in the values here is a map.
+fn type_of(value: &Value) -> serde_json::Value {
+    use serde_json::json;
+    match value {
+        Value::Boolean(_) => json!("bool"),
+        Value::Integer(_) => json!("number"),
+        Value::String(_) => json!("string"),
+        Value::Array(items) => json!(["tuple", items.iter().map(type_of).collect::<Vec<_>>()]),
+        Value::Map(entries) => {
+            let entry = |(name, item): &(Value, Value)| (name.as_str().expect("a name").to_string(), type_of(item));
+            json!(["object", entries.iter().map(entry).collect::<serde_json::Map<_, _>>()])
+        }
+        other => panic!("{other} is none of them"),
+    }
+}
+
+/// An error of a function as the other calls tell theirs.
+fn diagnostic(error: pb::FunctionError) -> pb::Diagnostic {
+    let panicked = error.text.contains("failed unexpectedly");
+    let summary = if panicked { "The provider failed unexpectedly" } else { "A function failed" }.to_string();
+    let severity = Severity::Error.into();
+    pb::Diagnostic { severity, summary, detail: error.text, attribute: None }
 }
 
 fn msgpack(msgpack: Vec<u8>) -> pb::DynamicValue {
@@ -294,11 +383,11 @@ impl Misfits {
     async fn run(&self) -> usize {
         let Misfits(target, field) = *self;
         let (process, mut terraform) = target.start().await;
-        let object = match field {
-            Field::ProviderConfig | Field::Configure => target.provider(),
-            _ => target.object(),
-        };
-        let binary = misfits(&object).into_iter().map(|(what, bytes)| (what, msgpack(bytes)));
+        let object = target.right(field);
+        let binary = misfits(&object).into_iter().map(|(what, bytes)| match field {
+            Field::AnyArgument => (what, with_type(&object, &bytes)),
+            _ => (what, msgpack(bytes)),
+        });
         let text = json_misfits().into_iter().map(|(what, bytes)| (format!("JSON, {what}"), json(bytes)));
         let all: Vec<_> = match field {
             Field::StoredState | Field::OlderState => text.collect(),
@@ -322,7 +411,8 @@ impl Misfits {
 #[test]
 fn what_fits_no_schema_is_refused_in_every_field_of_every_call() {
     let fields = || VALUES.into_iter().chain([Field::StoredState, Field::OlderState]);
-    let cases = TARGETS.into_iter().flat_map(|target| fields().map(move |field| Misfits(target, field))).collect();
+    let cases = TARGETS.into_iter().flat_map(|target| fields().map(move |field| Misfits(target, field)));
+    let cases = cases.filter(|Misfits(target, field)| target.has(*field)).collect();
     campaign("Malformed values in every field of every call", cases, |case: &Misfits| Tally {
         calls: 0,
         faults: runtime().block_on(case.run()),
@@ -349,20 +439,25 @@ impl Batch {
         // A block that is right by chance would lead to AWS.
         let mut fields = VALUES.to_vec();
         fields.retain(|field| *field != Field::Configure || target == Target::Door);
+        fields.retain(|field| target.has(*field));
         fields.extend([Field::StoredState, Field::OlderState, Field::ImportId]);
         let private = private();
         for number in 0..OF_BATCH {
             let field = *chance.one_of(&fields);
             let object = match field {
-                Field::ProviderConfig | Field::Configure => target.provider(),
                 Field::ReadState | Field::PlanPrior | Field::ApplyPrior => target.existing(),
-                _ => target.object(),
+                field => target.right(field),
             };
             let text =
                 serde_json::json!({ "name": "front", "vpc_name": "main", "num_availability_zones": 2 }).to_string();
             let is_json = matches!(field, Field::StoredState | Field::OlderState | Field::ImportId);
             let value = match is_json || chance.below(8) == 0 {
                 true => json(mutated_bytes(text.as_bytes(), &mut chance)),
+                // As often as not the type is wrong too.
+                false if field == Field::AnyArgument && chance.below(2) == 0 => {
+                    msgpack(mutated_bytes(&with_type(&object, &encoded(&object)).msgpack, &mut chance))
+                }
+                false if field == Field::AnyArgument => with_type(&object, &mutated(&object, &mut chance)),
                 false => msgpack(mutated(&object, &mut chance)),
             };
             let private = mutated_bytes(&private, &mut chance);

@@ -52,7 +52,7 @@ fn generates(bed: &Bed) {
 }
 
 /// A gateway with everything that routes, authorizers, CORS and access logs can say.
-fn whole(bed: &Bed) -> Value {
+pub(super) fn whole(bed: &Bed) -> Value {
     json!({
         "description": "Orders and users.", "api_version": "7",
         "api_tags": { "team": "web" }, "stage_tags": { "level": "live" },

@@ -53,7 +53,7 @@ pub(super) fn prepared(bed: &Bed, example: &Path) -> String {
 }
 
 /// The workspace requires the provider already.
-fn without_terraform_block(example: &str) -> &str {
+pub(super) fn without_terraform_block(example: &str) -> &str {
     match example.split_once("terraform {\n") {
         Some((_, rest)) => rest.split_once("\n}\n").expect("a block ends").1,
         None => example,

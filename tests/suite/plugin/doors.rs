@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fgw::plugin::{
-    ApplyRequest, ApplyResponse, Attribute, AttributePath, AttributeType, Check, Diagnostics, ImportResponse, Nesting,
-    PlanRequest, PlanResponse, Provider, ReadRequest, ReadResponse, Resource, Schema, Type, Value,
+    ApplyRequest, ApplyResponse, Attribute, AttributePath, AttributeType, Check, DataRequest, DataResponse, DataSource,
+    Diagnostics, Function, ImportResponse, Misuse, Nesting, Parameter, PlanRequest, PlanResponse, Provider,
+    ReadRequest, ReadResponse, Resource, Schema, Signature, Type, Value,
 };
 
 /// The provider.
@@ -17,6 +18,12 @@ pub(super) static STOPPED_UNHEARD: AtomicBool = AtomicBool::new(false);
 /// Its one resource. What a door does depends on its name.
 struct Door;
 
+/// Its one data source. What looking finds depends on the door's name.
+struct Look;
+
+/// Its one function. What measuring does depends on what is measured.
+struct Measure;
+
 #[async_trait::async_trait]
 impl Provider for Acme {
     fn schema(&self) -> Schema {
@@ -26,6 +33,14 @@ impl Provider for Acme {
 
     fn resources(&self) -> Vec<Arc<dyn Resource>> {
         vec![Arc::new(Door)]
+    }
+
+    fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
+        vec![Arc::new(Look)]
+    }
+
+    fn functions(&self) -> Vec<Arc<dyn Function>> {
+        vec![Arc::new(Measure)]
     }
 
     fn validate(&self, _: &Value) -> Diagnostics {
@@ -39,6 +54,82 @@ impl Provider for Acme {
             diagnostics.attribute_error(AttributePath::new("style"), "Out of style", detail);
         }
         diagnostics
+    }
+}
+
+#[async_trait::async_trait]
+impl DataSource for Look {
+    fn type_name(&self) -> &'static str {
+        "acme_door"
+    }
+
+    fn schema(&self) -> Schema {
+        let text = AttributeType::Plain(Type::String);
+        let tags = AttributeType::Plain(Type::Map(Box::new(Type::String)));
+        Schema {
+            version: 0,
+            description: "A door of others.".to_string(),
+            attributes: vec![
+                Attribute::computed("id", Type::String, ""),
+                Attribute::new("name", text, "").required(),
+                Attribute::new("width", AttributeType::Plain(Type::Number), "").check(Check::between(600, 1200)),
+                Attribute::new("tags", tags, "").optional(),
+            ],
+        }
+    }
+
+    fn validate(&self, config: &Value) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        match config.get("name").as_str() {
+            Some("") => diagnostics.attribute_error(AttributePath::new("name"), "A door needs a name", "Any name."),
+            Some("panic in validate") => panic!("no such wall"),
+            _ => {}
+        }
+        diagnostics
+    }
+
+    async fn read(&self, request: DataRequest) -> DataResponse {
+        let mut diagnostics = Diagnostics::default();
+        let mut state = request.config.clone();
+        state.set("id", Value::from("door-1"));
+        match request.config.get("name").as_str().unwrap_or_default() {
+            "slow" => {
+                request.stop.cancelled().await;
+                diagnostics.error("Stopped", "Nobody looked.");
+            }
+            "panic" => panic!("the lamp broke"),
+            "nothing" => return DataResponse { state: None, diagnostics },
+            "misfit" => state.set("width", Value::from("wide")),
+            "ajar" => diagnostics.warning("The door is ajar", "Close it."),
+            _ => {}
+        }
+        DataResponse { state: Some(state), diagnostics }
+    }
+}
+
+impl Function for Measure {
+    fn name(&self) -> &'static str {
+        "measure"
+    }
+
+    fn signature(&self) -> Signature {
+        let what = Parameter { name: "what", kind: Type::String, nullable: false, description: String::new() };
+        let how = Parameter { name: "how", kind: Type::Dynamic, nullable: true, description: "Any *way*.".to_string() };
+        Signature {
+            summary: "Measures".to_string(),
+            description: "Gives back how.".to_string(),
+            parameters: vec![what, how],
+            result: Type::Dynamic,
+        }
+    }
+
+    fn call(&self, arguments: &[Value]) -> Result<Value, Misuse> {
+        match arguments[0].as_str() {
+            Some("panic") => panic!("the rule broke"),
+            Some("smoke") => Err(Misuse::of_argument(0, "Smoke has no size.")),
+            Some("misfit") => Ok(Value::Number(fgw::plugin::Number::Float(f64::NAN))),
+            _ => Ok(arguments[1].clone()),
+        }
     }
 }
 

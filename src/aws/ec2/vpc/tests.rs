@@ -235,3 +235,31 @@ async fn a_pool_that_is_gone_or_may_not_be_looked_into_is_not_waited_for() {
     delete_on(&aws, spec(), Duration::from_secs(20)).await.unwrap();
     assert_eq!(aws.actions(), ["DeleteVpc", "DescribeVpcs"], "a range that was no pool's");
 }
+
+#[tokio::test]
+async fn the_vpcs_of_this_provider_are_listed_page_by_page_with_their_names_and_tags() {
+    let vpc = |id: &str, tags: &[(&str, &str)]| {
+        let tags: String =
+            tags.iter().map(|(key, value)| format!("<item><key>{key}</key><value>{value}</value></item>")).collect();
+        format!("<item><vpcId>{id}</vpcId><tagSet>{tags}</tagSet></item>")
+    };
+    let first = vpc("vpc-2", &[("fgw:resource", "four_tier_vpc/shop/eu"), ("fgw:state", "ready"), ("team", "web")]);
+    // What a wildcard finds too, and what is marked for the other product.
+    let others = vpc("vpc-3", &[("fgw:resource", "http_gateway/shop")]) + &vpc("vpc-4", &[]);
+    let last = vpc("vpc-1", &[("fgw:resource", "four_tier_vpc/a*b")]);
+    let aws = Recorded::default()
+        .on("DescribeVpcs", &format!("<vpcSet>{first}{others}</vpcSet><nextToken>p2</nextToken>"))
+        .on("DescribeVpcs", &format!("<vpcSet>{last}</vpcSet>"));
+    let found = roots(&aws.session(), Owner::FourTierVpc).await.unwrap();
+    let root = |id: &str, name: &str, tags: &[(&str, &str)], state| Root {
+        id: id.into(),
+        name: name.into(),
+        tags: tags.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect(),
+        state,
+    };
+    let expected =
+        [root("vpc-1", "a*b", &[], None), root("vpc-2", "shop/eu", &[("team", "web")], Some(RootState::Ready))];
+    assert_eq!(found, expected);
+    let calls = aws.calls("DescribeVpcs");
+    assert_eq!((calls[0]["Filter.1.Value.1"].as_str(), calls[1]["NextToken"].as_str()), ("four_tier_vpc/*", "p2"));
+}

@@ -1,0 +1,33 @@
+terraform {
+  required_version = ">= 1.8.0"
+
+  required_providers {
+    fgw = {
+      source = "fgw/fgw"
+    }
+  }
+}
+
+# What a network with a transit tier in three availability zones would have, to be reviewed before there is any.
+locals {
+  layout = provider::fgw::subnet_layout("10.0.0.0/16", 3, {
+    create_transit_subnets         = true
+    transit_subnet_bits            = 12
+    transit_subnet_spacing         = 4080
+    private_app_subnet_cidr_blocks = { AZ-0 = "10.0.192.0/20" }
+  })
+}
+
+output "layout" {
+  value = local.layout
+
+  precondition {
+    condition     = length(local.layout.warnings) == 0
+    error_message = join("\n", local.layout.warnings)
+  }
+}
+
+# The same in a line: where the private app subnets of another range would be.
+output "private_app_blocks" {
+  value = values(provider::fgw::subnet_layout("10.1.0.0/16", 2, {}).private_app_subnet_cidr_blocks)
+}

@@ -1,0 +1,213 @@
+//! The one implementation of [`plugin::DataSource`](crate::plugin::DataSource), for every product: a topology that this
+//! provider has made, told as its resource tells it, to a configuration that does not own it.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+use async_trait::async_trait;
+
+use super::{account, messages, refresh, state};
+use crate::cloud::{Cloud, Connection, Root};
+use crate::plugin::{
+    Attribute, AttributePath, AttributeType, DataRequest, DataResponse, DataSource, Diagnostics, Schema, Type, Value,
+};
+use crate::product::{IgnoredDrift, Product, Scope};
+
+/// One product as a Terraform data source.
+pub struct Existing<P> {
+    connection: Connection,
+    product: PhantomData<P>,
+}
+
+/// By what a topology is looked up, known and as written.
+pub(super) struct Wanted<'a> {
+    /// The id of its root. With it, nothing else is asked.
+    id: Option<&'a str>,
+    /// Its name.
+    pub(super) name: Option<&'a str>,
+    /// Tags that its root has among others.
+    pub(super) tags: BTreeMap<&'a str, &'a str>,
+}
+
+impl<P: Product> Existing<P> {
+    /// The data source, on the provider's connection.
+    pub fn new(connection: Connection) -> Existing<P> {
+        Existing { connection, product: PhantomData }
+    }
+}
+
+#[async_trait]
+impl<P: Product> DataSource for Existing<P> {
+    fn type_name(&self) -> &'static str {
+        P::TYPE_NAME
+    }
+
+    fn schema(&self) -> Schema {
+        Schema { version: 0, description: description::<P>(), attributes: attributes::<P>() }
+    }
+
+    fn validate(&self, config: &Value) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        let by = ["id", P::NAME, "tags"];
+        let is_given = |name: &&&str| match config.get(name) {
+            Value::Map(tags) => !tags.is_empty(),
+            value => !value.is_null(),
+        };
+        let given: Vec<&str> = by.iter().filter(is_given).copied().collect();
+        for name in &by[..2] {
+            if config.get(name).as_str() == Some("") {
+                let detail = "An empty text finds nothing. Give the right one, or leave it out.";
+                diagnostics.attribute_error(AttributePath::new(name), format!("{name} is empty"), detail);
+            }
+        }
+        if given.is_empty() {
+            let summary = format!("Which {} is meant is not said", P::TYPE_NAME);
+            let detail = format!("Give its id, or its {}, or tags that tell it from others.", P::NAME);
+            diagnostics.error(summary, detail);
+        }
+        // What is unknown may turn out to be null.
+        if !config.get("id").is_null() && !config.get("id").is_unknown() {
+            for name in given.iter().filter(|name| **name != "id" && !config.get(name).is_unknown()) {
+                let detail = format!("The id says already which {} is meant. Leave out one of the two.", P::TYPE_NAME);
+                diagnostics.attribute_error(AttributePath::new(name), format!("{name} stands beside id"), detail);
+            }
+        }
+        diagnostics
+    }
+
+    async fn read(&self, request: DataRequest) -> DataResponse {
+        let mut diagnostics = Diagnostics::default();
+        let Some(cloud) = account(&self.connection, &mut diagnostics) else {
+            return DataResponse { state: None, diagnostics };
+        };
+        // A look changes nothing, so it may be given up in the middle of a call.
+        let state = tokio::select! {
+            state = look::<P>(cloud.as_ref(), &request.config, &mut diagnostics) => state,
+            () = request.stop.cancelled() => None,
+        };
+        if state.is_none() && !diagnostics.has_errors() {
+            let summary = format!("Reading {} was stopped", P::TYPE_NAME);
+            diagnostics.error(summary, "Terraform was asked to stop. Nothing has changed.");
+        }
+        DataResponse { state, diagnostics }
+    }
+}
+
+/// What is found, or `None` with an error.
+async fn look<P: Product>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut Diagnostics) -> Option<Value> {
+    let wanted = Wanted::of::<P>(config);
+    let id = match wanted.id {
+        Some(id) => id.to_string(),
+        None => find::<P>(cloud, &wanted, diagnostics).await?,
+    };
+    let private = match refresh::refresh::<P>(cloud, &id, None, &IgnoredDrift::default()).await {
+        Ok(found) => found.filter(|private| private.inventory.at(P::OWNER.root()).is_some()),
+        Err(failure) => {
+            diagnostics.error(format!("Reading {} {id} failed", P::TYPE_NAME), messages::detail(&failure));
+            return None;
+        }
+    };
+    let Some(private) = private else {
+        messages::no_such_id::<P>(&id, cloud.scope(), diagnostics);
+        return None;
+    };
+    // The network may be of a configuration with other `default_tags`, so that all of its tags are told as its own.
+    let scope = Scope { default_tags: BTreeMap::new(), ..cloud.scope().clone() };
+    let Some(attributes) = P::imported(&private.inventory, &scope) else {
+        messages::no_topology::<P>(&id, diagnostics);
+        return None;
+    };
+    if let Some(root_state) = private.root_state {
+        messages::warn_of_unfinished::<P>(&id, root_state, diagnostics);
+    }
+    let found = refresh::state::<P>(&attributes, &id, &private, &scope);
+    Some(told::<P>(config, &found))
+}
+
+/// The id of the only root that is as it was asked for.
+async fn find<P: Product>(cloud: &dyn Cloud, wanted: &Wanted<'_>, diagnostics: &mut Diagnostics) -> Option<String> {
+    let roots = match cloud.roots(P::OWNER).await {
+        Ok(roots) => roots,
+        Err(failure) => {
+            diagnostics.error(format!("Looking for {} failed", P::TYPE_NAME), messages::detail(&failure));
+            return None;
+        }
+    };
+    let fitting: Vec<&Root> = roots.iter().filter(|root| wanted.is_met_by(root)).collect();
+    match fitting[..] {
+        [root] => Some(root.id.clone()),
+        [] => {
+            messages::none_found::<P>(wanted, &roots, cloud.scope(), diagnostics);
+            None
+        }
+        _ => {
+            messages::several_found::<P>(wanted, &fitting, diagnostics);
+            None
+        }
+    }
+}
+
+impl<'a> Wanted<'a> {
+    fn of<P: Product>(config: &'a Value) -> Wanted<'a> {
+        let tags = config.get("tags").as_map().into_iter().flatten();
+        let tags = tags.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
+        Wanted { id: config.get("id").as_str(), name: config.get(P::NAME).as_str(), tags: tags.collect() }
+    }
+
+    fn is_met_by(&self, root: &Root) -> bool {
+        let has = |(key, value): (&&str, &&str)| root.tags.get(*key).is_some_and(|it| it == value);
+        self.name.is_none_or(|name| root.name == name) && self.tags.iter().all(has)
+    }
+}
+
+/// What the configuration says, and what was found.
+fn told<P: Product>(config: &Value, found: &Value) -> Value {
+    Value::map(attributes::<P>().into_iter().map(|attribute| {
+        let written = config.get(&attribute.name);
+        let value = if written.is_null() { found.get(&attribute.name) } else { written };
+        let value = if attribute.name == "tags" { written } else { value };
+        (attribute.name, value.clone())
+    }))
+}
+
+fn attributes<P: Product>() -> Vec<Attribute> {
+    let (name, root) = (P::NAME, P::OWNER.root().to_uppercase());
+    let text = |name: &str, description: String| {
+        Attribute::new(name, AttributeType::Plain(Type::String), &description).optional_computed()
+    };
+    let tags = AttributeType::Plain(Type::Map(Box::new(Type::String)));
+    let mut attributes = vec![
+        text("id", format!("Id of the {root}. It cannot go with `{name}` or `tags`.")),
+        text(name, format!("The resource's `{name}`. Where several have it, `tags` tell them apart, or `id`.")),
+        Attribute::new(
+            "tags",
+            tags,
+            &format!("Tags that the {root} has, among others. They may stand beside `{name}`, or alone."),
+        )
+        .optional(),
+    ];
+    let common = state::common_attributes().into_iter();
+    attributes.extend(common.filter(|it| ["aws_objects", "tags_all"].contains(&it.name.as_str())).map(as_seen));
+    attributes.extend(P::further_outputs());
+    attributes.extend(P::outputs_schema());
+    attributes
+}
+
+/// The attribute as one who does not own the topology sees it.
+fn as_seen(mut attribute: Attribute) -> Attribute {
+    attribute.description = match attribute.name.as_str() {
+        "aws_objects" => "Every AWS object of the topology by key, with its AWS id.".to_string(),
+        _ => "The tags of the root object as AWS shows them, less those that the provider ignores.".to_string(),
+    };
+    attribute
+}
+
+fn description<P: Product>() -> String {
+    let (type_name, name, root) = (P::TYPE_NAME, P::NAME, P::OWNER.root().to_uppercase());
+    format!(
+        "Reads what a resource `{type_name}` has made, with the outputs of that resource, so that another configuration can \
+         use it. It is found by `id`, or by `{name}` and `tags`; if none or several are found, that is an error. It only \
+         looks: it needs no permission to change anything.\n\nA {root} that has no tag `fgw:resource` was not made by this \
+         provider, and is not read."
+    )
+}

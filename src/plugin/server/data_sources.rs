@@ -1,0 +1,75 @@
+//! Calls of data sources.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Block, Server, one_error, panicked};
+use crate::plugin::proto::tfplugin6 as pb;
+use crate::plugin::{DataRequest, DataSource, Diagnostics, Provider, checks, convert};
+
+/// A data source with what is derived from its schema.
+pub(super) struct Shown {
+    source: Arc<dyn DataSource>,
+    block: Arc<Block>,
+}
+
+/// The data sources of a provider by type, and their schemas.
+pub(super) type All = (BTreeMap<String, Shown>, std::collections::HashMap<String, pb::Schema>);
+
+/// Prepares the data sources of a provider. The error says what Terraform would refuse in their schemas.
+pub(super) fn all<P: Provider>(provider: &P) -> Result<All, String> {
+    let mut all = All::default();
+    for source in provider.data_sources() {
+        let name = source.type_name();
+        let schema = source.schema();
+        let converted = convert::resource_schema(&schema).map_err(|error| format!("data source {name}: {error}"))?;
+        all.1.insert(name.to_string(), converted);
+        all.0.insert(name.to_string(), Shown { source, block: Arc::new(Block::new(schema)) });
+    }
+    Ok(all)
+}
+
+impl<P: Provider> Server<P> {
+    fn data_source(&self, name: &str) -> Result<&Shown, Diagnostics> {
+        self.data_sources.get(name).ok_or_else(|| {
+            one_error("Unknown data source", format!("This version of the provider has no data source {name:?}."))
+        })
+    }
+
+    pub(super) async fn validate_data(
+        &self,
+        request: pb::validate_data_resource_config::Request,
+    ) -> Result<Diagnostics, Diagnostics> {
+        let shown = self.data_source(&request.type_name)?;
+        let config = shown.block.decode(request.config, "configuration")?;
+        let mut diagnostics = checks::check_config(&shown.block.attributes, &config);
+        let source = shown.source.clone();
+        let found = self.run(async move { source.validate(&config) }).await.unwrap_or_else(panicked);
+        checks::add_findings(&mut diagnostics, found);
+        Ok(diagnostics)
+    }
+
+    pub(super) async fn read_data(
+        &self,
+        request: pb::read_data_source::Request,
+    ) -> Result<pb::read_data_source::Response, Diagnostics> {
+        let shown = self.data_source(&request.type_name)?;
+        let config = shown.block.decode(request.config, "configuration")?;
+        if !config.is_wholly_known() {
+            let detail = "Terraform asks for it once its configuration is known. This is a bug in Terraform.";
+            return Err(one_error(&format!("{} cannot be read yet", request.type_name), detail));
+        }
+        let stop = self.lifecycle.stop_token();
+        let source = shown.source.clone();
+        let work = async move { source.read(DataRequest { config, stop }).await };
+        let mut found = self.run(work).await.map_err(panicked)?;
+        let Some(state) = found.state.filter(|state| !state.is_null()) else {
+            if !found.diagnostics.has_errors() {
+                found.diagnostics.error("Nothing was found", format!("{} has no result.", request.type_name));
+            }
+            return Err(found.diagnostics);
+        };
+        let state = Some(shown.block.encode(state, &mut found.diagnostics));
+        Ok(pb::read_data_source::Response { state, diagnostics: convert::diagnostics(found.diagnostics) })
+    }
+}

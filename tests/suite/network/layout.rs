@@ -1,0 +1,133 @@
+//! The function `subnet_layout` under real Terraform.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Bed;
+use crate::support::terraform::Workspace;
+
+/// A workspace that knows the provider and has no block for it.
+fn without_provider_block() -> Workspace {
+    Workspace::with_blocks("")
+}
+
+/// What one expression gives, without AWS.
+fn evaluated(workspace: &Workspace, expression: &str) -> Value {
+    workspace.config(&format!("output \"it\" {{\n  value = {expression}\n}}\n"));
+    workspace.apply(&[]).succeeded();
+    workspace.state().output("it").clone()
+}
+
+/// The blocks of a tier in a layout, by index, and those that the network has.
+fn assert_made(bed: &Bed, layout: &Value, tier: &str) {
+    let subnets = bed.attribute(&format!("{tier}_subnets"));
+    let mut made = json!({});
+    for subnet in subnets.as_object().expect("a map").values() {
+        made[format!("AZ-{}", subnet["index"])] = subnet["cidr_block"].clone();
+    }
+    assert_eq!(layout[format!("{tier}_subnet_cidr_blocks")], made, "{tier}");
+}
+
+#[test]
+fn the_layout_is_what_the_resource_then_makes_and_may_be_given_to_it() {
+    let bed = Bed::new();
+    let plain = "  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  num_availability_zones = 3";
+    let options = [
+        ("create_transit_subnets", "true"),
+        ("transit_subnet_bits", "\"8\""),
+        ("transit_subnet_spacing", "200"),
+        ("private_app_subnet_cidr_blocks", "{ AZ-1 = \"10.0.64.0/20\" }"),
+    ];
+    let lines = |separator: &str| options.map(|(name, value)| format!("  {name} = {value}")).join(separator);
+    let layout = format!(
+        "locals {{\n  layout = provider::fgw::subnet_layout(\"10.0.0.0/16\", 3, {{\n{}\n  }})\n}}\noutput \"layout\" {{\n  \
+         value = local.layout\n}}\n",
+        lines("\n")
+    );
+    bed.workspace.write("layout.tf", &layout);
+    bed.change(&format!("{plain}\n{}", lines("\n")));
+    let told = bed.workspace.state().output("layout").clone();
+    for tier in ["public", "private_app", "private_persistence", "transit"] {
+        assert_made(&bed, &told, tier);
+    }
+    assert_eq!(told["transit_subnet_cidr_blocks"]["AZ-0"], "10.0.200.0/24");
+    assert_eq!(told["warnings"], json!([]));
+    // Written down in full, the layout is what it was.
+    let pinned = ["public", "private_app", "private_persistence", "transit"]
+        .map(|tier| format!("  {tier}_subnet_cidr_blocks = local.layout.{tier}_subnet_cidr_blocks"))
+        .join("\n");
+    let pinned = format!(
+        "{plain}\n  create_transit_subnets = true\n  transit_subnet_bits = 8\n  transit_subnet_spacing = 200\n{pinned}"
+    );
+    assert_eq!(bed.change(&pinned).calls, "", "nobody moves");
+    bed.destroy();
+}
+
+#[test]
+fn the_example_works_without_a_provider_block_and_without_aws() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/functions/subnet_layout/function.tf");
+    let example = std::fs::read_to_string(path).expect("an example can be read");
+    let workspace = Workspace::bare();
+    workspace.config(&example);
+    workspace.apply(&[]).succeeded();
+    let layout = workspace.state().output("layout").clone();
+    assert_eq!(layout["private_app_subnet_cidr_blocks"]["AZ-0"], "10.0.192.0/20");
+    assert_eq!(layout["transit_subnet_cidr_blocks"]["AZ-2"], "10.0.255.32/28");
+    assert_eq!(workspace.state().output("private_app_blocks"), &json!(["10.1.80.0/21", "10.1.88.0/21"]));
+    workspace.assert_nothing_to_do();
+}
+
+#[test]
+fn null_options_are_none_and_what_is_unknown_is_waited_for() {
+    let workspace = without_provider_block();
+    let plain = evaluated(&workspace, "provider::fgw::subnet_layout(\"10.0.0.0/16\", 2, null)");
+    assert_eq!(evaluated(&workspace, "provider::fgw::subnet_layout(\"10.0.0.0/16\", \"2\", {})"), plain);
+    let later = "resource \"terraform_data\" \"later\" {\n  input = 6\n}\noutput \"it\" {\n  value = \
+                 provider::fgw::subnet_layout(\"10.0.0.0/16\", 2, { public_subnet_bits = terraform_data.later.output })\n}\n";
+    workspace.config(later);
+    let plan = workspace.plan_json(&[]);
+    assert_eq!(plan["output_changes"]["it"]["after_unknown"], true, "{}", plan["output_changes"]);
+    workspace.apply_plan().succeeded();
+    assert_eq!(workspace.state().output("it")["public_subnet_cidr_blocks"]["AZ-1"], "10.0.4.0/22");
+}
+
+#[test]
+fn wrong_arguments_are_refused_at_their_places() {
+    let workspace = without_provider_block();
+    for (arguments, told) in [
+        (
+            "\"10.0.0.0/40\", 3, {}",
+            &["Invalid value for \"cidr_block\" parameter", "no IPv4 range in CIDR notation"][..],
+        ),
+        (
+            "\"10.0.0.0/16\", 0, {}",
+            &["Invalid value for \"az_count\" parameter: 0 is not a whole number from 1 to 100"],
+        ),
+        ("\"10.0.0.0/16\", null, {}", &["az_count", "null"]),
+        (
+            "\"10.0.0.0/16\", 3, { transit = true, public_bits = 4 }",
+            &["Invalid value for \"options\" parameter: public_bits, transit are no options", "create_transit_subnets"],
+        ),
+        (
+            "\"10.0.0.0/16\", 3, { public_subnet_bits = 13, private_subnet_bits = \"many\" }",
+            &[
+                "Invalid value for \"options\" parameter",
+                "public_subnet_bits: 13 is not a",
+                "private_subnet_bits: \"many\" has",
+            ],
+        ),
+        (
+            "\"10.0.0.0/24\", 3, { public_subnet_bits = 4, private_subnet_bits = 4, persistence_subnet_bits = 4 }",
+            &["Invalid value for \"options\" parameter", "block number 20 of 10.0.0.0/24"],
+        ),
+        ("\"10.0.0.0/16\", 3", &["Not enough function arguments"]),
+    ] {
+        workspace.config(&format!("output \"it\" {{\n  value = provider::fgw::subnet_layout({arguments})\n}}\n"));
+        let plan = workspace.plan(&[]);
+        assert_eq!(plan.code, 1, "{arguments} is taken:\n{plan}");
+        for words in told {
+            assert!(plan.says(words), "{arguments} is refused without {words:?}:\n{plan}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Functions over the protocol: what is offered, what goes in and comes out, and what is refused.
+
+use fgw::plugin::Value;
+use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
+use fgw::plugin::proto::tfplugin6::{self as pb};
+use tonic::transport::Channel;
+
+use super::{connected, dynamic, named, validate, wire};
+
+/// A value that travels with its type, as Terraform sends it to a parameter of any type.
+fn typed(kind: &str, value: &Value) -> pb::DynamicValue {
+    let parts = vec![rmpv::Value::Binary(kind.as_bytes().to_vec()), wire(value)];
+    let mut msgpack = Vec::new();
+    rmpv::encode::write_value(&mut msgpack, &rmpv::Value::Array(parts)).unwrap();
+    pb::DynamicValue { msgpack, json: Vec::new() }
+}
+
+fn text(text: &str) -> pb::DynamicValue {
+    dynamic(&Value::from(text)).unwrap()
+}
+
+fn null() -> pb::DynamicValue {
+    dynamic(&Value::Null).unwrap()
+}
+
+async fn call(
+    terraform: &mut ProviderClient<Channel>,
+    name: &str,
+    arguments: Vec<pb::DynamicValue>,
+) -> Result<Vec<u8>, (Option<i64>, String)> {
+    let request = pb::call_function::Request { name: name.to_string(), arguments };
+    let response = terraform.call_function(request).await.unwrap().into_inner();
+    match (response.result, response.error) {
+        (Some(result), None) => Ok(result.msgpack),
+        (None, Some(error)) => Err((error.function_argument, error.text)),
+        other => panic!("a call has a result or an error: {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn functions_are_offered_wherever_terraform_asks() {
+    let (_process, mut terraform) = connected().await;
+    let metadata = terraform.get_metadata(pb::get_metadata::Request {}).await.unwrap().into_inner();
+    assert_eq!(metadata.functions, [pb::get_metadata::FunctionMetadata { name: "measure".to_string() }]);
+    let schema = terraform.get_provider_schema(pb::get_provider_schema::Request {}).await.unwrap().into_inner();
+    let functions = terraform.get_functions(pb::get_functions::Request {}).await.unwrap().into_inner().functions;
+    assert_eq!(schema.functions, functions);
+    let measure = &functions["measure"];
+    let [what, how] = &measure.parameters[..] else { panic!("{measure:?}") };
+    assert_eq!((&what.r#type[..], what.allow_null_value), (&br#""string""#[..], false));
+    assert_eq!(
+        (&how.r#type[..], how.allow_null_value, &how.description[..]),
+        (&br#""dynamic""#[..], true, "Any *way*.")
+    );
+    assert!(!what.allow_unknown_values && !how.allow_unknown_values);
+    assert_eq!(measure.r#return.as_ref().unwrap().r#type, br#""dynamic""#);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_of_any_type_comes_with_its_type_and_goes_back_so() {
+    let (_process, mut terraform) = connected().await;
+    let kind = r#"["object",{"a":["tuple",["string","number"]],"b":["map","bool"],"c":"dynamic"}]"#;
+    let value = Value::map([
+        ("a", Value::List(vec!["x".into(), 2_i64.into()])),
+        ("b", Value::map([("yes", true.into())])),
+        ("c", Value::Null),
+    ]);
+    let result = call(&mut terraform, "measure", vec![text("door"), typed(kind, &value)]).await.unwrap();
+    // What is given back has no schema, so that a map has become an object.
+    let expected = kind.replace(r#"["map","bool"]"#, r#"["object",{"yes":"bool"}]"#);
+    assert_eq!(result, typed(&expected, &value).msgpack);
+    assert_eq!(call(&mut terraform, "measure", vec![text("door"), null()]).await, Ok(vec![0xc0]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_known_yet_makes_the_result_unknown_and_calls_nobody() {
+    let (_process, mut terraform) = connected().await;
+    let unknown = dynamic(&Value::Unknown).unwrap();
+    let inside = typed(r#"["object",{"a":"string"}]"#, &Value::map([("a", Value::Unknown)]));
+    for arguments in [vec![unknown.clone(), null()], vec![text("panic"), unknown], vec![text("panic"), inside]] {
+        assert_eq!(call(&mut terraform, "measure", arguments).await, Ok(vec![0xd4, 0, 0]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_a_call_is_told_of_the_argument_at_fault() {
+    let (_process, mut terraform) = connected().await;
+    let mut refused = async |name: &str, arguments| call(&mut terraform, name, arguments).await.unwrap_err();
+    // Terraform ends the sentence.
+    let smoke = refused("measure", vec![text("smoke"), null()]).await;
+    assert_eq!(smoke, (Some(0), "Smoke has no size".to_string()));
+    let (argument, what) = refused("measure", vec![null(), null()]).await;
+    assert!(argument == Some(0) && what.contains("null"), "{what}");
+    let wrong = typed(r#"["object",{"a":"number"}]"#, &Value::map([("a", Value::from("many"))]));
+    let (argument, what) = refused("measure", vec![text("door"), wrong]).await;
+    assert!(argument == Some(1) && what.contains("a: It is not a finite number"), "{what}");
+    let (argument, what) = refused("measure", vec![text("door"), typed("\"door\"", &Value::Null)]).await;
+    assert!(argument == Some(1) && what.contains("with its type"), "{what}");
+    let (argument, what) = refused("measure", vec![text("door")]).await;
+    assert!(argument.is_none() && what.contains("takes 2 arguments, and 1 were given"), "{what}");
+    let (argument, what) = refused("weigh", vec![]).await;
+    assert!(argument.is_none() && what.contains("\"weigh\""), "{what}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_that_panics_or_gives_nonsense_is_an_error_and_the_next_call_is_answered() {
+    let (process, mut terraform) = connected().await;
+    let (argument, what) = call(&mut terraform, "measure", vec![text("panic"), null()]).await.unwrap_err();
+    assert!(argument.is_none() && what.contains("the rule broke") && what.contains("report it"), "{what}");
+    let (argument, what) = call(&mut terraform, "measure", vec![text("misfit"), null()]).await.unwrap_err();
+    assert!(argument.is_none() && what.contains("invalid value"), "{what}");
+    assert_eq!(validate(&mut terraform, &named("front")).await, []);
+    assert!(!process.served.is_finished(), "the server has ended");
+}
