@@ -6,6 +6,8 @@
 mod attributes;
 #[path = "docs/changes.rs"]
 mod changes;
+#[path = "docs/functions.rs"]
+mod functions;
 #[path = "docs/gateway_changes.rs"]
 mod gateway_changes;
 #[path = "docs/network_changes.rs"]
@@ -28,8 +30,12 @@ fn all() -> Vec<(String, String)> {
     let resources = provider.resources();
     let resources: Vec<Page> =
         resources.iter().map(|it| Page::new(Kind::Resource, it.type_name(), it.schema())).collect();
+    let data_sources = provider.data_sources();
+    let data_sources = data_sources.iter().map(|it| Page::new(Kind::DataSource, it.type_name(), it.schema()));
     let mut all = vec![("index.md".to_owned(), pages::index(&provider.schema(), &resources))];
     all.extend(resources.iter().map(|page| (page.path(), page.text())));
+    all.extend(data_sources.map(|page| (page.path(), page.text())));
+    all.extend(provider.functions().iter().map(|it| functions::page(it.as_ref())));
     all.push(("guides/what-each-object-is.md".to_owned(), objects::guide()));
     all
 }

@@ -168,6 +168,8 @@ pub(super) fn plain(kind: &Type) -> String {
         Type::Set(of) => format!("Set of {}", plain(of)),
         Type::Map(of) => format!("Map of {}", plain(of)),
         Type::Object(_) => "Object".to_owned(),
+        Type::Tuple(_) => "Tuple".to_owned(),
+        Type::Dynamic => "Dynamic".to_owned(),
     }
 }
 
@@ -176,7 +178,7 @@ fn fields_of(kind: &Type) -> Vec<(&String, &Type)> {
     match kind {
         Type::List(of) | Type::Set(of) | Type::Map(of) => fields_of(of),
         Type::Object(fields) => fields.iter().collect(),
-        Type::Bool | Type::Number | Type::String => Vec::new(),
+        Type::Bool | Type::Number | Type::String | Type::Tuple(_) | Type::Dynamic => Vec::new(),
     }
 }
 
