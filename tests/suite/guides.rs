@@ -65,7 +65,7 @@ fn each_guide_has_its_front_matter_and_links_that_lead_somewhere() {
         let lines: Vec<&str> = head.unwrap_or_else(|| panic!("{name} has no front matter")).lines().collect();
         let keys: Vec<&str> = lines.iter().filter_map(|line| line.split_once(':')).map(|(key, _)| key).collect();
         assert_eq!(keys.iter().filter(|key| !key.starts_with(' ')).count(), 3, "{name}: {lines:?}");
-        assert!(lines[0].starts_with("page_title: \"") && lines[1] == "subcategory: \"Guides\"", "{name}: {lines:?}");
+        assert!(lines[0].starts_with("page_title: \"") && lines[1] == "subcategory: \"\"", "{name}: {lines:?}");
         assert_eq!(lines[2], "description: |-", "{name}");
         let title = lines[0].trim_start_matches("page_title: ").trim_matches('"');
         assert!(text.contains(&format!("\n# {title}\n")), "{name} has another heading than its title");
