@@ -188,7 +188,7 @@ fn a_certificate_that_nobody_vouches_for_is_refused_unless_insecure_says_otherwi
         workspace.plan(&[])
     };
     let refused = plan("  custom_ca_bundle = \"${path.root}/other.pem\"\n");
-    refused.failed_with("invalid peer certificate: UnknownIssuer").failed_with("through proxy");
+    refused.failed_with("invalid peer certificate: ").failed_with("through proxy");
     assert!(!refused.says("open-sesame"), "the proxy's password is told:\n{refused}");
     assert_eq!(proxy.calls().len(), 0);
     let believed = plan("  insecure = true\n");
