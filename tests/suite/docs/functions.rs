@@ -9,14 +9,23 @@ pub(super) fn page(function: &dyn Function) -> (String, String) {
     let (name, signature) = (function.name(), function.signature());
     let mut text = pages::front_matter(&format!("{name} function - fgw"), &signature.summary);
     let example = top().join("examples/functions").join(name).join("function.tf");
-    text += &format!("\n# function: {name}\n\n{}\n\n## Example Usage\n\n{}", signature.description, pages::quoted(&example));
+    text += &format!(
+        "\n# function: {name}\n\n{}\n\n## Example Usage\n\n{}",
+        signature.description,
+        pages::quoted(&example)
+    );
     let parameters: Vec<String> =
         signature.parameters.iter().map(|it| format!("{} {}", it.name, plain(&it.kind).to_lowercase())).collect();
     let result = plain(&signature.result).to_lowercase();
     text += &format!("\n## Signature\n\n```text\n{name}({}) {result}\n```\n\n## Arguments\n\n", parameters.join(", "));
     for (number, parameter) in (1..).zip(&signature.parameters) {
         let nullable = if parameter.nullable { ", Nullable" } else { "" };
-        text += &format!("{number}. `{}` ({}{nullable}) {}\n", parameter.name, plain(&parameter.kind), parameter.description);
+        text += &format!(
+            "{number}. `{}` ({}{nullable}) {}\n",
+            parameter.name,
+            plain(&parameter.kind),
+            parameter.description
+        );
     }
     (format!("functions/{name}.md"), text)
 }

@@ -128,7 +128,9 @@ fn a_container_gives_credentials_to_who_shows_its_token_and_never_through_a_prox
     assert_signed_by("token in a file", &by_file, &proxy, "AKIDCONTAINER", "us-east-1");
     assert_eq!(service.asked().len(), 2, "{:?}", service.lines());
     proxy.clear_calls();
-    workspace("AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer of-another").plan(&[]).failed_with("HTTP credential provider: StatusCode(403)");
+    workspace("AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer of-another")
+        .plan(&[])
+        .failed_with("HTTP credential provider: StatusCode(403)");
     assert_eq!(proxy.calls().len(), 0);
     assert_eq!(tunnel.heads(), [""; 0]);
 }
