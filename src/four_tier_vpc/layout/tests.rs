@@ -33,7 +33,8 @@ fn made(cidr_block: &str, az_count: usize, options: &[(&str, Value)]) -> BTreeMa
 
 #[test]
 fn a_layout_is_what_a_new_network_gets() {
-    let cases: [(&str, usize, Vec<(&str, Value)>); 7] = [
+    type Case<'a> = (&'a str, usize, Vec<(&'a str, Value)>);
+    let cases: [Case<'_>; 7] = [
         ("10.0.0.0/16", 3, vec![]),
         ("10.0.0.0/16", 3, vec![("create_transit_subnets", true.into())]),
         ("10.4.0.0/16", 1, vec![("create_public_subnets", false.into()), ("subnet_spacing", 3_i64.into())]),
@@ -122,7 +123,9 @@ fn what_is_taken_and_what_is_free_are_the_whole_range() {
     let layout = call("10.0.0.0/16", 3, &options).unwrap();
     let mut all: Vec<Ipv4Net> = Vec::new();
     let mut add = |block: &Value| all.push(block.as_str().unwrap().parse().unwrap());
-    Tier::ALL.iter().for_each(|tier| layout.get(blocks_of(*tier)).as_map().unwrap().values().for_each(&mut add));
+    for tier in Tier::ALL {
+        layout.get(blocks_of(tier)).as_map().unwrap().values().for_each(&mut add);
+    }
     let Value::List(free) = layout.get(FREE) else { panic!("a list") };
     free.iter().for_each(&mut add);
     assert_eq!(Ipv4Net::aggregate(&all), ["10.0.0.0/16".parse().unwrap()]);

@@ -277,10 +277,10 @@ impl Blow {
         assert!(calls.iter().any(|record| record.injected), "{self}: the call is not made\n{run}");
         match run.code {
             0 if clean.only_warns(self) && !self.is_silent() => {
-                self.assert_told(&run.stdout, "\nWarning: ", &run, clean)
+                self.assert_told(&run.stdout, "\nWarning: ", &run, clean);
             }
             0 if self.is_silent() => {
-                assert!(!run.says("scripted"), "{self}: a warning at each plan helps nobody\n{run}")
+                assert!(!run.says("scripted"), "{self}: a warning at each plan helps nobody\n{run}");
             }
             // The work was done, and the provider has seen it although no answer said so.
             0 if self.damage.is_after_work() => {

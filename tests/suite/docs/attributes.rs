@@ -119,7 +119,7 @@ fn item(attribute: &Attribute, path: &str) -> String {
             false => text += &format!("  - Default: `{default}`\n"),
             true => {
                 text +=
-                    &format!("  - Default:\n\n    ```terraform\n    {}\n    ```\n\n", default.replace('\n', "\n    "))
+                    &format!("  - Default:\n\n    ```terraform\n    {}\n    ```\n\n", default.replace('\n', "\n    "));
             }
         }
     }

@@ -138,7 +138,7 @@ fn arguments(attributes: &[Attribute], before: &str) -> Vec<String> {
         let name = format!("{before}{}", attribute.name);
         match &attribute.kind {
             AttributeType::Nested(_, inner) if name != "endpoints" => {
-                names.extend(arguments(inner, &format!("{name}.")))
+                names.extend(arguments(inner, &format!("{name}.")));
             }
             _ => names.push(name),
         }
