@@ -37,7 +37,7 @@ class Graph:
 
     def __init__(self, target):
         # Only what this platform uses: all else may not have been fetched.
-        command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", target]
+        command = ["cargo", "metadata", "--quiet", "--locked", "--format-version", "1", "--filter-platform", target]
         metadata = json.loads(subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
         self.packages = {package["id"]: package for package in metadata["packages"]}
         self.nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}

@@ -3,9 +3,11 @@
 // A test that cannot go on stops, here and in what it calls.
 #![allow(clippy::unwrap_used)]
 
-use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
+use std::{env, fs, thread};
 
 use serde_json::json;
 
@@ -17,7 +19,7 @@ fn project(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the project has it")
 }
 
-fn a_file_for_a_binary() -> std::path::PathBuf {
+fn a_file_for_a_binary() -> PathBuf {
     let file = directory().join("any-name");
     fs::write(&file, "not a program").expect("the directory is ours");
     file
@@ -125,9 +127,14 @@ fn the_licences_of_all_dependencies_are_those_that_deny_toml_allows() {
             fs::write(top.join(path), content).unwrap();
         }
         for link in ["src", "tests", "build.rs"] {
-            std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(link), top.join(link)).unwrap();
+            symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(link), top.join(link)).unwrap();
         }
-        let ran = Command::new(python).arg(top.join("scripts/licences.py")).output().expect("python runs");
+        let home = a_busy_cargo_home();
+        let ran = Command::new(python)
+            .arg(top.join("scripts/licences.py"))
+            .env("CARGO_HOME", &home)
+            .output()
+            .expect("python runs");
         (ran.status.code(), String::from_utf8_lossy(&ran.stderr).trim().to_owned())
     };
     assert_eq!(compare("\"MPL-2.0\", "), (Some(0), String::new()));
@@ -135,6 +142,25 @@ fn the_licences_of_all_dependencies_are_those_that_deny_toml_allows() {
     assert_eq!(compare(""), (Some(1), missing));
     let useless = "deny.toml allows GPL-3.0-only, which nothing needs".to_owned();
     assert_eq!(compare("\"MPL-2.0\", \"GPL-3.0-only\", "), (Some(1), useless));
+}
+
+/// The home of the cargo that runs this test, in which another cargo works for a moment: this one waits for it,
+/// and would tell so.
+fn a_busy_cargo_home() -> PathBuf {
+    const LOCK: &str = ".package-cache";
+    let own = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let own = own.unwrap_or_else(|| PathBuf::from(env::var_os("HOME").expect("a home")).join(".cargo"));
+    let home = directory();
+    for entry in fs::read_dir(own).unwrap().map(Result::unwrap).filter(|entry| entry.file_name() != LOCK) {
+        symlink(entry.path(), home.join(entry.file_name())).unwrap();
+    }
+    let lock = fs::File::create(home.join(LOCK)).unwrap();
+    lock.lock().unwrap();
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(500));
+        drop(lock);
+    });
+    home
 }
 
 #[test]
