@@ -80,6 +80,14 @@ impl Owner {
         }
     }
 
+    /// AWS's name for the root object.
+    pub fn root_kind(self) -> &'static str {
+        match self {
+            Owner::FourTierVpc => "VPC",
+            Owner::HttpGateway => "API",
+        }
+    }
+
     /// The slot of the root object, which is created first and whose id is the resource's id.
     pub fn root(self) -> &'static str {
         match self {

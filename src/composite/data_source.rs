@@ -171,7 +171,7 @@ fn told<P: Product>(config: &Value, found: &Value) -> Value {
 }
 
 fn attributes<P: Product>() -> Vec<Attribute> {
-    let (name, root) = (P::NAME, P::OWNER.root().to_uppercase());
+    let (name, root) = (P::NAME, P::OWNER.root_kind());
     let text = |name: &str, description: String| {
         Attribute::new(name, AttributeType::Plain(Type::String), &description).optional_computed()
     };
@@ -203,7 +203,7 @@ fn as_seen(mut attribute: Attribute) -> Attribute {
 }
 
 fn description<P: Product>() -> String {
-    let (type_name, name, root) = (P::TYPE_NAME, P::NAME, P::OWNER.root().to_uppercase());
+    let (type_name, name, root) = (P::TYPE_NAME, P::NAME, P::OWNER.root_kind());
     format!(
         "Reads what a resource `{type_name}` has made, with the outputs of that resource, so that another configuration can \
          use it. It is found by `id`, or by `{name}` and `tags`; if none or several are found, that is an error. It only \

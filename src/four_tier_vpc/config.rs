@@ -334,13 +334,22 @@ impl Config {
 
     /// The tier's explicit blocks, with the attribute's name.
     pub fn cidr_blocks(&self, tier: Tier) -> (&'static str, &CidrBlocks) {
+        let blocks = match tier {
+            Tier::Public => &self.public_subnet_cidr_blocks,
+            Tier::PrivateApp => &self.private_app_subnet_cidr_blocks,
+            Tier::PrivatePersistence => &self.private_persistence_subnet_cidr_blocks,
+            Tier::Transit => &self.transit_subnet_cidr_blocks,
+        };
+        (Self::cidr_blocks_name(tier), blocks)
+    }
+
+    /// The attribute that holds the tier's explicit blocks.
+    pub fn cidr_blocks_name(tier: Tier) -> &'static str {
         match tier {
-            Tier::Public => ("public_subnet_cidr_blocks", &self.public_subnet_cidr_blocks),
-            Tier::PrivateApp => ("private_app_subnet_cidr_blocks", &self.private_app_subnet_cidr_blocks),
-            Tier::PrivatePersistence => {
-                ("private_persistence_subnet_cidr_blocks", &self.private_persistence_subnet_cidr_blocks)
-            }
-            Tier::Transit => ("transit_subnet_cidr_blocks", &self.transit_subnet_cidr_blocks),
+            Tier::Public => "public_subnet_cidr_blocks",
+            Tier::PrivateApp => "private_app_subnet_cidr_blocks",
+            Tier::PrivatePersistence => "private_persistence_subnet_cidr_blocks",
+            Tier::Transit => "transit_subnet_cidr_blocks",
         }
     }
 

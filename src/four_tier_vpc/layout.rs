@@ -115,19 +115,9 @@ fn description() -> String {
 fn result_type() -> Type {
     let blocks = Type::Map(Box::new(Type::String));
     let strings = Type::List(Box::new(Type::String));
-    let tiers = Tier::ALL.map(|tier| (blocks_of(tier).to_string(), blocks.clone()));
+    let tiers = Tier::ALL.map(|tier| (Config::cidr_blocks_name(tier).to_string(), blocks.clone()));
     let others = [FREE, WARNINGS].map(|name| (name.to_string(), strings.clone()));
     Type::Object(tiers.into_iter().chain(others).collect())
-}
-
-/// The attribute that holds a tier's blocks, in the result as in the resource.
-fn blocks_of(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Public => "public_subnet_cidr_blocks",
-        Tier::PrivateApp => "private_app_subnet_cidr_blocks",
-        Tier::PrivatePersistence => "private_persistence_subnet_cidr_blocks",
-        Tier::Transit => "transit_subnet_cidr_blocks",
-    }
 }
 
 fn layout(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Value, Vec<Problem>> {
@@ -151,7 +141,7 @@ fn layout(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Value
         let own = blocks.iter().filter(|((it, _), _)| *it == tier);
         let own: BTreeMap<String, Value> =
             own.map(|((_, index), block)| (format!("AZ-{index}"), block.clone().into())).collect();
-        result.set(blocks_of(tier), own.into());
+        result.set(Config::cidr_blocks_name(tier), own.into());
     }
     Ok(result)
 }

@@ -37,7 +37,7 @@ pub(in crate::composite) fn none_found<P: Product>(
             "In {place} no {} has the tag fgw:resource = {tagged:?}{}. {made}.\n\nCheck what is asked for, and the region and \
              account of the provider block. Where it is made in the same run, take the id from its resource, so that this is \
              read after it.",
-            root::<P>(),
+            P::OWNER.root_kind(),
             if wanted.tags.is_empty() { "" } else { " and these tags" },
         ),
     );
@@ -73,7 +73,7 @@ pub(in crate::composite) fn no_such_id<P: Product>(id: &str, scope: &Scope, diag
         format!("{} {id} does not exist", P::TYPE_NAME),
         format!(
             "AWS knows no {} with this id in {}. Check the id, and the region and account of the provider block.",
-            root::<P>(),
+            P::OWNER.root_kind(),
             place(scope)
         ),
     );
@@ -81,9 +81,10 @@ pub(in crate::composite) fn no_such_id<P: Product>(id: &str, scope: &Scope, diag
 
 /// A root that does not say that this provider made it.
 pub(in crate::composite) fn no_topology<P: Product>(id: &str, diagnostics: &mut Diagnostics) {
-    let (product, other) = match P::OWNER {
-        Owner::FourTierVpc => ("four_tier_vpc", "the data sources aws_vpc and aws_subnets"),
-        Owner::HttpGateway => ("http_gateway", "the data source aws_apigatewayv2_api"),
+    let product = P::OWNER.product();
+    let other = match P::OWNER {
+        Owner::FourTierVpc => "the data sources aws_vpc and aws_subnets",
+        Owner::HttpGateway => "the data source aws_apigatewayv2_api",
     };
     diagnostics.attribute_error(
         AttributePath::new("id"),
@@ -110,13 +111,6 @@ pub(in crate::composite) fn warn_of_unfinished<P: Product>(id: &str, state: Root
             state.as_str()
         ),
     );
-}
-
-fn root<P: Product>() -> &'static str {
-    match P::OWNER {
-        Owner::FourTierVpc => "VPC",
-        Owner::HttpGateway => "API",
-    }
 }
 
 fn place(scope: &Scope) -> String {

@@ -21,10 +21,10 @@ fn made(cidr_block: &str, az_count: usize, options: &[(&str, Value)]) -> BTreeMa
     let mut attributes = vec![("cidr_block", cidr_block.into())];
     attributes.extend(options.iter().map(|(name, value)| (*name, value.clone())));
     let mut made: BTreeMap<_, BTreeMap<_, _>> =
-        Tier::ALL.into_iter().map(|tier| (blocks_of(tier).to_string(), BTreeMap::new())).collect();
+        Tier::ALL.into_iter().map(|tier| (Config::cidr_blocks_name(tier).to_string(), BTreeMap::new())).collect();
     for object in objects(&config(&attributes), &"abcdefgh"[..az_count]) {
         if let Spec::Subnet(subnet) = object.spec {
-            let tier = made.get_mut(blocks_of(subnet.tier)).unwrap();
+            let tier = made.get_mut(Config::cidr_blocks_name(subnet.tier)).unwrap();
             tier.insert(format!("AZ-{}", subnet.index), subnet.cidr_block.into());
         }
     }
@@ -124,7 +124,7 @@ fn what_is_taken_and_what_is_free_are_the_whole_range() {
     let mut all: Vec<Ipv4Net> = Vec::new();
     let mut add = |block: &Value| all.push(block.as_str().unwrap().parse().unwrap());
     for tier in Tier::ALL {
-        layout.get(blocks_of(tier)).as_map().unwrap().values().for_each(&mut add);
+        layout.get(Config::cidr_blocks_name(tier)).as_map().unwrap().values().for_each(&mut add);
     }
     let Value::List(free) = layout.get(FREE) else { panic!("a list") };
     free.iter().for_each(&mut add);
@@ -223,6 +223,6 @@ fn options_are_the_inputs_that_decide_addresses_and_the_result_has_their_names()
     assert_eq!(deciding, OPTIONS);
     let config = config(&[]);
     for tier in Tier::ALL {
-        assert_eq!(blocks_of(tier), config.cidr_blocks(tier).0);
+        assert_eq!(Config::cidr_blocks_name(tier), config.cidr_blocks(tier).0);
     }
 }

@@ -166,6 +166,19 @@ pub(super) fn with(basis: &Json, more: &Json) -> Json {
     basis
 }
 
+/// Examples of the `timeouts` that every product has.
+pub(super) fn timeouts() -> Vec<Example> {
+    let member =
+        |path: &'static str, name: &str| (path, json!({ "timeouts": {} }), json!({ "timeouts": { name: "7m" } }));
+    vec![
+        ("timeouts", json!({ "timeouts": null }), json!({ "timeouts": { "create": "7m" } })),
+        member("timeouts.create", "create"),
+        member("timeouts.read", "read"),
+        member("timeouts.update", "update"),
+        member("timeouts.delete", "delete"),
+    ]
+}
+
 /// Examples of inputs that go from nothing to one entry: tags, for the most part.
 pub(super) fn from_nothing(paths: &[&'static str], entry: &Json) -> Vec<Example> {
     let set = |path: &'static str| (path, json!({ path: null }), json!({ path: entry }));

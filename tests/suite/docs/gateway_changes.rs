@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::changes::{Example, assert_true, from_nothing, with};
+use super::changes::{Example, assert_true, from_nothing, timeouts, with};
 use fgw::http_gateway::HttpGateway;
 use fgw::product::{Certificate, Facts, Found};
 
@@ -69,10 +69,6 @@ fn settings() -> Vec<Example> {
     let custom = |format: &str| json!({ "access_log_format_type": "CUSTOM", "custom_access_log_format": format });
     let cors =
         |more: Json| json!({ "cors_configuration": with(&json!({ "allow_origins": ["https://a.example"] }), &more) });
-    let timeout = |name: &'static str| {
-        let member = name.trim_start_matches("timeouts.");
-        (name, json!({ "timeouts": {} }), json!({ "timeouts": { member: "7m" } }))
-    };
     let mut examples =
         from_nothing(&["api_tags", "stage_tags", "access_log_logservice_group_tags"], &json!({ "Team": "web" }));
     examples.extend([
@@ -120,12 +116,8 @@ fn settings() -> Vec<Example> {
         plain("create_dns_entry", json!(true), json!(false)),
         plain("hosted_zone_id", json!("Z0123456789ABCDEFGHIJ"), json!("Z0123456789ABCDEFGHIK")),
         plain("ignore_drift", json!(null), json!(["route.*"])),
-        plain("timeouts", json!(null), json!({ "create": "7m" })),
-        timeout("timeouts.create"),
-        timeout("timeouts.read"),
-        timeout("timeouts.update"),
-        timeout("timeouts.delete"),
     ]);
+    examples.extend(timeouts());
     examples
 }
 

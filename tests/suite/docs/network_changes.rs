@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::changes::{Example, assert_true, from_nothing, with};
+use super::changes::{Example, assert_true, from_nothing, timeouts, with};
 use fgw::four_tier_vpc::FourTierVpc;
 use fgw::product::{AvailabilityZone, Facts};
 
@@ -191,10 +191,6 @@ fn path_of(attribute: &str, member: &str) -> &'static str {
 
 fn others() -> Vec<Example> {
     let plain = |name: &'static str, before: Json, after: Json| (name, json!({ name: before }), json!({ name: after }));
-    let timeout = |name: &'static str| {
-        let member = name.trim_start_matches("timeouts.");
-        (name, json!({ "timeouts": {} }), json!({ "timeouts": { member: "7m" } }))
-    };
     let mut examples = from_nothing(
         &[
             "custom_tags",
@@ -227,12 +223,8 @@ fn others() -> Vec<Example> {
         plain("route_table_deletion_timeout", json!("5m"), json!("7m")),
         plain("route_table_update_timeout", json!("2m"), json!("7m")),
         plain("ignore_drift", json!(null), json!(["subnet.*"])),
-        plain("timeouts", json!(null), json!({ "create": "7m" })),
-        timeout("timeouts.create"),
-        timeout("timeouts.read"),
-        timeout("timeouts.update"),
-        timeout("timeouts.delete"),
     ]);
+    examples.extend(timeouts());
     examples
 }
 
