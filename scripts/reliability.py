@@ -39,6 +39,9 @@ def origin(campaigns):
 def main():
     directory = pathlib.Path(sys.argv[1])
     campaigns = [json.loads(file.read_text()) for file in sorted(directory.glob("*.json"))]
+    for campaign in campaigns:
+        campaign["lost"] = len(campaign["lost"])
+        campaign["survived"] = campaign["runs"] - campaign["lost"]
     if not campaigns:
         sys.exit(f"no campaign has left anything in {directory}: run make torture")
     text = PAGE.read_text()

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Instant;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::proxy::Proxy;
 
@@ -49,7 +49,8 @@ pub(super) fn sample<T>(all: Vec<T>, count: usize) -> Vec<T> {
 /// Runs every case, also after one that fails, and writes down what a whole run counted. Panics at the end with the
 /// cases that did not survive.
 ///
-/// With `FGW_CASE=TEXT` only the cases that say this in their words run: to see again one that did not survive.
+/// With `FGW_CASE=TEXT` only the cases that say this in their words run: to see again one that did not survive. After a
+/// whole run, what comes of them stands for what came of them before.
 ///
 /// `name` is the campaign's line in `docs/reliability.md`: words for a reader, unique among the campaigns.
 pub(super) fn campaign<C: Display>(name: &str, mut cases: Vec<C>, run: impl Fn(&C) -> Tally) {
@@ -65,17 +66,40 @@ pub(super) fn campaign<C: Display>(name: &str, mut cases: Vec<C>, run: impl Fn(&
             Err(_) => lost.push(case.to_string()),
         }
     }
-    if is_whole() && only.is_none() {
-        let Tally { calls, faults } = total;
-        let (runs, survived, seconds) = (cases.len(), cases.len() - lost.len(), begun.elapsed().as_secs());
-        let line = json!({
-            "name": name, "runs": runs, "calls": calls, "faults": faults, "survived": survived, "lost": lost.len(),
-            "seconds": seconds,
-        });
+    if is_whole() {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("torture");
         let file = directory.join(name.replace(|it: char| !it.is_ascii_alphanumeric(), "-") + ".json");
-        std::fs::create_dir_all(&directory).expect("the target directory can be written");
-        std::fs::write(file, line.to_string()).expect("the target directory can be written");
+        let line = match only {
+            None => Some(json!({
+                "name": name, "runs": cases.len(), "calls": total.calls, "faults": total.faults, "lost": lost,
+                "seconds": begun.elapsed().as_secs(),
+            })),
+            Some(_) => std::fs::read(&file).ok().map(|earlier| {
+                let earlier = serde_json::from_slice(&earlier).expect("a campaign has written it");
+                seen_again(earlier, &cases.iter().map(ToString::to_string).collect::<Vec<_>>(), &lost)
+            }),
+        };
+        if let Some(line) = line {
+            std::fs::create_dir_all(&directory).expect("the target directory can be written");
+            std::fs::write(file, line.to_string()).expect("the target directory can be written");
+        }
     }
     assert!(lost.is_empty(), "{name}: {} of {} cases did not survive:\n{}", lost.len(), cases.len(), lost.join("\n"));
+}
+
+/// What a whole run counted, where some of its cases have run again.
+fn seen_again(mut line: Value, cases: &[String], lost: &[String]) -> Value {
+    let before = line["lost"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let others = before.filter(|case| !cases.iter().any(|again| again == case)).map(str::to_owned);
+    line["lost"] = others.chain(lost.iter().cloned()).collect::<Vec<_>>().into();
+    line
+}
+
+#[test]
+fn a_case_that_runs_again_counts_by_what_comes_of_it_then() {
+    let cases = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let line = json!({ "name": "n", "runs": 4, "lost": ["a", "b"] });
+    let line = seen_again(line, &cases(&["a", "c"]), &cases(&["c"]));
+    assert_eq!(line, json!({ "name": "n", "runs": 4, "lost": ["b", "c"] }));
+    assert_eq!(seen_again(line, &cases(&["b", "c"]), &[])["lost"], json!([]));
 }

@@ -256,13 +256,31 @@ impl Blow {
             && (self.deed.action == "GetDomainNames" || (self.phase == Phase::Change && is_second_look))
     }
 
-    /// What AWS was asked to delete and has agreed to. Where the look for whether it has left fails, state names it until
-    /// the next one.
-    fn leaving(&self, calls: &[Record]) -> BTreeSet<String> {
+    /// What AWS was asked to delete and has agreed to, with what goes along. Where the look for whether it has left fails,
+    /// state names it until the next one.
+    fn leaving(&self, calls: &[Record], before: &BTreeMap<String, String>) -> BTreeSet<String> {
+        let mut leaving = BTreeSet::new();
         let takes_away = |action: &str| action.starts_with("Delete") || action.starts_with("Disassociate");
-        let done =
-            calls.iter().filter(|it| !self.deed.is_mutation && it.worked.is_some() && takes_away(&it.call.action));
-        done.flat_map(|it| it.call.params.values().cloned()).collect()
+        for Record { call, .. } in calls.iter().filter(|it| it.worked.is_some() && takes_away(&it.call.action)) {
+            leaving.extend(call.params.values().cloned());
+            for destination in ["DestinationCidrBlock", "DestinationIpv6CidrBlock"] {
+                leaving.insert(format!("{}_{}", call.param("RouteTableId"), call.param(destination)));
+            }
+        }
+        if before.get("vpc").is_some_and(|vpc| leaving.contains(vpc)) {
+            leaving.extend(before.values().cloned());
+        }
+        // The routes of a table go with it, and the association of a subnet.
+        let table = |id: &String| id.split_once('_').map(|(table, _)| table.to_owned());
+        let routes = before.values().filter(|id| table(id).is_some_and(|table| leaving.contains(&table)));
+        let routes: Vec<String> = routes.cloned().collect();
+        leaving.extend(routes);
+        let subnets = before.iter().filter(|(_, id)| leaving.contains(*id));
+        let associations = subnets.filter_map(|(slot, _)| slot.strip_prefix("subnet."));
+        let associations = associations.filter_map(|place| before.get(&format!("route_table_association.{place}")));
+        let associations: Vec<String> = associations.cloned().collect();
+        leaving.extend(associations);
+        if self.deed.is_mutation { BTreeSet::new() } else { leaving }
     }
 
     /// Runs the phase with this call failing. Says whether anything has been changed.
@@ -291,7 +309,7 @@ impl Blow {
             code => panic!("{self}: terraform ends with {code}\n{run}"),
         }
         eprintln!("    code {}", run.code);
-        let leaving = self.leaving(&calls);
+        let leaving = self.leaving(&calls, &objects_before);
         let truth = AssertUnwindSafe(|| subject.assert_state_is_true_but_for(&leaving));
         let truth = catch_unwind(truth);
         assert!(truth.is_ok(), "{self}: state is not true after\n{run}");
