@@ -157,6 +157,8 @@ pub struct Record<'a> {
     pub id: &'a (dyn Fn(&str) + Send + Sync),
     /// Called with what else AWS told; replaces what was told before.
     pub learned: &'a (dyn Fn(Learned) + Send + Sync),
+    /// Called when others may use the object already, though something is still being set on it.
+    pub usable: &'a (dyn Fn() + Send + Sync),
 }
 
 /// A topology as AWS shows it.

@@ -69,6 +69,13 @@ impl Operation<'_> {
         }
     }
 
+    /// Lets those that need the object start, while something that they do not need is still being set on it.
+    pub(crate) fn is_usable(&self) {
+        if let Some(record) = self.record {
+            (record.usable)();
+        }
+    }
+
     /// Until when an absence only means that AWS does not know yet what this process has made: the object itself, by its
     /// id, or one that it needs. `None` where none of these is new, and for deletions, to which an absence is success.
     pub(crate) fn unknown_until(&self, id: &str) -> Option<Instant> {

@@ -170,7 +170,7 @@ where
             stop: Default::default(),
         },
     };
-    let record = Record { id: &record_id, learned: &record_learned };
+    let record = Record { id: &record_id, learned: &record_learned, usable: &|| () };
     let operation = Operation { session, work: &work, key, record: Some(&record) };
     let answer = call(&operation).await;
     (answer, told.into_inner().unwrap())

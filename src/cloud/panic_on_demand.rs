@@ -57,7 +57,7 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
             (record.id)(id);
             self.at("recorded", "create", slot);
         };
-        let made = self.account.create(work, object, &Record { id: &id, learned: record.learned }).await;
+        let made = self.account.create(work, object, &Record { id: &id, ..*record }).await;
         self.at("after", "create", slot);
         made
     }

@@ -34,6 +34,8 @@ pub(crate) struct Simulation {
     counter: AtomicU64,
     /// Slots whose next change fails for good.
     pub(crate) failing: Mutex<Vec<String>>,
+    /// Slots whose creation fails when others use them already.
+    pub(crate) failing_late: Mutex<Vec<String>>,
     /// Slots whose next changes are carried out, and whose answers are lost.
     pub(crate) losing_answers: Mutex<Vec<String>>,
     /// Whether looks never end.
@@ -87,6 +89,7 @@ impl Simulation {
             led_nowhere: Mutex::default(),
             counter: AtomicU64::new(1),
             failing: Mutex::default(),
+            failing_late: Mutex::default(),
             losing_answers: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
@@ -200,13 +203,7 @@ impl Simulation {
         self.calls.lock().unwrap().push(format!("{verb} {key}"));
         assert!(!self.panicking.lock().unwrap().contains(&key.slot), "told to panic at {key}");
         if self.failing.lock().unwrap().contains(&key.slot) {
-            return Err(Failure {
-                cause: Cause::Other,
-                action: "Simulate".into(),
-                code: Some("SimulatedFailure".into()),
-                message: "told to fail".into(),
-                request_id: Some("request-1".into()),
-            });
+            return Err(told_to_fail());
         }
         Ok(())
     }
@@ -226,6 +223,16 @@ impl Simulation {
             let exists = objects.iter().any(|other| other.key == need.key);
             assert!(exists, "{} needs {:?}, which does not exist", object.key, need.key);
         }
+    }
+}
+
+fn told_to_fail() -> Failure {
+    Failure {
+        cause: Cause::Other,
+        action: "Simulate".into(),
+        code: Some("SimulatedFailure".into()),
+        message: "told to fail".into(),
+        request_id: Some("request-1".into()),
     }
 }
 
@@ -324,6 +331,16 @@ impl Cloud for Simulation {
         self.answer(&object.key)?;
         (record.id)(&id);
         (record.learned)(learned(&object.spec, &id));
+        if matches!(object.spec, Spec::Vpc(_) | Spec::Subnet(_)) {
+            (record.usable)();
+            if self.failing_late.lock().unwrap().contains(&object.key.slot) {
+                let used = |other: &Object| other.spec.needs().iter().any(|need| need.key == object.key);
+                while !self.objects().iter().any(used) {
+                    tokio::task::yield_now().await;
+                }
+                return Err(told_to_fail());
+            }
+        }
         if matches!(object.spec, Spec::NatGateway(_)) {
             // It takes minutes, in which all else is done that can be done.
             for _ in 0..LONG {

@@ -1,7 +1,8 @@
 //! Carries out a plan.
 //!
 //! 1. An operation starts when everything that it waits for has succeeded and all its inputs are known. Nothing else
-//!    starts operations.
+//!    starts operations. To one that makes or changes something it is enough that what it needs can be used, though
+//!    something is still being set on it.
 //! 2. After a failure nothing that depends on it starts, and independent work goes on. After a stop nothing starts.
 //!    What is in flight always finishes, and takes along what goes with it.
 //! 3. An id is recorded the moment AWS answers, before waiting for readiness.
@@ -70,36 +71,55 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
     let mut outcome = Outcome::default();
     let mut started: BTreeSet<usize> = BTreeSet::new();
     let mut succeeded: BTreeSet<usize> = BTreeSet::new();
+    // Those that have succeeded, and those in flight whose objects can be used already.
+    let mut usable: BTreeSet<usize> = BTreeSet::new();
+    let (tell_usable, mut told_usable) = tokio::sync::mpsc::unbounded_channel();
     let mut running = FuturesUnordered::new();
-    let held = plan.held_back();
+    let mut held = plan.held_back();
     let all = execution.done.load(Ordering::Relaxed) + plan.ops.len();
     loop {
         let may_start = !execution.stop.is_cancelled();
         for (position, op) in plan.ops.iter().enumerate() {
-            let is_ready = !started.contains(&position) && !held.contains(&position) && op.waits.is_subset(&succeeded);
+            let enough = if matches!(op.action, Action::Delete { .. }) { &succeeded } else { &usable };
+            let is_ready = !started.contains(&position) && !held.contains(&position) && op.waits.is_subset(enough);
             // What goes along with another object has gone with it already: that is no start.
             let is_over = matches!(op.action, Action::Delete { along_with: Some(_), .. });
             if (is_over || (may_start && running.len() < IN_FLIGHT)) && is_ready {
                 started.insert(position);
+                let tell_usable = tell_usable.clone();
                 running.push(async move {
                     let begun = Instant::now();
+                    let usable = || {
+                        // The receiver lives as long as this function.
+                        let _ = tell_usable.send(position);
+                    };
                     // What the panic may have left half done is the inventory's alone, which is locked for single
                     // changes only and told to be unfinished.
-                    let result = AssertUnwindSafe(execution.run(&op.action)).catch_unwind().await;
+                    let result = AssertUnwindSafe(execution.run(&op.action, &usable)).catch_unwind().await;
                     (position, begun, result.unwrap_or_else(|payload| Err(panicked(&op.action, &*payload))))
                 });
             }
         }
-        let Some((position, begun, result)) = running.next().await else { break };
+        let next = tokio::select! {
+            biased;
+            Some(position) = told_usable.recv() => {
+                usable.insert(position);
+                continue;
+            }
+            next = running.next() => next,
+        };
+        let Some((position, begun, result)) = next else { break };
         match result {
             Ok(id) => {
                 succeeded.insert(position);
+                usable.insert(position);
                 let action = &plan.ops[position].action;
                 let done = execution.done.fetch_add(1, Ordering::Relaxed) + 1;
                 execution.progress.finished(action.done(), &action.key().slot, &id, begun.elapsed(), done, all);
             }
             Err(failure) => {
                 tracing::error!("{} {}: {failure}", plan.ops[position].action.doing(), plan.ops[position].action.key());
+                held.extend(plan.with_those_that_wait(BTreeSet::from([position])));
                 outcome.failed.push((position, failure));
             }
         }
@@ -137,25 +157,32 @@ impl Action {
 
 impl Execution<'_> {
     /// Runs one operation and returns the id of its object.
-    async fn run(&self, action: &Action) -> Result<String, Failure> {
+    async fn run(&self, action: &Action, usable: &(dyn Fn() + Send + Sync)) -> Result<String, Failure> {
         match action {
-            Action::Create(object) => self.create(object).await,
-            Action::Update { id, before, certain, to } => self.update(id, before, *certain, to).await,
+            Action::Create(object) => self.create(object, usable).await,
+            Action::Update { id, before, certain, to } => self.update(id, before, *certain, to, usable).await,
             Action::Delete { entry, along_with } => self.delete(entry, along_with.is_some()).await,
         }
     }
 
-    async fn create(&self, object: &Object) -> Result<String, Failure> {
+    async fn create(&self, object: &Object, usable: &(dyn Fn() + Send + Sync)) -> Result<String, Failure> {
         let needed = self.needed(object.spec.needs().into_iter().map(|need| need.key));
         let root_id = self.root_id();
         let work = self.work(&needed, root_id.as_deref(), None);
         let id = |id: &str| self.record_id(object, id);
         let learned = |learned: Learned| self.record_learned(&object.key, learned);
-        self.cloud.create(&work, object, &Record { id: &id, learned: &learned }).await?;
+        self.cloud.create(&work, object, &Record { id: &id, learned: &learned, usable }).await?;
         self.finish(object)
     }
 
-    async fn update(&self, old_id: &str, before: &Spec, certain: bool, to: &Object) -> Result<String, Failure> {
+    async fn update(
+        &self,
+        old_id: &str,
+        before: &Spec,
+        certain: bool,
+        to: &Object,
+        usable: &(dyn Fn() + Send + Sync),
+    ) -> Result<String, Failure> {
         // What it no longer needs has to be let go of, by its id.
         let needs = to.spec.needs().into_iter().chain(before.needs());
         let needed = self.needed(needs.map(|need| need.key));
@@ -170,7 +197,7 @@ impl Execution<'_> {
         let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
         let learned = |learned: Learned| self.record_learned(&to.key, learned);
         let from = certain.then_some(before);
-        self.cloud.update(&work, old_id, from, to, &Record { id: &id, learned: &learned }).await?;
+        self.cloud.update(&work, old_id, from, to, &Record { id: &id, learned: &learned, usable }).await?;
         self.finish(to)
     }
 

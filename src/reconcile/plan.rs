@@ -96,7 +96,11 @@ impl Plan {
             }
             Action::Delete { .. } => false,
         };
-        let mut held: BTreeSet<usize> = (0..self.ops.len()).filter(|at| is_unknown(&self.ops[*at])).collect();
+        self.with_those_that_wait((0..self.ops.len()).filter(|at| is_unknown(&self.ops[*at])).collect())
+    }
+
+    /// These operations, those that wait for them, those that wait for the latter, and so on.
+    pub(super) fn with_those_that_wait(&self, mut held: BTreeSet<usize>) -> BTreeSet<usize> {
         loop {
             let waits = |at: &usize| !held.contains(at) && !self.ops[*at].waits.is_disjoint(&held);
             let more: Vec<usize> = (0..self.ops.len()).filter(waits).collect();

@@ -169,7 +169,7 @@ impl Notes {
         }
         let record_id = |id: &str| self.ids.lock().unwrap().push(id.to_string());
         let record_learned = |learned| *self.learned.lock().unwrap() = learned;
-        let record = Record { id: &record_id, learned: &record_learned };
+        let record = Record { id: &record_id, learned: &record_learned, usable: &|| () };
         let work = Work {
             owner: OWNER,
             root_id: (key.slot != "vpc").then_some(VPC),

@@ -117,6 +117,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
         }
     })
     .await?;
+    // Gateways and tables do not care for what addresses later interfaces will get.
+    operation.is_usable();
     for change in attributes::changes(operation, spec)?.into_iter().filter(Change::is_on) {
         attributes::set(operation, &id, change).await?;
     }

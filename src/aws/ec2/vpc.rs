@@ -130,7 +130,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     let mut learned = made.learned();
     operation.record_learned(learned.clone());
 
-    let available = waits::until("DescribeVpcs", &operation.patience(READY), waits::SECONDS, || async {
+    let ready = operation.patience(READY);
+    let available = waits::until("DescribeVpcs", &ready, waits::SECONDS, || async {
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", &id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
         let Some(vpc) = answer.vpcs().first() else {
@@ -142,14 +143,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
             (Some(VpcState::Available), _) => Look::Pending("the VPC has no range yet".to_string()),
             (state, _) => Look::Pending(format!("the VPC is {}", state.map_or("not visible yet", |it| it.as_str()))),
         })
-    })
-    .await?;
-    learned.extend(available.learned());
-    operation.record_learned(learned.clone());
-    apply_attributes(operation, &id, Some(Attributes::OF_NEW), wanted(operation, spec)?).await?;
-    learned.extend(learn(operation, &id).await?);
+    });
+    let (available, beside) = tokio::join!(available, learn(operation, &id));
+    learned.extend(available?.learned());
+    learned.extend(beside?);
     operation.record_learned(learned);
-    Ok(())
+    // What is made in a VPC does not care for these attributes: each costs two calls, one after the other.
+    operation.is_usable();
+    apply_attributes(operation, &id, Some(Attributes::OF_NEW), wanted(operation, spec)?).await
 }
 
 /// Changes attributes, the tenancy, tags, and the name in the ownership tag. The pool that the range came from is part

@@ -46,6 +46,23 @@ async fn a_create_that_makes_nothing_leaves_no_state() {
 }
 
 #[tokio::test]
+async fn what_is_in_use_while_its_own_creation_fails_starts_nothing_more_and_is_finished_by_the_next_apply() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.account.failing_late.lock().unwrap().push("vpc".into());
+    let diagnostics = terraform.apply(&network(&[])).await;
+    assert_eq!(diagnostics.0[0].summary, "Creating VPC vpc failed");
+    let made = terraform.account.slots();
+    assert!(made.len() > 1, "something was made in the VPC meanwhile: {made:?}");
+    assert!(!made.contains(&"nat_gateway.0".to_string()), "what comes later was not started: {made:?}");
+    let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+    assert_eq!(named, made.iter().collect::<Vec<_>>());
+
+    terraform.account.failing_late.lock().unwrap().clear();
+    terraform.assert_applies(&network(&[])).await;
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
+}
+
+#[tokio::test]
 async fn a_failed_update_goes_on_without_a_refresh() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;

@@ -37,14 +37,19 @@ fn key() -> crate::objects::Key {
 }
 
 fn around_a_vpc(aws: Recorded) -> Recorded {
-    aws.on(
-        "DescribeVpcs",
-        "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><ownerId>123456789012</ownerId>\
+    let aws = aws
+        .on(
+            "DescribeVpcs",
+            "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><ownerId>123456789012</ownerId>\
          <state>available</state></item></vpcSet>",
-    )
-    .on("ModifyVpcAttribute", "<return>true</return>")
-    .on("DescribeVpcAttribute", "<enableDnsHostnames><value>true</value></enableDnsHostnames>")
-    .on(
+        )
+        .on("ModifyVpcAttribute", "<return>true</return>")
+        .on("DescribeVpcAttribute", "<enableDnsHostnames><value>true</value></enableDnsHostnames>");
+    what_comes_with_a_vpc(aws)
+}
+
+fn what_comes_with_a_vpc(aws: Recorded) -> Recorded {
+    aws.on(
         "DescribeRouteTables",
         "<routeTableSet><item><vpcId>vpc-1</vpcId><routeTableId>rtb-main</routeTableId></item></routeTableSet>",
     )
@@ -167,7 +172,7 @@ async fn a_range_of_a_pool_may_be_asked_for_and_another_refusal_is_final() {
 
 #[tokio::test]
 async fn the_range_that_a_new_vpc_has_is_recorded_before_anything_can_fail() {
-    let aws = Recorded::default()
+    let aws = what_comes_with_a_vpc(Recorded::default())
         .on("CreateVpc", "<vpc><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><state>pending</state></vpc>")
         .fail("DescribeVpcs", 403, "UnauthorizedOperation", "You are not authorized to perform this operation.");
     let notes = Notes::default();
