@@ -31,11 +31,17 @@ fn all() -> Vec<(String, String)> {
     let resources: Vec<Page> =
         resources.iter().map(|it| Page::new(Kind::Resource, it.type_name(), it.schema())).collect();
     let data_sources = provider.data_sources();
-    let data_sources = data_sources.iter().map(|it| Page::new(Kind::DataSource, it.type_name(), it.schema()));
-    let mut all = vec![("index.md".to_owned(), pages::index(&provider.schema(), &resources))];
-    all.extend(resources.iter().map(|page| (page.path(), page.text())));
-    all.extend(data_sources.map(|page| (page.path(), page.text())));
-    all.extend(provider.functions().iter().map(|it| functions::page(it.as_ref())));
+    let data_sources: Vec<Page> =
+        data_sources.iter().map(|it| Page::new(Kind::DataSource, it.type_name(), it.schema())).collect();
+    let functions = provider.functions();
+    let contents = [
+        ("Resources", resources.iter().map(Page::entry).collect()),
+        ("Data Sources", data_sources.iter().map(Page::entry).collect()),
+        ("Functions", functions.iter().map(|it| functions::entry(it.as_ref())).collect()),
+    ];
+    let mut all = vec![("index.md".to_owned(), pages::index(&provider.schema(), &contents))];
+    all.extend(resources.iter().chain(&data_sources).map(|page| (page.path(), page.text())));
+    all.extend(functions.iter().map(|it| functions::page(it.as_ref())));
     all.push(("guides/what-each-object-is.md".to_owned(), objects::guide()));
     all
 }

@@ -4,6 +4,15 @@ use super::attributes::plain;
 use super::{pages, top};
 use fgw::plugin::Function;
 
+/// Its line on the first page.
+pub(super) fn entry(function: &dyn Function) -> String {
+    pages::entry(function.name(), &path(function), &function.signature().description)
+}
+
+fn path(function: &dyn Function) -> String {
+    format!("functions/{}.md", function.name())
+}
+
 /// Its path below `docs`, and its text.
 pub(super) fn page(function: &dyn Function) -> (String, String) {
     let (name, signature) = (function.name(), function.signature());
@@ -27,5 +36,5 @@ pub(super) fn page(function: &dyn Function) -> (String, String) {
             parameter.description
         );
     }
-    (format!("functions/{name}.md"), text)
+    (path(function), text)
 }

@@ -66,6 +66,11 @@ impl Page {
         format!("{}/{}.md", self.kind.folder(), self.name.trim_start_matches("fgw_"))
     }
 
+    /// Its line on the first page.
+    pub(super) fn entry(&self) -> String {
+        entry(&self.name, &self.path(), &self.schema.description)
+    }
+
     pub(super) fn text(&self) -> String {
         let Page { kind, name, schema } = self;
         let title = kind.title();
@@ -98,12 +103,11 @@ impl Page {
 }
 
 /// The first page: what the provider is, its block, and where credentials come from.
-pub(super) fn index(schema: &Schema, resources: &[Page]) -> String {
+pub(super) fn index(schema: &Schema, contents: &[(&str, Vec<String>)]) -> String {
     let mut text = front_matter("fgw Provider", first_sentence(&schema.description));
     text += &format!("\n# fgw Provider\n\n{}\n", schema.description);
-    text += "\n## Resources\n\n";
-    for page in resources {
-        text += &format!("- [`{}`]({}): {}\n", page.name, page.path(), first_sentence(&page.schema.description));
+    for (title, entries) in contents {
+        text += &format!("\n## {title}\n\n{}", entries.concat());
     }
     text += &format!("\n## Example Usage\n\n{}", quoted(&top().join("examples/provider/provider.tf")));
     text += &format!("\n{}", include_str!("credentials.md"));
@@ -142,6 +146,11 @@ fn heading(file: &Path) -> String {
 }
 
 /// The part of a description that fits into a list of pages.
+/// The line of a page on the first page.
+pub(super) fn entry(name: &str, path: &str, description: &str) -> String {
+    format!("- [`{name}`]({path}): {}\n", first_sentence(description))
+}
+
 fn first_sentence(text: &str) -> &str {
     let end = text.find(". ").or_else(|| text.find(".\n")).map_or(text.len(), |at| at + 1);
     &text[..end]
