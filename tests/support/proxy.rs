@@ -396,7 +396,13 @@ impl Shared {
         };
         let reply = match before {
             Before::Answer(reply) => return Ok(reply),
-            Before::Forward(sent) => self.upstream.forward(call, &sent).await?,
+            Before::Forward(sent) => {
+                let reply = self.upstream.forward(call, &sent).await?;
+                // moto looks through its tables, before it changes them, while another call may be adding to them, and then
+                // ends in an error of Python's. AWS has no such moment.
+                let has_crashed = kind == Kind::Moto && reply.status == 500 && is_page(&reply);
+                if has_crashed { self.upstream.forward(call, &sent).await? } else { reply }
+            }
         };
         let reply = match kind {
             Kind::Moto => self.moto.after(&self.upstream, call, &message, reply).await?,
@@ -411,14 +417,19 @@ impl Shared {
 
 /// How the emulators say that they do not know an action: none of it is an answer that AWS gives to a known one.
 fn not_implemented(reply: &Reply) -> Option<String> {
-    let content = reply.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
     let text = reply.text();
     let code = reply.error_code().unwrap_or_default();
-    let page = reply.status >= 400 && content.starts_with("text/html");
+    let page = reply.status >= 400 && is_page(reply);
     let unknown = ["InvalidAction", "InvalidOperationException", "UnknownOperationException"].contains(&code.as_str());
     let path = reply.status == 404 && text.contains("Unknown API Gateway path");
     (page || unknown || path || reply.status == 501)
         .then(|| format!("not implemented: {} {}", reply.status, text.chars().take(400).collect::<String>()))
+}
+
+/// Whether it is for people to read: the web server of an emulator answers like that, and AWS's API never.
+fn is_page(reply: &Reply) -> bool {
+    let content = reply.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    content.starts_with("text/html")
 }
 
 /// The connection ends without an answer.
