@@ -39,8 +39,9 @@ METHOD = """\
 - Calls are counted by the proxy, retries included. *Looks* are the calls that read before the first that changes
   something; after it, a provider reads to wait for what it has changed (fgw), or to read it again, too (hashicorp/aws).
 - The critical path is the longest chain of calls in which each needs the answer to the one before, times the latency, and
-  the time that NAT gateways are pending. It takes the VPC as made first and alone, as fgw does, so that a killed run leaves
-  nothing without an owner. The chain is stated and not found; each run was searched for its calls, one after the other.
+  the time that NAT gateways are pending. It has what fgw does so that nothing is lost when a run is killed: a look for what
+  an earlier one has left, the VPC made first and alone, and a last tag when all is done. Looks at what was made are not in
+  it, but for the NAT gateways. The chain is stated and not found; each run was searched for its calls, one after the other.
 - A run of fgw takes API Gateway's rate limit into account, ten calls a second after the first forty, as AWS refuses more.
   The emulator does not, and hashicorp/aws, which sends as fast as it is answered, has the benefit of that.
 - All medians. Each run has an account of its own. Binaries are in the page cache.

@@ -57,21 +57,25 @@ impl Calls {
 }
 
 /// The longest chain of calls in which each needs the answer to the one before, empty where none is stated. An apply checks the
-/// credentials twice, as Terraform starts the provider once to plan and once to apply.
+/// credentials and looks up AZs twice: Terraform starts the provider once to plan and once to apply, and plans again in between.
 fn chain(kind: Kind, operation: &str) -> &'static [&'static str] {
     match (kind, operation) {
-        // The VPC is made first and alone, as all else carries its id in its tags. Addresses and subnets are there before the
-        // internet gateway is attached, and the route needs a NAT gateway that is ready.
+        // Nothing is made before it is known that no killed run has left a network of this name. The VPC is made first and
+        // alone, as all else carries its id in its tags. Addresses and subnets are there before the internet gateway is
+        // attached, and the route needs a NAT gateway that is ready. The tag that says that all is done comes last.
         (Kind::Network, "apply") => &[
             "GetCallerIdentity",
             "DescribeAvailabilityZones",
             "GetCallerIdentity",
+            "DescribeAvailabilityZones",
+            "DescribeVpcs",
             "CreateVpc",
             "CreateInternetGateway",
             "AttachInternetGateway",
             "CreateNatGateway",
             "DescribeNatGateways",
             "CreateRoute",
+            "CreateTags",
         ],
         (Kind::Network, "plan") => &["GetCallerIdentity", "DescribeSubnets"],
         // A subnet, and the attachment of the internet gateway, must be without NAT gateways; the VPC without anything.

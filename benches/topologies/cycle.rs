@@ -63,6 +63,8 @@ fn account(topology: &Topology) -> Proxy {
             proxy.account().create_function(&name, source);
         }
     }
+    // An emulator loads a service when it is first called, which takes it seconds.
+    look_at(&proxy);
     proxy.latency(std::time::Duration::from_millis(topology.latency_ms));
     proxy.nat_pending(std::time::Duration::from_secs(topology.nat_pending_s));
     proxy
