@@ -7,7 +7,6 @@ import datetime
 import json
 import pathlib
 import platform
-import subprocess
 import sys
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
@@ -28,12 +27,15 @@ def table(campaigns):
 
 
 def origin(campaigns):
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=PAGE.parent, capture_output=True, text=True)
-    changed = subprocess.run(["git", "status", "--porcelain"], cwd=PAGE.parent, capture_output=True, text=True)
-    where = (commit.stdout.strip() or "an exported tree") + (", with changes" if changed.stdout.strip() else "")
+    names = {}
+    for campaign in sorted(campaigns, key=lambda it: it["name"]):
+        names.setdefault(campaign["commit"], []).append(campaign["name"])
+    several = [f"\n- commit {commit}: {'; '.join(them)}" for commit, them in sorted(names.items())]
+    where = f"commit {next(iter(names))}" if len(names) == 1 else "the commits below"
     minutes = round(sum(it["seconds"] for it in campaigns) / 60)
-    return (f"Run with `make torture` on {datetime.date.today()} at commit {where}, on {platform.system()} "
-            f"{platform.machine()}; {minutes} minutes of tests, two or more side by side.\n")
+    return (f"Run as by `make torture`, written on {datetime.date.today()}, at {where}, on {platform.system()} "
+            f"{platform.machine()}; {minutes} minutes of tests, several side by side.\n"
+            + ("".join(several) + "\n" if len(names) > 1 else ""))
 
 
 def main():

@@ -72,7 +72,7 @@ pub(super) fn campaign<C: Display>(name: &str, mut cases: Vec<C>, run: impl Fn(&
         let line = match only {
             None => Some(json!({
                 "name": name, "runs": cases.len(), "calls": total.calls, "faults": total.faults, "lost": lost,
-                "seconds": begun.elapsed().as_secs(),
+                "seconds": begun.elapsed().as_secs(), "commit": commit(),
             })),
             Some(_) => std::fs::read(&file).ok().map(|earlier| {
                 let earlier = serde_json::from_slice(&earlier).expect("a campaign has written it");
@@ -85,6 +85,14 @@ pub(super) fn campaign<C: Display>(name: &str, mut cases: Vec<C>, run: impl Fn(&
         }
     }
     assert!(lost.is_empty(), "{name}: {} of {} cases did not survive:\n{}", lost.len(), cases.len(), lost.join("\n"));
+}
+
+/// What was checked out, for the page: the campaigns take hours together, and each may run by itself.
+fn commit() -> String {
+    let git = std::process::Command::new("git").args(["describe", "--always", "--dirty= with changes"]).output();
+    let said =
+        git.ok().filter(|it| it.status.success()).map(|it| String::from_utf8_lossy(&it.stdout).trim().to_owned());
+    said.unwrap_or_else(|| "of an exported tree".to_owned())
 }
 
 /// What a whole run counted, where some of its cases have run again.
