@@ -1,12 +1,12 @@
 //! One look at all objects of a kind that anybody waits for: a topology has many, and AWS limits describing calls for
-//! the whole account. Those who wait make the looks themselves, one at a time for all, so that nothing goes on once
-//! nobody waits.
+//! the whole account. Those who wait make the looks themselves, each for all, so that nothing goes on once nobody waits.
+//! Who comes while a look is under way need not wait for its end: a second one may begin, and no more.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, Semaphore, watch};
 
 use super::Session;
 use super::waits::{Look, Over, Pauses};
@@ -17,6 +17,9 @@ const GATHER: Duration = Duration::from_millis(5);
 
 /// How long the look that is made when patience ends may take.
 const LAST_LOOK: Duration = Duration::from_secs(5);
+
+/// How many looks may be under way at once.
+const LOOKS: usize = 2;
 
 /// How many values a filter takes.
 const PER_CALL: usize = 200;
@@ -34,9 +37,13 @@ pub(crate) trait Polled: Sized + Send + Sync {
 /// The objects of one kind that are waited for.
 pub(crate) struct Poller<T> {
     watched: Mutex<Watched>,
-    /// Held by the one who looks for all.
-    lead: tokio::sync::Mutex<()>,
-    /// Where that one tells the others what there was.
+    /// Held by the one who gathers those that are to be looked at next.
+    gather: tokio::sync::Mutex<()>,
+    /// One for each look that may be under way.
+    under_way: Semaphore,
+    /// Tells that a look has ended, also one that was given up.
+    ended: Notify,
+    /// Where the one who looks tells the others what there was.
     rounds: watch::Sender<Round<T>>,
 }
 
@@ -53,6 +60,9 @@ struct Round<T> {
     number: u64,
     seen: Arc<Result<HashMap<String, T>, Failure>>,
 }
+
+/// A look, which tells that it has ended however it does.
+struct Ended<'a>(&'a Notify);
 
 /// Someone's interest in one object, which ends with it.
 struct Interest<'a> {
@@ -84,11 +94,7 @@ impl<T: Polled> Poller<T> {
                 if let Some(pause) = pause {
                     tokio::time::sleep(pause).await;
                 }
-                let _lead = self.lead.lock().await;
-                // Another may have looked while this one waited for the lead.
-                if self.rounds.borrow().number <= after {
-                    self.look(session).await;
-                }
+                self.look(session, after).await;
             };
             let round = tokio::select! {
                 biased;
@@ -134,16 +140,39 @@ impl<T: Polled> Poller<T> {
         (Interest { watched: &self.watched, id }, watched.begun)
     }
 
-    /// Makes a round: looks at everything that is watched and tells all.
-    async fn look(&self, session: &Session) {
-        tokio::time::sleep(GATHER).await;
-        let (ids, number) = {
-            let mut watched = lock(&self.watched);
-            watched.begun += 1;
-            (watched.ids.keys().cloned().collect::<Vec<_>>(), watched.begun)
-        };
-        let seen = Arc::new(describe(session, &ids).await);
-        self.rounds.send_replace(Round { number, seen });
+    /// Sees to it that a round of a higher number than this has ended: waits for one that has begun, or makes one, which
+    /// looks at everything that is watched and tells all.
+    async fn look(&self, session: &Session, after: u64) {
+        loop {
+            let ended = self.ended.notified();
+            let gather = self.gather.lock().await;
+            if self.rounds.borrow().number > after {
+                return;
+            }
+            if lock(&self.watched).begun > after && self.under_way.available_permits() < LOOKS {
+                drop(gather);
+                ended.await;
+                continue;
+            }
+            let _ended = Ended(&self.ended);
+            let _under_way = self.under_way.acquire().await;
+            tokio::time::sleep(GATHER).await;
+            let (ids, number) = {
+                let mut watched = lock(&self.watched);
+                watched.begun += 1;
+                (watched.ids.keys().cloned().collect::<Vec<_>>(), watched.begun)
+            };
+            drop(gather);
+            let seen = Arc::new(describe(session, &ids).await);
+            self.rounds.send_if_modified(|last| {
+                let is_newer = number > last.number;
+                if is_newer {
+                    *last = Round { number, seen };
+                }
+                is_newer
+            });
+            return;
+        }
     }
 }
 
@@ -162,13 +191,25 @@ fn lock(watched: &Mutex<Watched>) -> MutexGuard<'_, Watched> {
 impl<T> Default for Poller<T> {
     fn default() -> Poller<T> {
         let none = Round { number: 0, seen: Arc::new(Ok(HashMap::new())) };
-        Poller { watched: Mutex::default(), lead: Default::default(), rounds: watch::Sender::new(none) }
+        Poller {
+            watched: Mutex::default(),
+            gather: Default::default(),
+            under_way: Semaphore::new(LOOKS),
+            ended: Notify::new(),
+            rounds: watch::Sender::new(none),
+        }
     }
 }
 
 impl<T> Clone for Round<T> {
     fn clone(&self) -> Round<T> {
         Round { number: self.number, seen: self.seen.clone() }
+    }
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.notify_waiters();
     }
 }
 
@@ -252,8 +293,9 @@ mod tests {
         };
         let (early, late) = tokio::join!(wait(&session, "subnet-1", &patience), late);
         early.and(late).unwrap();
-        let asked: Vec<String> = aws.calls(DESCRIBE).iter().map(|call| call["Filter.1.Value.1"].clone()).collect();
-        assert_eq!(asked, ["subnet-1", "subnet-2"]);
+        let asked = aws.calls(DESCRIBE);
+        assert_eq!(asked.len(), 2);
+        assert_eq!((asked[0].get("Filter.1.Value.2"), asked[1]["Filter.1.Value.2"].as_str()), (None, "subnet-2"));
     }
 
     #[tokio::test]

@@ -76,10 +76,12 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
     let (tell_usable, mut told_usable) = tokio::sync::mpsc::unbounded_channel();
     let mut running = FuturesUnordered::new();
     let mut held = plan.held_back();
+    let order = plan.longest_first();
     let all = execution.done.load(Ordering::Relaxed) + plan.ops.len();
     loop {
         let may_start = !execution.stop.is_cancelled();
-        for (position, op) in plan.ops.iter().enumerate() {
+        for &position in &order {
+            let op = &plan.ops[position];
             let enough = if matches!(op.action, Action::Delete { .. }) { &succeeded } else { &usable };
             let is_ready = !started.contains(&position) && !held.contains(&position) && op.waits.is_subset(enough);
             // What goes along with another object has gone with it already: that is no start.

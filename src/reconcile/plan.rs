@@ -99,6 +99,27 @@ impl Plan {
         self.with_those_that_wait((0..self.ops.len()).filter(|at| is_unknown(&self.ops[*at])).collect())
     }
 
+    /// The operations with the longest chain of those that wait for them first: where not all can be in flight at once,
+    /// they decide when the last one can begin.
+    pub(super) fn longest_first(&self) -> Vec<usize> {
+        let mut length = vec![0_usize; self.ops.len()];
+        let mut unsettled = true;
+        while unsettled {
+            unsettled = false;
+            for (position, op) in self.ops.iter().enumerate() {
+                for &before in &op.waits {
+                    if length[before] <= length[position] {
+                        length[before] = length[position] + 1;
+                        unsettled = true;
+                    }
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..self.ops.len()).collect();
+        order.sort_by_key(|&position| std::cmp::Reverse(length[position]));
+        order
+    }
+
     /// These operations, those that wait for them, those that wait for the latter, and so on.
     pub(super) fn with_those_that_wait(&self, mut held: BTreeSet<usize>) -> BTreeSet<usize> {
         loop {
