@@ -20,6 +20,19 @@ async fn a_network_is_created_changed_and_destroyed() {
 }
 
 #[tokio::test]
+async fn what_nat_gateways_wait_for_is_made_before_all_else() {
+    let mut terraform = Terraform::<FourTierVpc>::new(6);
+    terraform.assert_applies(&network(&[("num_nat_gateways", 6.into())])).await;
+    let calls = terraform.account.take_calls();
+    // As many as may be in flight at once, of twice as many that need the VPC alone.
+    let first = &calls[..24];
+    let awaited = (0..6).flat_map(|index| [format!("create eip.{index}"), format!("create subnet.public.{index}")]);
+    for call in awaited.chain(["create internet_gateway".to_string()]) {
+        assert!(first.contains(&call), "{call} is not among {first:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_range_of_another_source_takes_the_place_of_the_old_one_and_exchanges_no_subnet() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let of_pool = network(&[("enable_ipv6", true.into()), ("ipv6_ipam_pool_id", "ipam-pool-1".into())]);
