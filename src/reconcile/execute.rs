@@ -74,6 +74,7 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
     // Those that have succeeded, and those in flight whose objects can be used already.
     let mut usable: BTreeSet<usize> = BTreeSet::new();
     let (tell_usable, mut told_usable) = tokio::sync::mpsc::unbounded_channel();
+    let tell_usable = &tell_usable;
     let mut running = FuturesUnordered::new();
     let mut held = plan.held_back();
     let order = plan.longest_first();
@@ -88,7 +89,6 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
             let is_over = matches!(op.action, Action::Delete { along_with: Some(_), .. });
             if (is_over || (may_start && running.len() < IN_FLIGHT)) && is_ready {
                 started.insert(position);
-                let tell_usable = tell_usable.clone();
                 running.push(async move {
                     let begun = Instant::now();
                     let usable = || {
@@ -162,7 +162,7 @@ impl Execution<'_> {
     async fn run(&self, action: &Action, usable: &(dyn Fn() + Send + Sync)) -> Result<String, Failure> {
         match action {
             Action::Create(object) => self.create(object, usable).await,
-            Action::Update { id, before, certain, to } => self.update(id, before, *certain, to, usable).await,
+            Action::Update { id, before, certain, to } => self.update(id, before, *certain, to).await,
             Action::Delete { entry, along_with } => self.delete(entry, along_with.is_some()).await,
         }
     }
@@ -177,14 +177,7 @@ impl Execution<'_> {
         self.finish(object)
     }
 
-    async fn update(
-        &self,
-        old_id: &str,
-        before: &Spec,
-        certain: bool,
-        to: &Object,
-        usable: &(dyn Fn() + Send + Sync),
-    ) -> Result<String, Failure> {
+    async fn update(&self, old_id: &str, before: &Spec, certain: bool, to: &Object) -> Result<String, Failure> {
         // What it no longer needs has to be let go of, by its id.
         let needs = to.spec.needs().into_iter().chain(before.needs());
         let needed = self.needed(needs.map(|need| need.key));
@@ -199,7 +192,8 @@ impl Execution<'_> {
         let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
         let learned = |learned: Learned| self.record_learned(&to.key, learned);
         let from = certain.then_some(before);
-        self.cloud.update(&work, old_id, from, to, &Record { id: &id, learned: &learned, usable }).await?;
+        // Who waits for an update waits for its end: it may be what they need of it.
+        self.cloud.update(&work, old_id, from, to, &Record { id: &id, learned: &learned, usable: &|| () }).await?;
         self.finish(to)
     }
 

@@ -145,12 +145,12 @@ fn heading(file: &Path) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// The part of a description that fits into a list of pages.
 /// The line of a page on the first page.
 pub(super) fn entry(name: &str, path: &str, description: &str) -> String {
     format!("- [`{name}`]({path}): {}\n", first_sentence(description))
 }
 
+/// The part of a description that fits into a list of pages.
 fn first_sentence(text: &str) -> &str {
     let end = text.find(". ").or_else(|| text.find(".\n")).map_or(text.len(), |at| at + 1);
     &text[..end]
