@@ -23,7 +23,9 @@ pub(crate) fn measure(settings: &Settings, results: &mut Results) {
     let network = Topology::of(Kind::Network).azs(3);
     let places: Vec<(&Side, Workspace)> =
         settings.sides.iter().map(|side| (side, Workspace::new(&network, side, &proxy))).collect();
+    let bare = Workspace::without_provider();
     let mut all = vec![(Vec::new(), Vec::new()); places.len()];
+    let mut alone = Vec::new();
     // The first round brings the binaries into the page cache and does not count.
     for round in 0..=repeated {
         for ((side, workspace), (handshakes, validations)) in places.iter().zip(&mut all) {
@@ -34,6 +36,10 @@ pub(crate) fn measure(settings: &Settings, results: &mut Results) {
                 validations.push(ms(validation));
             }
         }
+        let validation = terraform(bare.path(), &["validate", "-no-color"]).wall;
+        if round > 0 {
+            alone.push(ms(validation));
+        }
     }
     for (side, (handshakes, validations)) in settings.sides.iter().zip(all) {
         let bytes = side.binary.metadata().expect("the binary is there").len();
@@ -41,6 +47,7 @@ pub(crate) fn measure(settings: &Settings, results: &mut Results) {
         let zipped = side.is_fgw.then(|| zipped(side));
         results.add_start(json!({
             "side": side.name, "bytes": bytes, "zipped_bytes": zipped, "handshake_ms": handshakes, "validate_ms": validations,
+            "validate_alone_ms": alone,
         }));
     }
 }

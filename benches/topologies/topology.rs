@@ -137,9 +137,7 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub(crate) fn new(topology: &Topology, side: &Side, proxy: &Proxy) -> Self {
-        let folder = tempfile::Builder::new().prefix("fgw-bench-").tempdir().expect("a temporary directory");
-        reaper::directory_made(folder.path());
-        let workspace = Self { folder };
+        let workspace = Self::empty();
         let configuration = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("benches")
             .join(side.name)
@@ -154,6 +152,20 @@ impl Workspace {
         workspace.write("main.tf", &configuration);
         workspace.write("terraformrc", &overrides);
         workspace.set(topology, side, proxy, false);
+        workspace
+    }
+
+    fn empty() -> Self {
+        let folder = tempfile::Builder::new().prefix("fgw-bench-").tempdir().expect("a temporary directory");
+        reaper::directory_made(folder.path());
+        Self { folder }
+    }
+
+    /// A configuration that needs no provider, to see what Terraform takes by itself.
+    pub(crate) fn without_provider() -> Self {
+        let workspace = Self::empty();
+        workspace.write("main.tf", "output \"none\" {\n  value = 1\n}\n");
+        workspace.write("terraformrc", "");
         workspace
     }
 
