@@ -138,6 +138,11 @@ def without_polls(sample):
     return sample["looks"] + sample["changing"]
 
 
+def walked(sample):
+    """How many calls a run has made one after the other."""
+    return len(sample["walked"])
+
+
 def ratios(measured, heading):
     rows = []
     for topology in measured.topologies:
@@ -217,9 +222,10 @@ def starts(part):
     rows = []
     for start in part["start"]:
         zipped = megabytes(start["zipped_bytes"], 1) if start["zipped_bytes"] else NOT_MEASURED
+        validations = [seconds(statistics.median(start[name])) for name in ["validate_ms", "validate_alone_ms"]]
         rows.append([
             SIDES[start["side"]], f"{statistics.median(start['handshake_ms']):.1f} ms", f"{min(start['handshake_ms']):.1f} ms",
-            seconds(statistics.median(start["validate_ms"])), seconds(statistics.median(start["validate_alone_ms"])), megabytes(start["bytes"], 1), zipped, len(start["handshake_ms"]),
+            *validations, megabytes(start["bytes"], 1), zipped, len(start["handshake_ms"]),
         ])
     return "## Start and size\n\n" + table(heads, rows)
 
@@ -246,32 +252,30 @@ def goals(parts, network, grown):
         add(what, limit, value, shown(value) if value is not None else "", goal, why)
 
     at = lambda latency, pending=0: network.find(azs=3, latency_ms=latency, nat_pending_s=pending)
-    ours = lambda topology, operation, of: network.median(topology, "fgw", operation, of)
-    walked = lambda topology, operation: ours(topology, operation, lambda sample: len(sample["walked"]))
-    in_path = lambda topology, operation: ours(topology, operation, lambda sample: len(sample["chain"]))
+    of_fgw = lambda topology, operation, of: network.median(topology, "fgw", operation, of) if topology else None
 
     def plan_at_once():
         took, emulator, terraform, provider = (
-            seconds(ours(at(0), "plan", of)) for of in ["wall_ms", "emulator_ms", "terraform_cpu_ms", "provider_cpu_ms"])
+            seconds(of_fgw(at(0), "plan", of)) for of in ["wall_ms", "emulator_ms", "terraform_cpu_ms", "provider_cpu_ms"])
         return (f"Of {took} the emulator was at work for {emulator}, one call after the other; Terraform took {terraform} of CPU, "
                 f"the provider {provider}, in all its starts. Fewer calls would need less of what is looked at.")
 
     def slow_gateways():
-        beside = seconds(ours(slow, "apply", "wall_ms") - pending * 1000)
+        beside = seconds(of_fgw(slow, "apply", "wall_ms") - pending * 1000)
         ready = at(slow["latency_ms"])
         return (f"Beside the wait it took {beside}, and an apply whose gateways are ready at once takes "
-                f"{seconds(ours(ready, 'apply', 'wall_ms'))}: Terraform with its starts of the provider, "
-                f"{walked(ready, 'apply'):g} calls one after the other, and an emulator that was at work for "
-                f"{seconds(ours(slow, 'apply', 'emulator_ms'))}, one call after the other, where AWS answers all at once. Pauses "
+                f"{seconds(of_fgw(ready, 'apply', 'wall_ms'))}: Terraform with its starts of the provider, "
+                f"{of_fgw(ready, 'apply', walked):g} calls one after the other, and an emulator that was at work for "
+                f"{seconds(of_fgw(slow, 'apply', 'emulator_ms'))}, one call after the other, where AWS answers all at once. Pauses "
                 "between looks are an eighth of the time waited, so that a sixteenth of it is lost on average; shorter ones "
                 "would be more calls.")
 
     def far_away():
-        more = walked(far, "apply") - in_path(far, "apply")
+        more = of_fgw(far, "apply", walked) - of_fgw(far, "apply", lambda sample: len(sample["chain"]))
         return (f"{more:g} calls more than the path has are waited for one after the other, which is {seconds(more * 200)}: looks "
                 "whether AWS shows what it was told, above all the attachment of the internet gateway, without which a NAT "
                 "gateway fails for good, and the last of the routes. The rest is Terraform with its starts of the provider, and "
-                f"an emulator that was at work for {seconds(ours(far, 'apply', 'emulator_ms'))}, one call after the other, where "
+                f"an emulator that was at work for {seconds(of_fgw(far, 'apply', 'emulator_ms'))}, one call after the other, where "
                 "AWS answers all at once.")
 
     def memory():
@@ -290,18 +294,18 @@ def goals(parts, network, grown):
     share("apply, 50 ms, NAT gateways ready at once", at(50), "apply", "wall_ms", 8)
     slow = next((it for it in network.topologies if it["nat_pending_s"]), None)
     pending = slow["nat_pending_s"] if slow else 0
-    apply = network.median(slow, "fgw", "apply", "wall_ms") if slow else None
+    apply = of_fgw(slow, "apply", "wall_ms")
     plain(f"apply, 50 ms, NAT gateways pending for t = {pending or 5} s", (pending + 1.5) * 1000, apply, seconds, "at most t + 1.5 s",
           slow_gateways)
     far = at(200)
-    apply = network.median(far, "fgw", "apply", "wall_ms") if far else None
-    bound = network.median(far, "fgw", "apply", "bound_ms") if far else None
+    apply = of_fgw(far, "apply", "wall_ms")
+    bound = of_fgw(far, "apply", "bound_ms")
     shown = lambda value: f"{seconds(value)}, {value / bound:.2f} times {seconds(bound)}"
     plain("apply, 200 ms", 1.5 * bound if bound else 1, apply, shown, "at most 1.5 times the critical path", far_away)
     share("destroy, 50 ms", at(50), "destroy", "wall_ms", 8)
     share("memory of the provider, apply at 50 ms", at(50), "apply", "peak_kb", 15, memory)
     for operation, limit in [("apply", 80), ("plan", 16), ("destroy", 65)]:
-        calls = network.median(at(0), "fgw", operation, without_polls) if at(0) else None
+        calls = of_fgw(at(0), operation, without_polls)
         plain(f"AWS calls without polls: {operation}", limit, calls, lambda value: f"{value:g}", f"at most {limit}")
     sizes = [topology for topology in grown.topologies if topology["kind"] == "network" and topology["copies"] == 1]
     counts = {grown.median(topology, "fgw", "plan", all_calls) for topology in sizes}
@@ -333,7 +337,7 @@ def paths(network):
             wall, bound = (network.median(topology, "fgw", operation, of) for of in ["wall_ms", "bound_ms"])
             if bound:
                 rows.append([title(topology), operation, seconds(bound), seconds(wall), f"{wall / bound:.2f}",
-                             f"{network.median(topology, 'fgw', operation, lambda sample: len(sample['walked'])):g}"])
+                             f"{network.median(topology, 'fgw', operation, walked):g}"])
     if not rows:
         return ""
     text = "## The critical path\n\n" + table(["", "operation", "critical path", "fgw", "times", "calls one after the other"], rows, left=2)
