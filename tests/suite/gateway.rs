@@ -1,4 +1,5 @@
-//! `fgw_http_gateway` under real Terraform: gateways on ministack that are made, called, changed, damaged and destroyed.
+//! `fgw_http_gateway` on ministack: gateways that are created, called, changed, damaged and destroyed, in the stand-in for
+//! Terraform, and under Terraform where only that can show it.
 
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
@@ -77,6 +78,15 @@ struct Bed {
 
 impl Bed {
     fn new() -> Self {
+        Self::on(|proxy| Workspace::without_terraform(proxy, ""))
+    }
+
+    /// Under Terraform: for what only Terraform can show.
+    fn with_terraform() -> Self {
+        Self::on(Workspace::new)
+    }
+
+    fn on(workspace: impl FnOnce(&Proxy) -> Workspace) -> Self {
         let proxy = Proxy::ministack();
         for name in ["orders", "users"] {
             let body = format!("'{name} ' + event['rawPath']");
@@ -88,7 +98,7 @@ impl Bed {
             let source = format!("def handler(event, context):\n    return {{'isAuthorized': {allowed}}}\n");
             proxy.account().create_function(name, &source);
         }
-        let workspace = Workspace::new(&proxy);
+        let workspace = workspace(&proxy);
         Self { proxy, workspace }
     }
 

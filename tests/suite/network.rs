@@ -1,4 +1,5 @@
-//! `fgw_four_tier_vpc` under real Terraform, against moto behind the proxy.
+//! `fgw_four_tier_vpc` against moto behind the proxy: behavior in the stand-in for Terraform, and what Terraform itself must
+//! show under Terraform.
 
 #[path = "network/acl.rs"]
 mod acl;
@@ -102,6 +103,18 @@ impl Bed {
 
     /// With further lines in the provider block.
     fn with_provider(lines: &str) -> Self {
+        let proxy = Proxy::moto();
+        let workspace = Workspace::without_terraform(&proxy, lines);
+        Self { workspace, proxy }
+    }
+
+    /// Under Terraform: for what only Terraform can show.
+    fn with_terraform() -> Self {
+        Self::with_terraform_and("")
+    }
+
+    /// The same, with further lines in the provider block.
+    fn with_terraform_and(lines: &str) -> Self {
         let proxy = Proxy::moto();
         let workspace = Workspace::with_provider(&proxy, lines);
         Self { workspace, proxy }

@@ -13,7 +13,9 @@
 #![allow(dead_code)]
 
 pub(crate) mod emulator;
+mod host;
 pub(crate) mod http;
+mod kept;
 pub(crate) mod listing;
 pub(crate) mod permissions;
 pub(crate) mod proxy;

@@ -1,4 +1,5 @@
-//! Real Terraform in a directory of its own, with the built provider and the endpoints of a proxy.
+//! Terraform in a directory of its own, with the built provider and the endpoints of a proxy; or the stand-in for Terraform
+//! ([`super::host`]) in its place.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,8 +11,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::host::{Host, Outcome};
 use super::proxy::Proxy;
-use super::reaper;
+use super::{kept, reaper};
 
 /// The services whose endpoint goes to the proxy, under the names that hashicorp/aws gives them.
 const SERVICES: &[&str] = &["ec2", "sts", "apigatewayv2", "cloudwatchlogs", "lambda", "kms", "acm", "route53"];
@@ -29,6 +31,8 @@ pub(crate) struct Workspace {
     provider: String,
     variables: BTreeMap<String, String>,
     within: Duration,
+    /// The stand-in for Terraform, where no Terraform runs.
+    host: Option<Host>,
 }
 
 impl Workspace {
@@ -40,6 +44,14 @@ impl Workspace {
     /// The same, with further lines in the provider block.
     pub(crate) fn with_provider(proxy: &Proxy, lines: &str) -> Self {
         Self::with_blocks(&Self::block(proxy, lines))
+    }
+
+    /// The same without Terraform: the test's own process drives the provider, at a fraction of the cost. See
+    /// [`super::host`] for what that can show.
+    pub(crate) fn without_terraform(proxy: &Proxy, lines: &str) -> Self {
+        let mut workspace = Self::with_provider(proxy, lines);
+        workspace.host = Some(Host::new(workspace.path()));
+        workspace
     }
 
     /// A provider block for this proxy, with further lines in it such as `alias = "other"`.
@@ -92,6 +104,7 @@ impl Workspace {
 
     /// An environment variable of every run from now on.
     pub(crate) fn env(&mut self, name: &str, value: &str) {
+        assert!(self.host.is_none(), "a test with an environment of its own needs Terraform");
         self.variables.insert(name.into(), value.into());
     }
 
@@ -105,12 +118,18 @@ impl Workspace {
     }
 
     pub(crate) fn validate(&self) -> Run {
+        if let Some(host) = &self.host {
+            return Run::of("validate", host.validate());
+        }
         self.run(&["validate", "-no-color"])
     }
 
     /// Plans into a file, which [`Workspace::plan_json`] and [`Workspace::apply_plan`] read. Code 0: nothing to do, 1: error,
     /// 2: changes. Further options such as `-refresh=false`, `-refresh-only`, `-destroy`.
     pub(crate) fn plan(&self, options: &[&str]) -> Run {
+        if let Some(host) = &self.host {
+            return Run::of("plan", host.plan(options));
+        }
         let own = ["plan", "-no-color", "-input=false", "-detailed-exitcode", "-out=plan.bin"];
         self.run(&[&own[..], options].concat())
     }
@@ -119,6 +138,14 @@ impl Workspace {
     pub(crate) fn plan_json(&self, options: &[&str]) -> Value {
         let plan = self.plan(options);
         assert!(plan.code != 1, "the plan fails:\n{plan}");
+        self.shown_plan()
+    }
+
+    /// What the last [`Workspace::plan`] wrote, as JSON.
+    pub(crate) fn shown_plan(&self) -> Value {
+        if let Some(host) = &self.host {
+            return host.shown_plan();
+        }
         let shown = self.run(&["show", "-json", "plan.bin"]);
         serde_json::from_str(&shown.succeeded().stdout).expect("terraform show -json prints JSON")
     }
@@ -130,28 +157,60 @@ impl Workspace {
     }
 
     pub(crate) fn apply(&self, options: &[&str]) -> Run {
+        if let Some(host) = &self.host {
+            return Run::of("apply", host.apply(options));
+        }
         let own = ["apply", "-no-color", "-input=false", "-auto-approve"];
         self.run(&[&own[..], options].concat())
     }
 
     /// Applies what the last [`Workspace::plan`] wrote.
     pub(crate) fn apply_plan(&self) -> Run {
+        if let Some(host) = &self.host {
+            return Run::of("apply", host.apply_plan());
+        }
         self.run(&["apply", "-no-color", "-input=false", "plan.bin"])
     }
 
     pub(crate) fn destroy(&self) -> Run {
+        if let Some(host) = &self.host {
+            return Run::of("destroy", host.apply(&["-destroy"]));
+        }
         self.run(&["destroy", "-no-color", "-input=false", "-auto-approve"])
     }
 
     pub(crate) fn import(&self, address: &str, id: &str) -> Run {
+        if let Some(host) = &self.host {
+            return Run::of("import", host.import(address, id));
+        }
         self.run(&["import", "-no-color", "-input=false", address, id])
     }
 
     /// Forgets a resource and imports it by its id.
     pub(crate) fn reimport(&self, address: &str) {
         let id = self.state().attribute(address, "id").as_str().expect("it has an id").to_owned();
-        self.run(&["state", "rm", address]).succeeded();
+        self.forget(address);
         self.import(address, &id).succeeded();
+    }
+
+    /// `terraform state rm`: drops a resource from the state and nothing else.
+    pub(crate) fn forget(&self, address: &str) {
+        match &self.host {
+            Some(host) => host.forget(address),
+            None => {
+                self.run(&["state", "rm", address]).succeeded();
+            }
+        }
+    }
+
+    /// `terraform untaint`: keeps what a failed create has left, for the next apply to finish.
+    pub(crate) fn untaint(&self, address: &str) {
+        match &self.host {
+            Some(host) => host.untaint(address),
+            None => {
+                self.run(&["untaint", address]).succeeded();
+            }
+        }
     }
 
     /// Forgets the resource that the examples of imports in a folder are about and takes it back, once by the command and
@@ -165,11 +224,11 @@ impl Workspace {
         let id = self.state().attribute(address, "id").as_str().expect("it has an id").to_owned();
         assert!(block.contains(address) && block.contains(shown), "both are about {address} {shown}: {block}");
 
-        self.run(&["state", "rm", address]).succeeded();
+        self.forget(address);
         self.import(address, &id).succeeded();
         self.assert_nothing_to_do();
 
-        self.run(&["state", "rm", address]).succeeded();
+        self.forget(address);
         self.write("import.tf", &block.replace(shown, &id));
         let plan = self.plan(&[]);
         assert!(plan.says("1 to import, 0 to add, 0 to change, 0 to destroy"), "{plan}");
@@ -181,7 +240,7 @@ impl Workspace {
     /// Forgets a resource, whose configuration is gone, and takes it back with the one that Terraform writes for it, which
     /// must plan nothing.
     pub(crate) fn generate(&self, address: &str, id: &str) {
-        self.run(&["state", "rm", address]).succeeded();
+        self.forget(address);
         self.config(&format!("import {{\n  to = {address}\n  id = \"{id}\"\n}}\n"));
         let plan = self.run(&["plan", "-no-color", "-input=false", "-generate-config-out=generated.tf"]);
         assert!(plan.says("1 to import, 0 to add, 0 to change, 0 to destroy"), "{plan}");
@@ -196,6 +255,9 @@ impl Workspace {
 
     /// The state file; an empty state if there is none yet. A Terraform that was killed leaves an empty file.
     pub(crate) fn state(&self) -> State {
+        if let Some(host) = &self.host {
+            return State(host.state());
+        }
         let text = fs::read_to_string(self.path().join("terraform.tfstate")).unwrap_or_default();
         let text = if text.is_empty() { "{}" } else { &text };
         State(serde_json::from_str(text).expect("terraform writes its state as JSON"))
@@ -214,6 +276,7 @@ impl Workspace {
 
     /// Starts a command and leaves it running.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
+        assert!(self.host.is_none(), "a test that runs terraform {} needs Terraform", arguments.join(" "));
         let output = |name: &str| {
             let file = tempfile::Builder::new().prefix(name).tempfile_in(self.path()).expect("the directory is ours");
             file.keep().expect("the file is ours")
@@ -253,13 +316,17 @@ impl Workspace {
             .stderr(stderr)
             // A group of its own: Ctrl-C in a terminal reaches Terraform and provider together, and so does ours.
             .process_group(0);
+        if !self.variables.contains_key("TF_LOG") {
+            command.env("TF_LOG_PROVIDER", "DEBUG").env("TF_LOG_PATH", self.path().join("provider.log"));
+        }
         command
     }
 
     fn in_new_directory(provider: String) -> Self {
         let directory = tempfile::Builder::new().prefix("fgw-terraform-").tempdir().expect("a temporary directory");
         reaper::directory_made(directory.path());
-        let workspace = Self { directory, provider, variables: BTreeMap::new(), within: Duration::from_secs(120) };
+        let variables = BTreeMap::new();
+        let workspace = Self { directory, provider, variables, within: Duration::from_secs(120), host: None };
         let built =
             Path::new(env!("CARGO_BIN_EXE_terraform-provider-fgw")).parent().expect("a binary is in a directory");
         workspace.write(
@@ -271,6 +338,14 @@ impl Workspace {
         );
         workspace.write("provider.tf", &workspace.provider);
         workspace
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        if let Some(directory) = kept::directory() {
+            kept::copy(self.path(), &directory);
+        }
     }
 }
 
@@ -403,6 +478,10 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    fn of(command: &str, outcome: Outcome) -> Self {
+        Self { command: command.into(), code: outcome.code, stdout: outcome.stdout, stderr: outcome.stderr }
+    }
+
     /// Panics with the output unless the command succeeded.
     pub(crate) fn succeeded(&self) -> &Self {
         assert_eq!(self.code, 0, "{self}");

@@ -9,7 +9,7 @@ use crate::support::proxy::Proxy;
 
 #[test]
 fn a_gateway_costs_a_call_for_each_object_and_few_beside() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.config(&protected(&bed, 10));
     bed.workspace.apply(&[]).succeeded();
     let objects = bed.attribute("aws_objects").as_object().map_or(0, serde_json::Map::len);

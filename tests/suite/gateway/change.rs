@@ -28,8 +28,7 @@ impl Bed {
         let slots = self.slots();
         let plan = self.workspace.plan(&[]);
         assert_eq!(plan.code, 2, "there is something to change: {plan}");
-        let shown = self.workspace.run(&["show", "-json", "plan.bin"]);
-        let shown: Value = serde_json::from_str(&shown.succeeded().stdout).expect("it prints JSON");
+        let shown = self.workspace.shown_plan();
         let changes = shown["resource_changes"].as_array().expect("a list");
         let change = &changes.iter().find(|it| it["address"] == THIS).expect("the gateway is there")["change"];
         assert_eq!(change["actions"], serde_json::json!(["update"]), "{plan}");

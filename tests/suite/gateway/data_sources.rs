@@ -98,7 +98,7 @@ fn a_gateway_that_is_not_there_or_not_alone_is_an_error_that_says_what_to_do() {
 
 #[test]
 fn a_gateway_of_the_same_run_is_read_after_it_was_made() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.config(&json!({ "route_config": { "GET /orders": bed.to("orders") } }));
     let named = "data \"fgw_http_gateway\" \"named\" {\n  name = \"shop\"\n  depends_on = [fgw_http_gateway.this]\n}\n";
     let outputs = "output \"by_id\" {\n  value = data.fgw_http_gateway.found.route_ids\n}\noutput \"by_name\" {\n  value = \

@@ -120,7 +120,7 @@ fn a_record_is_made_follows_the_domain_new_one_first_and_is_removed() {
 
     // State is lost: the record is found again by the domain that it leads to.
     let api = text(&bed.attribute("id"));
-    bed.workspace.run(&["state", "rm", THIS]).succeeded();
+    bed.workspace.forget(THIS);
     bed.workspace.import(THIS, &api).succeeded();
     assert_eq!(bed.attribute("aws_objects")["dns_record"], format!("{}_shop.example.com_A", zone.id));
     bed.destroy();

@@ -318,7 +318,7 @@ fn a_domain_and_a_mapping_whose_answers_are_lost_are_made_once() {
     // State is lost: everything is found again.
     let api = text(&bed.attribute("id"));
     let target = bed.attribute("domain_target")["domain_name"].clone();
-    bed.workspace.run(&["state", "rm", THIS]).succeeded();
+    bed.workspace.forget(THIS);
     bed.workspace.import(THIS, &api).succeeded();
     let objects = bed.attribute("aws_objects");
     assert_eq!(objects["domain"], NAME, "{objects}");
@@ -380,7 +380,7 @@ fn paths_that_others_have_mapped_are_told_by_the_plan_and_those_to_other_apis_ke
 
 #[test]
 fn a_domain_that_a_killed_update_has_made_is_told_and_removed_or_finished() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.certificate("*.example.com");
     bed.apply(&bed.with_domain(NAME));
     let other = "www.example.com";

@@ -7,7 +7,7 @@ use super::{Bed, text};
 
 #[test]
 fn damage_is_shown_and_mended_and_what_others_added_stays() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.apply(&json!({
         "cors_configuration": { "allow_origins": ["https://shop.example"] },
         "route_config": { "GET /a": bed.to("orders"), "GET /b": bed.to("users") },

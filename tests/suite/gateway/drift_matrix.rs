@@ -279,7 +279,7 @@ fn a_statement_of_ours_that_lets_in_something_else_is_exchanged() {
 
 #[test]
 fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let ignoring = with(
         &shop(&bed),
         &json!({

@@ -11,7 +11,7 @@ use crate::support::http;
 #[test]
 fn the_examples_apply_and_destroy() {
     for example in all() {
-        let bed = Bed::new();
+        let bed = Bed::with_terraform();
         bed.workspace.write("main.tf", &prepared(&bed, &example));
         bed.apply_config();
         let url = bed.workspace.state().output("url").clone();
@@ -22,7 +22,7 @@ fn the_examples_apply_and_destroy() {
 
 #[test]
 fn the_first_example_comes_back_by_the_examples_of_imports() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.workspace.write("main.tf", &prepared(&bed, &directory().join("resource.tf")));
     bed.apply_config();
     bed.workspace.import_as_shown(&directory());
@@ -31,7 +31,7 @@ fn the_first_example_comes_back_by_the_examples_of_imports() {
 
 #[test]
 fn the_example_with_authorizers_lets_in_whom_it_says() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.workspace.write("main.tf", &prepared(&bed, &directory().join("authorizers.tf")));
     let account = bed.proxy.account();
     let customer = "event['headers'].get('x-customer') == 'known'";

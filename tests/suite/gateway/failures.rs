@@ -38,7 +38,7 @@ fn assert_state_is_true(bed: &Bed) {
 
 #[test]
 fn a_refused_route_leaves_the_rest_in_state_and_the_tainted_gateway_can_be_kept_and_finished() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let refused = Fault::on("CreateRoute").when(|call| call.param("routeKey") == "GET /b");
     bed.proxy.fault(refused.answer(403, "AccessDeniedException", "a policy forbids it"));
     bed.config(&shop(&bed));
@@ -53,7 +53,7 @@ fn a_refused_route_leaves_the_rest_in_state_and_the_tainted_gateway_can_be_kept_
     assert_eq!(bed.proxy.account().list_of("apis")[0]["tags"]["fgw:state"], "incomplete");
 
     bed.proxy.clear_faults();
-    bed.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
+    bed.workspace.untaint(THIS);
     let slots = bed.slots();
     bed.apply_config();
     assert_eq!(bed.told(&slots), ["CreateRoute GET /b", "CreateStage $default", "TagResource api"]);
@@ -64,7 +64,7 @@ fn a_refused_route_leaves_the_rest_in_state_and_the_tainted_gateway_can_be_kept_
 
 #[test]
 fn a_tainted_gateway_without_a_stage_is_rebuilt_and_nothing_of_it_stays_behind() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.proxy.fault(Fault::on("CreateStage").answer(403, "AccessDeniedException", "a policy forbids it"));
     bed.config(&shop(&bed));
     bed.workspace.apply(&[]).failed_with("CreateStage answered AccessDeniedException: a policy forbids it");
@@ -93,7 +93,7 @@ fn a_tainted_gateway_without_a_stage_is_rebuilt_and_nothing_of_it_stays_behind()
 
 #[test]
 fn a_tainted_gateway_without_a_stage_is_destroyed_whole() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.proxy.fault(Fault::on("CreateStage").answer(403, "AccessDeniedException", "a policy forbids it"));
     bed.config(&shop(&bed));
     bed.workspace.apply(&[]).failed_with("CreateStage answered AccessDeniedException");
@@ -129,7 +129,7 @@ fn a_failed_update_says_what_is_left_and_the_next_apply_does_only_that() {
 
 #[test]
 fn ctrl_c_during_a_create_finishes_what_is_in_flight_and_the_next_apply_goes_on() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.proxy.latency(Duration::from_millis(150));
     bed.config(&shop(&bed));
     let run = bed.workspace.apply_interrupted(|| bed.proxy.succeeded("CreateIntegration") >= 1);
@@ -138,7 +138,7 @@ fn ctrl_c_during_a_create_finishes_what_is_in_flight_and_the_next_apply_goes_on(
     assert_eq!(bed.proxy.count("CreateStage"), 0, "nothing new was started");
     assert!(bed.workspace.state().is_tainted(THIS));
     assert_state_is_true(&bed);
-    bed.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
+    bed.workspace.untaint(THIS);
     bed.apply_config();
     assert_state_is_true(&bed);
     assert_eq!(bed.call("GET", "/c", None).body, "orders /c");

@@ -198,14 +198,13 @@ fn a_log_group_that_others_made_in_the_place_of_ours_is_never_touched() {
     assert_eq!(theirs("the end of access logs"), as_made);
 
     // Nor does a destroy touch it, whether anybody has looked since or not.
-    for refresh in ["-refresh=true", "-refresh=false"] {
+    for (refresh, options) in [("with a refresh", &["-destroy"][..]), ("without", &["-destroy", "-refresh=false"])] {
         account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
         bed.apply(&shop(&bed));
         account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
         std::thread::sleep(std::time::Duration::from_millis(5));
         account.boto("logs", "create_log_group", json!({ "logGroupName": "/shop/access" }));
-        let options = ["destroy", "-no-color", "-input=false", "-auto-approve", refresh];
-        bed.workspace.run(&options).succeeded();
+        bed.workspace.apply(options).succeeded();
         theirs(refresh);
         account.assert_nothing_of_ours_is_left();
     }
@@ -230,7 +229,7 @@ fn a_log_group_that_is_there_is_taken_only_after_it_was_handed_over() {
     }
 
     // Another name, for the same API.
-    bed.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
+    bed.workspace.untaint(THIS);
     let mut renamed = shop(&bed);
     renamed["access_log_logservice_group_name"] = "/shop/other".into();
     bed.apply(&renamed);
@@ -252,7 +251,7 @@ fn a_log_group_that_is_there_is_taken_only_after_it_was_handed_over() {
 /// alone says which of them are ours.
 #[test]
 fn a_route_of_others_as_we_would_make_it_stays_theirs_when_private_state_is_lost() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.apply(&shop(&bed));
     let integration = json!({
         "IntegrationType": "AWS_PROXY", "IntegrationUri": bed.to("orders")["faas_function_arn"],

@@ -32,7 +32,7 @@ fn comes_back(bed: &Bed, attributes: &Value) {
     reimport(bed, THIS);
     assert_eq!(bed.attribute("aws_objects"), objects);
     bed.workspace.assert_nothing_to_do();
-    bed.workspace.run(&["plan", "-refresh=false", "-detailed-exitcode", "-no-color", "-input=false"]).succeeded();
+    bed.workspace.plan(&["-refresh=false"]).succeeded();
     generates(bed);
     bed.config(attributes);
     bed.workspace.assert_nothing_to_do();
@@ -87,7 +87,7 @@ pub(super) fn whole(bed: &Bed) -> Value {
 #[test]
 fn every_example_comes_back_by_its_id() {
     for example in examples::all() {
-        let bed = Bed::new();
+        let bed = Bed::with_terraform();
         let body = examples::prepared(&bed, &example);
         bed.workspace.config(&body);
         bed.workspace.apply(&[]).succeeded();
@@ -114,14 +114,14 @@ fn every_example_comes_back_by_its_id() {
 
 #[test]
 fn everything_that_a_gateway_says_comes_back() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.apply(&whole(&bed));
     comes_back(&bed, &whole(&bed));
 }
 
 #[test]
 fn a_gateway_without_settings_comes_back() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let attributes = json!({ "route_config": { "$default": bed.to("orders") } });
     bed.apply(&attributes);
     comes_back(&bed, &attributes);
@@ -129,7 +129,7 @@ fn a_gateway_without_settings_comes_back() {
 
 #[test]
 fn a_domain_with_its_record_and_logs_that_go_to_a_stream_come_back() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let account = bed.proxy.account();
     account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
     let key = account.boto("kms", "create_key", json!({}))["KeyMetadata"]["Arn"].clone();
@@ -151,7 +151,7 @@ fn a_domain_with_its_record_and_logs_that_go_to_a_stream_come_back() {
 
 #[test]
 fn a_record_of_others_for_the_domain_stays_theirs_through_an_import_and_a_destroy() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let account = bed.proxy.account();
     account.boto("acm", "request_certificate", json!({ "DomainName": "api.example.com" }));
     let zone = zone(&bed);
@@ -192,7 +192,7 @@ fn zone(bed: &Bed) -> String {
 
 #[test]
 fn what_a_configuration_says_in_other_words_is_nothing_to_do_after_an_import() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.apply(&whole(&bed));
     let mut other = whole(&bed);
     other["faas_authorizers"]["customers"]["authorizer_name"] = json!(bed.arn("guard"));
@@ -227,7 +227,7 @@ fn what_a_configuration_says_in_other_words_is_nothing_to_do_after_an_import() {
 
 #[test]
 fn default_tags_and_tags_of_others_are_no_input() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let provider = std::fs::read_to_string(bed.workspace.path().join("provider.tf")).expect("it is there");
     let (head, tail) = provider.split_once("  region = ").expect("a provider block");
     let tags = "  default_tags {\n    tags = { cost = \"net\" }\n  }\n";
@@ -250,7 +250,7 @@ fn default_tags_and_tags_of_others_are_no_input() {
 
 #[test]
 fn what_others_have_in_a_gateway_is_neither_imported_nor_touched() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let attributes = json!({ "route_config": { "GET /a": bed.to("orders") } });
     bed.apply(&attributes);
     let integration = json!({
@@ -282,7 +282,7 @@ fn what_others_have_in_a_gateway_is_neither_imported_nor_touched() {
 
 #[test]
 fn an_api_of_others_is_imported_only_once_it_is_handed_over() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let account = bed.proxy.account();
     let api = json!({ "Name": "shop", "ProtocolType": "HTTP", "Description": "theirs", "Tags": { "team": "web" } });
     let id = text(&account.boto("apigatewayv2", "create_api", api)["ApiId"]);
@@ -319,7 +319,7 @@ fn an_api_of_others_is_imported_only_once_it_is_handed_over() {
 
 #[test]
 fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_apply() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let attributes = whole(&bed);
     bed.config(&attributes);
     bed.proxy.latency(Duration::from_millis(60));
@@ -347,7 +347,7 @@ fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_ap
 
 #[test]
 fn what_others_change_shows_in_the_attributes_that_say_it_and_can_be_left_to_them() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let ignoring = json!([
         { "ignore_changes": ["route_config", "cors_configuration", "access_log_logservice_group_retention_in_days"] }
     ]);

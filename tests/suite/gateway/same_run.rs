@@ -24,7 +24,7 @@ impl Bed {
 
 #[test]
 fn functions_are_made_exchanged_and_deleted_in_the_same_run_as_the_gateway() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.proxy.latency(SLOW);
     // Terraform's own resource stands in for a function's: it is made, with its function, in the middle of the apply.
     let function = |name: &str, generation: &str| {
@@ -88,7 +88,7 @@ fn functions_are_made_exchanged_and_deleted_in_the_same_run_as_the_gateway() {
 
 #[test]
 fn a_certificate_and_a_key_that_the_gateway_depends_on_are_made_before_it_in_one_apply() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let account = bed.proxy.account();
     let ask = |service: &str, method: &str, arguments: Value| {
         let request = json!({ "operation": "boto", "service": service, "method": method, "arguments": arguments });

@@ -205,7 +205,7 @@ fn preflights_are_answered_as_configured_and_no_authorizer_is_asked() {
 
 #[test]
 fn a_guarded_route_that_takes_preflights_is_warned_of_where_its_authorizer_stands() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let config = |more: &str| {
         let function = format!("faas_function_arn = \"{}\"", bed.arn("orders"));
         let guarded = format!("{{ {function}, authorizer_name = \"customers\" }}");

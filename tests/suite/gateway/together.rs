@@ -40,7 +40,7 @@ fn two_gateways_that_call_one_function_lose_no_statement() {
 
 #[test]
 fn a_function_and_an_authorizer_that_are_made_in_the_same_run_are_unknown_at_plan_and_no_problem() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let others = json!({ "terraform_data": {
         "function": { "input": bed.arn("orders") },
         "guard": { "input": "guard" },

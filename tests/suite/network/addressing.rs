@@ -86,7 +86,7 @@ fn explicit_blocks_win_and_only_their_own_subnet_moves() {
 
 #[test]
 fn another_range_replaces_the_network() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let small = "  num_availability_zones = 1\n  create_private_app_subnets = false";
     bed.change(&with(small));
     bed.config(&with(&format!("  cidr_block = \"10.7.0.0/16\"\n{small}")));

@@ -139,7 +139,7 @@ fn a_block_that_says_too_little_or_too_much_is_refused_before_aws_is_asked() {
 
 #[test]
 fn a_network_of_the_same_run_is_read_after_it_was_made() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let outputs = "output \"by_id\" {\n  value = data.fgw_four_tier_vpc.found.private_app_subnet_ids\n}\noutput \"by_name\" {\n  \
                    value = data.fgw_four_tier_vpc.named.private_app_subnet_ids\n}\n";
     let named =

@@ -9,7 +9,7 @@ use super::{Bed, text};
 #[test]
 fn the_examples_apply_and_destroy() {
     for example in all() {
-        let bed = Bed::new();
+        let bed = Bed::with_terraform();
         bed.workspace.config(&prepared(&bed, &example));
         bed.workspace.apply(&[]).succeeded();
         bed.workspace.assert_nothing_to_do();
@@ -20,7 +20,7 @@ fn the_examples_apply_and_destroy() {
 
 #[test]
 fn the_first_example_comes_back_by_the_examples_of_imports() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.workspace.config(&prepared(&bed, &directory().join("resource.tf")));
     bed.workspace.apply(&[]).succeeded();
     bed.workspace.import_as_shown(&directory());

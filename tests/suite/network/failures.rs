@@ -11,7 +11,7 @@ const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 2\n  c
 
 #[test]
 fn a_create_that_aws_refuses_half_way_is_finished_after_untaint() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.config(TWO_AZS);
     let refusal = Fault::on("CreateNatGateway").when(|call| call.params.values().any(|value| value == "nat_gateway.1"));
     bed.proxy.fault(refusal.answer(400, "NatGatewayLimitExceeded", "You have reached the limit of NAT gateways"));
@@ -33,7 +33,7 @@ fn a_create_that_aws_refuses_half_way_is_finished_after_untaint() {
     assert_eq!(bed.proxy.account().list_of("vpcs")[0]["tags"]["fgw:state"], "incomplete");
 
     bed.proxy.clear_faults();
-    bed.workspace.run(&["untaint", "-no-color", THIS]).succeeded();
+    bed.workspace.untaint(THIS);
     let finished = bed.apply();
     assert_eq!(finished.calls, "CreateNatGateway 1, CreateRoute 1, CreateTags 1", "only what is missing is made");
     assert_eq!(bed.proxy.account().list_of("vpcs")[0]["tags"]["fgw:state"], "ready");
@@ -42,7 +42,7 @@ fn a_create_that_aws_refuses_half_way_is_finished_after_untaint() {
 
 #[test]
 fn a_nat_gateway_that_fails_after_its_creation_is_reported_and_a_tainted_network_is_rebuilt() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.config("  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false");
     bed.proxy.nat_fails(1, "InsufficientFreeAddressesInSubnet", "The subnet has no free addresses");
     let failed = bed.workspace.apply(&[]);

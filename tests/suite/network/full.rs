@@ -54,7 +54,7 @@ const TABLES: &str = "main-private-app-0 main-private-app-1 main-private-app-2 m
 
 #[test]
 fn a_full_network_is_object_for_object_what_the_specification_says_and_costs_few_calls() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.config(FULL);
     let planned = bed.workspace.plan_json(&[]);
     let after = &planned["resource_changes"][0]["change"]["after"];

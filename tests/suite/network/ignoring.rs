@@ -8,7 +8,7 @@ const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  cr
 
 #[test]
 fn ignored_changes_of_a_drifted_attribute_leave_the_plan_empty() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let ignoring = |further: &str| {
         format!(
             "{ONE_AZ}\n{further}  lifecycle {{\n    ignore_changes = [enable_dns_hostnames, map_public_ip_on_launch]\n  }}"
@@ -33,7 +33,7 @@ fn ignored_changes_of_a_drifted_attribute_leave_the_plan_empty() {
 
 #[test]
 fn an_apply_does_not_carry_out_a_change_that_terraform_was_told_to_ignore() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let ignoring = format!("{ONE_AZ}\n  lifecycle {{\n    ignore_changes = [map_public_ip_on_launch]\n  }}");
     bed.change(&ignoring);
     let changed =
@@ -72,7 +72,7 @@ fn ignored_drift_of_an_object_is_neither_reported_nor_mended() {
 
 #[test]
 fn ignored_changes_of_rules_leave_to_others_what_they_add_and_take_away() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let maps = [
         "default_security_group_ingress_rules",
         "default_security_group_egress_rules",

@@ -35,7 +35,7 @@ fn changed(bed: &Bed, address: &str) -> Vec<String> {
 
 /// A network of these attributes is applied, forgotten, imported, generated and destroyed from what was imported.
 fn comes_back(attributes: &str) -> Bed {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.change(attributes);
     comes_back_in(&bed, attributes);
     bed
@@ -47,7 +47,7 @@ fn comes_back_in(bed: &Bed, attributes: &str) {
     reimport(bed, &[THIS.to_owned()]);
     assert_eq!(bed.attribute("aws_objects"), objects);
     bed.workspace.assert_nothing_to_do();
-    bed.workspace.run(&["plan", "-refresh=false", "-detailed-exitcode", "-no-color", "-input=false"]).succeeded();
+    bed.workspace.plan(&["-refresh=false"]).succeeded();
 
     // The configuration that Terraform writes for it plans nothing either.
     let id = text(&bed.attribute("id"));
@@ -63,7 +63,7 @@ fn comes_back_in(bed: &Bed, attributes: &str) {
 #[test]
 fn every_example_comes_back_by_its_id() {
     for example in all() {
-        let bed = Bed::new();
+        let bed = Bed::with_terraform();
         let body = prepared(&bed, &example);
         bed.workspace.config(&body);
         bed.workspace.apply(&[]).succeeded();
@@ -122,7 +122,7 @@ fn explicit_addresses_spacings_and_tags_in_many_maps_come_back() {
 
 #[test]
 fn given_addresses_come_back() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let allocate = || text(&bed.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"]);
     let attributes = format!(
         "  num_availability_zones = 2\n  num_nat_gateways = 2\n  use_custom_nat_eips = true\n  custom_nat_eips = \
@@ -145,7 +145,7 @@ fn a_single_tier_comes_back() {
 
 #[test]
 fn every_az_and_foreign_tags_come_back_and_default_tags_are_no_input() {
-    let bed = Bed::with_provider("default_tags {\n    tags = { cost = \"net\" }\n  }");
+    let bed = Bed::with_terraform_and("default_tags {\n    tags = { cost = \"net\" }\n  }");
     let attributes = "  num_nat_gateways = 1\n  custom_tags = { team = \"blue\" }";
     bed.change(attributes);
     let tags = json!([{"Key": "karpenter.sh/discovery", "Value": "blue"}]);
@@ -161,7 +161,7 @@ fn every_az_and_foreign_tags_come_back_and_default_tags_are_no_input() {
 
 #[test]
 fn what_a_configuration_wants_otherwise_is_all_that_the_plan_after_an_import_shows() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let attributes = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  private_subnet_spacing = 20\n  \
                       persistence_subnet_spacing = 30";
     bed.change(attributes);
@@ -180,7 +180,7 @@ fn what_a_configuration_wants_otherwise_is_all_that_the_plan_after_an_import_sho
 
 #[test]
 fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_apply() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let attributes = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  custom_tags = { team = \"blue\" }";
     bed.config(attributes);
     bed.proxy.latency(Duration::from_millis(60));
@@ -207,7 +207,7 @@ fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_ap
 
 #[test]
 fn a_foreign_network_is_not_imported() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.config("  num_nat_gateways = 0");
     let vpc = bed.ec2("create_vpc", json!({"CidrBlock": "10.0.0.0/16"}));
     let id = text(&vpc["Vpc"]["VpcId"]);
@@ -245,7 +245,7 @@ fn a_network_with_ipv6_and_rules_of_its_acl_comes_back() {
 
 #[test]
 fn explicit_ipv6_blocks_and_larger_ones_come_back() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let dual = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  enable_ipv6 = \
                 true\n  assign_generated_ipv6_cidr_block = true";
     bed.change(dual);

@@ -8,7 +8,7 @@ const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  c
 
 #[test]
 fn ctrl_c_keeps_what_was_created_in_state_and_destroy_takes_it() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.config(TWO_AZS);
     bed.proxy.latency(Duration::from_millis(60));
     let run = bed.workspace.apply_interrupted(|| bed.proxy.succeeded("CreateSubnet") >= 2);
@@ -23,7 +23,7 @@ fn ctrl_c_keeps_what_was_created_in_state_and_destroy_takes_it() {
 
 #[test]
 fn a_killed_create_is_found_by_the_next_one_imported_and_finished() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.config(TWO_AZS);
     bed.proxy.latency(Duration::from_millis(60));
     let mut running = bed.workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
@@ -56,7 +56,7 @@ fn a_killed_create_is_found_by_the_next_one_imported_and_finished() {
 
 #[test]
 fn a_killed_update_leaves_nothing_that_the_next_apply_does_not_find() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.change(TWO_AZS);
     bed.config(&format!("{TWO_AZS}\n  create_transit_subnets = true"));
     bed.proxy.clear_calls();

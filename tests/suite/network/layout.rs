@@ -31,7 +31,7 @@ fn assert_made(bed: &Bed, layout: &Value, tier: &str) {
 
 #[test]
 fn the_layout_is_what_the_resource_then_makes_and_may_be_given_to_it() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let plain = "  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  num_availability_zones = 3";
     let options = [
         ("create_transit_subnets", "true"),

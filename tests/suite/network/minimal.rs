@@ -6,7 +6,7 @@ use super::{Bed, THIS};
 
 #[test]
 fn the_required_inputs_alone_use_every_az_and_one_nat_gateway_serves_all() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     let change = bed.change("  num_nat_gateways = 1");
     let of = |kind: &str| change.new.iter().filter(|line| line.starts_with(kind)).count();
     assert_eq!(["subnet ", "nat ", "address ", "table ", "endpoint "].map(of), [18, 1, 1, 14, 2]);

@@ -138,7 +138,7 @@ fn a_gateway_that_is_not_attached_fails_in_time_with_the_way_out_and_works_once_
 
 #[test]
 fn a_gateway_that_is_known_only_in_the_apply_propagates_then() {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.change(ONE_AZ);
     let (first, second) = (gateway(&bed), gateway(&bed));
     attach(&bed, &first);

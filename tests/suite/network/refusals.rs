@@ -4,7 +4,7 @@ use super::Bed;
 
 /// Plans, and asserts that it fails and says all of this.
 pub(super) fn refused(attributes: &str, says: &[&str]) {
-    let bed = Bed::new();
+    let bed = Bed::with_terraform();
     bed.config(attributes);
     let plan = bed.workspace.plan(&[]);
     for text in says {

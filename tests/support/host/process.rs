@@ -1,0 +1,266 @@
+//! The provider binary as a child process, spoken to in the plugin protocol as Terraform does: handshake, mutual TLS, gRPC.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use fgw::plugin::Value;
+use fgw::plugin::proto::process::Empty;
+use fgw::plugin::proto::process::grpc_controller_client::GrpcControllerClient;
+use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
+use fgw::plugin::proto::tfplugin6::{self as pb};
+use hyper_util::rt::TokioIo;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio::net::UnixStream;
+use tokio_rustls::TlsConnector;
+use tonic::transport::{Channel, Endpoint, Uri};
+
+use super::super::{reaper, runtime};
+use super::wire;
+
+/// What a provider that Terraform starts finds in `TF_PLUGIN_MAGIC_COOKIE`.
+const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
+
+/// A running provider. Dropped, it is shut down as Terraform does it, and killed if that fails.
+pub(super) struct Process {
+    child: Child,
+    channel: Channel,
+    pub(super) client: ProviderClient<Channel>,
+}
+
+/// One message of the provider.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    pub(super) is_error: bool,
+    pub(super) summary: String,
+    pub(super) detail: String,
+}
+
+/// A value with the private data that belongs to it.
+pub(super) type Stored = (Value, Vec<u8>);
+
+/// The answer to a call: `None` where the provider returned errors only.
+pub(super) type Answer<T> = (Option<T>, Vec<Message>);
+
+/// What the provider plans.
+pub(super) struct Planned {
+    pub(super) state: Value,
+    pub(super) private: Vec<u8>,
+    /// The first attribute of each path whose change requires a replacement.
+    pub(super) requires_replace: Vec<String>,
+}
+
+impl Process {
+    /// Starts the binary with no environment but what Terraform itself sets. Its log goes to `provider.log` in the
+    /// directory, which is its home too.
+    pub(super) fn start(binary: &Path, directory: &Path) -> Self {
+        let log = File::options().create(true).append(true).open(directory.join("provider.log"));
+        let mut child = Command::new(binary)
+            .env_clear()
+            .env("HOME", directory)
+            .env("TF_PLUGIN_MAGIC_COOKIE", COOKIE)
+            .env("PLUGIN_PROTOCOL_VERSIONS", "5,6")
+            .env("PLUGIN_CLIENT_CERT", &identity().certificate_pem)
+            .envs([("AWS_EC2_METADATA_DISABLED", "true"), ("TF_LOG_PROVIDER", "DEBUG")])
+            .current_dir(directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log.expect("the directory is ours"))
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start {}: {error}", binary.display()));
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        stdout.read_line(&mut line).expect("stdout can be read");
+        let ["1", "6", "unix", socket, "grpc", certificate] = line.trim_end().split('|').collect::<Vec<_>>()[..] else {
+            let ended = child.wait();
+            panic!("no handshake but {line:?}, {ended:?}: {}", log_of(directory));
+        };
+        let certificate = STANDARD_NO_PAD.decode(certificate).expect("the certificate is in base64");
+        let channel = runtime().block_on(connect(socket.to_owned(), certificate)).unwrap_or_else(|error| {
+            let _killed = child.kill();
+            panic!("no connection to the provider: {error}: {}", log_of(directory))
+        });
+        let client = ProviderClient::new(channel.clone())
+            .max_decoding_message_size(usize::MAX)
+            .max_encoding_message_size(usize::MAX);
+        Self { child, channel, client }
+    }
+
+    pub(super) async fn validate_provider(&self, config: &Value) -> Vec<Message> {
+        let request = pb::validate_provider_config::Request { config: Some(wire::encode(config)) };
+        messages(unwrap(self.client.clone().validate_provider_config(request).await).diagnostics)
+    }
+
+    pub(super) async fn configure(&self, config: &Value) -> Vec<Message> {
+        let config = Some(wire::encode(config));
+        let request = pb::configure_provider::Request { terraform_version: "1.11.4".into(), config };
+        messages(unwrap(self.client.clone().configure_provider(request).await).diagnostics)
+    }
+
+    pub(super) async fn validate(&self, type_name: &str, config: &Value) -> Vec<Message> {
+        let config = Some(wire::encode(config));
+        let request = pb::validate_resource_config::Request { type_name: type_name.into(), config };
+        messages(unwrap(self.client.clone().validate_resource_config(request).await).diagnostics)
+    }
+
+    /// Reads a stored state, which is JSON, in the current version of the schema.
+    pub(super) async fn upgrade(&self, type_name: &str, version: i64, json: String) -> Answer<Value> {
+        let raw_state = Some(pb::RawState { json: json.into_bytes(), flatmap: Default::default() });
+        let request = pb::upgrade_resource_state::Request { type_name: type_name.into(), version, raw_state };
+        let answer = unwrap(self.client.clone().upgrade_resource_state(request).await);
+        (answer.upgraded_state.as_ref().map(wire::decode), messages(answer.diagnostics))
+    }
+
+    pub(super) async fn read(&self, type_name: &str, (state, private): &Stored) -> Answer<Stored> {
+        let current_state = Some(wire::encode(state));
+        let request =
+            pb::read_resource::Request { type_name: type_name.into(), current_state, private: private.clone() };
+        let answer = unwrap(self.client.clone().read_resource(request).await);
+        let state = answer.new_state.as_ref().map(wire::decode);
+        (state.map(|state| (state, answer.private)), messages(answer.diagnostics))
+    }
+
+    pub(super) async fn plan(
+        &self,
+        type_name: &str,
+        (prior, prior_private): &Stored,
+        proposed: &Value,
+        config: &Value,
+    ) -> Answer<Planned> {
+        let request = pb::plan_resource_change::Request {
+            type_name: type_name.into(),
+            prior_state: Some(wire::encode(prior)),
+            proposed_new_state: Some(wire::encode(proposed)),
+            config: Some(wire::encode(config)),
+            prior_private: prior_private.clone(),
+        };
+        let answer = unwrap(self.client.clone().plan_resource_change(request).await);
+        let first = |path: &pb::AttributePath| match path.steps.first()?.selector.as_ref()? {
+            pb::attribute_path::step::Selector::AttributeName(name) => Some(name.clone()),
+            _ => None,
+        };
+        let requires_replace = answer.requires_replace.iter().filter_map(first).collect();
+        let planned = answer.planned_state.as_ref().map(wire::decode);
+        let planned = planned.map(|state| Planned { state, private: answer.planned_private, requires_replace });
+        (planned, messages(answer.diagnostics))
+    }
+
+    pub(super) async fn apply(
+        &self,
+        type_name: &str,
+        prior: &Value,
+        planned: &Stored,
+        config: &Value,
+    ) -> Answer<Stored> {
+        let request = pb::apply_resource_change::Request {
+            type_name: type_name.into(),
+            prior_state: Some(wire::encode(prior)),
+            planned_state: Some(wire::encode(&planned.0)),
+            config: Some(wire::encode(config)),
+            planned_private: planned.1.clone(),
+        };
+        let answer = unwrap(self.client.clone().apply_resource_change(request).await);
+        let state = answer.new_state.as_ref().map(wire::decode);
+        (state.map(|state| (state, answer.private)), messages(answer.diagnostics))
+    }
+
+    pub(super) async fn import(&self, type_name: &str, id: &str) -> Answer<Stored> {
+        let request = pb::import_resource_state::Request { type_name: type_name.into(), id: id.into() };
+        let mut answer = unwrap(self.client.clone().import_resource_state(request).await);
+        let imported = answer.imported_resources.pop();
+        let imported = imported.and_then(|it| Some((wire::decode(it.state.as_ref()?), it.private)));
+        (imported, messages(answer.diagnostics))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let mut controller = GrpcControllerClient::new(self.channel.clone());
+        let asked = runtime().block_on(async move { controller.shutdown(Empty {}).await });
+        if asked.is_err() {
+            let _already_ended = self.child.kill();
+        }
+        self.child.wait().expect("the child is ours");
+        reaper::group_ended(self.child.id());
+    }
+}
+
+fn log_of(directory: &Path) -> String {
+    let mut text = String::new();
+    let read = File::open(directory.join("provider.log")).and_then(|mut file| file.read_to_string(&mut text));
+    read.map_or_else(|error| format!("no log: {error}"), |_| text)
+}
+
+fn messages(diagnostics: Vec<pb::Diagnostic>) -> Vec<Message> {
+    let message = |it: pb::Diagnostic| Message {
+        is_error: it.severity() == pb::diagnostic::Severity::Error,
+        summary: it.summary,
+        detail: it.detail,
+    };
+    diagnostics.into_iter().map(message).collect()
+}
+
+/// The answer to a call, which a provider that works gives whatever it was asked.
+fn unwrap<T>(answer: Result<tonic::Response<T>, tonic::Status>) -> T {
+    answer.unwrap_or_else(|status| panic!("the provider did not answer: {status}")).into_inner()
+}
+
+/// The key and certificate of this test process as a Terraform: P-521 and self-signed, as Terraform makes them.
+struct Identity {
+    certificate_pem: String,
+    certified: Arc<rustls::sign::CertifiedKey>,
+}
+
+fn identity() -> &'static Identity {
+    static IDENTITY: OnceLock<Identity> = OnceLock::new();
+    IDENTITY.get_or_init(|| {
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).expect("a key can be made");
+        let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).expect("a host name");
+        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let certificate = parameters.self_signed(&key).expect("the key can sign");
+        let private = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        let signer = aws_lc_rs::sign::any_supported_type(&private).expect("P-521 is supported");
+        let certified = Arc::new(rustls::sign::CertifiedKey::new(vec![certificate.der().clone()], signer));
+        Identity { certificate_pem: certificate.pem(), certified }
+    })
+}
+
+/// Shows the certificate of this process whatever authorities the provider names.
+#[derive(Debug)]
+struct Always(Arc<rustls::sign::CertifiedKey>);
+
+impl rustls::client::ResolvesClientCert for Always {
+    fn resolve(&self, _: &[&[u8]], _: &[rustls::SignatureScheme]) -> Option<Arc<rustls::sign::CertifiedKey>> {
+        Some(Arc::clone(&self.0))
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+async fn connect(socket: String, certificate: Vec<u8>) -> Result<Channel, tonic::transport::Error> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from(certificate)).expect("the handshake has a certificate");
+    let mut config = rustls::ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("TLS 1.2 and 1.3 are supported")
+        .with_root_certificates(roots)
+        .with_client_cert_resolver(Arc::new(Always(Arc::clone(&identity().certified))));
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let connector = TlsConnector::from(Arc::new(config));
+    let open = move |_: Uri| {
+        let (socket, connector) = (socket.clone(), connector.clone());
+        async move {
+            let stream = UnixStream::connect(socket).await?;
+            let name = ServerName::try_from("localhost").expect("a host name");
+            Ok::<_, std::io::Error>(TokioIo::new(connector.connect(name, stream).await?))
+        }
+    };
+    Endpoint::from_static("http://localhost").connect_with_connector(tower::service_fn(open)).await
+}
