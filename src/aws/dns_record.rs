@@ -5,8 +5,7 @@
 //! - A zone takes one change at a time.
 //! - Names are shown in lower case, with a dot at the end, and with `\052` in place of `*`.
 //! - Records that share name and type are told apart by set identifiers, and a record without one excludes them.
-
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_sdk_route53::Client;
 use aws_sdk_route53::types::{
@@ -14,6 +13,7 @@ use aws_sdk_route53::types::{
 };
 use aws_smithy_types::error::operation::BuildError;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 
 use super::changes::Change;
 use super::errors::incomplete_answer;

@@ -1,8 +1,8 @@
 //! Statements in the policies of functions that let API Gateway or CloudWatch Logs call them.
-
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::apigatewayv2::{digest, execution_arn};
 use super::changes::Change;

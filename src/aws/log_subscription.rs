@@ -169,9 +169,8 @@ fn too_many(failure: Failure, group: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use serde_json::{Value, json};
+    use tokio::time::Instant;
 
     use super::*;
     use crate::aws::recorded::{Answer, Recorded, run};

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 /// Somewhat longer than AWS's second, since calls do not travel equally fast. Tests ask nobody who would mind.
 const SECOND: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 1100 });

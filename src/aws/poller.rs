@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore, watch};
+use tokio::time::Instant;
 
 use super::Session;
 use super::waits::{Look, Over, Pauses};
@@ -105,7 +106,7 @@ impl<T: Polled> Poller<T> {
                 () = patience.stop.cancelled(), if last.is_some() => {
                     return Err(Over::Stopped.failure(what, &pauses, &last.unwrap_or_default()));
                 }
-                () = tokio::time::sleep_until((patience.deadline + LAST_LOOK).into()), if last.is_some() => {
+                () = tokio::time::sleep_until(patience.deadline + LAST_LOOK), if last.is_some() => {
                     return Err(Over::Deadline.failure(what, &pauses, &last.unwrap_or_default()));
                 }
             };

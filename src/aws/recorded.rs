@@ -1,7 +1,7 @@
 //! An AWS for tests: answers as recorded, and keeps what it was asked.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn};
@@ -11,6 +11,7 @@ use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::retry::RetryConfig;
 use aws_types::region::Region;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::{Operation, Session};
 use crate::cloud::{Failure, Owner, Patience, Record, Work};

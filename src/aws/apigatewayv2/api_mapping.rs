@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 
 use super::stage::DEFAULT;
 use super::{PAGE, change, deleted, domain_name, holds, is_absent, is_conflict, no_id, pages, turn};

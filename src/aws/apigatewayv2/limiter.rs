@@ -4,9 +4,10 @@
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_sdk_apigatewayv2::Client;
+use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::cloud::{Cause, Failure, Patience};

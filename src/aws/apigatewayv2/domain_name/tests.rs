@@ -1,6 +1,5 @@
-use std::time::Instant;
-
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::*;
 use crate::aws::recorded::{Answer, Recorded, Told, run};

@@ -363,7 +363,7 @@ async fn every_change_can_run_in_a_spawned_task() {
     };
     let entry = Entry::new(keys::authorizer(&authorizer("a")), "a1", Spec::Authorizer(authorizer("a")));
     let (ids, timeouts) = (crate::objects::Ids::default(), crate::product::Timeouts::default());
-    let patience = crate::cloud::Patience::until(std::time::Instant::now(), Default::default());
+    let patience = crate::cloud::Patience::until(tokio::time::Instant::now(), Default::default());
     let work = crate::cloud::Work {
         owner: OWNER,
         root_id: None,
