@@ -8,7 +8,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::changes::Change;
 use super::tag_changes::{self, TagChanges};
 use super::waits::{self, Look};
-use super::{AwsError, Operation, Session, locks, ownership};
+use super::{AwsError, Operation, Session, ownership};
 use crate::cloud::{Cause, Failure, Observed, Patience};
 use crate::objects::{Entry, Key, Learned, LogGroup, Spec};
 use crate::plugin::Input;
@@ -230,7 +230,7 @@ pub(crate) fn name_in(arn: &str) -> Option<&str> {
 
 /// Waits for the turn to change a group or its subscription filters: AWS refuses calls on one group that overlap.
 pub(crate) async fn turn(session: &Session, name: &str) -> OwnedMutexGuard<()> {
-    locks::turn(format!("log group {} {name}", session.scope.region)).await
+    session.process.locks.turn(format!("log group {} {name}", session.scope.region)).await
 }
 
 /// Whether another change of the group is at work.

@@ -13,13 +13,14 @@ const SECOND: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 1100 }
 type Place = (Option<String>, Option<String>);
 
 /// The calls of one service. Each provider process has its own, so AWS may still throttle when several run.
+#[derive(Debug)]
 pub(crate) struct Pace {
     per_second: usize,
     windows: Mutex<BTreeMap<Place, Window>>,
 }
 
 /// The moments of the last calls, some of them in the future: turns are given in the order of asking.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Window(VecDeque<Instant>);
 
 impl Pace {

@@ -102,6 +102,7 @@ impl Recorded {
             lambda_config: config!(aws_sdk_lambda),
             newborns: Default::default(),
             pollers: Default::default(),
+            process: Default::default(),
         }
     }
 }
