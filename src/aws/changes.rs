@@ -13,7 +13,7 @@ use crate::cloud::{Cause, Failure, Patience};
 const SENDS: usize = 3;
 
 /// The pause before a look for what a lost answer may have made shows nothing for sure.
-const SETTLE: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 1000 });
+const SETTLE: Duration = Duration::from_secs(1);
 
 /// One change of one object.
 pub(crate) struct Change<'a> {

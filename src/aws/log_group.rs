@@ -17,7 +17,7 @@ use crate::product::Scope;
 /// How long a key may be refused, because its policy or the key itself is new: KMS says that a change takes some seconds
 /// to reach everything, and up to some minutes. A key that CloudWatch Logs may not use is refused with the same words, so
 /// this is also what a mistake costs.
-const KEY_POLICY: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 120_000 });
+const KEY_POLICY: Duration = Duration::from_secs(2 * 60);
 
 /// Under which name it is learned when a group was created, in milliseconds since 1970.
 const CREATION_TIME: &str = "creation_time";

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Somewhat longer than AWS's second, since calls do not travel equally fast. Tests ask nobody who would mind.
-const SECOND: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 1100 });
+/// Somewhat longer than AWS's second, since calls do not travel equally fast.
+const SECOND: Duration = Duration::from_millis(1100);
 
 /// What shares a pace: the account, where it is known, and the Region, for a service that has Regions.
 type Place = (Option<String>, Option<String>);
