@@ -128,24 +128,24 @@ pub struct Work<'a> {
 #[derive(Clone)]
 pub struct Patience {
     /// The moment after which they give up.
-    pub deadline: std::time::Instant,
+    pub deadline: tokio::time::Instant,
     /// The moment after which a deletion gives up waiting for those who still use the object. Earlier than `deadline`
     /// in an update, since Terraform changes those only afterwards.
-    pub in_use_until: std::time::Instant,
+    pub in_use_until: tokio::time::Instant,
     /// Cancelled when Terraform asks to stop: calls in flight finish, waits end.
     pub stop: CancellationToken,
 }
 
 impl Patience {
     /// Patience until a moment, also with those who still use what is deleted.
-    pub fn until(deadline: std::time::Instant, stop: CancellationToken) -> Patience {
+    pub fn until(deadline: tokio::time::Instant, stop: CancellationToken) -> Patience {
         Patience { deadline, in_use_until: deadline, stop }
     }
 
     /// The same, but not longer than this from now.
     #[must_use]
     pub fn at_most(&self, longest: std::time::Duration) -> Patience {
-        let end = std::time::Instant::now() + longest;
+        let end = tokio::time::Instant::now() + longest;
         let (deadline, in_use_until) = (self.deadline.min(end), self.in_use_until.min(end));
         Patience { deadline, in_use_until, stop: self.stop.clone() }
     }

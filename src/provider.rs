@@ -90,7 +90,7 @@ impl Provider for Fgw {
 mod tests {
     use super::*;
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_block_with_unknowns_connects_to_nothing_and_is_no_error() {
         let provider = Fgw::default();
         let config = Value::map([("region", Value::Unknown)]);
@@ -111,7 +111,7 @@ mod tests {
         assert!(!decided("default_tags", tags) && !decided("secret_key", Value::Unknown));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_refused_block_leaves_no_connection_and_names_the_argument() {
         let provider = Fgw::default();
         let config = Value::map([("region", "eu-central-1".into()), ("custom_ca_bundle", "/no/such/file".into())]);

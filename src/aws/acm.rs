@@ -116,7 +116,7 @@ mod tests {
         found.into_iter().map(|certificate| certificate.arn).collect()
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn issued_certificates_of_every_key_and_origin_are_asked_for() {
         let aws = Recorded::default().on("ListCertificates", list(&[], None));
         assert_eq!(arns(&aws).await, Vec::<String>::new());
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(origins, ["ACME", "AWS_MANAGED", "CUSTOMER_PROVIDED"]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn of_all_pages_those_that_cover_the_domain_are_found_the_latest_first() {
         let aws = Recorded::default()
             .on(
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(asked, [json!(null), json!("p2")]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn names_that_a_list_leaves_out_are_asked_for() {
         let mut many = summary("many", &["first.example.com"], 100, FUTURE);
         many["HasAdditionalSubjectAlternativeNames"] = json!(true);
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(found, [Certificate { arn: "many".into(), names, not_before: 100 }]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_short_summary_is_completed_and_what_has_gone_meanwhile_is_none() {
         let short = json!({ "CertificateArn": "short", "DomainName": DOMAIN });
         let detail = json!({ "CertificateArn": "short", "DomainName": DOMAIN, "IssuedAt": 50, "NotAfter": FUTURE });
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(arns(&aws).await, Vec::<String>::new());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_refused_look_is_an_error_and_not_an_absence() {
         let aws = Recorded::default().on(
             "ListCertificates",

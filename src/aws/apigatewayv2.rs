@@ -19,11 +19,12 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OwnedMutexGuard;
 
 use super::changes::Change;
-use super::{Operation, Session, locks, waits};
+use super::{Operation, Session, waits};
 use crate::cloud::{Cause, Failure};
 use crate::product::Scope;
 
-pub(crate) use limiter::turn;
+pub(crate) use api_mapping::RecentlyUnmapped;
+pub(crate) use limiter::{Limiter, turn};
 pub(crate) use obstacles::in_the_way;
 
 /// The ARN of an API. It has no account in it.
@@ -43,7 +44,7 @@ pub(crate) fn execution_arn(scope: &Scope, account: &str, api_id: &str) -> Strin
 
 /// A change of an API or of one of its children, and the turn that it needs.
 async fn change<'a>(operation: &'a Operation<'_>, api_id: &str, action: &'a str) -> (OwnedMutexGuard<()>, Change<'a>) {
-    let turn = locks::turn(format!("api {} {api_id}", operation.session.scope.region)).await;
+    let turn = operation.session.process.locks.turn(format!("api {} {api_id}", operation.session.scope.region)).await;
     let unknown_until = operation.unknown_until(api_id);
     (turn, Change { action, patience: &operation.work.patience, is_busy, unknown_until })
 }

@@ -1,10 +1,10 @@
 //! Sending a change to a service whose calls carry no idempotency token and are refused while another change is
 //! at work, or while AWS does not know yet what it has just made: API Gateway, Lambda policies, CloudWatch Logs.
-
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
+use tokio::time::Instant;
 
 use super::AwsError;
 use crate::cloud::{Cause, Failure, Patience};
@@ -13,7 +13,7 @@ use crate::cloud::{Cause, Failure, Patience};
 const SENDS: usize = 3;
 
 /// The pause before a look for what a lost answer may have made shows nothing for sure.
-const SETTLE: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 1000 });
+const SETTLE: Duration = Duration::from_secs(1);
 
 /// One change of one object.
 pub(crate) struct Change<'a> {

@@ -17,6 +17,7 @@ use hyper_util::client::proxy::matcher::Matcher;
 
 use super::concealed::without_secrets;
 use super::http_client::AwsHttpClient;
+use super::process_state::ProcessState;
 use super::retries::{DEFAULT_ATTEMPTS, budget};
 use super::trust::{Trust, tls};
 use super::{Session, credentials, identity};
@@ -336,6 +337,7 @@ fn session(block: &ProviderBlock, sdk: &SdkConfig, scope: Scope) -> Session {
         lambda_config: config!(aws_sdk_lambda, endpoints::LAMBDA),
         newborns: Default::default(),
         pollers: Default::default(),
+        process: ProcessState::shared(),
     }
 }
 

@@ -5,8 +5,7 @@
 //! - A zone takes one change at a time.
 //! - Names are shown in lower case, with a dot at the end, and with `\052` in place of `*`.
 //! - Records that share name and type are told apart by set identifiers, and a record without one excludes them.
-
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_sdk_route53::Client;
 use aws_sdk_route53::types::{
@@ -14,21 +13,18 @@ use aws_sdk_route53::types::{
 };
 use aws_smithy_types::error::operation::BuildError;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 
 use super::changes::Change;
 use super::errors::incomplete_answer;
-use super::pace::Pace;
 use super::waits::{Look, MINUTES, until};
-use super::{AwsError, Operation, Session, locks};
+use super::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{DnsRecord, Entry, Key, Learned, Ref, Spec};
 use crate::plugin::Input;
 
-/// Route 53 takes five requests a second from one account: all kinds of calls together, reads included.
-static CALLS: Pace = Pace::new(5);
-
 /// How long a new zone may answer that it does not exist.
-const NEW_ZONE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 60 });
+const NEW_ZONE: Duration = Duration::from_secs(60);
 
 /// How long a change may take to reach all name servers. A minute is usual.
 const SPREAD: Duration = Duration::from_secs(30 * 60);
@@ -44,7 +40,7 @@ pub(crate) struct Target {
 
 /// The client, once it may be used for one call. Every call to Route 53 begins with this.
 pub(crate) async fn turn(session: &Session) -> &Client {
-    CALLS.turn(session.scope.account.as_deref(), None).await;
+    session.process.route53.turn(session.scope.account.as_deref(), None).await;
     &session.route53
 }
 
@@ -262,7 +258,7 @@ fn is_alias_to(shown: &ResourceRecordSet, target: &Target, spec: &DnsRecord) -> 
 
 /// A change of a zone, and the turn that it needs.
 async fn change<'a>(operation: &'a Operation<'_>, place: &Place<'_>) -> (OwnedMutexGuard<()>, Change<'a>) {
-    let turn = locks::turn(format!("zone {}", place.zone_id)).await;
+    let turn = operation.session.process.locks.turn(format!("zone {}", place.zone_id)).await;
     // Both a throttle and a change of somebody else that is at work.
     let is_busy = |failure: &Failure| failure.cause == Cause::Throttled;
     (turn, Change { action: ACTION, patience: &operation.work.patience, is_busy, unknown_until: None })

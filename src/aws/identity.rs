@@ -196,14 +196,14 @@ mod tests {
         CredentialsError::provider_error(RoleRefused { role: "role/deploy".to_string(), source: source.into() })
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_role_that_sts_refuses_is_not_mistaken_for_an_ended_sign_in() {
         let (block, sources) = with_sign_in().await;
         let refusal = no_credentials(&block, &sources, &role_refused("AccessDenied"));
         assert!(refusal.detail.contains("role/deploy") && !refusal.detail.contains("sso login"), "{}", refusal.detail);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_ended_sign_in_is_recognized_below_a_role() {
         let (block, sources) = with_sign_in().await;
         let ended = CredentialsError::provider_error("the SSO token has expired");

@@ -27,7 +27,7 @@ mod tests {
         (key_arn(&aws.session("r"), "alias/logs").await, aws)
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_alias_stands_for_the_arn_of_its_key() {
         let metadata = json!({ "KeyMetadata": { "KeyId": "1234abcd-12ab-34cd-56ef-1234567890ab", "Arn": ARN } });
         let (found, aws) = looked_up(Answer::Json(200, metadata)).await;
@@ -35,7 +35,7 @@ mod tests {
         assert_eq!(aws.body("DescribeKey"), json!({ "KeyId": "alias/logs" }));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_key_that_does_not_exist_is_missing_and_one_that_may_not_be_seen_is_a_failure() {
         let gone = Answer::Error(400, "NotFoundException", "Alias arn:aws:kms:r:1:alias/logs is not found.");
         assert_eq!(looked_up(gone).await.0, Ok(Found::Missing));

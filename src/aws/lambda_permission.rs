@@ -1,25 +1,21 @@
 //! Statements in the policies of functions that let API Gateway or CloudWatch Logs call them.
-
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::apigatewayv2::{digest, execution_arn};
 use super::changes::Change;
-use super::pace::Pace;
 use super::waits::{Look, until};
-use super::{AwsError, Operation, Session, locks};
+use super::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::http_gateway::FunctionArn;
 use crate::objects::{Caller, Entry, Key, LambdaPermission, Learned, Spec};
 use crate::plugin::Input;
 use crate::product::Scope;
 
-/// Lambda takes 15 calls a second that change something, of one account in one Region, all kinds of calls together.
-static CHANGES: Pace = Pace::new(15);
-
 /// How long a new function may answer that it does not exist.
-const NEW_FUNCTION: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 30 });
+const NEW_FUNCTION: Duration = Duration::from_secs(30);
 
 /// How long a new statement may take to show.
 const VISIBLE: Duration = Duration::from_secs(300);
@@ -119,7 +115,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
     let is_replaced = operation.work.known.contains(&statement_id);
 
     // Statements are lost when calls on one function overlap, whatever the qualifier.
-    let _turn = locks::turn(format!("lambda {}", place.function_arn)).await;
+    let _turn = session.process.locks.turn(format!("lambda {}", place.function_arn)).await;
     let patience = &operation.work.patience;
     // That the function is absent is waited out below.
     let change = Change { action: "AddPermission", patience, is_busy: |_| false, unknown_until: None };
@@ -190,7 +186,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Err(Failure::new(Cause::Other, "RemovePermission", "no permission; this is a bug in the provider"));
     };
     let place = Place::of(operation, spec)?;
-    let _turn = locks::turn(format!("lambda {}", place.function_arn)).await;
+    let _turn = operation.session.process.locks.turn(format!("lambda {}", place.function_arn)).await;
     remove(operation, &place, &entry.id).await
 }
 
@@ -218,7 +214,7 @@ async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) ->
 
 /// Waits until one more change may be sent to the Region of a function.
 async fn turn(session: &Session, place: &Place) {
-    CHANGES.turn(session.scope.account.as_deref(), Some(&region(session, place))).await;
+    session.process.lambda_changes.turn(session.scope.account.as_deref(), Some(&region(session, place))).await;
 }
 
 /// The id of the statement for a caller. It begins with the API's id, so that whose it is can be seen in the function's

@@ -8,7 +8,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::changes::Change;
 use super::tag_changes::{self, TagChanges};
 use super::waits::{self, Look};
-use super::{AwsError, Operation, Session, locks, ownership};
+use super::{AwsError, Operation, Session, ownership};
 use crate::cloud::{Cause, Failure, Observed, Patience};
 use crate::objects::{Entry, Key, Learned, LogGroup, Spec};
 use crate::plugin::Input;
@@ -17,7 +17,7 @@ use crate::product::Scope;
 /// How long a key may be refused, because its policy or the key itself is new: KMS says that a change takes some seconds
 /// to reach everything, and up to some minutes. A key that CloudWatch Logs may not use is refused with the same words, so
 /// this is also what a mistake costs.
-const KEY_POLICY: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 120_000 });
+const KEY_POLICY: Duration = Duration::from_secs(2 * 60);
 
 /// Under which name it is learned when a group was created, in milliseconds since 1970.
 const CREATION_TIME: &str = "creation_time";
@@ -230,7 +230,7 @@ pub(crate) fn name_in(arn: &str) -> Option<&str> {
 
 /// Waits for the turn to change a group or its subscription filters: AWS refuses calls on one group that overlap.
 pub(crate) async fn turn(session: &Session, name: &str) -> OwnedMutexGuard<()> {
-    locks::turn(format!("log group {} {name}", session.scope.region)).await
+    session.process.locks.turn(format!("log group {} {name}", session.scope.region)).await
 }
 
 /// Whether another change of the group is at work.

@@ -19,7 +19,7 @@ const NAME: &str = "fgw-access-logs";
 
 /// How long AWS may say that nothing can be delivered yet: it sends a test message when a filter is written, and a
 /// permission, role or stream that is new takes its time. A mistake is refused with the same words, so it costs this too.
-const DELIVERABLE: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 300_000 });
+const DELIVERABLE: Duration = Duration::from_secs(5 * 60);
 
 /// Looks for our filter of a log group. `None` where it does not exist, or the group does not.
 pub(crate) async fn find(session: &Session, group: &str) -> Result<Option<Shown>, Failure> {
@@ -169,9 +169,8 @@ fn too_many(failure: Failure, group: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use serde_json::{Value, json};
+    use tokio::time::Instant;
 
     use super::*;
     use crate::aws::recorded::{Answer, Recorded, run};
@@ -225,7 +224,7 @@ mod tests {
         (answer, told.ids)
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_function_gets_events_without_role_and_distribution() {
         let aws = Recorded::default().on("PutSubscriptionFilter", ok());
         let (answer, ids) = created(&aws.session("r"), &to_function()).await;
@@ -237,7 +236,7 @@ mod tests {
         );
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_subscription_moves_between_function_and_stream_in_place_and_role_and_distribution_come_and_go() {
         let aws = Recorded::default().on("PutSubscriptionFilter", ok());
         let session = aws.session("r");
@@ -256,7 +255,7 @@ mod tests {
         );
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_destination_that_is_not_ready_is_tried_again_and_a_mistake_is_told_in_awss_words() {
         for answer in [
             refusal("InvalidParameterException", "Could not execute the lambda function. Make sure you have given"),
@@ -270,19 +269,20 @@ mod tests {
             let aws = Recorded::default().on("PutSubscriptionFilter", answer.clone()).on("PutSubscriptionFilter", ok());
             let (result, ids) = created(&aws.session("r"), &to_stream()).await;
             assert_eq!((result, ids.len(), aws.calls().len()), (Ok(()), 1, 2));
-            let aws = Recorded::default().on("PutSubscriptionFilter", answer.clone());
+            let (aws, start) = (Recorded::default().on("PutSubscriptionFilter", answer.clone()), Instant::now());
             let (result, ids) = created(&aws.session("r"), &to_stream()).await;
             let Answer::Error(_, code, message) = answer else { panic!("{answer:?}") };
             let failure = result.unwrap_err();
             assert_eq!((failure.code.as_deref(), failure.message.as_str()), (Some(code), message));
             assert!(ids.is_empty() && aws.calls().len() > 2, "{:?}", aws.calls());
+            assert_eq!(start.elapsed(), DELIVERABLE);
         }
         let aws = Recorded::default().on("PutSubscriptionFilter", refusal("InvalidParameterException", "Bad pattern"));
         assert!(created(&aws.session("r"), &to_stream()).await.0.is_err());
         assert_eq!(aws.calls().len(), 1, "what time does not mend is not waited for");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_third_filter_is_refused_at_once_and_a_throttle_is_not() {
         let aws = Recorded::default()
             .on("PutSubscriptionFilter", refusal("LimitExceededException", "Resource limit exceeded."));
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(aws.calls().len(), 2);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_filter_is_ours_although_no_answer_to_writing_it_ever_came() {
         let found = |destination: &str| {
             let filter = json!({ "filterName": NAME, "destinationArn": destination, "filterPattern": "" });
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_lost_answer_is_asked_for_again_as_the_filter_has_one_name() {
         let aws = Recorded::default().on("PutSubscriptionFilter", Answer::Lost).on("PutSubscriptionFilter", ok());
         let (answer, ids) = created(&aws.session_with_retries("r"), &to_function()).await;
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(asked[0].body, asked[1].body);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn our_filter_is_found_by_its_exact_name_on_any_page_and_foreign_ones_are_not() {
         let filter =
             |name: &str| json!({ "filterName": name, "destinationArn": FUNCTION, "distribution": "ByLogStream" });
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(shown(delivery, Some(Distribution::ByLogStream)), None);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_filter_is_deleted_by_name_and_one_that_is_gone_counts_as_deleted() {
         let entry = Entry::new(key(), id(GROUP), Spec::LogSubscription(to_function()));
         let gone = refusal("ResourceNotFoundException", "The specified subscription filter does not exist.");
@@ -380,7 +380,7 @@ mod tests {
         assert!(run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.is_err());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn calls_on_one_group_never_overlap_whoever_makes_them() {
         let slow = Answer::After(Duration::from_millis(60), Box::new(ok()));
         let calls = ["PutSubscriptionFilter", "DescribeLogGroups", "DeleteLogGroup"];

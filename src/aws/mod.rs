@@ -20,6 +20,7 @@ mod poller;
 mod errors;
 mod retries;
 mod pace;
+mod process_state;
 
 mod clients;
 mod credentials;

@@ -1,7 +1,9 @@
 //! What the code of one kind of object has at hand during one operation.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::Session;
 use crate::cloud::{Cause, Failure, Patience, Record, Work};

@@ -2,22 +2,25 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Somewhat longer than AWS's second, since calls do not travel equally fast. Tests ask nobody who would mind.
-const SECOND: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 1100 });
+use tokio::time::Instant;
+
+/// Somewhat longer than AWS's second, since calls do not travel equally fast.
+const SECOND: Duration = Duration::from_millis(1100);
 
 /// What shares a pace: the account, where it is known, and the Region, for a service that has Regions.
 type Place = (Option<String>, Option<String>);
 
 /// The calls of one service. Each provider process has its own, so AWS may still throttle when several run.
+#[derive(Debug)]
 pub(crate) struct Pace {
     per_second: usize,
     windows: Mutex<BTreeMap<Place, Window>>,
 }
 
 /// The moments of the last calls, some of them in the future: turns are given in the order of asking.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Window(VecDeque<Instant>);
 
 impl Pace {

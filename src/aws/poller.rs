@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore, watch};
+use tokio::time::Instant;
 
 use super::Session;
 use super::waits::{Look, Over, Pauses};
@@ -105,7 +106,7 @@ impl<T: Polled> Poller<T> {
                 () = patience.stop.cancelled(), if last.is_some() => {
                     return Err(Over::Stopped.failure(what, &pauses, &last.unwrap_or_default()));
                 }
-                () = tokio::time::sleep_until((patience.deadline + LAST_LOOK).into()), if last.is_some() => {
+                () = tokio::time::sleep_until(patience.deadline + LAST_LOOK), if last.is_some() => {
                     return Err(Over::Deadline.failure(what, &pauses, &last.unwrap_or_default()));
                 }
             };
@@ -261,7 +262,7 @@ mod tests {
         !lock(&session.pollers.subnets.watched).ids.is_empty()
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn one_look_serves_all_who_wait() {
         let aws = Recorded::default()
             .on(DESCRIBE, &subnets("pending"))
@@ -281,7 +282,7 @@ mod tests {
         assert!(!is_watched(&session));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn one_who_comes_during_a_round_gets_the_next() {
         let aws = Recorded::default().slow(Duration::from_millis(100)).on(DESCRIBE, &subnets("available"));
         let (session, patience) = (aws.session(), patience(10_000));
@@ -298,7 +299,7 @@ mod tests {
         assert_eq!((asked[0].get("Filter.1.Value.2"), asked[1]["Filter.1.Value.2"].as_str()), (None, "subnet-2"));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_round_that_fails_fails_for_all() {
         let aws = Recorded::default().fail(DESCRIBE, 400, "UnauthorizedOperation", "You are not authorized");
         let (session, patience) = (aws.session(), patience(10_000));
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(aws.calls(DESCRIBE).len(), 1);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn one_who_is_stopped_or_waits_too_long_leaves_the_others_alone() {
         let pending = subnets("pending");
         let aws = (0..6).fold(Recorded::default(), |aws, _| aws.on(DESCRIBE, &pending));
@@ -332,7 +333,7 @@ mod tests {
         assert!(!is_watched(&session));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn one_who_goes_in_the_middle_of_a_look_leaves_the_lead_to_another() {
         let aws = Recorded::default().slow(Duration::from_millis(100)).on(DESCRIBE, &subnets("available"));
         let (session, patience) = (aws.session(), patience(10_000));
@@ -345,7 +346,7 @@ mod tests {
         assert!(!calls[1].contains_key("Filter.1.Value.2"), "{:?}", calls[1]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_call_asks_for_two_hundred_at_most() {
         let aws = Recorded::default().on(DESCRIBE, "<subnetSet/>");
         let session = aws.session();

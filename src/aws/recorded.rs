@@ -1,7 +1,7 @@
 //! An AWS for tests: answers as recorded, and keeps what it was asked.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_credential_types::Credentials;
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture, SharedHttpConnector, http_client_fn};
@@ -11,7 +11,9 @@ use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::retry::RetryConfig;
 use aws_types::region::Region;
 use serde_json::Value;
+use tokio::time::Instant;
 
+use super::process_state::ProcessState;
 use super::{Operation, Session};
 use crate::cloud::{Failure, Owner, Patience, Record, Work};
 use crate::objects::{Ids, Key, Learned, Made};
@@ -20,15 +22,22 @@ use crate::product::{Scope, Timeouts};
 /// The owner of all objects in these tests.
 pub(crate) const OWNER: Owner = Owner::HttpGateway;
 
-/// Answers calls in any order; several answers to one call are given in turn, the last one for ever.
+/// Answers calls in any order; several answers to one call are given in turn, the last one for ever. Its sessions share
+/// rate limits and locks, as those of one process do, and nothing with other tests.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Recorded(Arc<Mutex<Tape>>);
+pub(crate) struct Recorded {
+    tape: Arc<Mutex<Tape>>,
+    process: Arc<ProcessState>,
+}
 
 #[derive(Debug, Default)]
 struct Tape {
     answers: Vec<(String, Answer)>,
     asked: Vec<Asked>,
 }
+
+/// How long an operation may take. Longer than every limit of the code under test, so that these decide.
+const LIMIT: Duration = Duration::from_secs(2 * 3600);
 
 /// What AWS answers.
 #[derive(Clone, Debug)]
@@ -59,13 +68,13 @@ pub(crate) struct Asked {
 impl Recorded {
     /// Adds an answer to a call, such as `POST /v2/apis` or `CreateLogGroup`.
     pub(crate) fn on(self, call: &str, answer: Answer) -> Recorded {
-        self.0.lock().unwrap().answers.push((call.to_string(), answer));
+        self.tape.lock().unwrap().answers.push((call.to_string(), answer));
         self
     }
 
     /// Everything asked so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.0.lock().unwrap().asked.clone()
+        self.tape.lock().unwrap().asked.clone()
     }
 
     /// The calls so far.
@@ -81,7 +90,7 @@ impl Recorded {
         bodies.remove(0)
     }
 
-    /// Clients that ask here, in a Region of their own, so that tests share no limit and no lock.
+    /// Clients that ask here, in this Region.
     pub(crate) fn session(&self, region: &str) -> Session {
         let connector = SharedHttpConnector::new(self.clone());
         let http = http_client_fn(move |_, _| connector.clone());
@@ -114,13 +123,14 @@ impl Recorded {
             lambda_config: config!(aws_sdk_lambda),
             newborns: Default::default(),
             pollers: Default::default(),
+            process: self.process.clone(),
         }
     }
 
     /// The same, where the SDK repeats calls of CloudWatch Logs by itself, as it does outside tests.
     pub(crate) fn session_with_retries(&self, region: &str) -> Session {
         let session = self.session(region);
-        let retries = RetryConfig::standard().with_max_attempts(4).with_initial_backoff(Duration::from_millis(1));
+        let retries = RetryConfig::standard().with_max_attempts(4);
         let config = session.logs.config().to_builder().retry_config(retries).build();
         Session { logs: aws_sdk_cloudwatchlogs::Client::from_conf(config), ..session }
     }
@@ -164,11 +174,7 @@ where
         before: None,
         known: Default::default(),
         timeouts: &timeouts,
-        patience: Patience {
-            deadline: Instant::now() + Duration::from_secs(10),
-            in_use_until: Instant::now() + Duration::from_secs(10),
-            stop: Default::default(),
-        },
+        patience: Patience::until(Instant::now() + LIMIT, Default::default()),
     };
     let record = Record { id: &record_id, learned: &record_learned, usable: &|| () };
     let operation = Operation { session, work: &work, key, record: Some(&record) };
@@ -191,7 +197,7 @@ impl HttpConnector for Recorded {
                 .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(body).into_owned())),
         };
         let (answer, place) = {
-            let mut tape = self.0.lock().unwrap();
+            let mut tape = self.tape.lock().unwrap();
             tape.asked.push(Asked { call: call.clone(), body, times: (Instant::now(), None) });
             let mut matching = tape.answers.iter().enumerate().filter(|(_, (name, _))| *name == call);
             let first = matching.next().map(|(index, (_, answer))| (index, answer.clone()));
@@ -204,7 +210,7 @@ impl HttpConnector for Recorded {
             });
             (answer, tape.asked.len() - 1)
         };
-        let tape = self.0.clone();
+        let tape = self.tape.clone();
         HttpConnectorFuture::new(async move {
             let mut answer = answer.unwrap_or_else(|| panic!("no answer is recorded for {call}"));
             if let Answer::After(pause, then) = answer {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::process_state::ProcessState;
 use super::waits::Newborns;
 use super::{Operation, apigatewayv2, dns_record, ec2, lambda_permission, log_group, log_subscription};
 use crate::cloud::{Cloud, Failure, InTheWay, Owner, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
@@ -26,6 +27,8 @@ pub struct Session {
     pub(crate) newborns: Newborns,
     /// Look at what all operations together wait for.
     pub(crate) pollers: Arc<ec2::Pollers>,
+    /// What all sessions of this process share.
+    pub(crate) process: Arc<ProcessState>,
 }
 
 impl Session {

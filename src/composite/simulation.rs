@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -14,8 +15,8 @@ use crate::objects::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, R
 use crate::plugin::{Input, Value};
 use crate::product::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
 
-/// How often a NAT gateway lets others run before it works.
-const LONG: usize = 500;
+/// How long a NAT gateway takes. Time passes only when nothing else can be done: tests pause the clock.
+const LONG: Duration = Duration::from_secs(120);
 
 /// The simulated account.
 pub(crate) struct Simulation {
@@ -343,9 +344,7 @@ impl Cloud for Simulation {
         }
         if matches!(object.spec, Spec::NatGateway(_)) {
             // It takes minutes, in which all else is done that can be done.
-            for _ in 0..LONG {
-                tokio::task::yield_now().await;
-            }
+            tokio::time::sleep(LONG).await;
             self.led_nowhere.lock().unwrap().extend(self.lost());
         }
         self.dawdle().await;

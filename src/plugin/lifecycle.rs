@@ -121,20 +121,21 @@ mod tests {
     use super::*;
 
     const LONG: Duration = Duration::from_secs(3600);
-    const SHORT: Duration = Duration::from_millis(20);
+    const SHORT: Duration = Duration::from_secs(20);
 
+    /// Whether it ends within a minute.
     async fn ends(lifecycle: &Arc<Lifecycle>, patience: Duration, grace: Duration) -> bool {
         let signal = Notify::new();
         let ended = lifecycle.ended(patience, grace, &signal);
-        tokio::time::timeout(Duration::from_millis(200), ended).await.is_ok()
+        tokio::time::timeout(Duration::from_secs(60), ended).await.is_ok()
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_process_that_nobody_connects_to_ends() {
         assert!(ends(&Arc::new(Lifecycle::new()), SHORT, LONG).await);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn the_last_connection_ends_the_process_after_a_grace_period() {
         let lifecycle = Arc::new(Lifecycle::new());
         let connection = lifecycle.connection();
@@ -144,7 +145,7 @@ mod tests {
         assert!(ends(&lifecycle, LONG, SHORT).await);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn work_is_stopped_when_terraform_is_gone_and_the_process_waits_for_it() {
         let lifecycle = Arc::new(Lifecycle::new());
         drop(lifecycle.connection());
@@ -156,7 +157,7 @@ mod tests {
         assert!(ends(&lifecycle, LONG, LONG).await);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn shutdown_waits_for_work_but_not_for_connections() {
         let lifecycle = Arc::new(Lifecycle::new());
         let _connection = lifecycle.connection();
@@ -168,7 +169,7 @@ mod tests {
         assert!(ends(&lifecycle, LONG, LONG).await);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn stopping_reaches_running_work_and_not_what_comes_later() {
         let lifecycle = Lifecycle::new();
         let running = lifecycle.stop_token();
@@ -178,16 +179,16 @@ mod tests {
         assert!(!lifecycle.unheard().is_cancelled(), "Terraform waits for the answer");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_termination_signal_ends_the_process_only_while_nobody_is_connected() {
         let lifecycle = Lifecycle::new();
         let connection = lifecycle.connection();
         let signal = Notify::new();
         signal.notify_one();
         let ended = lifecycle.ended(LONG, LONG, &signal);
-        assert!(tokio::time::timeout(Duration::from_millis(50), ended).await.is_err());
+        assert!(tokio::time::timeout(LONG * 2, ended).await.is_err());
         drop(connection);
         let ended = lifecycle.ended(LONG, LONG, &signal);
-        assert!(tokio::time::timeout(Duration::from_millis(200), ended).await.is_ok());
+        assert!(tokio::time::timeout(SHORT, ended).await.is_ok());
     }
 }

@@ -16,10 +16,11 @@ use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Action, Plan, Progress};

@@ -252,6 +252,29 @@ fn variants_of_spec(files: &[File]) -> Vec<String> {
 }
 
 #[test]
+fn unit_tests_do_not_wait_on_real_time() {
+    // Their servers are on this machine, and a paused clock would end the timeouts of calls that are under way.
+    let with_sockets = ["src/aws/clients/tests.rs"];
+    let mut places = Vec::new();
+    for file in tree().iter().filter(|file| file.is_of("src") && file.is_rust()) {
+        let breaks = |line: &str| {
+            let runs = line.contains("tokio::test") || line.contains("Builder::new_current_thread");
+            if runs && !line.contains("start_paused") && !with_sockets.contains(&&*file.path) {
+                return Some("a test with a running clock".to_string());
+            }
+            if line.contains("std::time") && has_word(line, "Instant") {
+                return Some("std's clock, which tests cannot pause".to_string());
+            }
+            first_of(line, &["thread::sleep", "cfg!(test)"])
+        };
+        places.extend(
+            file.lines().filter_map(|(number, line)| Some(format!("{}:{number}: {}", file.path, breaks(line)?))),
+        );
+    }
+    assert_kept("Unit tests pause tokio's clock, and the program has no other limits under test.", &places);
+}
+
+#[test]
 fn nothing_is_left_for_later() {
     let files = tree();
     let places: Vec<String> = files

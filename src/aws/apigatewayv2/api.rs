@@ -299,7 +299,7 @@ mod tests {
         } })
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_create_carries_its_ownership_tags_and_tells_its_id_and_endpoint() {
         let aws = Recorded::default()
             .on("POST /v2/apis", Answer::Json(201, json!({ "apiId": "new1", "apiEndpoint": "https://new1" })));
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(told.learned["api_endpoint"], "https://new1");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_api_whose_creating_answer_was_lost_is_found_on_the_last_page_by_its_tags() {
         let ready = json!({ "apiId": "other", "tags": {
             "fgw:resource": "http_gateway/shop", "fgw:state": "ready"
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(aws.calls(), ["POST /v2/apis", "GET /v2/apis", "GET /v2/apis?nextToken=p2"]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_create_that_left_nothing_behind_is_sent_again_but_not_for_ever() {
         let aws = Recorded::default()
             .on("POST /v2/apis", Answer::Error(500, "InternalFailure", "oops"))
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(aws.calls().iter().filter(|call| *call == "POST /v2/apis").count(), 3);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_create_that_may_have_left_something_is_not_sent_again_blindly() {
         let aws = Recorded::default()
             .on("POST /v2/apis", Answer::Lost)
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(aws.calls(), ["POST /v2/apis", "GET /v2/apis"]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn text_is_cleared_by_empty_strings_and_cors_and_tags_by_calls_of_their_own() {
         let tags = "/v2/tags/arn%3Aaws%3Aapigateway%3Aapi-clear%3A%3A%2Fapis%2Fapi1";
         let untag = format!("DELETE {tags}?tagKeys=old");
@@ -383,7 +383,7 @@ mod tests {
         assert!(aws.calls().contains(&untag));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn only_tags_are_sent_when_only_tags_change_and_a_new_name_is_kept_in_the_ownership_tag() {
         let tags = "POST /v2/tags/arn%3Aaws%3Aapigateway%3Aapi-tags%3A%3A%2Fapis%2Fapi1";
         let aws = Recorded::default()
@@ -404,7 +404,7 @@ mod tests {
         assert_eq!(aws.asked().last().unwrap().body, json!({ "tags": { "fgw:resource": "http_gateway/shop" } }));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_concurrent_change_is_waited_for_and_a_mapping_is_not() {
         let entry = Entry::new(Key::new("api"), "api1", Spec::Api(spec()));
         let busy = "Unable to complete operation due to concurrent modification. Please try again later.";
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(aws.calls().len(), 1);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn what_this_process_made_is_not_what_a_killed_run_has_left() {
         let here = Answer::Json(201, json!({ "apiId": "here1" }));
         let aws = Recorded::default().on("POST /v2/apis", here).on(
@@ -438,7 +438,7 @@ mod tests {
         assert!(unfinished_roots(&session, OWNER, "sho").await.unwrap().is_empty());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn the_apis_of_this_provider_are_listed_page_by_page_with_their_names_and_tags() {
         let api = |id: &str, tags| json!({ "apiId": id, "name": "front", "tags": tags });
         let ours = api("b1", json!({ "fgw:resource": "http_gateway/shop", "fgw:state": "incomplete", "team": "web" }));

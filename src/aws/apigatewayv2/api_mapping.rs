@@ -1,16 +1,17 @@
 //! What custom domains lead to: a path of a domain, here the root, mapped to a stage.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 
 use super::stage::DEFAULT;
 use super::{PAGE, change, deleted, domain_name, holds, is_absent, is_conflict, no_id, pages, turn};
 use crate::aws::changes::Change;
-use crate::aws::{AwsError, Operation, Session, locks};
+use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::http_gateway::keys;
 use crate::objects::{ApiMapping, Entry, Key, Learned, Ref, Spec};
@@ -19,7 +20,8 @@ use crate::objects::{ApiMapping, Entry, Key, Learned, Ref, Spec};
 const LAG: Duration = Duration::from_secs(30);
 
 /// The Regions and APIs whose mappings this process has deleted, and when.
-static UNMAPPED: LazyLock<Mutex<HashMap<(String, String), Instant>>> = LazyLock::new(Mutex::default);
+#[derive(Debug, Default)]
+pub(crate) struct RecentlyUnmapped(Mutex<HashMap<(String, String), Instant>>);
 
 /// All mappings of a domain; none where the domain does not exist.
 pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, Failure> {
@@ -155,12 +157,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// Notes that mappings of an API have just gone.
 pub(super) fn unmapped_now(session: &Session, api_id: &str) {
     let place = (session.scope.region.clone(), api_id.to_string());
-    UNMAPPED.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Instant::now());
+    session.process.unmapped.0.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Instant::now());
 }
 
 /// For how long AWS may still see a mapping of an API that this process has deleted.
 pub(super) fn lag(session: &Session, api_id: &str) -> Duration {
-    let unmapped = UNMAPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    let unmapped = session.process.unmapped.0.lock().unwrap_or_else(PoisonError::into_inner);
     let place = (session.scope.region.clone(), api_id.to_string());
     unmapped.get(&place).map_or(Duration::ZERO, |since| LAG.saturating_sub(since.elapsed()))
 }
@@ -173,7 +175,8 @@ async fn turns<'a>(
     action: &'a str,
 ) -> ([OwnedMutexGuard<()>; 2], Change<'a>) {
     let (of_api, change) = change(operation, api_id, action).await;
-    let of_domain = locks::turn(domain_name::lock(operation.session, domain)).await;
+    let session = operation.session;
+    let of_domain = session.process.locks.turn(domain_name::lock(session, domain)).await;
     ([of_api, of_domain], change)
 }
 
@@ -234,7 +237,7 @@ mod tests {
         (answer, told.ids)
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn all_paths_of_a_domain_are_mapped_to_the_stage() {
         let post = format!("POST {PATH}");
         let aws = Recorded::default().on(&post, Answer::Json(201, item("m1", "api1", DEFAULT, "")));
@@ -244,7 +247,7 @@ mod tests {
         assert_eq!(aws.body(&post), json!({ "apiId": "api1", "stage": "$default" }), "without a key it is the root");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_mapping_whose_creating_answer_was_lost_is_found_on_the_last_page() {
         let aws = Recorded::default()
             .on(&format!("POST {PATH}"), Answer::Lost)
@@ -256,7 +259,7 @@ mod tests {
         assert_eq!(aws.calls().iter().filter(|call| call.starts_with("POST")).count(), 1);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn the_mapping_of_another_api_is_never_overwritten() {
         let exists = Answer::Error(409, "ConflictException", "ApiMapping key already exists for this domain name");
         let aws = Recorded::default()
@@ -276,7 +279,7 @@ mod tests {
         assert_eq!(ids, ["m1"], "an equal one is taken");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_mapping_that_leads_elsewhere_is_led_back_in_place() {
         let patch = format!("PATCH {PATH}/m1");
         let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
@@ -302,7 +305,7 @@ mod tests {
         assert_eq!(aws.body(&patch)["apiMappingKey"], "");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_mapping_that_somebody_led_to_another_api_stays_and_keeps_its_domain() {
         let remove = format!("DELETE {PATH}/m1");
         for (led_to, stage, is_ours) in [("api2", "prod", false), ("api1", "prod", true), ("api1", DEFAULT, true)] {
@@ -332,7 +335,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_stage_is_deleted_although_aws_still_sees_the_mapping_that_has_just_gone() {
         let stage_path = "DELETE /v2/apis/api1/stages/%24default";
         let mapped = "Please remove all base path mappings related to the stage in your domains";

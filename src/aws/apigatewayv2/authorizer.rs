@@ -253,7 +253,7 @@ mod tests {
         [(Key::new("api"), "api1")]
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn the_new_one_of_an_exchange_gets_a_longer_name_that_reads_as_the_plain_one() {
         let taken = "Authorizer name must be unique. Authorizer token already exists in this RestApi.";
         let aws = Recorded::default()
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(read(&foreign, Key::new("api"), None), None);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_update_sends_what_clears_credentials_sources_and_caching() {
         let patch = "PATCH /v2/apis/api1/authorizers/a1";
         let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
@@ -307,7 +307,7 @@ mod tests {
         );
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_name_that_someone_has_changed_comes_back_the_longer_one_where_the_plain_one_is_taken() {
         let patch = "PATCH /v2/apis/api1/authorizers/a1";
         let aws = Recorded::default()

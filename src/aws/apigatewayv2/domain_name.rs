@@ -13,7 +13,7 @@ use super::{PAGE, api_mapping, deleted, is_absent, is_busy, is_conflict, limiter
 use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::waits::{self, Look};
-use crate::aws::{AwsError, Operation, Session, locks, ownership};
+use crate::aws::{AwsError, Operation, Session, ownership};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::objects::{DomainName, Entry, Key, Learned, Spec};
 use crate::plugin::Input;
@@ -166,7 +166,7 @@ pub(crate) async fn update(
     }
     let arn = arn(&session.scope, name);
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
-    let _turn = locks::turn(lock(session, name)).await;
+    let _turn = session.process.locks.turn(lock(session, name)).await;
     let unknown_until = operation.unknown_until(name);
     let change = Change { action: "TagResource", patience: &operation.work.patience, is_busy, unknown_until };
     tag(session, &arn, tags.set, &change).await?;
@@ -212,7 +212,7 @@ async fn change<'a>(
     action: &'static str,
 ) -> Result<(OwnedMutexGuard<()>, Change<'a>), Failure> {
     limiter::domain_turn(operation.session, action, &operation.work.patience).await?;
-    let turn = locks::turn(lock(operation.session, name)).await;
+    let turn = operation.session.process.locks.turn(lock(operation.session, name)).await;
     let is_busy = |failure: &Failure| is_busy(failure) || failure.cause == Cause::Throttled;
     let unknown_until = operation.unknown_until(name);
     Ok((turn, Change { action, patience: &operation.work.patience, is_busy, unknown_until }))

@@ -209,7 +209,7 @@ mod tests {
         [(Key::new("api"), "api1")]
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_integration_that_a_killed_run_left_is_taken() {
         let there = json!({ "items": [shown("i1", 29_000), shown("i2", 30_000)] });
         let aws = Recorded::default().on(LIST, Answer::Json(200, there));
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(aws.calls(), [LIST]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_integration_is_made_where_none_is_equal() {
         let aws = Recorded::default()
             .on(LIST, Answer::Json(200, json!({ "items": [shown("i1", 29_000)] })))
@@ -236,7 +236,7 @@ mod tests {
         );
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_description_is_cleared_by_an_empty_string_and_the_rest_is_sent_again() {
         let patch = "PATCH /v2/apis/api1/integrations/i1";
         let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(aws.calls().len(), 1, "what an integration waits for is no property of it");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_integration_in_use_is_not_asked_for_twice() {
         let words = "Cannot delete Integration because it is referenced by the following Routes";
         let delete_call = "DELETE /v2/apis/api1/integrations/i1";

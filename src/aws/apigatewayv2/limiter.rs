@@ -3,10 +3,11 @@
 //! raises neither.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use aws_sdk_apigatewayv2::Client;
+use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::cloud::{Cause, Failure, Patience};
@@ -20,8 +21,10 @@ const DOMAIN_CALLS: Limit = Limit { per_second: 1.0 / 31.0, burst: 1.0 };
 /// What shares a limit: the account, where it is known, the Region, and the call that has one for itself.
 type Place = (Option<String>, String, Option<&'static str>);
 
-/// Each provider process has its own, so AWS may still answer 429 when several run.
-static BUCKETS: LazyLock<Mutex<HashMap<Place, Bucket>>> = LazyLock::new(Mutex::default);
+/// The limits of all calls of this process. Each provider process has its own, so AWS may still answer 429 when several
+/// run.
+#[derive(Debug, Default)]
+pub(crate) struct Limiter(Mutex<HashMap<Place, Bucket>>);
 
 /// The client, once it may be used for one call. Every call to API Gateway begins with this.
 pub(crate) async fn turn(session: &Session) -> &Client {
@@ -54,12 +57,12 @@ pub(super) async fn domain_turn(session: &Session, action: &'static str, patienc
 
 fn pause(session: &Session, action: Option<&'static str>, limit: Limit) -> Duration {
     let place = (session.scope.account.clone(), session.scope.region.clone(), action);
-    let mut buckets = BUCKETS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut buckets = session.process.apigateway.0.lock().unwrap_or_else(PoisonError::into_inner);
     let now = Instant::now();
     buckets.entry(place).or_insert_with(|| Bucket::full(limit, now)).take(now)
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Limit {
     per_second: f64,
     /// Calls at once after a quiet time.
@@ -68,6 +71,7 @@ struct Limit {
 
 /// A token bucket. Whoever finds it empty takes a token of the future and waits for it, so that turns are given
 /// in the order of asking.
+#[derive(Debug)]
 struct Bucket {
     limit: Limit,
     /// Below zero by the number of those who wait.
@@ -142,21 +146,44 @@ mod tests {
         assert!(!bucket.take(start + Duration::from_secs(3601)).is_zero(), "but with one call only");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn each_call_about_a_domain_has_a_limit_of_its_own_and_its_wait_ends_with_time_and_stop() {
-        let session = Recorded::default().session("limiter-domain");
-        let within = |milliseconds| Instant::now() + Duration::from_millis(milliseconds);
-        let patience = Patience::until(within(50), Default::default());
+        let aws = Recorded::default();
+        let (session, start) = (aws.session("us-east-1"), Instant::now());
+        let within = |seconds| Patience::until(Instant::now() + Duration::from_secs(seconds), Default::default());
         for action in ["CreateDomainName", "UpdateDomainName", "DeleteDomainName"] {
-            domain_turn(&session, action, &patience).await.unwrap();
+            domain_turn(&session, action, &within(0)).await.unwrap();
         }
-        let failure = domain_turn(&session, "CreateDomainName", &patience).await.unwrap_err();
-        assert_eq!(failure.cause, Cause::TimedOut);
-        let patience = Patience::until(within(60_000), Default::default());
+        assert_eq!(start.elapsed(), Duration::ZERO, "the first call of each action does not wait");
+        domain_turn(&session, "UpdateDomainName", &within(31)).await.unwrap();
+        assert_eq!(start.elapsed(), Duration::from_secs(31));
+
+        // By now the limit of this action has recovered: one call passes, and the next would wait for 31 s.
+        domain_turn(&session, "CreateDomainName", &within(0)).await.unwrap();
+        let failure = domain_turn(&session, "CreateDomainName", &within(30)).await.unwrap_err();
+        assert_eq!((failure.cause, start.elapsed()), (Cause::TimedOut, Duration::from_secs(61)));
+        let patience = within(60);
         patience.stop.cancel();
         let failure = domain_turn(&session, "CreateDomainName", &patience).await.unwrap_err();
         assert_eq!(failure.cause, Cause::Stopped);
-        let elsewhere = Recorded::default().session("limiter-elsewhere");
-        domain_turn(&elsewhere, "CreateDomainName", &patience).await.unwrap();
+        domain_turn(&aws.session("eu-west-1"), "CreateDomainName", &patience).await.unwrap();
+        assert_eq!(start.elapsed(), Duration::from_secs(61), "neither a stop nor another Region waits");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sessions_of_one_region_share_the_limit_of_all_calls() {
+        let aws = Recorded::default();
+        let (one, other, start) = (aws.session("us-east-1"), aws.session("us-east-1"), Instant::now());
+        for _ in 0..10 {
+            turn(&one).await;
+            turn(&other).await;
+        }
+        assert_eq!(start.elapsed(), Duration::ZERO, "the burst does not wait");
+        for _ in 0..9 {
+            turn(&one).await;
+            turn(&other).await;
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        assert!((2.0..2.1).contains(&seconds), "18 calls over the burst took {seconds} s");
     }
 }

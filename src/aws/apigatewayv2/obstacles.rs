@@ -116,7 +116,7 @@ mod tests {
             )
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn routes_stages_and_authorizers_that_state_does_not_know_are_told() {
         let authorizers = json!({ "items": [{ "authorizerId": "a9", "name": "jwt" }] });
         let aws = aws().on("GET /v2/apis/api1/authorizers", Answer::Json(200, authorizers));
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!((found.unseen, aws.calls().len()), (vec![], 4));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn the_paths_of_a_domain_that_others_have_mapped_are_told_and_those_to_other_apis_keep_it() {
         let name = Input::Known("api.example.com".to_string());
         let mapping = ApiMapping {
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(in_the_way(&session, "api1", Within::Domains(&["b"]), &known).await, InTheWay::default());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_look_that_is_not_allowed_hides_only_what_it_would_have_shown() {
         let denied = Answer::Error(403, "AccessDeniedException", "not you");
         let aws = aws().on("GET /v2/apis/api1/authorizers", denied);

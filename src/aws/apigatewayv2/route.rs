@@ -208,7 +208,7 @@ mod tests {
                 "authorizationType": "CUSTOM", "authorizerId": authorizer }] })
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_route_points_to_its_integration_and_authorizer() {
         let aws = Recorded::default().on(POST, Answer::Json(201, json!({ "routeId": "r1" })));
         let (answer, told) = on(&aws, "route-create", async |it| create(it, &spec()).await).await;
@@ -220,7 +220,7 @@ mod tests {
         );
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_route_waits_until_aws_knows_what_this_process_has_just_made_for_it() {
         let absent = || Answer::Error(404, "NotFoundException", "Unable to find Integration int1");
         let made = Answer::Json(201, json!({ "routeId": "r1" }));
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(aws.calls(), [POST]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_route_whose_creating_answer_was_lost_is_found_by_its_key() {
         let aws = Recorded::default().on(POST, Answer::Lost).on(LIST, Answer::Json(200, there("auth1")));
         let (answer, told) = on(&aws, "route-lost", async |it| create(it, &spec()).await).await;
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(aws.calls(), [POST, LIST]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_route_that_is_there_is_taken_if_equal_and_named_if_not() {
         let exists = Answer::Error(409, "ConflictException", "Route with key GET /orders already exists for this API");
         let aws = Recorded::default().on(POST, exists.clone()).on(LIST, Answer::Json(200, there("auth1")));
@@ -271,7 +271,7 @@ mod tests {
         assert!(told.ids.is_empty());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_conflict_of_path_variables_is_told_in_awss_words() {
         let words = "A conflicting variable on the same hierarchical level exists";
         let aws = Recorded::default()
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(aws.calls().iter().filter(|call| *call == POST).count(), 1);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn protection_is_taken_away_by_type_none_and_an_empty_id_in_place() {
         let patch = "PATCH /v2/apis/api1/routes/r1";
         let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
@@ -295,7 +295,7 @@ mod tests {
         );
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_route_that_is_gone_counts_as_deleted() {
         let aws = Recorded::default()
             .on("DELETE /v2/apis/api1/routes/r1", Answer::Error(404, "NotFoundException", "Invalid route"));

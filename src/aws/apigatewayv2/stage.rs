@@ -285,7 +285,7 @@ mod tests {
         [(Key::new("api"), "api1"), (Key::new("log_group"), "/http/shop")]
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_stage_deploys_itself_and_logs_to_the_arn_without_a_star() {
         let post = "POST /v2/apis/api1/stages";
         let aws = Recorded::default().on(post, Answer::Json(201, json!({})));
@@ -302,7 +302,7 @@ mod tests {
         );
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn access_logs_are_turned_off_by_a_call_of_their_own() {
         let off = format!("DELETE {STAGE}/accesslogsettings");
         let aws = Recorded::default().on(&off, Answer::Json(204, json!(null)));
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(aws.calls(), [off]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn access_logs_are_turned_on_in_place() {
         let patch = format!("PATCH {STAGE}");
         let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(aws.calls().len(), 1);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_stage_of_someone_else_is_left_alone() {
         let aws = Recorded::default()
             .on("POST /v2/apis/api1/stages", Answer::Error(409, "ConflictException", "Stage already exists"))
@@ -336,7 +336,7 @@ mod tests {
         assert!(told.ids.is_empty());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_failed_deployment_is_an_error_in_awss_words() {
         let failed = "Deployment attempt failed: Unable to deploy API because no routes exist in this API";
         let shows = |message: &str| Answer::Json(200, json!({ "lastDeploymentStatusMessage": message }));
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(aws.calls().len(), 3, "a first look may come before the deployment");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_stage_whose_deployment_has_failed_differs_and_is_set_once_more() {
         let words = "Deployment attempt failed: Unable to deploy API";
         let shown = Shown::builder().auto_deploy(true).last_deployment_status_message(words).build();
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(aws.body(&patch), json!({ "autoDeploy": true }));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_deployment_that_went_well_or_does_not_show_is_none() {
         let aws = Recorded::default().on(
             &format!("GET {STAGE}"),

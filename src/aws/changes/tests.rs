@@ -193,7 +193,7 @@ async fn deleted(case: &Case, answer: Answer, then: &Answer, region: &str) -> Re
     run(&session, &case.entry.key, &ids, delete).await.0
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_has_gone_although_no_deletion_of_it_was_answered_is_deleted() {
     for case in cases() {
         let broken = Answer::Error(500, "InternalError", "broken");
@@ -206,7 +206,7 @@ async fn what_has_gone_although_no_deletion_of_it_was_answered_is_deleted() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_deletion_that_aws_refuses_has_deleted_nothing_whatever_a_look_shows() {
     for case in cases() {
         let refusal = Answer::Error(403, "AccessDeniedException", "no");
@@ -215,7 +215,7 @@ async fn a_deletion_that_aws_refuses_has_deleted_nothing_whatever_a_look_shows()
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_deletion_of_which_nothing_is_known_says_so() {
     for case in cases() {
         let denied = Answer::Error(403, "AccessDeniedException", "no look");

@@ -530,9 +530,15 @@ async fn session_for(url: &str) -> Session {
     connect(&keys_and_endpoint(url, &without_check()), "").await.unwrap()
 }
 
+/// The override for calls without a token, less the pauses between attempts.
+fn once(session: &Session) -> aws_sdk_ec2::config::Builder {
+    let retries = session.ec2.config().retry_config().expect("a session has one").clone();
+    session.once_ec2().retry_config(retries.with_max_backoff(Duration::ZERO))
+}
+
 async fn create_once(session: &Session) -> Result<(), crate::cloud::Failure> {
     use crate::aws::AwsError;
-    let call = session.ec2.create_vpc().cidr_block("10.0.0.0/16").customize().config_override(session.once_ec2());
+    let call = session.ec2.create_vpc().cidr_block("10.0.0.0/16").customize().config_override(once(session));
     call.send().await.map(|_| ()).map_err(|error| error.failure("CreateVpc"))
 }
 
@@ -569,9 +575,10 @@ async fn a_call_without_a_connection_is_sent_again() {
     if !alone("a_call_without_a_connection_is_sent_again", &[]).await {
         return;
     }
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
+    // A socket that does not listen refuses connections, and keeps others from its port.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = socket.local_addr().unwrap().port();
     let block = keys_and_endpoint(&format!("http://localhost:{port}"), &{
         let mut more = without_check().to_vec();
         more.push(("max_retries", 2.into()));
@@ -581,7 +588,7 @@ async fn a_call_without_a_connection_is_sent_again() {
     let attempts = AtomicUsize::new(0);
     let interceptor = CountAttempts(std::sync::Arc::new(attempts));
     let call = session.ec2.create_vpc().cidr_block("10.0.0.0/16").customize();
-    let sent = call.config_override(session.once_ec2().interceptor(interceptor.clone())).send().await;
+    let sent = call.config_override(once(&session).interceptor(interceptor.clone())).send().await;
     assert!(sent.is_err());
     assert_eq!(interceptor.0.load(Ordering::SeqCst), 2);
 }

@@ -93,7 +93,7 @@ fn changes(aws: &Recorded) -> Vec<(String, String)> {
     parts.collect()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_record_is_an_alias_that_never_overwrites_and_is_waited_for() {
     let aws = Recorded::default()
         .on(CHANGE, sent("PENDING"))
@@ -109,7 +109,7 @@ async fn a_record_is_an_alias_that_never_overwrites_and_is_waited_for() {
     assert_eq!(aws.calls(), [CHANGE, STATUS, STATUS, STATUS]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_existing_record_is_left_alone_and_the_error_gives_the_ways_out() {
     let weighted = format!("<SetIdentifier>blue</SetIdentifier><Weight>9</Weight>{}", alias_to(TARGET, false));
     for (there, words) in [
@@ -132,7 +132,7 @@ async fn an_existing_record_is_left_alone_and_the_error_gives_the_ways_out() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_wanted_alias_is_taken_after_a_lost_answer_and_waited_for() {
     let there = listed(&set("API.example.com.", &alias_to("D-api.example.com.", false)));
     for first in [Answer::Lost, refusal(EXISTS)] {
@@ -145,7 +145,7 @@ async fn the_wanted_alias_is_taken_after_a_lost_answer_and_waited_for() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_name_outside_the_zone_and_a_missing_zone_are_told_with_the_input_to_correct() {
     let outside = "RRSet with DNS name api.example.com. is not permitted in zone other.org.";
     let aws = Recorded::default().on(CHANGE, refusal(outside)).on(LIST, listed(&set("www.other.org.", &address())));
@@ -154,18 +154,27 @@ async fn a_name_outside_the_zone_and_a_missing_zone_are_told_with_the_input_to_c
     assert!(message.contains("is not permitted in zone other.org") && message.contains("hosted_zone_id"), "{message}");
 
     let missing = error(404, "NoSuchHostedZone", "No hosted zone found with ID: Z1");
-    let aws = Recorded::default().on(CHANGE, missing.clone());
+    let (aws, start) = (Recorded::default().on(CHANGE, missing.clone()), Instant::now());
     let (answer, told) = on(&aws, async |it| create(it, &spec()).await).await;
     let message = answer.unwrap_err().message;
     assert!(message.contains("found with ID: Z1. hosted_zone_id has to be"), "{message}");
     assert!(told.ids.is_empty());
+    assert!((NEW_ZONE..NEW_ZONE + Duration::from_secs(6)).contains(&start.elapsed()), "{:?}", start.elapsed());
 
     let aws = Recorded::default().on(CHANGE, missing);
     let (answer, _) = on(&aws, async |it| update(it, "", None, &spec()).await).await;
     assert!(answer.unwrap_err().message.contains("hosted_zone_id has to be"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
+async fn a_new_zone_is_waited_for() {
+    let missing = error(404, "NoSuchHostedZone", "No hosted zone found with ID: Z1");
+    let aws = Recorded::default().on(CHANGE, missing.clone()).on(CHANGE, missing.clone()).on(CHANGE, sent("INSYNC"));
+    on(&aws, async |it| create(it, &spec()).await).await.0.unwrap();
+    assert_eq!(aws.calls(), [CHANGE, CHANGE, CHANGE]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_zone_that_is_busy_and_a_throttle_are_waited_out() {
     let busy = "The request was rejected because Route 53 was still processing a prior request.";
     let aws = Recorded::default()
@@ -176,7 +185,7 @@ async fn a_zone_that_is_busy_and_a_throttle_are_waited_out() {
     assert_eq!(aws.calls(), [CHANGE, CHANGE, CHANGE]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_record_of_ours_is_led_elsewhere_in_one_step() {
     let aws = Recorded::default().on(CHANGE, sent("INSYNC"));
     on(&aws, async |it| update(it, "Z1_api.example.com_A", None, &spec()).await).await.0.unwrap();
@@ -184,7 +193,7 @@ async fn a_record_of_ours_is_led_elsewhere_in_one_step() {
     assert_eq!(changes(&aws), [("UPSERT".into(), format!("<Name>{NAME}</Name><Type>A</Type>{alias}"))]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_record_is_deleted_as_it_is_listed() {
     for there in [alias_to("d-api.example.com.", true), alias_to("D-api.example.com", false)] {
         let aws = Recorded::default().on(LIST, listed(&set("api.example.com.", &there))).on(CHANGE, sent("PENDING"));
@@ -194,7 +203,7 @@ async fn a_record_is_deleted_as_it_is_listed() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_not_there_any_more_counts_as_deleted_and_what_is_not_ours_stays() {
     let weighted = format!("<SetIdentifier>blue</SetIdentifier><Weight>9</Weight>{}", alias_to(TARGET, false));
     for answer in [
@@ -221,7 +230,7 @@ async fn what_is_not_there_any_more_counts_as_deleted_and_what_is_not_ours_stays
     assert!(failure.message.contains("it was not found"), "{}", failure.message);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn changes_of_one_zone_take_turns() {
     let slow = || Answer::After(Duration::from_millis(30), Box::new(sent("INSYNC")));
     let aws = Recorded::default().on(CHANGE, slow()).on("POST /2013-04-01/hostedzone/Z2/rrset", slow());
@@ -251,7 +260,7 @@ fn names_are_compared_as_people_write_them() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_change_can_run_in_a_spawned_task() {
     fn is_send<T: Send>(_: T) {}
     async fn all(operation: &Operation<'_>, spec: &DnsRecord, entry: &Entry) -> Result<(), Failure> {
@@ -268,7 +277,7 @@ async fn every_change_can_run_in_a_spawned_task() {
     .unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_record_that_has_gone_although_no_deletion_of_it_was_answered_is_deleted() {
     let alias = |records: &str| {
         let more = "<IsTruncated>false</IsTruncated><MaxItems>1</MaxItems>";

@@ -271,7 +271,7 @@ mod tests {
         notes.run(&aws.session(), &keys::default_network_acl(), &ids, body).await
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn adopting_the_acl_adds_rules_before_it_removes_any_and_takes_only_subnets_with_another_acl() {
         let ours = acl("acl-1", &allow_all(), &[("aclassoc-0", "subnet-0")]);
         let theirs = acl("acl-9", &[], &[("aclassoc-1", "subnet-1"), ("aclassoc-2", "subnet-2")]);
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(aws.calls("CreateTags")[0]["Tag.3.Value"], "four_tier_vpc/vpc-1");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_association_that_someone_changes_at_the_same_moment_is_looked_up_again() {
         let of = |association: &str| set(&[acl("acl-9", &[], &[(association, "subnet-1")])]);
         let aws = Recorded::default()
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(tried, ["aclassoc-1", "aclassoc-2"], "and the subnet that left the list keeps its ACL");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn one_changed_rule_is_one_call_without_a_look() {
         let aws = Recorded::default().on("ReplaceNetworkAclEntry", DONE);
         let (from, to) = (spec(vec![rule(100, "0.0.0.0/0")], &[0]), spec(vec![rule(100, "10.0.0.0/8")], &[0]));
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(aws.actions(), ["ReplaceNetworkAclEntry"]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn where_it_is_not_sure_what_was_set_a_look_tells() {
         let there = acl("acl-1", &allow_all(), &[("aclassoc-0", "subnet-0")]);
         let aws = Recorded::default()
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(aws.calls("CreateNetworkAclEntry")[0]["RuleNumber"], "50");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn letting_go_of_the_acl_puts_awss_rules_back_and_those_of_ipv6_where_the_vpc_has_it() {
         let vpc = "<vpcSet><item><vpcId>vpc-1</vpcId><ipv6CidrBlockAssociationSet><item><ipv6CidrBlockState><state>\
             associated</state></ipv6CidrBlockState></item></ipv6CidrBlockAssociationSet></item></vpcSet>";

@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn adopting_the_group_adds_first_revokes_by_id_and_leaves_the_other_direction_alone() {
         let out = rule("sgr-2", true, ALL_OUT);
         let aws = Recorded::default()
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(tags["Tag.3.Value"], "four_tier_vpc/vpc-1");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn letting_go_of_the_group_revokes_only_what_was_applied() {
         let aws = Recorded::default()
             .on(

@@ -118,7 +118,7 @@ mod tests {
 
     const HELD: &str = "<addressesSet><item><allocationId>eipalloc-1</allocationId></item></addressesSet>";
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_refused_release_is_success_only_when_the_address_is_gone() {
         let aws = Recorded::default()
             .fail("ReleaseAddress", 400, "AuthFailure", "You do not have permission to access the specified resource.")
@@ -132,21 +132,22 @@ mod tests {
         assert_eq!(aws.calls("ReleaseAddress").len(), 2);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_address_that_stays_held_is_in_use() {
         let aws = Recorded::default()
             .fail("ReleaseAddress", 400, "AuthFailure", "You do not have permission to access the specified resource.")
             .on("DescribeAddresses", HELD);
         let failure = Notes::default()
-            .run_for(&aws.session(), &keys::eip(0), &[], Duration::from_millis(40), async |operation| {
+            .run_for(&aws.session(), &keys::eip(0), &[], Duration::from_secs(120), async |operation| {
                 delete(operation, &entry()).await
             })
             .await
             .unwrap_err();
         assert_eq!((failure.cause, failure.code.as_deref()), (Cause::InUse, Some("AuthFailure")));
+        assert!(failure.message.ends_with("gave up after 120 s"), "{}", failure.message);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_address_is_recorded_before_anything_is_waited_for() {
         let aws = Recorded::default()
             .on("AllocateAddress", "<allocationId>eipalloc-1</allocationId><publicIp>198.51.100.7</publicIp>")

@@ -251,7 +251,7 @@ mod tests {
         (key, spec)
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_failed_nat_gateway_tells_why_and_is_recorded() {
         let aws = Recorded::default()
             .on("CreateNatGateway", "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>")
@@ -293,7 +293,7 @@ mod tests {
         Notes::default().run(&aws.session(), &key, &ids, async |operation| create(operation, &spec).await).await
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_address_that_another_one_holds_while_it_is_deleted_is_waited_for() {
         let made = "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>";
         let looks = |aws: Recorded, looks: &[&str]| looks.iter().fold(aws, |aws, it| aws.on("DescribeNatGateways", it));
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(aws.calls("CreateNatGateway").len(), 2);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_address_that_something_else_holds_is_refused_at_once() {
         let aws = Recorded::default().on("DescribeNatGateways", FREE).fail(
             "CreateNatGateway",
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(aws.calls("CreateNatGateway").len(), 1);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_nat_gateway_that_is_gone_is_deleted() {
         let aws = Recorded::default().fail("DeleteNatGateway", 400, "NatGatewayNotFound", "nat-1 was not found");
         let (key, spec) = spec();

@@ -175,7 +175,7 @@ mod tests {
         Notes::default().run(&aws.session(), &key, &[(&subnet, "subnet-1")], body).await
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_private_nat_gateway_is_made_with_its_secondary_addresses_and_without_a_public_one() {
         let made = "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>";
         let aws = describes(
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(aws.calls("DescribeNatGateways").len(), 3, "it waits for all of them");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn further_addresses_are_assigned_by_their_number_and_waited_for() {
         let looks: [&[(u8, &str)]; 4] = [
             &[(5, "unassigning"), (6, "succeeded")],
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(aws.calls("DescribeNatGateways").len(), 4);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn the_last_addresses_are_taken_away_and_never_the_first_one() {
         let looks: [&[(u8, &str)]; 3] = [
             &[(5, "succeeded"), (6, "succeeded"), (7, "succeeded")],
@@ -228,7 +228,7 @@ mod tests {
         assert!(!call.contains_key("PrivateIpAddress.3"), "{call:?}");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_address_that_fails_tells_why_and_one_that_failed_long_ago_does_not_matter() {
         let looks: [&[(u8, &str)]; 2] = [&[(5, "failed")], &[(5, "failed"), (6, "failed")]];
         let aws = describes(Recorded::default().on("AssignPrivateNatGatewayAddress", ""), &looks);
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(run(&aws, async |operation| change(operation, "nat-1", 1).await).await, Ok(()));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_lost_answer_to_an_assignment_assigns_no_address_twice() {
         let looks: [&[(u8, &str)]; 2] = [&[], &[(5, "succeeded")]];
         let lost = Recorded::default().fail("AssignPrivateNatGatewayAddress", 500, "InternalError", "try again");

@@ -356,7 +356,7 @@ mod tests {
         assert!(rules.iter().all(|rule| rule.allow));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn icmp_has_type_and_code_and_only_tcp_and_udp_have_ports() {
         let aws = Recorded::default().on("CreateNetworkAclEntry", DONE);
         let icmp = NetworkAclRule {
@@ -375,7 +375,7 @@ mod tests {
         assert_eq!((tcp.get("Icmp.Type"), tcp["Egress"].as_str()), (None, "false"));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_rule_that_stands_where_a_new_one_goes_is_replaced() {
         let aws = Recorded::default()
             .fail("CreateNetworkAclEntry", 400, "NetworkAclEntryAlreadyExists", "The entry already exists")
@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(aws.calls("ReplaceNetworkAclEntry")[0]["CidrBlock"], "10.0.0.0/8");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_rule_that_went_meanwhile_is_made_again_or_counts_as_deleted() {
         let aws = Recorded::default()
             .fail("ReplaceNetworkAclEntry", 400, "InvalidNetworkAclEntry.NotFound", "does not exist")
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(aws.actions(), ["ReplaceNetworkAclEntry", "CreateNetworkAclEntry", "DeleteNetworkAclEntry"]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn without_room_for_old_and_new_rules_one_makes_place_for_one() {
         let full = |aws: Recorded| {
             aws.fail("CreateNetworkAclEntry", 400, "NetworkAclEntryLimitExceeded", "The maximum number is 20")

@@ -347,7 +347,7 @@ mod tests {
         <interfaceType>interface</interfaceType><attachment><instanceId>i-1</instanceId></attachment>\
         <association><publicIp>192.0.2.1</publicIp></association></item></networkInterfaceSet>";
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn one_call_tells_what_others_have_in_subnets_and_leaves_out_our_nat_gateways() {
         let aws = Recorded::default().on("DescribeNetworkInterfaces", INTERFACES);
         let ids = ["subnet-1", "subnet-2"];
@@ -434,7 +434,7 @@ mod tests {
             )
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn in_a_vpc_every_kind_is_found_that_is_not_ours_and_does_not_go_with_it() {
         let aws = vpc();
         let found = in_the_way(&aws.session(), VPC, Within::Root, &known()).await;
@@ -462,7 +462,7 @@ mod tests {
         assert_eq!(aws.actions().len(), 12);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_look_that_is_not_allowed_hides_only_what_it_would_have_shown() {
         let aws = vpc().fail("DescribeSubnets", 403, "UnauthorizedOperation", "You are not authorized");
         let session = aws.session();

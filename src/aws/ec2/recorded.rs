@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::{
     HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
@@ -11,6 +11,7 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::retry::RetryConfig;
+use tokio::time::Instant;
 
 use crate::aws::{Operation, Session};
 use crate::cloud::{Failure, Owner, Patience, Record, Work};
@@ -101,6 +102,7 @@ impl Recorded {
             lambda_config: config!(aws_sdk_lambda),
             newborns: Default::default(),
             pollers: Default::default(),
+            process: Default::default(),
         }
     }
 }

@@ -276,7 +276,7 @@ mod tests {
             .await
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_route_that_is_there_already_and_equal_is_taken() {
         let aws = Recorded::default()
             .fail("CreateRoute", 400, "RouteAlreadyExists", "The route identified by 0.0.0.0/0 already exists.")
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(aws.calls("CreateRoute")[0]["GatewayId"], "igw-1");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_foreign_route_is_named_and_left_alone() {
         let aws = Recorded::default()
             .fail("CreateRoute", 400, "RouteAlreadyExists", "The route identified by 0.0.0.0/0 already exists.")
@@ -299,7 +299,7 @@ mod tests {
         assert!(notes.ids().is_empty());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_target_that_this_process_has_just_made_is_waited_for() {
         let aws = Recorded::default()
             .fail("CreateRoute", 400, "InvalidInternetGatewayID.NotFound", "The gateway ID 'igw-1' does not exist")
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(aws.calls("CreateRoute").len(), 2);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_target_that_was_there_before_and_is_missing_now_is_gone() {
         let aws = Recorded::default().fail(
             "CreateRoute",
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(aws.calls("CreateRoute").len(), 1);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_route_of_ipv6_is_made_led_elsewhere_and_deleted_by_its_own_parameter() {
         let shown = |target: &str| {
             format!(

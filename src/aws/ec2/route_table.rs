@@ -193,6 +193,8 @@ fn seconds_or(seconds: Option<u64>, otherwise: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::Instant;
+
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
     use crate::objects::{Tier, keys};
@@ -216,7 +218,7 @@ mod tests {
         Notes::default().run_for(&aws.session(), &key, &[(&vpc, "vpc-1")], limit, body).await
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_gateway_that_is_being_attached_propagates_to_a_new_table_when_it_is() {
         let table = "<routeTable><routeTableId>rtb-1</routeTableId></routeTable>";
         let tables = "<routeTableSet><item><routeTableId>rtb-1</routeTableId></item></routeTableSet>";
@@ -232,12 +234,13 @@ mod tests {
         assert_eq!(gateways, [("rtb-1", "vgw-1"), ("rtb-1", "vgw-2"), ("rtb-1", "vgw-1")]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_gateway_that_is_never_attached_fails_with_the_way_out() {
         let aws = Recorded::default().fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
         let (from, to) = (spec(&[]), spec(&["vgw-1"]));
-        let limit = Duration::from_millis(50);
+        let (limit, start) = (CHANGED * 10, Instant::now());
         let failure = run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
+        assert_eq!(start.elapsed(), CHANGED);
         let failure = failure.unwrap_err();
         assert_eq!(failure.code.as_deref(), Some("Gateway.NotAttached"));
         assert!(failure.message.contains("vgw-1 is not attached to this VPC, vpc-1"), "{}", failure.message);
@@ -245,14 +248,14 @@ mod tests {
         assert!(aws.actions().len() > 1, "it tries again: {:?}", aws.actions());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_gateway_that_is_never_attached_does_not_keep_the_next_one_from_propagating() {
         let aws = Recorded::default()
             .fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached")
             .on("EnableVgwRoutePropagation", DONE)
             .fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
         let (from, to) = (spec(&[]), spec(&["vgw-1", "vgw-2"]));
-        let limit = Duration::from_millis(50);
+        let limit = CHANGED;
         let failure = run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
         assert!(failure.unwrap_err().message.contains("vgw-1 is not attached"));
         let calls = aws.calls("EnableVgwRoutePropagation");
@@ -260,7 +263,7 @@ mod tests {
         assert_eq!(gateways, ["vgw-1", "vgw-2", "vgw-1"]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn propagation_changes_by_difference_and_a_gateway_that_has_gone_has_ended_it() {
         let aws = Recorded::default().on("EnableVgwRoutePropagation", DONE).fail(
             "DisableVgwRoutePropagation",

@@ -207,7 +207,7 @@ mod tests {
         )
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_new_association_and_a_new_route_of_its_table_share_their_looks() {
         let aws = Recorded::default()
             .on(
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(aws.calls("DescribeRouteTables")[0]["Filter.1.Value.1"], "rtb-1");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_deleted_association_is_waited_for_in_its_table() {
         let aws = Recorded::default()
             .on("DisassociateRouteTable", "<return>true</return>")

@@ -218,7 +218,7 @@ mod tests {
         )
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_refusal_inside_a_successful_answer_is_a_failure() {
         let aws = Recorded::default().on("DeleteVpcEndpoints", &refused("InvalidParameter"));
         let entry = Entry::new(key(), "vpce-1", Spec::VpcEndpoint(spec(&[], None)));
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(failure.code.as_deref(), Some("InvalidParameter"));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_endpoint_that_is_gone_is_deleted() {
         let aws = Recorded::default()
             .on("DeleteVpcEndpoints", &refused("InvalidVpcEndpoint.NotFound"))
@@ -241,7 +241,7 @@ mod tests {
             .unwrap();
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn tables_and_policy_change_in_one_call() {
         let aws = Recorded::default().on("ModifyVpcEndpoint", "<return>true</return>");
         let (a, b, c) = (Key::new("a"), Key::new("b"), Key::new("c"));
@@ -260,7 +260,7 @@ mod tests {
         assert!(!call.contains_key("AddRouteTableId.2") && !call.contains_key("PolicyDocument"), "{call:?}");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_new_endpoint_has_a_type_and_a_token() {
         let aws = Recorded::default()
             .on("CreateVpcEndpoint", "<vpcEndpoint><vpcEndpointId>vpce-1</vpcEndpointId></vpcEndpoint>")

@@ -4,11 +4,11 @@
 //! When the answer is lost, AWS may have made the object, and sending the call again would make another one that
 //! nobody knows of. So the object is looked for first, by its ownership tags, or, where it has none, by what was
 //! not there before.
-
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
+use tokio::time::Instant;
 
 use super::super::waits::Pauses;
 use super::super::{AwsError, Operation};

@@ -35,7 +35,7 @@ fn policy_with(sid: &str, source: &str) -> Answer {
 
 const SOURCE: &str = "arn:aws:execute-api:permission:123456789012:api1/*/*";
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_statement_lets_in_the_api_and_is_done_when_it_shows() {
     let spec = spec("orders", None);
     let (post, get) = calls("orders");
@@ -55,7 +55,7 @@ async fn a_statement_lets_in_the_api_and_is_done_when_it_shows() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_statement_that_is_there_is_taken_if_equal_and_named_if_not() {
     let conflict = Answer::Error(409, "ResourceConflictException", "The statement id provided already exists.");
     let spec = spec("taken", None);
@@ -77,7 +77,7 @@ async fn a_statement_that_is_there_is_taken_if_equal_and_named_if_not() {
     assert_eq!(aws.calls().len(), 2, "a conflict that does not pass is not waited for");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_conflict_with_another_change_of_the_function_is_waited_for() {
     let spec = spec("updating", None);
     let (post, get) = calls("updating");
@@ -91,7 +91,30 @@ async fn a_conflict_with_another_change_of_the_function_is_waited_for() {
     assert_eq!(aws.calls(), [post.clone(), get.clone(), post, get]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
+async fn a_new_function_is_waited_for_and_a_missing_one_is_an_error() {
+    let absent = || Answer::Error(404, "ResourceNotFoundException", "Function not found");
+    let spec = spec("new", None);
+    let (post, get) = calls("new");
+    let aws = Recorded::default()
+        .on(&post, absent())
+        .on(&post, absent())
+        .on(&post, Answer::Json(201, json!({})))
+        .on(&get, policy_with(&sid(&spec), SOURCE));
+    let (answer, _) = run(&aws.session("permission"), &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
+    answer.unwrap();
+    assert_eq!(aws.calls(), [post.clone(), post.clone(), post.clone(), get]);
+
+    let (aws, start) = (Recorded::default().on(&post, absent()), Instant::now());
+    let (answer, told) =
+        run(&aws.session("permission"), &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
+    assert_eq!(answer.unwrap_err().code.as_deref(), Some("ResourceNotFoundException"));
+    assert!(told.ids.is_empty());
+    let longest = NEW_FUNCTION + Duration::from_secs(6);
+    assert!((NEW_FUNCTION..longest).contains(&start.elapsed()), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_statement_whose_answer_was_lost_is_found_by_its_id() {
     let spec = spec("lost", None);
     let (post, get) = calls("lost");
@@ -103,7 +126,7 @@ async fn a_statement_whose_answer_was_lost_is_found_by_its_id() {
     assert_eq!(aws.calls().iter().filter(|call| **call == post).count(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn calls_on_one_function_never_overlap_whatever_the_qualifier() {
     let (plain, live) = (spec("shared", None), spec("shared", Some("live")));
     let (post, get) = calls("shared");
@@ -133,7 +156,7 @@ async fn calls_on_one_function_never_overlap_whatever_the_qualifier() {
     assert!(other.0 < plain.1 || other.0 < live.1, "another function waited");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_missing_function_has_taken_its_statement_along() {
     let spec = spec("gone", Some("live"));
     let entry = Entry::new(Key::new("p"), "fgw-api1-routes-1", Spec::LambdaPermission(spec));

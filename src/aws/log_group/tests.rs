@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::*;
 use crate::aws::recorded::{Answer, Recorded, run};
@@ -39,7 +40,7 @@ fn exists() -> Answer {
     Answer::Error(400, "ResourceAlreadyExistsException", "The specified log group already exists")
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_group_is_made_with_its_tags_and_then_gets_its_retention() {
     let mut group = shown(NAME);
     group["creationTime"] = json!(1_700_000_000_123_i64);
@@ -62,7 +63,7 @@ async fn a_group_is_made_with_its_tags_and_then_gets_its_retention() {
     assert_eq!(told.learned["creation_time"], "1700000000123");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_group_of_someone_else_is_never_taken() {
     let aws = Recorded::default()
         .on("CreateLogGroup", exists())
@@ -80,7 +81,7 @@ async fn a_group_of_someone_else_is_never_taken() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_group_that_a_killed_run_left_is_taken_and_brought_to_what_is_wanted() {
     let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
     let aws = Recorded::default()
@@ -96,7 +97,7 @@ async fn a_group_that_a_killed_run_left_is_taken_and_brought_to_what_is_wanted()
     assert_eq!(aws.body("TagResource")["tags"], json!({ "team": "web" }));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn events_kept_for_ever_are_a_call_of_their_own_and_dropped_tags_are_removed() {
     let aws = Recorded::default()
         .on("DeleteRetentionPolicy", Answer::Error(400, "OperationAbortedException", "Please try again"))
@@ -114,7 +115,7 @@ async fn events_kept_for_ever_are_a_call_of_their_own_and_dropped_tags_are_remov
     assert_eq!(aws.body("UntagResource")["tagKeys"], json!(["old"]));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_group_that_is_gone_counts_as_deleted() {
     let aws = Recorded::default()
         .on("DescribeLogGroups", groups(&[], None))
@@ -123,7 +124,7 @@ async fn a_group_that_is_gone_counts_as_deleted() {
     run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_group_is_deleted_only_while_it_may_be_the_one_that_was_made() {
     let made_at = |time: Option<i64>| {
         let mut group = shown(NAME);
@@ -159,7 +160,7 @@ async fn updated(aws: Recorded, from: Option<&LogGroup>, to: &LogGroup) -> (Resu
     (answer, aws.calls())
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_group_is_made_with_its_key_and_waits_for_a_key_policy_that_is_new() {
     let aws = Recorded::default()
         .on("CreateLogGroup", Answer::Error(400, "InvalidParameterException", NOT_FOUND))
@@ -174,11 +175,12 @@ async fn a_group_is_made_with_its_key_and_waits_for_a_key_policy_that_is_new() {
     assert_eq!(told.ids, [NAME]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_key_that_stays_refused_is_told_with_what_its_policy_needs_and_no_permission_of_the_caller() {
     let aws = Recorded::default().on("CreateLogGroup", Answer::Error(400, "AccessDeniedException", NOT_ALLOWED));
-    let wanted = with_key(Some(KEY), None);
+    let (wanted, start) = (with_key(Some(KEY), None), Instant::now());
     let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
+    assert_eq!(start.elapsed(), KEY_POLICY);
     let failure = answer.unwrap_err();
     assert_eq!(failure.cause, Cause::Other);
     assert!(failure.message.contains(KEY) && failure.message.contains("key policy"), "{failure}");
@@ -190,7 +192,7 @@ async fn a_key_that_stays_refused_is_told_with_what_its_policy_needs_and_no_perm
     assert_eq!((failure.cause, aws.calls().len()), (Cause::Denied, 1), "this is not waited for");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_group_whose_create_got_no_answer_is_found_with_its_key() {
     let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
     let mut group = shown(NAME);
@@ -206,7 +208,7 @@ async fn a_group_whose_create_got_no_answer_is_found_with_its_key() {
     assert_eq!(aws.calls(), ["CreateLogGroup", "DescribeLogGroups", "ListTagsForResource", "DescribeLogGroups"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_key_is_associated_exchanged_and_taken_away_in_place_before_the_retention_changes() {
     let none = || with_key(None, None);
     let aws = || {
@@ -234,7 +236,7 @@ async fn a_key_is_associated_exchanged_and_taken_away_in_place_before_the_retent
     assert_eq!(updated(aws(), Some(&equal), &equal).await, (Ok(()), vec![]));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_association_waits_for_a_key_policy_and_gives_up_with_its_failure() {
     let aws = Recorded::default()
         .on("AssociateKmsKey", Answer::Error(400, "AccessDeniedException", NOT_ALLOWED))
@@ -242,15 +244,17 @@ async fn an_association_waits_for_a_key_policy_and_gives_up_with_its_failure() {
         .on("AssociateKmsKey", Answer::Json(200, json!({})));
     let (answer, calls) = updated(aws, Some(&with_key(None, None)), &with_key(Some(KEY), None)).await;
     assert_eq!((answer, calls.len()), (Ok(()), 3));
+    let start = Instant::now();
     let aws = Recorded::default()
         .on("AssociateKmsKey", Answer::Error(400, "InvalidParameterException", NOT_FOUND))
         .on("PutRetentionPolicy", Answer::Json(200, json!({})));
     let (answer, calls) = updated(aws, Some(&with_key(None, None)), &with_key(Some(KEY), Some(7))).await;
     assert!(answer.unwrap_err().message.contains("key policy"));
+    assert_eq!(start.elapsed(), KEY_POLICY);
     assert!(!calls.contains(&"PutRetentionPolicy".to_string()), "{calls:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn where_it_is_not_known_whether_a_group_has_a_key_it_is_looked_at_first() {
     let aws = |key: Option<&str>| {
         let mut group = shown(NAME);
@@ -267,7 +271,7 @@ async fn where_it_is_not_known_whether_a_group_has_a_key_it_is_looked_at_first()
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_quota_of_groups_is_told_at_once_although_the_sdk_takes_it_for_a_throttle() {
     let aws = Recorded::default()
         .on("CreateLogGroup", Answer::Error(400, "LimitExceededException", "Resource limit exceeded."));
@@ -285,7 +289,7 @@ fn a_group_is_read_with_its_key() {
     assert_eq!(found, LogGroup { tags: Input::Known(Default::default()), ..with_key(Some(KEY), Some(30)) });
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_create_that_failed_half_way_did_not_learn_is_learned_by_the_update_that_finishes_it() {
     let mut group = shown(NAME);
     group["creationTime"] = json!(1_700_000_000_123_i64);

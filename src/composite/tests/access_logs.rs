@@ -57,7 +57,7 @@ fn finds(terraform: &Terraform<HttpGateway>, key: Found<String>) {
     *terraform.account.kms_key.lock().unwrap() = Some(key);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_key_that_is_missing_is_warned_of_at_plan_and_stops_the_apply_before_it_changes_anything() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     finds(&terraform, Found::Missing);
@@ -80,7 +80,7 @@ async fn a_key_that_is_missing_is_warned_of_at_plan_and_stops_the_apply_before_i
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_key_that_is_made_between_plan_and_apply_is_used() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     finds(&terraform, Found::Missing);
@@ -92,7 +92,7 @@ async fn a_key_that_is_made_between_plan_and_apply_is_used() {
     terraform.assert_quiet(&with_alias()).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_plan_found_is_what_its_apply_uses() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     finds(&terraform, Found::There(KEY.to_string()));
@@ -103,7 +103,7 @@ async fn what_a_plan_found_is_what_its_apply_uses() {
     assert_eq!(key_of(&terraform).as_deref(), Some(KEY));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_lost_filter_and_a_lost_group_come_back_and_nothing_else_is_touched() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     let destination = ("access_log_logservice_group_subscription_destination_arn", function("sink").into());
@@ -128,7 +128,7 @@ async fn a_lost_filter_and_a_lost_group_come_back_and_nothing_else_is_touched() 
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_group_that_is_named_like_the_domain_is_told_from_it() {
     let name = "shop.example.com";
     let with = |with_domain: bool, with_group: bool| {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cloud::Cause;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_network_is_created_changed_and_destroyed() {
     let mut terraform = Terraform::<FourTierVpc>::new(3);
     let small = network(&[]);
@@ -19,7 +19,7 @@ async fn a_network_is_created_changed_and_destroyed() {
     assert_eq!((terraform.state.clone(), terraform.account.slots()), (Value::Null, Vec::new()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_nat_gateways_wait_for_is_made_before_all_else() {
     let mut terraform = Terraform::<FourTierVpc>::new(6);
     terraform.assert_applies(&network(&[("num_nat_gateways", 6.into())])).await;
@@ -32,7 +32,7 @@ async fn what_nat_gateways_wait_for_is_made_before_all_else() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_range_of_another_source_takes_the_place_of_the_old_one_and_exchanges_no_subnet() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let of_pool = network(&[("enable_ipv6", true.into()), ("ipv6_ipam_pool_id", "ipam-pool-1".into())]);
@@ -46,7 +46,7 @@ async fn a_range_of_another_source_takes_the_place_of_the_old_one_and_exchanges_
     assert!(verbs[1..verbs.len() - 1].iter().all(|verb| *verb == "update"), "{calls:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_replacement_whose_old_network_stays_in_part_goes_on_from_there() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
@@ -61,7 +61,7 @@ async fn a_replacement_whose_old_network_stays_in_part_goes_on_from_there() {
     assert_eq!(terraform.account.slots().len(), objects);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_gateway_is_created_changed_and_destroyed() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     let open = gateway(&[("GET /a", route("a", None)), ("GET /b", route("b", None))], &[], &[]);
@@ -75,7 +75,7 @@ async fn a_gateway_is_created_changed_and_destroyed() {
     assert_eq!(terraform.account.slots(), Vec::<String>::new());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_replacement_is_planned_without_regard_to_what_it_replaces() {
     let mut terraform = Terraform::<FourTierVpc>::new(3);
     terraform.assert_applies(&network(&[])).await;
@@ -83,7 +83,7 @@ async fn a_replacement_is_planned_without_regard_to_what_it_replaces() {
     assert_eq!(*terraform.state.get("cidr_block"), "10.0.0.0/20".into());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_role_that_may_tag_on_creation_only_is_warned_and_gets_an_empty_plan() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     *terraform.account.refuses_tags.lock().unwrap() = Some(Cause::Denied);
@@ -95,7 +95,7 @@ async fn a_role_that_may_tag_on_creation_only_is_warned_and_gets_an_empty_plan()
     assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_mark_that_failed_without_a_refusal_is_set_by_the_next_apply_as_others_of_that_name_wait_for_it() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     *terraform.account.refuses_tags.lock().unwrap() = Some(Cause::Throttled);
@@ -109,7 +109,7 @@ async fn a_mark_that_failed_without_a_refusal_is_set_by_the_next_apply_as_others
     assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_unknown_provider_configuration_plans_without_aws() {
     let connection = Connection::default();
     connection.set(Connected::Unknown);
@@ -121,7 +121,7 @@ async fn an_unknown_provider_configuration_plans_without_aws() {
     assert_eq!(*plan.planned.get("vpc_id"), Value::Unknown);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn unknown_inputs_leave_unknown_only_what_depends_on_them() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     let plan = terraform.plan(&network(&[("cidr_block", Value::Unknown)])).await;

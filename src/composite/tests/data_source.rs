@@ -86,7 +86,7 @@ proptest! {
 
     #[test]
     fn a_network_is_told_as_its_resource_tells_it(attributes in some_network()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<FourTierVpc>::new(3);
             let plan = terraform.plan(&attributes).await;
@@ -100,7 +100,7 @@ proptest! {
 
     #[test]
     fn a_gateway_is_told_as_its_resource_tells_it(attributes in some_gateway()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<HttpGateway>::new(0);
             terraform.assert_applies(&attributes).await;
@@ -109,7 +109,7 @@ proptest! {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_network_is_found_by_its_name_or_by_tags_that_it_has_among_others() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -132,7 +132,7 @@ async fn a_network_is_found_by_its_name_or_by_tags_that_it_has_among_others() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn none_or_several_are_an_error_that_names_what_was_looked_for_and_what_there_is() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     let source = beside(&terraform);
@@ -158,7 +158,7 @@ async fn none_or_several_are_an_error_that_names_what_was_looked_for_and_what_th
     assert_eq!((&path[..], &summary[..]), ("id", "fgw_four_tier_vpc vpc-9 does not exist"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_something_else_has_made_is_not_told_and_what_is_unfinished_is_with_a_warning() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&gateway(&[("GET /a", route("a", None))], &[], &[])).await;
@@ -175,7 +175,7 @@ async fn what_something_else_has_made_is_not_told_and_what_is_unfinished_is_with
     assert!(detail.contains("\"http_gateway/<name>\"") && detail.contains("aws_apigatewayv2_api"), "{detail}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_provider_whose_block_is_unknown_reads_nothing_and_says_why() {
     let connection = Connection::default();
     connection.set(Connected::Unknown);
@@ -184,7 +184,7 @@ async fn a_provider_whose_block_is_unknown_reads_nothing_and_says_why() {
     assert_eq!(summary, "The provider configuration is not known yet");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_look_that_is_stopped_ends_at_once() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.hanging.store(true, std::sync::atomic::Ordering::Relaxed);

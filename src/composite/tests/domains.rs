@@ -43,7 +43,7 @@ async fn made() -> Terraform<HttpGateway> {
     terraform
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_newer_certificate_changes_nothing_and_one_that_is_gone_is_exchanged_in_place() {
     let mut terraform = made().await;
     certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
@@ -58,7 +58,7 @@ async fn a_newer_certificate_changes_nothing_and_one_that_is_gone_is_exchanged_i
     assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-2"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_a_certificate_the_plan_warns_and_the_apply_refuses_and_changes_nothing() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     terraform.assert_applies(&without_domain()).await;
@@ -76,7 +76,7 @@ async fn without_a_certificate_the_plan_warns_and_the_apply_refuses_and_changes_
     terraform.assert_quiet(&without_domain()).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_certificate_that_is_made_between_plan_and_apply_is_used_though_there_were_others_for_other_names() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     let other = Certificate { names: vec!["other.example.net".into()], ..certificate("cert-other", 1) };
@@ -90,7 +90,7 @@ async fn a_certificate_that_is_made_between_plan_and_apply_is_used_though_there_
     terraform.assert_quiet(&with_domain("a.example.com")).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn another_domain_is_made_and_mapped_before_the_old_one_goes() {
     let mut terraform = made().await;
     terraform.assert_applies(&with_domain("b.example.com")).await;
@@ -104,7 +104,7 @@ async fn another_domain_is_made_and_mapped_before_the_old_one_goes() {
     assert!(terraform.state.get("domain_target").is_null());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_done_to_a_domain_and_its_mapping_is_mended() {
     let mut terraform = made().await;
     terraform.account.damage("domain", |spec| {
@@ -129,7 +129,7 @@ async fn what_is_done_to_a_domain_and_its_mapping_is_mended() {
     assert_eq!(terraform.account.take_calls(), ["create domain", "create api_mapping"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_that_a_killed_update_has_made_is_found_and_is_finished_or_removed() {
     let of = |name: &str| {
         let mut config = with_domain(name);
@@ -184,7 +184,7 @@ async fn with_foreign_record() -> Terraform<HttpGateway> {
     terraform
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_record_of_the_users_own_that_leads_to_the_domain_stays_when_the_gateway_is_rebuilt() {
     let config = with_domain("a.example.com");
     let mut terraform = with_foreign_record().await;
@@ -198,7 +198,7 @@ async fn a_record_of_the_users_own_that_leads_to_the_domain_stays_when_the_gatew
     assert!(terraform.account.slots().contains(&"dns_record".to_string()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_record_that_an_import_has_found_and_nobody_asks_for_is_forgotten_and_not_deleted() {
     let config = with_domain("a.example.com");
     let mut terraform = with_foreign_record().await;
@@ -221,7 +221,7 @@ proptest! {
     fn whatever_certificates_come_and_go_the_domain_has_a_usable_one_and_plans_are_quiet(
         rounds in proptest::collection::vec(proptest::collection::btree_set(0..4_i64, 1..4), 1..5)
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<HttpGateway>::new(1);
             for usable in rounds {

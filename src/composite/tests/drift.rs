@@ -3,7 +3,7 @@
 use super::*;
 
 /// Also what `ignore_changes` amounts to: Terraform then configures what refresh has written into the attribute.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn drift_that_the_configuration_takes_over_is_nothing_to_do_and_is_settled_by_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -24,7 +24,7 @@ async fn drift_that_the_configuration_takes_over_is_nothing_to_do_and_is_settled
     assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn drift_of_an_ignored_object_is_left_alone_until_the_object_is_wanted_otherwise() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let ignoring = |further: &[(&str, Value)]| {
@@ -61,7 +61,7 @@ async fn drift_of_an_ignored_object_is_left_alone_until_the_object_is_wanted_oth
     assert_eq!(terraform.account.slots(), Vec::<String>::new());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn foreign_tags_on_what_was_found_without_a_record_are_left_alone() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let config = network(&[]);
@@ -77,7 +77,7 @@ async fn foreign_tags_on_what_was_found_without_a_record_are_left_alone() {
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_destroy_takes_the_address_that_a_lost_network_has_left() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -92,7 +92,7 @@ async fn a_destroy_takes_the_address_that_a_lost_network_has_left() {
     assert_eq!((terraform.state.clone(), terraform.account.slots()), (Value::Null, Vec::new()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_network_of_which_only_an_address_is_left_is_replaced_with_it() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
@@ -114,7 +114,7 @@ async fn a_network_of_which_only_an_address_is_left_is_replaced_with_it() {
     assert_eq!(terraform.account.slots().len(), objects);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_lost_gateway_has_left_goes_with_its_replacement_tainted_or_not() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     let config = gateway(&[("GET /a", route("a", None))], &[], &[]);
@@ -134,7 +134,7 @@ async fn what_a_lost_gateway_has_left_goes_with_its_replacement_tainted_or_not()
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_az_takes_over_an_index_before_the_old_subnets_are_gone() {
     let mut terraform = Terraform::<FourTierVpc>::new(4);
     let three = network(&[("num_availability_zones", 3.into())]);
@@ -157,7 +157,7 @@ async fn an_az_takes_over_an_index_before_the_old_subnets_are_gone() {
     assert_eq!(*terraform.state.get("leaving"), Value::map::<&str>([]));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn drift_is_reported_planned_and_mended() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
@@ -178,7 +178,7 @@ async fn drift_is_reported_planned_and_mended() {
     assert_eq!(calls, ["create route.private_app.0.ipv4", "update subnet.public.0"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_private_state_everything_is_found_again() {
     let mut terraform = Terraform::<FourTierVpc>::new(3);
     let config = network(&[("create_transit_subnets", true.into())]);
@@ -192,7 +192,7 @@ async fn without_private_state_everything_is_found_again() {
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_imported_network_keeps_its_objects() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
@@ -208,7 +208,7 @@ async fn an_imported_network_keeps_its_objects() {
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new(), "an import and its plan change nothing in AWS");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_absence_of_the_root_is_never_ignored() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[("ignore_drift", vec!["*"].into())]);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_replaced_network_leaves_nothing_behind() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
@@ -16,7 +16,7 @@ async fn a_replaced_network_leaves_nothing_behind() {
     terraform.assert_quiet(&config).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_root_of_a_failed_create_is_kept_and_the_state_says_what_exists() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.failing.lock().unwrap().push("nat_gateway.0".into());
@@ -36,7 +36,7 @@ async fn the_root_of_a_failed_create_is_kept_and_the_state_says_what_exists() {
     assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_create_that_makes_nothing_leaves_no_state() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.failing.lock().unwrap().push("vpc".into());
@@ -45,7 +45,7 @@ async fn a_create_that_makes_nothing_leaves_no_state() {
     assert_eq!(terraform.state, Value::Null);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_in_use_while_its_own_creation_fails_starts_nothing_more_and_is_finished_by_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.failing_late.lock().unwrap().push("vpc".into());
@@ -62,7 +62,7 @@ async fn what_is_in_use_while_its_own_creation_fails_starts_nothing_more_and_is_
     assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failed_update_goes_on_without_a_refresh() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -78,7 +78,7 @@ async fn a_failed_update_goes_on_without_a_refresh() {
     assert_eq!(terraform.account.take_calls(), ["update subnet.public.1"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_failed_exchange_could_not_replace_keeps_its_place() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let before = network(&[]);
@@ -94,7 +94,7 @@ async fn what_a_failed_exchange_could_not_replace_keeps_its_place() {
     assert_eq!(terraform.state.get("private_app_subnets").get(name).get("id"), subnets.get(name).get("id"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_tag_that_an_update_dropped_is_removed_also_when_the_update_failed_half_way() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let tagged = |tag: &str| network(&[("custom_tags", Value::map([(tag, Value::from("x"))]))]);
@@ -107,7 +107,7 @@ async fn a_tag_that_an_update_dropped_is_removed_also_when_the_update_failed_hal
     assert_eq!(keys, ["Name", "after", "before"], "both are ours until the update is finished");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn gateways_that_an_update_may_have_let_propagate_stay_ours_until_it_is_finished() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let propagating = |gateway: &str| network(&[("private_propagating_vgws", vec![gateway].into())]);
@@ -126,7 +126,7 @@ async fn gateways_that_an_update_may_have_let_propagate_stay_ours_until_it_is_fi
     assert_eq!(table.propagating_gateways, Input::Known(vec![]));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_operation_that_no_attribute_shows_is_visible_all_the_same() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
@@ -141,7 +141,7 @@ async fn an_operation_that_no_attribute_shows_is_visible_all_the_same() {
     assert_eq!(terraform.account.take_calls(), ["update subnet.public.1"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_move_that_failed_is_made_by_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -155,7 +155,7 @@ async fn a_move_that_failed_is_made_by_the_next_apply() {
     assert!(block("main-private-app-0").ends_with("/22") && block("main-private-app-1").ends_with("/22"), "{subnets}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_destroy_that_fails_returns_what_remains_and_goes_on_from_there() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -170,7 +170,7 @@ async fn a_destroy_that_fails_returns_what_remains_and_goes_on_from_there() {
     assert_eq!(terraform.account.slots(), Vec::<String>::new());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_creation_that_is_not_marked_as_finished_shows_and_is_marked_by_an_apply_without_operations() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
@@ -185,7 +185,7 @@ async fn a_creation_that_is_not_marked_as_finished_shows_and_is_marked_by_an_app
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_subnet_in_use_leaves_with_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let all = network(&[]);
@@ -204,7 +204,7 @@ async fn a_subnet_in_use_leaves_with_the_next_apply() {
     assert!(!terraform.account.slots().iter().any(|slot| slot.contains("persistence")));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn subnets_that_are_leaving_are_back_when_their_tier_is_turned_on_again() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let all = network(&[]);
@@ -226,7 +226,7 @@ async fn subnets_that_are_leaving_are_back_when_their_tier_is_turned_on_again() 
     assert!(calls.iter().all(|call| call.starts_with("update ")), "{calls:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_create_stops_for_what_a_killed_create_has_left() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let left = UnfinishedRoot { id: "vpc-dead".into(), created: None };
@@ -236,7 +236,7 @@ async fn a_create_stops_for_what_a_killed_create_has_left() {
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_panic_in_an_objects_code_leaves_the_state_reached_and_drops_no_other_operation() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
@@ -263,7 +263,7 @@ async fn a_panic_in_an_objects_code_leaves_the_state_reached_and_drops_no_other_
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_create_that_nobody_hears_of_keeps_the_mark_by_which_the_next_one_finds_it() {
     for failing in [None, Some("nat_gateway.0")] {
         let mut terraform = Terraform::<FourTierVpc>::new(2);
@@ -275,7 +275,7 @@ async fn a_create_that_nobody_hears_of_keeps_the_mark_by_which_the_next_one_find
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_panic_in_any_other_code_of_an_apply_leaves_the_state_reached() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.panicking.lock().unwrap().push("the end".into());
@@ -301,7 +301,7 @@ async fn a_panic_in_any_other_code_of_an_apply_leaves_the_state_reached() {
     assert_eq!(inventory(&private).entries.len(), named.len());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stop_starts_nothing_new() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.stop.cancel();
@@ -311,7 +311,7 @@ async fn a_stop_starts_nothing_new() {
     assert_eq!(terraform.state, Value::Null);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stopped_destroy_counts_what_has_gone_along_with_its_parent_as_gone() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -328,7 +328,7 @@ async fn a_stopped_destroy_counts_what_has_gone_along_with_its_parent_as_gone() 
     assert_eq!(known, terraform.account.slots());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_killed_update_has_left_is_named_although_its_private_state_is_lost() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[("num_nat_gateways", 2.into())])).await;
@@ -353,7 +353,7 @@ async fn what_a_killed_update_has_left_is_named_although_its_private_state_is_lo
     terraform.assert_quiet(&changed).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_range_whose_subnets_a_killed_update_has_freed_of_it_is_found_by_its_id() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let with_range = [("enable_ipv6", true.into()), ("assign_generated_ipv6_cidr_block", true.into())];
@@ -372,23 +372,25 @@ async fn a_range_whose_subnets_a_killed_update_has_freed_of_it_is_found_by_its_i
     assert!(!terraform.account.slots().contains(&"ipv6_cidr_block".to_string()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_read_that_hangs_is_given_up_when_the_user_says() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
-    let mut timeouts = Value::map([("read", Value::from("1s"))]);
+    let mut timeouts = Value::map([("read", Value::from("20m"))]);
     for name in ["create", "update", "delete"] {
         timeouts.set(name, Value::Null);
     }
     terraform.assert_applies(&network(&[("timeouts", timeouts)])).await;
     terraform.account.hanging.store(true, std::sync::atomic::Ordering::Relaxed);
     let (state, private) = (terraform.state.clone(), terraform.private.clone());
+    let start = tokio::time::Instant::now();
     let read =
         terraform.resource.read(ReadRequest { state: state.clone(), private, stop: terraform.stop.clone() }).await;
+    assert_eq!(start.elapsed().as_secs(), 20 * 60);
     assert!(read.diagnostics.0[0].detail.contains("timeouts.read"), "{:?}", read.diagnostics);
     assert!(read.state == state, "the state stays as it was");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_second_stage_never_came_to_is_pending_and_not_leaving() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -411,7 +413,7 @@ async fn what_a_second_stage_never_came_to_is_pending_and_not_leaving() {
     assert!(!terraform.account.slots().contains(&"ipv6_cidr_block".to_string()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_tainted_gateway_is_rebuilt_though_nothing_led_to_what_its_create_had_made() {
     let pairs = [
         ("access_log_logservice_group_name", Value::from("front-logs")),
@@ -439,7 +441,7 @@ async fn a_tainted_gateway_is_rebuilt_though_nothing_led_to_what_its_create_had_
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn private_state_of_an_unfinished_gateway_that_is_lost_is_made_up_from_the_state() {
     let config = gateway(&[("GET /a", route("a", None))], &[], &[("access_log_logservice_group_name", "logs".into())]);
     let mut terraform = Terraform::<HttpGateway>::new(0);
@@ -455,7 +457,7 @@ async fn private_state_of_an_unfinished_gateway_that_is_lost_is_made_up_from_the
     assert_eq!(terraform.account.take_calls(), ["create stage"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_call_without_an_answer_has_made_is_in_state_and_is_not_made_again() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let lost = ["route_table.private_app.0", "route_table_association.private_app.1", "nat_gateway.0"];
@@ -473,7 +475,7 @@ async fn what_a_call_without_an_answer_has_made_is_in_state_and_is_not_made_agai
     assert!(!lost.iter().any(|slot| again.contains(&format!("create {slot}"))), "{again:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_call_without_an_answer_has_deleted_is_not_in_state() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;

@@ -39,7 +39,7 @@ fn cors(origins: &[&str], headers: &[&str]) -> Value {
     ])
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_user_says_of_a_gateway_in_other_words_is_nothing_to_do() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&front()).await;
@@ -69,7 +69,7 @@ async fn what_a_user_says_of_a_gateway_in_other_words_is_nothing_to_do() {
     assert_eq!(calls, Vec::<String>::new(), "what is said in another order is set in place at most");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_creation_of_a_gateway_that_was_cut_off_is_imported_and_finished() {
     for slot in ["log_group", "authorizer.keeper", "route.GET /b", "stage"] {
         let mut terraform = Terraform::<HttpGateway>::new(0);
@@ -84,7 +84,7 @@ async fn the_creation_of_a_gateway_that_was_cut_off_is_imported_and_finished() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_change_after_an_import_of_a_gateway_is_all_that_is_done() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&front()).await;
@@ -98,7 +98,7 @@ async fn a_change_after_an_import_of_a_gateway_is_all_that_is_done() {
     assert_eq!(calls, ["update log_group", "update stage"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_api_that_this_provider_did_not_make_is_refused() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&front()).await;
@@ -114,7 +114,7 @@ async fn an_api_that_this_provider_did_not_make_is_refused() {
 }
 
 /// What `ignore_changes` amounts to: Terraform then configures what refresh has written into the attribute.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn drift_of_a_gateway_that_the_configuration_takes_over_is_nothing_to_do() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&front()).await;
@@ -146,7 +146,7 @@ async fn drift_of_a_gateway_that_the_configuration_takes_over_is_nothing_to_do()
     assert_eq!(calls, ["update api", "update log_group", "update route.GET /b"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_route_that_is_gone_is_nothing_to_do_for_a_configuration_without_it() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     let routes = [("GET /a", route("a", None)), ("GET /b", route("a", None))];
@@ -211,7 +211,7 @@ proptest! {
 
     #[test]
     fn the_plan_after_any_import_of_a_gateway_is_empty(configs in proptest::collection::vec(some_settings(), 1..3)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<HttpGateway>::new(0);
             for config in &configs {

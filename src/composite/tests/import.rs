@@ -45,7 +45,7 @@ fn entries(pairs: &[(&str, &str)]) -> Value {
     Value::map(pairs.iter().map(|(key, value)| (*key, Value::from(*value))))
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_placed_subnets_and_how_tags_were_spread_need_not_be_known() {
     let mut terraform = Terraform::<FourTierVpc>::new(3);
     let config = network(&[
@@ -72,14 +72,14 @@ async fn what_placed_subnets_and_how_tags_were_spread_need_not_be_known() {
     assert_eq!(*state.get("nat_gateway_custom_tags"), entries(&[("bill", "nat")]));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_network_that_is_made_with_another_spacing_than_configured_stays_where_it_is() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[("private_subnet_spacing", 20.into())])).await;
     assert_imports_quietly(&mut terraform, &network(&[])).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn bits_that_no_subnet_of_the_tier_has_move_the_tier_and_nobody_else() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -100,7 +100,7 @@ async fn bits_that_no_subnet_of_the_tier_has_move_the_tier_and_nobody_else() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_change_after_an_import_moves_nobody_and_leaves_nothing_to_do() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[("subnet_spacing", 12.into())])).await;
@@ -114,7 +114,7 @@ async fn a_change_after_an_import_moves_nobody_and_leaves_nothing_to_do() {
     assert_eq!(terraform.account.take_calls(), ["update vpc", "update vpc"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_input_that_cannot_be_read_back_shows_once() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let limits =
@@ -137,7 +137,7 @@ async fn an_input_that_cannot_be_read_back_shows_once() {
     assert_eq!(*terraform.state.get("subnet_spacing"), 11.into(), "what is applied is as configured");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_creation_that_was_cut_off_is_imported_and_finished() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
@@ -151,7 +151,7 @@ async fn a_creation_that_was_cut_off_is_imported_and_finished() {
     assert!(!calls.iter().any(|call| call.starts_with("delete") || call == "create vpc"), "{calls:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_network_that_this_provider_did_not_make_is_refused() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     terraform.assert_applies(&network(&[])).await;
@@ -180,7 +180,7 @@ proptest! {
 
     #[test]
     fn the_plan_after_any_import_is_empty(configs in proptest::collection::vec(some_network_of_a_given_range(), 1..3)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<FourTierVpc>::new(3);
             for (number, config) in configs.iter().enumerate() {
@@ -204,7 +204,7 @@ proptest! {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn patterns_and_limits_that_change_after_an_import_show() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     terraform.assert_applies(&network(&[])).await;

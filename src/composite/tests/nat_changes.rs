@@ -21,7 +21,7 @@ fn warning(plan: &PlanResponse) -> Option<&str> {
     plan.diagnostics.0.iter().find(|it| it.summary.contains("without a way out")).map(|it| it.detail.as_str())
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_table_uses_another_nat_gateway_while_its_own_is_exchanged() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&two_azs(2, None)).await;
@@ -40,7 +40,7 @@ async fn a_table_uses_another_nat_gateway_while_its_own_is_exchanged() {
     assert_eq!(terraform.account.take_led_nowhere().len(), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_table_whose_nat_gateway_somebody_deleted_uses_another_until_that_is_back() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&two_azs(2, None)).await;
@@ -59,7 +59,7 @@ async fn a_table_whose_nat_gateway_somebody_deleted_uses_another_until_that_is_b
     assert_eq!(terraform.account.take_led_nowhere().len(), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_plan_names_the_tables_that_no_other_nat_gateway_can_serve_meanwhile() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&two_azs(1, None)).await;
@@ -79,7 +79,7 @@ async fn a_plan_names_the_tables_that_no_other_nat_gateway_can_serve_meanwhile()
     assert!(warning(&plan).is_some_and(|it| it.contains("already")), "{:?}", plan.diagnostics);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_a_failed_exchange_has_led_elsewhere_stays_there_until_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&two_azs(2, None)).await;
@@ -95,7 +95,7 @@ async fn what_a_failed_exchange_has_led_elsewhere_stays_there_until_the_next_app
     assert_eq!(terraform.account.take_led_nowhere().len(), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_nat_gateway_with_another_address_is_made_before_the_old_one_goes() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&two_azs(1, None)).await;

@@ -33,7 +33,7 @@ fn blocks(entries: &[(&str, &str)]) -> Value {
 const INTERFACE: &str = "network interface eni-subnet.private_app.0 \"AWS Lambda VPC ENI-shop\" (type lambda, account \
                          123456789012)";
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_plan_and_an_apply_name_what_others_have_in_the_subnets_that_are_deleted() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -51,7 +51,7 @@ async fn a_plan_and_an_apply_name_what_others_have_in_the_subnets_that_are_delet
     assert!(leaving.is_some_and(|it| it.detail.contains(INTERFACE)), "{diagnostics:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_plan_without_permission_to_look_says_so_and_goes_on() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -69,7 +69,7 @@ async fn a_plan_without_permission_to_look_says_so_and_goes_on() {
     assert!(warnings.iter().any(|it| it.summary == summary && it.detail.contains("lack a permission")), "{warnings:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_subnet_that_others_use_is_not_exchanged_for_one_that_overlaps_it() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -85,7 +85,7 @@ async fn a_subnet_that_others_use_is_not_exchanged_for_one_that_overlaps_it() {
     assert!(!terraform.plan(&moved("10.0.240.0/24")).await.diagnostics.has_errors(), "a free block is made first");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_plan_of_a_destroy_names_what_others_keep_and_needs_no_connection() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -115,7 +115,7 @@ async fn the_plan_of_a_destroy_names_what_others_keep_and_needs_no_connection() 
     assert_eq!(terraform.plan_of_destroy(None).await[1], warnings[1]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_plan_of_a_replacement_names_what_goes_and_what_others_keep() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -132,7 +132,7 @@ async fn the_plan_of_a_replacement_names_what_goes_and_what_others_keep() {
     assert!(said("Others keep 1 object in").contains(INTERFACE));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_destroy_that_fails_names_what_is_in_the_way_of_which_object() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
@@ -151,7 +151,7 @@ async fn a_destroy_that_fails_names_what_is_in_the_way_of_which_object() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_plan_of_a_destroy_names_what_others_keep_in_an_api_as_it_goes_along() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&gateway(&[("GET /a", route("a", None))], &[], &[])).await;
@@ -164,7 +164,7 @@ async fn the_plan_of_a_destroy_names_what_others_keep_in_an_api_as_it_goes_along
     assert!(warning.detail.contains("  route r9 \"GET /theirs\""), "{}", warning.detail);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_plan_of_a_destroy_without_private_state_names_what_the_destroy_finds() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     let logged = [("access_log_logservice_group_name", Value::from("logs"))];

@@ -1,6 +1,5 @@
-use std::time::Instant;
-
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::*;
 use crate::aws::recorded::{Answer, Recorded, Told, run};
@@ -64,7 +63,7 @@ async fn is_deleted(aws: &Recorded, region: &str) -> Result<(), Failure> {
     run(&aws.session(region), &key(), &[], async |it| delete(it, &entry).await).await.0
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_is_regional_with_tls_1_2_and_tells_at_once_what_a_record_points_to() {
     let aws = Recorded::default().on(POST, domain("AVAILABLE", "", ours()));
     let (answer, told) = created(&aws, "domain-create").await;
@@ -82,7 +81,7 @@ async fn a_domain_is_regional_with_tls_1_2_and_tells_at_once_what_a_record_point
     assert_eq!(aws.calls(), [POST], "no look is needed where the answer says that it is available");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_that_is_set_up_is_waited_for() {
     let aws = Recorded::default()
         .on(POST, domain("UPDATING", "", ours()))
@@ -94,7 +93,7 @@ async fn a_domain_that_is_set_up_is_waited_for() {
     assert_eq!(aws.calls(), [POST, GET, GET]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_that_waits_for_somebody_fails_at_once_with_awss_words_and_its_id_is_kept() {
     for (status, message) in [
         ("PENDING_CERTIFICATE_REIMPORT", "Reimport the certificate"),
@@ -108,16 +107,16 @@ async fn a_domain_that_waits_for_somebody_fails_at_once_with_awss_words_and_its_
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_wait_that_runs_out_of_time_says_what_it_saw() {
     let aws = Recorded::default().on(GET, domain("UPDATING", "moving", ours()));
-    let call = async |it: &Operation<'_>| available(it, NAME, None, Duration::from_millis(50)).await;
+    let call = async |it: &Operation<'_>| available(it, NAME, None, SET_UP).await;
     let failure = run(&aws.session("domain-slow"), &key(), &[], call).await.0.unwrap_err();
     assert_eq!(failure.cause, Cause::TimedOut);
-    assert!(failure.message.ends_with("last seen: status UPDATING: moving"), "{failure}");
+    assert_eq!(failure.message, "gave up waiting after 600 s; last seen: status UPDATING: moving");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_of_someone_else_is_left_alone_and_the_error_says_how_to_hand_it_over() {
     for (region, tags) in [
         ("domain-foreign", json!({})),
@@ -138,7 +137,7 @@ async fn a_domain_of_someone_else_is_left_alone_and_the_error_says_how_to_hand_i
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_name_that_is_taken_where_we_cannot_look_is_said_to_be() {
     let refusal = Answer::Error(400, "BadRequestException", "The domain name you provided already exists.");
     let aws = Recorded::default().on(POST, refusal).on(GET, gone());
@@ -146,7 +145,7 @@ async fn a_name_that_is_taken_where_we_cannot_look_is_said_to_be() {
     assert!(failure.message.contains("another account or Region has it"), "{failure}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_whose_creating_answer_was_lost_is_found_by_its_tags() {
     let aws = Recorded::default().on(POST, Answer::Lost).on(GET, domain("AVAILABLE", "", ours()));
     let (answer, told) = created(&aws, "domain-lost").await;
@@ -160,7 +159,7 @@ async fn a_domain_whose_creating_answer_was_lost_is_found_by_its_tags() {
     assert!(told.ids.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_that_a_killed_run_has_left_is_taken_and_brought_to_what_is_wanted() {
     let tags = "POST /v2/tags/arn%3Aaws%3Aapigateway%3Adomain-left%3A%3A%2Fdomainnames%2Fapi.example.com";
     let aws = Recorded::default()
@@ -178,7 +177,7 @@ async fn a_domain_that_a_killed_run_has_left_is_taken_and_brought_to_what_is_wan
     assert_eq!(aws.body(tags), json!({ "tags": { "team": "web" } }));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_refused_certificate_is_told_and_leaves_nothing() {
     let refusal = Answer::Error(400, "BadRequestException", "The provided certificate does not exist.");
     let aws = Recorded::default().on(POST, refusal);
@@ -188,7 +187,7 @@ async fn a_refused_certificate_is_told_and_leaves_nothing() {
     assert_eq!(aws.calls(), [POST]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn too_many_domain_calls_are_waited_out_whoever_sent_them() {
     let throttled = || Answer::Error(429, "TooManyRequestsException", "Too Many Requests");
     let aws = Recorded::default()
@@ -207,7 +206,7 @@ async fn too_many_domain_calls_are_waited_out_whoever_sent_them() {
     assert_eq!(aws.calls(), [POST, POST, POST, PATCH, PATCH, GET, MAPPINGS, DELETE, DELETE]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_second_domain_waits_for_its_turn_and_a_stop_ends_the_wait() {
     let aws = Recorded::default().on(POST, domain("AVAILABLE", "", ours()));
     created(&aws, "domain-turns").await.0.unwrap();
@@ -219,7 +218,7 @@ async fn a_second_domain_waits_for_its_turn_and_a_stop_ends_the_wait() {
     assert_eq!(aws.calls(), [POST]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn another_certificate_is_set_in_place_and_waited_for() {
     let aws = Recorded::default()
         .on(PATCH, domain("UPDATING", "", ours()))
@@ -234,7 +233,7 @@ async fn another_certificate_is_set_in_place_and_waited_for() {
     assert_eq!(aws.calls(), [PATCH, GET, GET]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_change_that_waits_for_somebody_is_told() {
     let aws = Recorded::default()
         .on(PATCH, domain("UPDATING", "", ours()))
@@ -243,7 +242,7 @@ async fn a_change_that_waits_for_somebody_is_told() {
     assert!(failure.message.ends_with("PENDING_CERTIFICATE_REIMPORT: Reimport it"), "{failure}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_weaker_policy_that_somebody_set_is_drift_and_set_right() {
     let configuration = DomainNameConfiguration::builder()
         .certificate_arn("cert1")
@@ -258,7 +257,7 @@ async fn a_weaker_policy_that_somebody_set_is_drift_and_set_right() {
     assert_eq!(aws.body(PATCH)["domainNameConfigurations"][0]["securityPolicy"], "TLS_1_2");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn tags_alone_need_no_call_that_aws_takes_twice_a_minute() {
     let tags = "/v2/tags/arn%3Aaws%3Aapigateway%3Adomain-tags%3A%3A%2Fdomainnames%2Fapi.example.com";
     let (set, remove) = (format!("POST {tags}"), format!("DELETE {tags}?tagKeys=old"));
@@ -270,13 +269,13 @@ async fn tags_alone_need_no_call_that_aws_takes_twice_a_minute() {
     assert_eq!(aws.body(&set), json!({ "tags": { "team": "web" } }));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_that_is_gone_counts_as_deleted() {
     let aws = Recorded::default().on(MAPPINGS, gone()).on(DELETE, gone());
     is_deleted(&aws, "domain-gone").await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_by_which_others_reach_their_apis_is_not_deleted() {
     let theirs = json!({ "apiMappingId": "m9", "apiId": "api2", "stage": "prod", "apiMappingKey": "v1" });
     let aws = Recorded::default().on(MAPPINGS, Answer::Json(200, json!({ "items": [theirs] })));
@@ -286,7 +285,7 @@ async fn a_domain_by_which_others_reach_their_apis_is_not_deleted() {
     assert_eq!(aws.calls(), [MAPPINGS]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_domain_whose_paths_all_lead_to_our_api_is_deleted_with_them_and_the_api_waits_for_aws_to_see_it() {
     let further = json!({ "apiMappingId": "m2", "apiId": "api1", "stage": "$default", "apiMappingKey": "v1" });
     let aws = Recorded::default()

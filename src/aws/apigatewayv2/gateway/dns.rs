@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_import_finds_the_alias_in_the_nearest_public_zone_that_has_one() {
         let aws = Recorded::default()
             .on(&by_name(NAME), zones(&[("Z9", "apis.example.com", false)]))
@@ -238,7 +238,7 @@ mod tests {
         assert!(!aws.calls().contains(&list_in("Z3")), "a private zone answers nobody outside");
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_import_finds_the_records_of_all_domains() {
         let other = Observed { id: "b".into(), key: keys::domain(&Input::Known("b".into())), ..domain() };
         let Spec::DomainName(spec) = &other.spec else { panic!("{other:?}") };
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(aws.calls(), [list_in("Z1")]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_import_without_a_domain_asks_nothing_and_one_without_a_record_finds_none() {
         let aws = Recorded::default();
         assert_eq!(imported(&aws.session("zones"), &[]).await.unwrap(), []);
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(aws.calls(), names.map(by_name));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn who_may_not_list_zones_can_import_all_the_same() {
         let denied =
             "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(imported(&aws.session("zones"), &[domain()]).await.unwrap(), []);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn who_may_read_only_their_own_zone_can_import_all_the_same() {
         let denied =
             "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
@@ -310,7 +310,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_known_record_is_shown_with_what_it_leads_to_now() {
         let ours = record(Ref::Key(domain().key));
         let entries = [Entry::new(ours.key.clone(), &ours.id, ours.spec.clone())];

@@ -219,7 +219,7 @@ mod tests {
         imported().await.1.into_iter().map(entry).collect()
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn an_import_finds_the_domain_by_its_tags_and_the_mapping_that_leads_to_the_api() {
         let (aws, found) = imported().await;
         let slots: Vec<(&str, &str)> = found.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(about_domains, 3, "{:?}", aws.calls());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_known_domain_reads_the_same_with_the_list_and_its_mappings() {
         let (_, found) = imported().await;
         let mappings = items(&[mapping("m1", "api1", "$default", "")]);
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(aws.calls().len(), 7, "{:?}", aws.calls());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_domain_that_a_killed_update_has_made_is_seen_beside_the_known_one() {
         let other = "shop.example.com";
         let tagged_otherwise = json!({ "fgw:resource": "http_gateway/api2", "fgw:object": "domain" });
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(seen(&aws, &without).await.len(), 4);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_known_domain_that_the_list_does_not_show_is_asked_for() {
         let denied = Answer::Error(403, "AccessDeniedException", "not you");
         for listed in [items(&[]), denied] {
@@ -283,14 +283,14 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_domain_that_is_gone_took_its_mapping_along() {
         let gone = || Answer::Error(404, "NotFoundException", "Invalid domain name identifier specified");
         let aws = with(api(), None, gone());
         assert_eq!(seen(&aws, &known().await).await, []);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn another_domain_of_that_name_is_not_ours_and_one_without_tags_still_is() {
         let mappings = || items(&[mapping("m7", "api2", "prod", "")]);
         let aws = with(api(), Some(domain(NAME, "d-2", &json!({}))), mappings());
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(found[0].spec.tags(), Some(&Input::Known([].into())));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_mapping_that_was_led_elsewhere_is_shown_so() {
         let mappings = items(&[mapping("m1", "api2", "prod", "")]);
         let aws = with(api(), Some(domain(NAME, "d-1", &ours())), mappings);
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(known[1].applied.differences(&found[1].spec), ["stage is api2/prod instead of stage"]);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_domain_outlives_its_api() {
         let aws = with(no_api(), Some(domain(NAME, "d-1", &ours())), items(&[]));
         let slots: Vec<String> = seen(&aws, &known().await).await.into_iter().map(|it| it.key.slot).collect();

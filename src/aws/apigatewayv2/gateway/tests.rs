@@ -125,7 +125,7 @@ fn entries(observed: &[Observed]) -> Vec<Entry> {
     observed.iter().map(entry).collect()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_import_finds_everything_that_is_used_under_the_keys_of_the_blueprint() {
     let seen = read_in_a_task(aws("import").session("import"), vec![]).await.unwrap();
     let slots: Vec<(&str, &str)> = seen.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
@@ -178,7 +178,7 @@ async fn an_import_finds_everything_that_is_used_under_the_keys_of_the_blueprint
     assert_eq!(api.tags, Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_was_read_reads_the_same_when_state_knows_it() {
     let imported = read_in_a_task(aws("again").session("again"), vec![]).await.unwrap();
     let aws = aws("again");
@@ -187,7 +187,7 @@ async fn what_was_read_reads_the_same_when_state_knows_it() {
     assert_eq!(aws.calls().len(), 11, "{:?}", aws.calls());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_state_does_not_know_is_not_ours_and_what_has_gone_is_not_returned() {
     let imported = read_in_a_task(aws("known").session("known"), vec![]).await.unwrap();
     let mut known = entries(&imported);
@@ -204,7 +204,7 @@ async fn what_state_does_not_know_is_not_ours_and_what_has_gone_is_not_returned(
     assert!(slots.contains(&"route.GET /b") && slots.contains(&"stage"), "{slots:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_statement_for_an_authorizer_that_is_gone_is_another_object() {
     let imported = read_in_a_task(aws("lost").session("lost"), vec![]).await.unwrap();
     let mut known = entries(&imported);
@@ -219,7 +219,7 @@ async fn a_statement_for_an_authorizer_that_is_gone_is_another_object() {
     assert_ne!(now.key, before.key, "one for the new authorizer arrives beside it");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_authorizer_that_a_killed_update_has_made_is_known_by_its_statement() {
     let imported = read_in_a_task(aws("left").session("left"), vec![]).await.unwrap();
     let slots = ["authorizer.token", "authorizer_permission.token"];
@@ -236,7 +236,7 @@ async fn an_authorizer_that_a_killed_update_has_made_is_known_by_its_statement()
     assert!(left.iter().all(|it| seen.contains(it)), "{seen:#?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_statement_that_lets_in_something_else_counts_as_gone() {
     let imported = read_in_a_task(aws("statement").session("statement"), vec![]).await.unwrap();
     let aws = Recorded::default()
@@ -259,7 +259,7 @@ async fn a_statement_that_lets_in_something_else_counts_as_gone() {
     assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API is left");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn only_awss_word_that_the_api_does_not_exist_makes_it_absent() {
     let answers = |answer: Answer| {
         ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
@@ -273,7 +273,7 @@ async fn only_awss_word_that_the_api_does_not_exist_makes_it_absent() {
     assert_eq!(failure.action, "GetApi");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_log_group_and_permissions_outlive_the_api_and_are_shown_without_it() {
     let all = read_in_a_task(aws("left").session("left"), vec![]).await.unwrap();
     let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
@@ -292,7 +292,7 @@ async fn a_log_group_and_permissions_outlive_the_api_and_are_shown_without_it() 
     assert_eq!(ids, ["/http/shop", all[4].id.as_str()]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_change_can_run_in_a_spawned_task() {
     fn is_send<T: Send>(_: T) {}
     async fn all(operation: &crate::aws::Operation<'_>, entry: &Entry) -> Result<(), Failure> {
@@ -363,7 +363,7 @@ async fn every_change_can_run_in_a_spawned_task() {
     };
     let entry = Entry::new(keys::authorizer(&authorizer("a")), "a1", Spec::Authorizer(authorizer("a")));
     let (ids, timeouts) = (crate::objects::Ids::default(), crate::product::Timeouts::default());
-    let patience = crate::cloud::Patience::until(std::time::Instant::now(), Default::default());
+    let patience = crate::cloud::Patience::until(tokio::time::Instant::now(), Default::default());
     let work = crate::cloud::Work {
         owner: OWNER,
         root_id: None,
@@ -377,7 +377,7 @@ async fn every_change_can_run_in_a_spawned_task() {
     is_send(all(&operation, &entry));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_unfinished_creation_is_believed_only_after_a_second_look_at_the_tags() {
     let region = "marked";
     let tags = format!("GET /v2/tags/arn%3Aaws%3Aapigateway%3A{region}%3A%3A%2Fapis%2Fapi1");

@@ -72,7 +72,7 @@ fn none() -> crate::objects::Tags {
     Input::Known(Default::default())
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_vpc_that_aws_does_not_show_is_absent() {
     let mut aws = Recorded::default().fail("DescribeVpcAttribute", 400, "InvalidVpcID.NotFound", "does not exist");
     for (action, inside) in EMPTY {
@@ -81,7 +81,7 @@ async fn a_vpc_that_aws_does_not_show_is_absent() {
     assert_eq!(read(&aws.session(), OWNER, "vpc-1", &[]).await, Ok(None));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_that_fails_is_no_absence() {
     let mut aws = Recorded::default().fail("DescribeVpcs", 503, "Unavailable", "try later");
     aws = aws.on("DescribeVpcAttribute", "");
@@ -92,7 +92,7 @@ async fn a_call_that_fails_is_no_absence() {
     assert_eq!((failure.action.as_str(), failure.code.as_deref()), ("DescribeVpcs", Some("Unavailable")));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_root_shows_its_name_its_attributes_and_what_came_with_it() {
     let main = "<routeTableSet><item><routeTableId>rtb-main</routeTableId><associationSet><item>\
         <routeTableAssociationId>rtbassoc-0</routeTableAssociationId><routeTableId>rtb-main</routeTableId>\
@@ -114,7 +114,7 @@ async fn the_root_shows_its_name_its_attributes_and_what_came_with_it() {
     assert_eq!(root.learned["owner_id"], "123456789012");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn objects_are_found_by_their_tags_on_every_page_and_strangers_are_left_out() {
     let pages = [
         format!(
@@ -198,7 +198,7 @@ async fn read_public_subnet(target: &str, known: &[Entry]) -> Vec<Observed> {
     objects(&network(&answers), known).await
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_network_of_which_state_knows_nothing_is_read_as_a_blueprint_would_write_it() {
     let objects = read_public_subnet(TO_GATEWAY, &[]).await;
     let slots: Vec<&str> = objects.iter().map(|it| it.key.slot.as_str()).collect();
@@ -245,7 +245,7 @@ async fn a_network_of_which_state_knows_nothing_is_read_as_a_blueprint_would_wri
     assert_eq!(spec.policy, Input::Known(None));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_blackhole_shows_as_another_target() {
     let known = Route {
         route_table: Key::new("route_table.public"),
@@ -260,14 +260,14 @@ async fn a_blackhole_shows_as_another_target() {
     assert_eq!(spec.target, Ref::Id("blackhole nat-1".into()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_default_route_of_someone_else_is_not_ours() {
     let target = "<transitGatewayId>tgw-1</transitGatewayId><state>active</state>";
     let objects = read_public_subnet(target, &[]).await;
     assert!(objects.iter().all(|it| it.key.slot != "route.public.ipv4"), "{objects:#?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failed_nat_gateway_is_another_object_than_the_wanted_one() {
     let item = |state: &str| {
         format!(
@@ -296,7 +296,7 @@ async fn a_failed_nat_gateway_is_another_object_than_the_wanted_one() {
 const PROPAGATED: &str = "<routeTableId>rtb-1</routeTableId><propagatingVgwSet><item><gatewayId>vgw-9</gatewayId>\
     </item><item><gatewayId>vgw-1</gatewayId></item></propagatingVgwSet>";
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn gateways_that_others_let_propagate_are_not_ours_and_one_that_stopped_is_drift() {
     let tables = format!("<routeTableSet><item>{PROPAGATED}{}</item></routeTableSet>", below("route_table.public"));
     let aws = network(&[("DescribeRouteTables", &tables)]);
@@ -315,7 +315,7 @@ async fn gateways_that_others_let_propagate_are_not_ours_and_one_that_stopped_is
     assert_eq!(shown(&[]).await, table(&["vgw-1", "vgw-9"]).propagating_gateways, "an import takes all");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_default_acl_is_ours_by_its_tag_and_its_list_of_subnets_never_drifts() {
     let association = |subnet: &str| format!("<item><subnetId>{subnet}</subnetId></item>");
     let entry = |number: i64, egress: bool| {
@@ -361,7 +361,7 @@ async fn the_default_acl_is_ours_by_its_tag_and_its_list_of_subnets_never_drifts
     assert_eq!(found.spec, Spec::DefaultNetworkAcl(crate::objects::DefaultNetworkAcl { tags: none(), ..applied }));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn secondary_addresses_count_for_private_nat_gateways_only() {
     let subnet = keys::subnet(Tier::Transit, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
     let subnets =
@@ -394,7 +394,7 @@ async fn secondary_addresses_count_for_private_nat_gateways_only() {
     assert_eq!(shown("public", &several).await.2, Input::Known(0));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_lost_its_tag_or_its_attachment_is_looked_for_by_its_id() {
     let vpc = Key::new("vpc");
     let eip = Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(Eip { vpc: vpc.clone(), tags: none() }));
@@ -416,7 +416,7 @@ async fn what_lost_its_tag_or_its_attachment_is_looked_for_by_its_id() {
     assert_eq!(aws.calls("DescribeAddresses")[1]["Filter.1.Name"], "allocation-id");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_default_group_shows_its_rules_by_source_where_we_manage_them() {
     let group = format!(
         "<securityGroupInfo><item><groupId>sg-1</groupId><ipPermissions><item><ipProtocol>-1</ipProtocol><groups><item>\
@@ -439,7 +439,7 @@ async fn the_default_group_shows_its_rules_by_source_where_we_manage_them() {
     assert_eq!(spec.egress, Input::Known(None));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_network_is_read_with_a_fixed_number_of_calls() {
     let answers = a_public_subnet_with_its_table(TO_GATEWAY);
     let answers: Vec<(&str, &str)> = answers.iter().map(|(action, inside)| (*action, inside.as_str())).collect();
@@ -448,7 +448,7 @@ async fn a_network_is_read_with_a_fixed_number_of_calls() {
     assert_eq!(aws.actions().len(), 12);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn addresses_outlive_the_vpc_and_are_shown_without_it() {
     let address = format!(
         "<addressesSet><item><allocationId>eipalloc-1</allocationId><publicIp>203.0.113.7</publicIp>{}</item>\
@@ -465,7 +465,7 @@ async fn addresses_outlive_the_vpc_and_are_shown_without_it() {
     assert_eq!((ids, seen.objects[0].key.slot.as_str(), seen.root_state), (vec!["eipalloc-1"], "eip.0", None));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn addresses_that_cannot_be_looked_at_make_no_vpc_absent() {
     let mut aws = Recorded::default().fail("DescribeVpcAttribute", 400, "InvalidVpcID.NotFound", "does not exist");
     aws = aws.fail("DescribeAddresses", 403, "UnauthorizedOperation", "not you");
@@ -476,7 +476,7 @@ async fn addresses_that_cannot_be_looked_at_make_no_vpc_absent() {
     assert_eq!(failure.action, "DescribeAddresses");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_internet_gateway_that_a_killed_create_did_not_attach_is_found_by_its_tag() {
     let left = format!(
         "<internetGatewaySet><item><internetGatewayId>igw-1</internetGatewayId><attachmentSet/>{}</item>\
@@ -493,14 +493,14 @@ async fn an_internet_gateway_that_a_killed_create_did_not_attach_is_found_by_its
     assert_eq!(search["Filter.1.Value.1"], "four_tier_vpc/vpc-1");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_tag_of_the_root_tells_how_far_its_creation_got() {
     let aws = network(&[]);
     let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("the VPC exists");
     assert_eq!(seen.root_state, Some(RootState::Ready));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_default_route_of_somebody_else_in_our_table_is_told_by_the_table_until_it_goes() {
     let table = |routes: &str| {
         format!(

@@ -24,7 +24,7 @@ fn shown(id: &str, public: bool) -> String {
     )
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_new_subnet_is_ready_when_aws_shows_its_public_addressing() {
     let aws = Recorded::default()
         .on("CreateSubnet", "<subnet><subnetId>subnet-1</subnetId></subnet>")
@@ -45,7 +45,7 @@ async fn a_new_subnet_is_ready_when_aws_shows_its_public_addressing() {
     assert_eq!(notes.ids(), ["subnet-1"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_deleted_subnet_is_gone_when_aws_no_longer_shows_it() {
     let aws = Recorded::default()
         .on("DeleteSubnet", "<return>true</return>")
@@ -125,7 +125,7 @@ fn assigned(aws: &Recorded) -> Vec<String> {
     calls.iter().filter_map(|call| call.get("AssignIpv6AddressOnCreation.Value").cloned()).collect()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_new_subnet_gets_its_ipv6_range_before_its_addressing() {
     let aws = accepts(Recorded::default())
         .on("CreateSubnet", "<subnet><subnetId>subnet-1</subnetId></subnet>")
@@ -140,7 +140,7 @@ async fn a_new_subnet_gets_its_ipv6_range_before_its_addressing() {
     assert_eq!(assigned(&aws), ["true"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_subnet_that_gets_no_ipv6_range_is_known_and_says_why() {
     let aws = Recorded::default()
         .on("CreateSubnet", "<subnet><subnetId>subnet-1</subnetId></subnet>")
@@ -151,7 +151,7 @@ async fn a_subnet_that_gets_no_ipv6_range_is_known_and_says_why() {
     assert_eq!(notes.ids(), ["subnet-1"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_range_is_exchanged_while_nobody_is_given_addresses_of_it() {
     let aws = accepts(Recorded::default())
         .on("DescribeSubnets", &with_ranges(true, &[("a-1", OLD, "associated")]))
@@ -169,7 +169,7 @@ async fn a_range_is_exchanged_while_nobody_is_given_addresses_of_it() {
     assert_eq!(aws.calls("AssociateSubnetCidrBlock")[0]["Ipv6CidrBlock"], NEW);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn ipv6_is_switched_on_and_off_in_the_order_that_aws_wants() {
     let on = accepts(Recorded::default())
         .on("DescribeSubnets", &with_ranges(false, &[]))
@@ -187,7 +187,7 @@ async fn ipv6_is_switched_on_and_off_in_the_order_that_aws_wants() {
     assert_eq!(assigned(&off), ["false"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn addressing_alone_changes_without_a_look_at_the_range() {
     let aws = accepts(Recorded::default()).on("DescribeSubnets", &with_ranges(false, &[("a-1", OLD, "associated")]));
     update_on(&aws, Some(&dual(Some(OLD), true)), &dual(Some(OLD), false)).await.unwrap();
@@ -197,7 +197,7 @@ async fn addressing_alone_changes_without_a_look_at_the_range() {
     assert_eq!(aws.actions().len(), 2, "the same range of another key needs no call");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_exchange_that_stopped_half_way_goes_on_from_what_the_subnet_shows() {
     let refused = || Recorded::default().on("ModifySubnetAttribute", "<return>true</return>");
     let aws = refused()
@@ -227,7 +227,7 @@ async fn an_exchange_that_stopped_half_way_goes_on_from_what_the_subnet_shows() 
     assert_eq!((changes(&aws), assigned(&aws)), (vec![modify.to_string()], vec![]));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_range_that_another_subnet_gives_up_is_waited_for() {
     let aws = Recorded::default()
         .fail("AssociateSubnetCidrBlock", 400, "InvalidSubnet.Conflict", "conflicts with another subnet")
@@ -238,7 +238,7 @@ async fn a_range_that_another_subnet_gives_up_is_waited_for() {
     assert_eq!(aws.calls("AssociateSubnetCidrBlock").len(), 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_association_whose_answer_was_lost_is_found_and_not_asked_for_again() {
     let aws = Recorded::default()
         .fail("AssociateSubnetCidrBlock", 500, "InternalError", "An internal error")

@@ -63,7 +63,7 @@ fn what_comes_with_a_vpc(aws: Recorded) -> Recorded {
     )
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_vpc_whose_answer_was_lost_is_found_by_its_tags_and_not_made_twice() {
     let aws = around_a_vpc(Recorded::default().fail("CreateVpc", 500, "InternalError", "An internal error"));
     let notes = Notes::default();
@@ -76,7 +76,7 @@ async fn a_vpc_whose_answer_was_lost_is_found_by_its_tags_and_not_made_twice() {
     assert_eq!(notes.ids(), ["vpc-1"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_new_vpc_carries_its_ownership_and_tells_what_came_with_it() {
     let aws = around_a_vpc(
         Recorded::default()
@@ -94,7 +94,7 @@ async fn a_new_vpc_carries_its_ownership_and_tells_what_came_with_it() {
     assert_eq!(learned["default_security_group_id"], "sg-1");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn dedicated_tenancy_becomes_default_in_place_and_is_left_alone_otherwise() {
     let aws = Recorded::default().on("ModifyVpcTenancy", "<return>true</return>");
     let dedicated = Vpc { instance_tenancy: Input::Known("dedicated".into()), ..spec() };
@@ -108,7 +108,7 @@ async fn dedicated_tenancy_becomes_default_in_place_and_is_left_alone_otherwise(
     assert_eq!(aws.calls("ModifyVpcTenancy")[0]["InstanceTenancy"], "default");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_refused_vpc_is_not_looked_for() {
     let aws = Recorded::default().fail("CreateVpc", 400, "VpcLimitExceeded", "The maximum number of VPCs");
     let failure = Notes::default()
@@ -134,7 +134,7 @@ async fn create_on(aws: &Recorded, notes: &Notes, spec: &Vpc) -> Result<(), Fail
     notes.run(&aws.session(), &key(), &[], async |operation| create(operation, spec).await).await
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_pool_that_does_not_know_the_account_yet_is_asked_again_and_its_range_is_learned() {
     let text = "The account 123456789012 is not monitored by IPAM ipam-1";
     let aws = around_a_vpc(
@@ -153,7 +153,7 @@ async fn a_pool_that_does_not_know_the_account_yet_is_asked_again_and_its_range_
     assert_eq!(notes.ids(), ["vpc-1"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_range_of_a_pool_may_be_asked_for_and_another_refusal_is_final() {
     let spec = Vpc {
         cidr_block: Input::Known(Some("10.3.0.0/20".into())),
@@ -170,7 +170,7 @@ async fn a_range_of_a_pool_may_be_asked_for_and_another_refusal_is_final() {
     assert!(!calls[0].contains_key("Ipv4NetmaskLength"), "{calls:?}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_range_that_a_new_vpc_has_is_recorded_before_anything_can_fail() {
     let aws = what_comes_with_a_vpc(Recorded::default())
         .on("CreateVpc", "<vpc><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><state>pending</state></vpc>")
@@ -180,7 +180,7 @@ async fn the_range_that_a_new_vpc_has_is_recorded_before_anything_can_fail() {
     assert_eq!(notes.learned.lock().unwrap()["cidr_block"], "10.0.0.0/16");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_pool_that_becomes_known_after_an_import_is_no_call() {
     let found = Vpc { ipv4_ipam_pool_id: Input::Known(None), ipv4_netmask_length: Input::Known(None), ..of_pool() };
     let aws = Recorded::default();
@@ -208,7 +208,7 @@ fn deleted() -> Recorded {
     Recorded::default().on("DeleteVpc", "<return>true</return>").on("DescribeVpcs", "<vpcSet/>")
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_deletion_ends_when_the_pool_has_the_range_back() {
     let aws = deleted()
         .on("GetIpamPoolAllocations", &allocations(&["vpc-1"]))
@@ -221,15 +221,16 @@ async fn a_deletion_ends_when_the_pool_has_the_range_back() {
     assert_eq!((calls[0]["Filter.2.Name"].as_str(), calls[0]["Filter.2.Value.1"].as_str()), ("resource-id", "vpc-1"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_pool_that_keeps_the_range_is_named_when_the_time_is_over() {
     let aws = deleted().on("GetIpamPoolAllocations", &allocations(&["vpc-1"]));
-    let failure = delete_on(&aws, of_pool(), Duration::from_millis(80)).await.unwrap_err();
+    let failure = delete_on(&aws, of_pool(), Duration::from_secs(2 * 3600)).await.unwrap_err();
     assert_eq!(failure.cause, Cause::TimedOut);
     assert!(failure.message.contains("ipam-pool-1 still holds 10.3.0.0/20"), "{}", failure.message);
+    assert!(failure.message.starts_with("gave up waiting after 2100 s"), "{}", failure.message);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_pool_that_is_gone_or_may_not_be_looked_into_is_not_waited_for() {
     for (status, code) in [(403, "UnauthorizedOperation"), (400, "AccessDenied"), (400, "InvalidIpamPoolId.NotFound")] {
         let aws = deleted().fail("GetIpamPoolAllocations", status, code, "not you");
@@ -241,7 +242,7 @@ async fn a_pool_that_is_gone_or_may_not_be_looked_into_is_not_waited_for() {
     assert_eq!(aws.actions(), ["DeleteVpc", "DescribeVpcs"], "a range that was no pool's");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_vpcs_of_this_provider_are_listed_page_by_page_with_their_names_and_tags() {
     let vpc = |id: &str, tags: &[(&str, &str)]| {
         let tags: String =

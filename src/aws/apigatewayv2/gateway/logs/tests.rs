@@ -85,7 +85,7 @@ fn entries(seen: &Seen) -> Vec<Entry> {
     seen.objects.iter().map(entry).collect()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_import_finds_our_filter_and_its_statement_under_the_keys_of_the_blueprint() {
     let region = "logs-import";
     let filters = [filter("fgw-access-logs", SINK), filter("theirs", SINK)];
@@ -111,7 +111,7 @@ async fn an_import_finds_our_filter_and_its_statement_under_the_keys_of_the_blue
     assert_eq!(log.log_group, Ref::Key(group));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_filter_that_state_knows_takes_one_call_and_reads_as_it_was_imported() {
     let region = "logs-known";
     let answers = || aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
@@ -130,7 +130,7 @@ async fn a_filter_that_state_knows_takes_one_call_and_reads_as_it_was_imported()
     assert!(!aws.calls().contains(&"DescribeSubscriptionFilters".to_string()), "there is none to look for");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_filter_a_statement_or_a_group_that_has_gone_is_not_returned() {
     let region = "logs-gone";
     let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
@@ -142,7 +142,7 @@ async fn a_filter_a_statement_or_a_group_that_has_gone_is_not_returned() {
     assert_eq!(slots(&left), ["api", "subscription_permission", "stage"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_function_that_someone_put_in_the_place_of_ours_is_shown() {
     let region = "logs-moved";
     let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
@@ -163,7 +163,7 @@ async fn a_function_that_someone_put_in_the_place_of_ours_is_shown() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn group_filter_and_statement_outlive_the_api() {
     let region = "logs-left";
     let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
@@ -179,7 +179,7 @@ async fn group_filter_and_statement_outlive_the_api() {
     assert_eq!(slots(&left), ["log_group", "subscription_permission", "log_subscription"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_group_that_another_stack_made_anew_under_the_name_is_not_ours_nor_is_its_filter() {
     let region = "logs-anew";
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");

@@ -72,7 +72,7 @@ fn known(id: &str) -> Entry {
     Entry::new(key, id, Spec::VpcIpv6Block(VpcIpv6Block { vpc: Key::new("vpc"), source }))
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_import_adopts_the_only_range_that_no_subnet_uses_where_ours_have_none() {
     let dry = subnets(PART, "disassociated");
     let adopted = |objects: &[Observed]| block(objects).map(|(seen, _)| seen.id.clone());
@@ -82,7 +82,7 @@ async fn an_import_adopts_the_only_range_that_no_subnet_uses_where_ours_have_non
     assert_eq!(adopted(&look(&[FOREIGN], &dry, &[]).await), None, "somebody else uses it");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_import_adopts_the_range_that_our_subnets_lie_in() {
     let amazon = Ipv6Source::Amazon { network_border_group: Input::Known(None) };
     for (pool_shown, expected) in [("Amazon", amazon), ("IPAM Managed", pool(None))] {
@@ -100,7 +100,7 @@ async fn an_import_adopts_the_range_that_our_subnets_lie_in() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn another_border_group_than_the_region_is_read_and_kept() {
     let vpc = ranges(&[OURS]).replace(">us-east-1<", ">us-east-1-bos-1<");
     let aws = network_with(&vpc, &[("DescribeSubnets", &subnets(PART, "associated"))]);
@@ -109,7 +109,7 @@ async fn another_border_group_than_the_region_is_read_and_kept() {
     assert_eq!(block(&objects).unwrap().1, &Ipv6Source::Amazon { network_border_group: group });
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_import_leaves_ranges_to_others_where_no_subnet_of_ours_has_a_part() {
     let none = format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"));
     let objects = look(&[FOREIGN, OURS], &none, &[]).await;
@@ -117,7 +117,7 @@ async fn an_import_leaves_ranges_to_others_where_no_subnet_of_ours_has_a_part() 
     assert_eq!(subnet(&objects).ipv6_cidr_block, Input::Known(None));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn state_tells_which_range_is_ours_and_where_it_came_from() {
     let objects = look(&[OURS, FOREIGN], &subnets(PART, "associated"), &[known("assoc-2")]).await;
     let (seen, source) = block(&objects).expect("the known range is shown");
@@ -128,7 +128,7 @@ async fn state_tells_which_range_is_ours_and_where_it_came_from() {
     assert_eq!(subnet.ipv6_block, None, "and that it is of no range of ours");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_known_range_that_was_disassociated_is_gone_and_no_other_takes_its_place() {
     for gone in ["disassociated", "disassociating", "failed"] {
         let left = ("assoc-2", "IPAM Managed", FOREIGN.2, gone);
@@ -140,7 +140,7 @@ async fn a_known_range_that_was_disassociated_is_gone_and_no_other_takes_its_pla
     assert!(block(&objects).is_some(), "a creation that was cut short is still there");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_subnets_range_that_is_not_associated_is_none() {
     for state in ["associating", "disassociating", "disassociated", "failing", "failed"] {
         let objects = look(&[OURS], &subnets(PART, state), &[known("assoc-1")]).await;
@@ -148,7 +148,7 @@ async fn a_subnets_range_that_is_not_associated_is_none() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_ipv6_default_route_to_our_gateway_is_read_in_canonical_form() {
     let target = "<gatewayId>igw-1</gatewayId><state>active</state>";
     let mut answers = a_public_subnet_with_its_table(target);
