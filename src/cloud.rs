@@ -45,8 +45,8 @@ pub trait Cloud: Send + Sync + 'static {
     async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure>;
 
     /// Looks for what others keep in a topology: AWS deletes nothing that holds it, or deletes it along with the root.
-    /// `known` are our own objects, which are no obstacles, and neither is what goes with them. A fixed number of calls:
-    /// one within subnets.
+    /// `known` are our own objects, which are no obstacles, and neither is what goes with them. A fixed number of
+    /// calls: one within subnets.
     async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay;
 
     /// The roots that this provider has made, whatever their state, by id. One list.

@@ -1,4 +1,5 @@
-//! `fgw_http_gateway` under real Terraform: gateways on ministack that are made, called, changed, damaged and destroyed.
+//! `fgw_http_gateway` under real Terraform: gateways on ministack that are made, called, changed, damaged and
+//! destroyed.
 
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
@@ -143,8 +144,8 @@ impl Bed {
         self.planned_change(attributes).told
     }
 
-    /// The calls that changed something, in their order: `UpdateRoute route.GET /orders`. Objects are named by their keys
-    /// without hashes, those that have left by the ones of `before`.
+    /// The calls that changed something, in their order: `UpdateRoute route.GET /orders`. Objects are named by their
+    /// keys without hashes, those that have left by the ones of `before`.
     fn told(&self, before: &BTreeMap<String, String>) -> Vec<String> {
         let mut slots = before.clone();
         slots.extend(self.slots());

@@ -76,7 +76,8 @@ impl Workspace {
         workspace
     }
 
-    /// Installs the provider. With a built one, as all but [`Workspace::installing`] have it, there is nothing to install.
+    /// Installs the provider. With a built one, as all but [`Workspace::installing`] have it, there is nothing to
+    /// install.
     pub(crate) fn init(&self) -> Run {
         self.run(&["init", "-no-color", "-input=false"])
     }
@@ -108,8 +109,8 @@ impl Workspace {
         self.run(&["validate", "-no-color"])
     }
 
-    /// Plans into a file, which [`Workspace::plan_json`] and [`Workspace::apply_plan`] read. Code 0: nothing to do, 1: error,
-    /// 2: changes. Further options such as `-refresh=false`, `-refresh-only`, `-destroy`.
+    /// Plans into a file, which [`Workspace::plan_json`] and [`Workspace::apply_plan`] read. Code 0: nothing to do, 1:
+    /// error, 2: changes. Further options such as `-refresh=false`, `-refresh-only`, `-destroy`.
     pub(crate) fn plan(&self, options: &[&str]) -> Run {
         let own = ["plan", "-no-color", "-input=false", "-detailed-exitcode", "-out=plan.bin"];
         self.run(&[&own[..], options].concat())
@@ -154,8 +155,8 @@ impl Workspace {
         self.import(address, &id).succeeded();
     }
 
-    /// Forgets the resource that the examples of imports in a folder are about and takes it back, once by the command and
-    /// once by the block. Neither may leave anything to do.
+    /// Forgets the resource that the examples of imports in a folder are about and takes it back, once by the command
+    /// and once by the block. Neither may leave anything to do.
     pub(crate) fn import_as_shown(&self, examples: &Path) {
         let read = |file: &str| fs::read_to_string(examples.join(file)).expect("the example is there");
         let (command, block) = (read("import.sh"), read("import-by-string-id.tf"));
@@ -178,8 +179,8 @@ impl Workspace {
         self.assert_nothing_to_do();
     }
 
-    /// Forgets a resource, whose configuration is gone, and takes it back with the one that Terraform writes for it, which
-    /// must plan nothing.
+    /// Forgets a resource, whose configuration is gone, and takes it back with the one that Terraform writes for it,
+    /// which must plan nothing.
     pub(crate) fn generate(&self, address: &str, id: &str) {
         self.run(&["state", "rm", address]).succeeded();
         self.config(&format!("import {{\n  to = {address}\n  id = \"{id}\"\n}}\n"));

@@ -1,5 +1,5 @@
-//! Our own code panics, in the middle of everything: it is a failure like any other, which names its object and asks for
-//! a report, and the rest of the apply goes on.
+//! Our own code panics, in the middle of everything: it is a failure like any other, which names its object and asks
+//! for a report, and the rest of the apply goes on.
 //!
 //! The provider of the tests is built with the feature `panic-on-demand` and reads from `FGW_PANIC` where to panic.
 
