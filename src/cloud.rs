@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::objects::{Entry, Ids, Learned, Object, Spec};
 use crate::product::{Facts, Lookup, Scope, Timeouts};
 
-#[cfg(feature = "panic-on-demand")]
+#[cfg(debug_assertions)]
 pub mod panic_on_demand;
 
 /// The AWS account, or a simulation of it.

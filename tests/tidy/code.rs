@@ -72,3 +72,25 @@ fn no_error_is_taken_for_impossible_without_a_reason() {
     let places = broken(&product(), |line| first_of(line, &[".unwrap()", ".expect(\"\")", "unreachable!", "panic!("]));
     assert_kept("Outside tests, expect says why it cannot fail; nothing else panics.", &places);
 }
+
+#[test]
+fn no_release_has_the_code_that_panics_on_demand() {
+    let files = tree();
+    let mut named = Vec::new();
+    for file in product().iter().filter(|file| file.path != "src/cloud/panic_on_demand.rs") {
+        let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
+        for pair in lines.windows(2).filter(|pair| pair[1].contains("panic_on_demand")) {
+            assert_eq!(pair[0], "#[cfg(debug_assertions)]", "{}: {}", file.path, pair[1]);
+            named.push(file.path.clone());
+        }
+    }
+    assert_eq!(named, ["src/cloud.rs", "src/provider.rs"]);
+    // Cargo switches the assertions off in a release, unless a profile, a flag or the environment says otherwise.
+    let settings = ["Cargo.toml", ".cargo/config.toml", "Makefile", "scripts/package.py"];
+    let settings: Vec<&File> = files.iter().filter(|file| settings.contains(&file.path.as_str())).collect();
+    assert_eq!(settings.len(), 4);
+    for file in settings {
+        let text = file.text.to_lowercase().replace('_', "-");
+        assert!(!text.contains("debug-assertions"), "{} switches debug assertions", file.path);
+    }
+}
