@@ -1,13 +1,14 @@
 //! The benchmark: real Terraform applies, plans, changes and destroys the same topologies with this provider and with
-//! hashicorp/aws, in turn, against the emulators behind the proxy of the tests. `make bench` runs it and renders what it
-//! writes below `target/bench` into BENCHMARKS.md.
+//! hashicorp/aws, in turn, against the emulators behind the proxy of the tests. `make bench` runs it and renders what
+//! it writes below `target/bench` into BENCHMARKS.md.
 //!
 //! It needs Linux, whose `/proc` tells what a process takes. Variables:
 //!
 //! - `FGW_BINARY`: the provider to measure.
 //! - `FGW_BENCH_AWS_PROVIDER`: the folder with the binary of hashicorp/aws. Without it, fgw is measured alone.
 //! - `ONLY`: parts to run, with commas: `start`, `network`, `gateway`, `growth`. The others keep what they last wrote.
-//! - `RUNS`: how often fgw is measured, 3 until told otherwise. hashicorp/aws has as many runs or fewer, as it takes minutes.
+//! - `RUNS`: how often fgw is measured, 3 until told otherwise. hashicorp/aws has as many runs or fewer, as it takes
+//!   minutes.
 //! - `TRY=1`: everything once and as small as can be, into `target/bench-try`: whether the benchmark works.
 
 #[path = "topologies/calls.rs"]
@@ -80,7 +81,8 @@ impl Settings {
         Self { sides, only, runs: runs.unwrap_or(if is_try { 1 } else { 3 }), is_try, directory }
     }
 
-    /// Measures a topology on both sides in turn, `runs` times with fgw and `aws_runs` times, if at all, with the other.
+    /// Measures a topology on both sides in turn, `runs` times with fgw and `aws_runs` times, if at all, with the
+    /// other.
     fn alternate(&self, results: &mut Results, topology: &Topology, runs: usize, aws_runs: usize) {
         let mut first = None;
         for round in 0..runs.max(aws_runs) {
@@ -116,8 +118,8 @@ fn gateway(settings: &Settings, results: &mut Results) {
     }
 }
 
-/// How cost grows with size, at no latency. hashicorp/aws is measured where one run takes some two minutes; on the sizes of
-/// the other parts it is measured there.
+/// How cost grows with size, at no latency. hashicorp/aws is measured where one run takes some two minutes; on the
+/// sizes of the other parts it is measured there.
 fn growth(settings: &Settings, results: &mut Results) {
     let (network, gateway) = (Topology::of(Kind::Network), Topology::of(Kind::Gateway));
     let alone = |results: &mut Results, topology: &Topology| {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::objects::{Entry, Ids, Learned, Object, Spec};
 use crate::product::{Facts, Lookup, Scope, Timeouts};
 
-#[cfg(feature = "panic-on-demand")]
+#[cfg(debug_assertions)]
 pub mod panic_on_demand;
 
 /// The AWS account, or a simulation of it.
@@ -45,8 +45,8 @@ pub trait Cloud: Send + Sync + 'static {
     async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure>;
 
     /// Looks for what others keep in a topology: AWS deletes nothing that holds it, or deletes it along with the root.
-    /// `known` are our own objects, which are no obstacles, and neither is what goes with them. A fixed number of calls:
-    /// one within subnets.
+    /// `known` are our own objects, which are no obstacles, and neither is what goes with them. A fixed number of
+    /// calls: one within subnets.
     async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay;
 
     /// The roots that this provider has made, whatever their state, by id. One list.

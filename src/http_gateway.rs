@@ -105,9 +105,9 @@ impl Product for HttpGateway {
 
     /// A DNS record carries no tags. The user may have made the one that leads to the domain, beside the resource.
     ///
-    /// Nor do routes, integrations and authorizers. A state says which of them are ours, even if what it kept privately is
-    /// lost, as it is when the provider is killed in an update; and an authorizer that has a statement of ours is one that
-    /// we have made. Without a state, in an import, all may be.
+    /// Nor do routes, integrations and authorizers. A state says which of them are ours, even if what it kept privately
+    /// is lost, as it is when the provider is killed in an update; and an authorizer that has a statement of ours is
+    /// one that we have made. Without a state, in an import, all may be.
     fn may_own(attributes: &Value, found: &Entry, beside: &Inventory) -> bool {
         match found.spec() {
             Spec::DnsRecord(_) => matches!(attributes.get("create_dns_entry"), Value::Bool(true) | Value::Unknown),

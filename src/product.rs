@@ -71,16 +71,17 @@ pub trait Product: Send + Sync + 'static {
         scope: Option<&Scope>,
     ) -> BTreeMap<String, Value>;
 
-    /// The configured attributes that reproduce what exists, for an import: what AWS shows, and for what it does not show
-    /// the default or a value that leads to the same objects. `None` where nothing shows that this provider made it.
+    /// The configured attributes that reproduce what exists, for an import: what AWS shows, and for what it does not
+    /// show the default or a value that leads to the same objects. `None` where nothing shows that this provider made
+    /// it.
     fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value>;
 
     /// Makes `attributes`, as [`imported`](Product::imported) gave them, what a later configuration is compared with:
     /// what AWS does not show is taken from that configuration. Both have their defaults filled in.
     fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory);
 
-    /// Whether what was found in AWS without a record of who made it can be this resource's, by the attributes of a state
-    /// or a configuration, and what else was found. Asked of what AWS shows no owner of.
+    /// Whether what was found in AWS without a record of who made it can be this resource's, by the attributes of a
+    /// state or a configuration, and what else was found. Asked of what AWS shows no owner of.
     fn may_own(attributes: &Value, found: &Entry, beside: &Inventory) -> bool {
         let _ = (attributes, found, beside);
         true

@@ -73,7 +73,7 @@ impl Provider for Fgw {
         let Some(block) = block else { return diagnostics };
         match crate::aws::connect(&block, terraform_version).await {
             Ok(session) => {
-                #[cfg(feature = "panic-on-demand")]
+                #[cfg(debug_assertions)]
                 let session = crate::cloud::panic_on_demand::PanicOnDemand::of_environment(session);
                 self.connection.set(Connected::Ready(Arc::new(session)));
             }

@@ -13,8 +13,6 @@ mod gateway;
 mod installation;
 #[path = "suite/guides.rs"]
 mod guides;
-#[path = "suite/invariants.rs"]
-mod invariants;
 #[path = "suite/network.rs"]
 mod network;
 #[path = "suite/plugin.rs"]

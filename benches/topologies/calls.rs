@@ -27,8 +27,8 @@ pub(crate) struct Calls {
     pub(crate) chain_holds: bool,
     /// Latency times the chain, and the wait for NAT gateways: the least that fgw can take.
     pub(crate) bound: Duration,
-    /// What the run itself did one after the other: from its last call back to the first, always the call whose end came last
-    /// before the beginning.
+    /// What the run itself did one after the other: from its last call back to the first, always the call whose end
+    /// came last before the beginning.
     pub(crate) walked: Vec<String>,
 }
 
@@ -56,13 +56,15 @@ impl Calls {
     }
 }
 
-/// The longest chain of calls in which each needs the answer to the one before, empty where none is stated. An apply checks the
-/// credentials and looks up AZs twice: Terraform starts the provider once to plan and once to apply, and plans again in between.
+/// The longest chain of calls in which each needs the answer to the one before, empty where none is stated. An apply
+/// checks the credentials and looks up AZs twice: Terraform starts the provider once to plan and once to apply, and
+/// plans again in between.
 fn chain(kind: Kind, operation: &str) -> &'static [&'static str] {
     match (kind, operation) {
-        // Nothing is made before it is known that no killed run has left a network of this name. The VPC is made first and
-        // alone, as all else carries its id in its tags. Addresses and subnets are there before the internet gateway is
-        // attached, and the route needs a NAT gateway that is ready. The tag that says that all is done comes last.
+        // Nothing is made before it is known that no killed run has left a network of this name. The VPC is made first
+        // and alone, as all else carries its id in its tags. Addresses and subnets are there before the internet
+        // gateway is attached, and the route needs a NAT gateway that is ready. The tag that says that all is done
+        // comes last.
         (Kind::Network, "apply") => &[
             "GetCallerIdentity",
             "DescribeAvailabilityZones",

@@ -13,8 +13,8 @@ use crate::topology::{Kind, Side, Topology, Workspace};
 /// What stands in an account: kinds of objects and how many there are of each.
 pub(crate) type Look = BTreeMap<String, usize>;
 
-/// Measures each operation, in an account of its own. What the apply has made must look like what the first one of this topology
-/// has made, or the two sides would be compared in making different things.
+/// Measures each operation, in an account of its own. What the apply has made must look like what the first one of this
+/// topology has made, or the two sides would be compared in making different things.
 pub(crate) fn cycle(results: &mut Results, topology: &Topology, side: &Side, round: usize, first: &mut Option<Look>) {
     let proxy = account(topology);
     let workspace = Workspace::new(topology, side, &proxy);

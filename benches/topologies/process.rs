@@ -1,8 +1,8 @@
 //! One run of Terraform, and what it and its providers take.
 //!
-//! CPU is what the kernel has counted: of Terraform itself, and of the children it has waited for, which are its providers;
-//! both are read from `/proc` when Terraform has ended and before it is waited for, in the kernel's ticks of 10 ms. Memory is
-//! the kernel's high-water mark of each provider process (`VmHWM`), looked at every few milliseconds.
+//! CPU is what the kernel has counted: of Terraform itself, and of the children it has waited for, which are its
+//! providers; both are read from `/proc` when Terraform has ended and before it is waited for, in the kernel's ticks of
+//! 10 ms. Memory is the kernel's high-water mark of each provider process (`VmHWM`), looked at every few milliseconds.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -102,7 +102,8 @@ fn after_name(stat: &str) -> Vec<&str> {
     stat.rsplit_once(')').map_or(stat, |(_, rest)| rest).split_whitespace().collect()
 }
 
-/// The high-water mark of the largest provider that Terraform has started, in kilobytes. Ends Terraform if it takes too long.
+/// The high-water mark of the largest provider that Terraform has started, in kilobytes. Ends Terraform if it takes too
+/// long.
 fn watch(terraform: u32, started: Instant, has_ended: &AtomicBool) -> u64 {
     let (mut strangers, mut providers, mut peak) = (HashSet::new(), Vec::new(), 0);
     while !has_ended.load(Ordering::Relaxed) {

@@ -12,8 +12,8 @@ use crate::cycle::Look;
 use crate::process::Run;
 use crate::topology::{Side, Topology};
 
-/// The file of one part. It is written whole after each measurement under another name, and replaces the former one when
-/// the part is finished.
+/// The file of one part. It is written whole after each measurement under another name, and replaces the former one
+/// when the part is finished.
 #[derive(Debug)]
 pub(crate) struct Results {
     file: PathBuf,

@@ -106,7 +106,8 @@ impl Topology {
         json
     }
 
-    /// The values of the configuration's variables, before the change or after it. The plain configurations know no copies.
+    /// The values of the configuration's variables, before the change or after it. The plain configurations know no
+    /// copies.
     fn variables(&self, proxy: &Proxy, side: &Side, is_changed: bool) -> Value {
         let mut variables = json!({ "endpoint": proxy.endpoint(), "account": proxy.account().id });
         match self.kind {

@@ -101,8 +101,8 @@ fn text(shown: Option<&str>) -> Option<String> {
     shown.filter(|text| !text.is_empty()).map(str::to_string)
 }
 
-/// How many items a list call asks for. AWS gives few where nothing is asked for, and each page takes a call of those that
-/// the whole account shares. AWS writes down no limit; a hundred is taken.
+/// How many items a list call asks for. AWS gives few where nothing is asked for, and each page takes a call of those
+/// that the whole account shares. AWS writes down no limit; a hundred is taken.
 const PAGE: &str = "100";
 
 /// Reads a list to its end. The SDK has no paginators for this service.

@@ -88,8 +88,8 @@ pub(crate) fn read(
     Some(Observed { id: id(zone_id, name), key, spec: Spec::DnsRecord(spec), learned })
 }
 
-/// Makes a record. One that is there already is taken only if it is the alias that is wanted: nobody but us has a reason
-/// to point one to our custom domain.
+/// Makes a record. One that is there already is taken only if it is the alias that is wanted: nobody but us has a
+/// reason to point one to our custom domain.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Result<(), Failure> {
     let session = operation.session;
     let place = Place::of(operation, spec)?;

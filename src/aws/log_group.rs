@@ -14,9 +14,9 @@ use crate::objects::{Entry, Key, Learned, LogGroup, Spec};
 use crate::plugin::Input;
 use crate::product::Scope;
 
-/// How long a key may be refused, because its policy or the key itself is new: KMS says that a change takes some seconds
-/// to reach everything, and up to some minutes. A key that CloudWatch Logs may not use is refused with the same words, so
-/// this is also what a mistake costs.
+/// How long a key may be refused, because its policy or the key itself is new: KMS says that a change takes some
+/// seconds to reach everything, and up to some minutes. A key that CloudWatch Logs may not use is refused with the same
+/// words, so this is also what a mistake costs.
 const KEY_POLICY: Duration = Duration::from_secs(2 * 60);
 
 /// Under which name it is learned when a group was created, in milliseconds since 1970.
@@ -82,8 +82,8 @@ pub(crate) fn is_ours(found: &Found, resource: &str, slot: &str) -> bool {
     tag(ownership::RESOURCE) == Some(resource) && tag(ownership::OBJECT) == Some(slot)
 }
 
-/// Whether a log group may be the one that state knows, and not one that somebody made anew under its name: that one was
-/// created at another time, and does not carry our tags. Ours stays ours though somebody takes its tags away.
+/// Whether a log group may be the one that state knows, and not one that somebody made anew under its name: that one
+/// was created at another time, and does not carry our tags. Ours stays ours though somebody takes its tags away.
 pub(crate) fn is_the_same(found: &Found, learned: &Learned, resource: &str, slot: &str) -> bool {
     let is_unchanged = match (learned.get(CREATION_TIME), found.shown.creation_time) {
         (Some(learned), Some(shown)) => *learned == shown.to_string(),
@@ -238,7 +238,8 @@ pub(crate) fn is_busy(failure: &Failure) -> bool {
     failure.code.as_deref() == Some("OperationAbortedException")
 }
 
-/// Whether the group of an entry's name is not the entry's. A group that AWS does not show is no one's: it may be too new.
+/// Whether the group of an entry's name is not the entry's. A group that AWS does not show is no one's: it may be too
+/// new.
 async fn is_of_others(operation: &Operation<'_>, entry: &Entry) -> Result<bool, Failure> {
     let session = operation.session;
     let is_it = |found: &Found| is_the_same(found, &entry.learned, &resource(operation), &entry.key.slot);

@@ -18,7 +18,8 @@ use crate::plugin::Input;
 const NAME: &str = "fgw-access-logs";
 
 /// How long AWS may say that nothing can be delivered yet: it sends a test message when a filter is written, and a
-/// permission, role or stream that is new takes its time. A mistake is refused with the same words, so it costs this too.
+/// permission, role or stream that is new takes its time. A mistake is refused with the same words, so it costs this
+/// too.
 const DELIVERABLE: Duration = Duration::from_secs(5 * 60);
 
 /// Looks for our filter of a log group. `None` where it does not exist, or the group does not.

@@ -78,8 +78,9 @@ impl Operation<'_> {
         }
     }
 
-    /// Until when an absence only means that AWS does not know yet what this process has made: the object itself, by its
-    /// id, or one that it needs. `None` where none of these is new, and for deletions, to which an absence is success.
+    /// Until when an absence only means that AWS does not know yet what this process has made: the object itself, by
+    /// its id, or one that it needs. `None` where none of these is new, and for deletions, to which an absence is
+    /// success.
     pub(crate) fn unknown_until(&self, id: &str) -> Option<Instant> {
         self.record?;
         let needed = self.work.ids.iter().map(|(_, made)| made.id.as_str());

@@ -1,6 +1,6 @@
 //! One look at all objects of a kind that anybody waits for: a topology has many, and AWS limits describing calls for
-//! the whole account. Those who wait make the looks themselves, each for all, so that nothing goes on once nobody waits.
-//! Who comes while a look is under way need not wait for its end: a second one may begin, and no more.
+//! the whole account. Those who wait make the looks themselves, each for all, so that nothing goes on once nobody
+//! waits. Who comes while a look is under way need not wait for its end: a second one may begin, and no more.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -141,8 +141,8 @@ impl<T: Polled> Poller<T> {
         (Interest { watched: &self.watched, id }, watched.begun)
     }
 
-    /// Sees to it that a round of a higher number than this has ended: waits for one that has begun, or makes one, which
-    /// looks at everything that is watched and tells all.
+    /// Sees to it that a round of a higher number than this has ended: waits for one that has begun, or makes one,
+    /// which looks at everything that is watched and tells all.
     async fn look(&self, session: &Session, after: u64) {
         loop {
             let ended = self.ended.notified();

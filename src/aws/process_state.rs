@@ -9,8 +9,8 @@ use super::pace::Pace;
 
 /// Locks, rate limiters, and deletions that AWS may not show yet.
 ///
-/// A session refers to it instead of naming a static, so that each unit test has its own: unit tests run side by side in
-/// one process, and the instants of their paused clocks cannot be compared.
+/// A session refers to it instead of naming a static, so that each unit test has its own: unit tests run side by side
+/// in one process, and the instants of their paused clocks cannot be compared.
 #[derive(Debug)]
 pub(crate) struct ProcessState {
     /// One change at a time of an API, a domain, a function, a log group, or a hosted zone.

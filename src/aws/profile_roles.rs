@@ -28,8 +28,8 @@ pub(super) enum Source {
     Named(String),
 }
 
-/// The chain of the selected profile. `None` where it names no role, and where what it says is contradictory or leads in
-/// a circle: the SDK has words for that.
+/// The chain of the selected profile. `None` where it names no role, and where what it says is contradictory or leads
+/// in a circle: the SDK has words for that.
 pub(super) fn chain(profiles: &ProfileSet) -> Option<Chain> {
     let mut roles = Vec::new();
     let mut name = profiles.selected_profile();

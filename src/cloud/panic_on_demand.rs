@@ -1,8 +1,10 @@
-//! For tests only: an account whose code panics where the environment variable `FGW_PANIC` says.
+//! For tests only: an account whose code panics where the environment variable `FGW_PANIC` says. Only builds with
+//! debug assertions have it; a feature of cargo would make the tests compile the library twice.
 //!
 //! It holds places divided by `;`, each a moment, a verb and a slot: `before create nat_gateway.0`. A slot may end in
-//! `*`, which stands for any text. Verbs are those of [`Cloud`]: create, update, delete, and read, settle and mark of a root. Moments are `before` and `after` the work, and
-//! while something is made `answered` and `recorded`: before and after the executor has taken the id.
+//! `*`, which stands for any text. Verbs are those of [`Cloud`]: create, update, delete, and read, settle and mark of a
+//! root. Moments are `before` and `after` the work, and while something is made `answered` and `recorded`: before and
+//! after the executor has taken the id.
 
 use async_trait::async_trait;
 

@@ -97,9 +97,9 @@ pub(super) fn is_as_imported(private: &Private, decision: &Decision) -> bool {
     private.imported && decision.plan.is_empty() && is_looks_alone(private, &decision.objects)
 }
 
-/// The state that is planned then. Terraform lets a provider keep a value that it finds equal to the configured one, but
-/// it cannot keep null for a configured value nor, where the provider never sets the attribute by itself, a value for
-/// null. Those are planned as configured, and show once.
+/// The state that is planned then. Terraform lets a provider keep a value that it finds equal to the configured one,
+/// but it cannot keep null for a configured value nor, where the provider never sets the attribute by itself, a value
+/// for null. Those are planned as configured, and show once.
 pub(super) fn kept<P: Product>(prior: &Value, config: &Value, filled: &Value) -> Value {
     let mut planned = prior.clone();
     for attribute in P::Config::attributes() {

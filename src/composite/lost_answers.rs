@@ -10,7 +10,8 @@ use crate::plugin::Diagnostics;
 use crate::product::{IgnoredDrift, Product};
 use crate::reconcile::{Action, Outcome, Plan};
 
-/// How long the look may take. Where answers are lost AWS may be out of reach, and all calls have been repeated already.
+/// How long the look may take. Where answers are lost AWS may be out of reach, and all calls have been repeated
+/// already.
 const LOOK: Duration = Duration::from_secs(30);
 
 /// Takes what such calls have made into the inventory, and what they have deleted out of it.

@@ -92,9 +92,9 @@ pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
     drift
 }
 
-/// Whether all that differs from what was applied are looks of objects, and the absence of some that are not wanted. That
-/// is no difference where the configuration agrees with it, as it does when it ignores changes of the attributes that
-/// express it.
+/// Whether all that differs from what was applied are looks of objects, and the absence of some that are not wanted.
+/// That is no difference where the configuration agrees with it, as it does when it ignores changes of the attributes
+/// that express it.
 pub(super) fn is_looks_alone(private: &Private, wanted: &[Object]) -> bool {
     let marked = private.root_state.is_none() || private.marking_refused;
     let is_wanted = |entry: &Entry| wanted.iter().any(|object| object.key == entry.key);
@@ -129,8 +129,8 @@ pub(super) fn leave_to_others(inventory: &mut Inventory, ignore: &IgnoreTags) {
     }
 }
 
-/// Whether all that an object is known by is what its key is fixed by. One that is wanted with that key is this one, and
-/// so is one that a create makes.
+/// Whether all that an object is known by is what its key is fixed by. One that is wanted with that key is this one,
+/// and so is one that a create makes.
 fn is_the_same_made_again(spec: &Spec) -> bool {
     matches!(spec, Spec::DomainName(_) | Spec::ApiMapping(_) | Spec::DnsRecord(_))
 }

@@ -97,8 +97,8 @@ async fn in_deleted<P: Product>(
     }
 }
 
-/// Refuses a plan that makes a subnet where one has to go first which others use: the apply would wait for them in vain,
-/// as Terraform changes them only afterwards.
+/// Refuses a plan that makes a subnet where one has to go first which others use: the apply would wait for them in
+/// vain, as Terraform changes them only afterwards.
 pub(super) fn refuse_overlaps<P: Product>(
     name: &str,
     plan: &Plan,

@@ -501,7 +501,8 @@ fn named(spec: &Spec) -> Option<String> {
 }
 
 /// Whether an object is found from its root, by somebody who knows nothing else: a log group by the stage that logs to
-/// it, a statement by what calls its function, an IPv6 range by a subnet that has a block of it or if no subnet has one.
+/// it, a statement by what calls its function, an IPv6 range by a subnet that has a block of it or if no subnet has
+/// one.
 fn is_found(object: &Object, objects: &[Object]) -> bool {
     let logs_to = |group: &Key| {
         let of = |it: &Object| match &it.spec {

@@ -229,8 +229,8 @@ fn explicit(config: &Config, (tier, index): Site) -> Option<Input<Ipv4Net>> {
 }
 
 /// The blocks that the subnets in these places have. Those of a VPC with another range mean nothing: the network is
-/// replaced. Where no subnet stays, one that is leaving does, because its tier or AZ is wanted again, unless the size of
-/// the tier's blocks has changed since.
+/// replaced. Where no subnet stays, one that is leaving does, because its tier or AZ is wanted again, unless the size
+/// of the tier's blocks has changed since.
 fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[Place]) -> BTreeMap<Site, Ipv4Net> {
     let staying = existing.entries.iter().filter(|entry| !entry.leaving);
     let leaving = existing.present().filter(|entry| entry.leaving);

@@ -1,7 +1,7 @@
 //! From what exists to the inputs that reproduce it, for an import.
 //!
-//! What AWS shows is read back. What it does not show, such as a spacing that placed subnets long ago, gets a value that
-//! leads to the same objects, so that any configuration which does so too counts as equal.
+//! What AWS shows is read back. What it does not show, such as a spacing that placed subnets long ago, gets a value
+//! that leads to the same objects, so that any configuration which does so too counts as equal.
 
 mod addresses;
 pub(super) mod rules;

@@ -191,8 +191,8 @@ fn known_options(options: &Value) -> Result<&BTreeMap<String, Value>, Vec<Proble
     Err(vec![Problem::new(AttributePath::root(), message, format!("Leave {these} out."))])
 }
 
-/// A value as Terraform would convert it for the resource: a number or a bool may be written as a string. What cannot be
-/// converted stays, and is reported when it is decoded.
+/// A value as Terraform would convert it for the resource: a number or a bool may be written as a string. What cannot
+/// be converted stays, and is reported when it is decoded.
 fn converted(value: &Value, kind: &AttributeType) -> Value {
     match (kind, value) {
         (AttributeType::Plain(Type::Number), Value::String(text)) => {

@@ -29,7 +29,8 @@ pub(super) fn spec(api: &Key, name: &str, entry: &FaasAuthorizer, scope: &Scope)
     })
 }
 
-/// Seconds for which answers are kept where nothing is said: without identity sources there is nothing to keep them under.
+/// Seconds for which answers are kept where nothing is said: without identity sources there is nothing to keep them
+/// under.
 pub(super) fn default_ttl(sources: &[String]) -> i64 {
     if sources.is_empty() { 0 } else { DEFAULT_TTL }
 }

@@ -1,7 +1,7 @@
 //! What others changed, in the words of the configuration: Terraform shows a change where the user wrote the value.
 //!
-//! What is as applied is left as the user wrote it. What no attribute expresses, such as a route that leads to something
-//! that is not ours, is in `drift` alone.
+//! What is as applied is left as the user wrote it. What no attribute expresses, such as a route that leads to
+//! something that is not ours, is in `drift` alone.
 
 use std::collections::BTreeMap;
 

@@ -173,8 +173,8 @@ fn leave_what_is_not_ours(found: &mut Spec, wanted: &Spec) {
     }
 }
 
-/// Whether two CORS configurations differ in nothing but the order of lists and the case of headers, which AWS may change,
-/// and in what it does not show: that there is an empty configuration, and that answers are kept for no time.
+/// Whether two CORS configurations differ in nothing but the order of lists and the case of headers, which AWS may
+/// change, and in what it does not show: that there is an empty configuration, and that answers are kept for no time.
 fn means_the_same(one: &Option<Cors>, other: &Option<Cors>) -> bool {
     let plain = |cors: &Option<Cors>| {
         let cors = cors.clone().unwrap_or_default();

@@ -112,7 +112,8 @@ impl Spec {
         }
     }
 
-    /// Whether AWS makes it and deletes it together with its VPC. We take it over, and what deletes others lets go of it.
+    /// Whether AWS makes it and deletes it together with its VPC. We take it over, and what deletes others lets go of
+    /// it.
     pub fn is_adopted(&self) -> bool {
         matches!(self, Spec::DefaultNetworkAcl(_) | Spec::DefaultSecurityGroup(_))
     }

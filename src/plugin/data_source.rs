@@ -22,7 +22,8 @@ pub trait DataSource: Send + Sync + 'static {
     /// [`Provider::configure`]: super::Provider::configure
     fn validate(&self, config: &Value) -> Diagnostics;
 
-    /// Looks. Terraform waits with it until the configuration is known, and repeats what the user wrote there in the state.
+    /// Looks. Terraform waits with it until the configuration is known, and repeats what the user wrote there in the
+    /// state.
     async fn read(&self, request: DataRequest) -> DataResponse;
 }
 

@@ -12,8 +12,8 @@ pub trait Function: Send + Sync + 'static {
     /// What it takes and gives. Asked for once and kept.
     fn signature(&self) -> Signature;
 
-    /// Computes the result. The server calls it only with as many arguments as there are parameters, each of the type of
-    /// its parameter, wholly known, and null only where the parameter may be.
+    /// Computes the result. The server calls it only with as many arguments as there are parameters, each of the type
+    /// of its parameter, wholly known, and null only where the parameter may be.
     fn call(&self, arguments: &[Value]) -> Result<Value, Misuse>;
 }
 

@@ -29,7 +29,8 @@ pub trait Provider: Send + Sync + 'static {
     /// Checks a provider block, any part of which may be unknown.
     fn validate(&self, config: &Value) -> Diagnostics;
 
-    /// Takes the provider block into use. Called before any resource or data source is read, planned, applied or imported.
+    /// Takes the provider block into use. Called before any resource or data source is read, planned, applied or
+    /// imported.
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics;
 }
 
@@ -128,8 +129,8 @@ pub struct ApplyRequest {
     pub planned_private: Vec<u8>,
     /// Cancelled when Terraform asks the provider to stop: start nothing new, return what there is.
     pub stop: CancellationToken,
-    /// Cancelled, before `stop` is, when the answer reaches nobody any more: Terraform has hung up or ends the provider.
-    /// No state will know what this apply makes, so it must stay such that the next one finds it.
+    /// Cancelled, before `stop` is, when the answer reaches nobody any more: Terraform has hung up or ends the
+    /// provider. No state will know what this apply makes, so it must stay such that the next one finds it.
     pub unheard: CancellationToken,
     /// Where the apply leaves what it has reached, for the server to answer with if the handler panics.
     pub so_far: SoFar,

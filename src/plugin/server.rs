@@ -77,8 +77,9 @@ impl<P: Provider> Server<P> {
         })
     }
 
-    /// Runs work of the provider in a task of its own, which goes on when Terraform hangs up, until it heeds its stop: a
-    /// create that ends at an arbitrary point leaves things behind that nobody knows of. The error is a panic's message.
+    /// Runs work of the provider in a task of its own, which goes on when Terraform hangs up, until it heeds its stop:
+    /// a create that ends at an arbitrary point leaves things behind that nobody knows of. The error is a panic's
+    /// message.
     async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
         let counted = self.lifecycle.call();
         let task = tokio::spawn(async move {

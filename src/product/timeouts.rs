@@ -17,8 +17,8 @@ crate::attributes! {
         create: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_CREATE).changes_nothing(),
         /// How long reading it may take. Null is without a limit.
         read: Input<Option<String>> = optional().check(duration()).changes_nothing(),
-        /// How long updating it may take. What an update deletes and others still use is waited for 2 minutes only: they
-        /// are changed after it.
+        /// How long updating it may take. What an update deletes and others still use is waited for 2 minutes only:
+        /// they are changed after it.
         update: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_UPDATE).changes_nothing(),
         /// How long destroying it may take. Functions keep network interfaces for up to 45 minutes.
         delete: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_DELETE).changes_nothing(),

@@ -23,8 +23,8 @@ crate::attributes! {
         secret_key: Option<Secret> = optional().sensitive(),
         /// The session token that belongs to a temporary `access_key`.
         token: Option<Secret> = optional().sensitive(),
-        /// Shared configuration files. A later one goes before an earlier one, and `~/` is the home directory. Otherwise
-        /// `AWS_CONFIG_FILE`, or `~/.aws/config`.
+        /// Shared configuration files. A later one goes before an earlier one, and `~/` is the home directory.
+        /// Otherwise `AWS_CONFIG_FILE`, or `~/.aws/config`.
         shared_config_files: Option<Vec<String>> = optional(),
         /// Shared credentials files. A later one goes before an earlier one, and `~/` is the home directory. Otherwise
         /// `AWS_SHARED_CREDENTIALS_FILE`, or `~/.aws/credentials`.
@@ -70,7 +70,8 @@ crate::attributes! {
         /// A file of certificate authorities (PEM) to believe instead of those of this machine, such as that of a proxy
         /// that opens TLS. `~/` is the home directory. Otherwise `AWS_CA_BUNDLE`, or the profile's `ca_bundle`.
         custom_ca_bundle: Option<String> = optional(),
-        /// Believe any TLS certificate, whatever `custom_ca_bundle` says. Whoever is between you and AWS can then read and change everything.
+        /// Believe any TLS certificate, whatever `custom_ca_bundle` says. Whoever is between you and AWS can then read
+        /// and change everything.
         insecure: Option<bool> = optional(),
         /// The URL of a proxy for `http` endpoints, and for `https` endpoints where neither `https_proxy` nor
         /// `HTTPS_PROXY` is set. Otherwise `HTTP_PROXY`.
@@ -145,7 +146,8 @@ crate::attributes! {
         policy_arns: Option<Vec<String>> = optional(),
         /// The token. Not together with `web_identity_token_file`.
         web_identity_token: Option<Secret> = optional().sensitive(),
-        /// The file that holds the token, read anew each time. `~/` is the home directory. Otherwise `AWS_WEB_IDENTITY_TOKEN_FILE`.
+        /// The file that holds the token, read anew each time. `~/` is the home directory. Otherwise
+        /// `AWS_WEB_IDENTITY_TOKEN_FILE`.
         web_identity_token_file: Option<String> = optional(),
     }
 }

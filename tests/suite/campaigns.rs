@@ -1,8 +1,8 @@
 //! Nothing is lost: whatever fails, is interrupted, killed, throttled or late, state tells the truth and the next apply
 //! gets there. Each campaign runs real Terraform on whole topologies, and does one thing to them in many places.
 //!
-//! `cargo test` runs a sample of each campaign; with `FGW_TORTURE=whole` (`make torture`) they run whole, and leave what
-//! they counted in `target/torture/` for `docs/reliability.md`.
+//! `cargo test` runs a sample of each campaign; with `FGW_TORTURE=whole` (`make torture`) they run whole, and leave
+//! what they counted in `target/torture/` for `docs/reliability.md`.
 
 #[path = "campaigns/campaign.rs"]
 mod campaign;

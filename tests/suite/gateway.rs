@@ -1,5 +1,5 @@
-//! `fgw_http_gateway` on ministack: gateways that are created, called, changed, damaged and destroyed, in the stand-in for
-//! Terraform, and under Terraform where only that can show it.
+//! `fgw_http_gateway` on ministack: gateways that are created, called, changed, damaged and destroyed, in the stand-in
+//! for Terraform, and under Terraform where only that can show it.
 
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
@@ -153,8 +153,8 @@ impl Bed {
         self.planned_change(attributes).told
     }
 
-    /// The calls that changed something, in their order: `UpdateRoute route.GET /orders`. Objects are named by their keys
-    /// without hashes, those that have left by the ones of `before`.
+    /// The calls that changed something, in their order: `UpdateRoute route.GET /orders`. Objects are named by their
+    /// keys without hashes, those that have left by the ones of `before`.
     fn told(&self, before: &BTreeMap<String, String>) -> Vec<String> {
         let mut slots = before.clone();
         slots.extend(self.slots());

@@ -1,5 +1,5 @@
-//! The guides below `docs/guides`: what they say of the code is compared with the code, what they tell people to write is
-//! run.
+//! The guides below `docs/guides`: what they say of the code is compared with the code, what they tell people to write
+//! is run.
 
 #[path = "guides/addresses.rs"]
 mod addresses;
@@ -12,7 +12,8 @@ mod permissions;
 
 use std::path::{Path, PathBuf};
 
-/// A guide of which parts are made from the code. Such a part stands between `<!-- begin NAME -->` and `<!-- end NAME -->`.
+/// A guide of which parts are made from the code. Such a part stands between `<!-- begin NAME -->` and `<!-- end NAME
+/// -->`.
 struct Guide {
     path: PathBuf,
     text: String,

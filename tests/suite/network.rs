@@ -1,5 +1,5 @@
-//! `fgw_four_tier_vpc` against moto behind the proxy: behavior in the stand-in for Terraform, and what Terraform itself must
-//! show under Terraform.
+//! `fgw_four_tier_vpc` against moto behind the proxy: behavior in the stand-in for Terraform, and what Terraform itself
+//! must show under Terraform.
 
 #[path = "network/acl.rs"]
 mod acl;

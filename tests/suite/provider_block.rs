@@ -1,5 +1,5 @@
-//! The provider block under real Terraform, argument by argument, and each source of credentials. `provider_block/table.rs`
-//! says which test is about what.
+//! The provider block under real Terraform, argument by argument, and each source of credentials.
+//! `provider_block/table.rs` says which test is about what.
 
 #[path = "provider_block/keys.rs"]
 mod keys;

@@ -65,9 +65,9 @@ impl Request {
     }
 }
 
-/// A request to an HTTP API on ministack, by the API's own host name. The data plane takes the account from the credential of
-/// the Authorization header and does not check the signature; a test that sends its own Authorization header uses the
-/// default account.
+/// A request to an HTTP API on ministack, by the API's own host name. The data plane takes the account from the
+/// credential of the Authorization header and does not check the signature; a test that sends its own Authorization
+/// header uses the default account.
 pub(crate) fn gateway(account: &Account, api_id: &str, method: &str, path: &str) -> Request {
     let credential = format!("AWS4-HMAC-SHA256 Credential={}/20260101/us-east-1/execute-api/aws4_request", account.id);
     let request = Request::new(account.emulator.port, method, path)

@@ -1,5 +1,5 @@
-//! What a failed test leaves for a look: its working directories, the logs of provider and emulator, and the calls that its
-//! proxies have seen, in `target/failed/<test>`.
+//! What a failed test leaves for a look: its working directories, the logs of provider and emulator, and the calls that
+//! its proxies have seen, in `target/failed/<test>`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The independent look: what an account holds, as boto3 sees it straight from the emulator, and small actions through boto3.
+//! The independent look: what an account holds, as boto3 sees it straight from the emulator, and small actions through
+//! boto3.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -19,9 +20,10 @@ pub(crate) struct BotoError {
 
 impl Account {
     /// Everything in the account except its default VPC: a map from kind (`vpcs`, `subnets`, `route_tables`,
-    /// `internet_gateways`, `egress_only_internet_gateways`, `vpn_gateways`, `addresses`, `nat_gateways`, `vpc_endpoints`,
-    /// `security_groups`, `network_acls`, `apis`, `domain_names`, `log_groups`, `functions`, `hosted_zones`) to objects with the members
-    /// that boto3 gives, and `tags` as a map. NAT gateways and endpoints in state `deleted` are left out.
+    /// `internet_gateways`, `egress_only_internet_gateways`, `vpn_gateways`, `addresses`, `nat_gateways`,
+    /// `vpc_endpoints`, `security_groups`, `network_acls`, `apis`, `domain_names`, `log_groups`, `functions`,
+    /// `hosted_zones`) to objects with the members that boto3 gives, and `tags` as a map. NAT gateways and endpoints in
+    /// state `deleted` are left out.
     pub(crate) fn list(&self) -> Value {
         self.ask(json!({"operation": "list"})).unwrap_or_else(|error| panic!("cannot list the account: {error:?}"))
     }
@@ -35,8 +37,8 @@ impl Account {
         }
     }
 
-    /// One line for each object that carries one of our `fgw:*` tags, and for each statement that lets API Gateway or the
-    /// log service call a function.
+    /// One line for each object that carries one of our `fgw:*` tags, and for each statement that lets API Gateway or
+    /// the log service call a function.
     pub(crate) fn ours(&self) -> Vec<String> {
         let mut found = Vec::new();
         let all = self.list();

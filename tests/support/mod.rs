@@ -5,11 +5,12 @@
 //!                                                          boto3 (independent look) ---^
 //! ```
 //!
-//! A test takes `Proxy::moto()` (networks) or `Proxy::ministack()` (gateways), which comes with an account of its own, gives
-//! it to a `Workspace`, runs `apply`, and looks at the account with `proxy.account().list()` and at the calls with
-//! `proxy.calls()`. Tests run side by side in one process: nothing here is shared but the two emulators.
+//! A test takes `Proxy::moto()` (networks) or `Proxy::ministack()` (gateways), which comes with an account of its own,
+//! gives it to a `Workspace`, runs `apply`, and looks at the account with `proxy.account().list()` and at the calls
+//! with `proxy.calls()`. Tests run side by side in one process: nothing here is shared but the two emulators.
 
-// The bed is written for the tests of both resources; each part is used by some of them and tested in `suite/testbed.rs`.
+// The bed is written for the tests of both resources; each part is used by some of them and tested in
+// `suite/testbed.rs`.
 #![allow(dead_code)]
 
 pub(crate) mod emulator;

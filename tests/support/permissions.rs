@@ -1,8 +1,8 @@
-//! Which IAM permission each call of the provider needs: one table, from which the guide `docs/guides/permissions.md` is
-//! made and by which every test run is checked.
+//! Which IAM permission each call of the provider needs: one table, from which the guide `docs/guides/permissions.md`
+//! is made and by which every test run is checked.
 //!
-//! The proxy fails a test in which the provider makes a call that has no row here. `suite/guides/permissions.rs` compares
-//! the table with the calls in `src/aws`, and with AWS's own list of actions and resource types.
+//! The proxy fails a test in which the provider makes a call that has no row here. `suite/guides/permissions.rs`
+//! compares the table with the calls in `src/aws`, and with AWS's own list of actions and resource types.
 
 /// One document in the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +41,8 @@ pub(crate) enum Condition {
 pub(crate) struct Row {
     /// As in the credential scope of a request.
     pub(crate) service: &'static str,
-    /// The operation, as AWS names it. Empty where it is no call of ours that needs this; then `because` says what does.
+    /// The operation, as AWS names it. Empty where it is no call of ours that needs this; then `because` says what
+    /// does.
     pub(crate) operation: &'static str,
     pub(crate) policy: Policy,
     /// What it is for, which is the statement's `Sid`: a row of [`PURPOSES`].
@@ -110,8 +111,8 @@ pub(crate) fn arn(resource: &str) -> String {
 use Condition::{None as Always, OnCreate, Ours};
 use Policy::{GatewayChange, GatewayOptions, GatewayRead, NetworkChange, NetworkOptions, NetworkRead, Provider};
 
-/// What statements are for, and what a configuration has that does without. A statement that has to say more than one thing
-/// carries a number behind its purpose.
+/// What statements are for, and what a configuration has that does without. A statement that has to say more than one
+/// thing carries a number behind its purpose.
 pub(crate) const PURPOSES: &[(Policy, &str, &str, &str)] = &[
     (
         Provider,

@@ -138,8 +138,8 @@ impl Proxy {
         self.shared.newborns.hide_for(duration);
     }
 
-    /// This deleting action of EC2 is refused with `DependencyViolation`, for each object until this long after the first
-    /// attempt.
+    /// This deleting action of EC2 is refused with `DependencyViolation`, for each object until this long after the
+    /// first attempt.
     pub(crate) fn in_use_for(&self, action: &str, duration: Duration) {
         self.shared.holds.hold(action, duration);
     }
@@ -374,8 +374,8 @@ impl Shared {
         self.throttle.before(call).or_else(|| self.newborns.before(call)).or_else(|| self.holds.before(call))
     }
 
-    /// The emulator's answer, repaired, and whether newborns were taken out of it; or, where it does not know the call, an
-    /// error that an SDK does not retry.
+    /// The emulator's answer, repaired, and whether newborns were taken out of it; or, where it does not know the call,
+    /// an error that an SDK does not retry.
     async fn emulate(&self, call: &Call, message: Message) -> (Reply, bool) {
         let answer = self.repaired(call, message).await.and_then(|reply| self.newborns.after(call, reply));
         answer.unwrap_or_else(|violation| {
@@ -398,8 +398,8 @@ impl Shared {
             Before::Answer(reply) => return Ok(reply),
             Before::Forward(sent) => {
                 let reply = self.upstream.forward(call, &sent).await?;
-                // moto looks through its tables, before it changes them, while another call may be adding to them, and then
-                // ends in an error of Python's. AWS has no such moment.
+                // moto looks through its tables, before it changes them, while another call may be adding to them, and
+                // then ends in an error of Python's. AWS has no such moment.
                 let has_crashed = kind == Kind::Moto && reply.status == 500 && is_page(&reply);
                 if has_crashed { self.upstream.forward(call, &sent).await? } else { reply }
             }

@@ -1,7 +1,7 @@
 //! Ends emulators, Terraform runs and temporary directories with the test process, whatever ends it.
 //!
-//! Statics are never dropped and a killed process runs no destructor, so a small shell process does it: it reads the names
-//! of process groups from a pipe, and acts when the kernel closes that pipe.
+//! Statics are never dropped and a killed process runs no destructor, so a small shell process does it: it reads the
+//! names of process groups from a pipe, and acts when the kernel closes that pipe.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;

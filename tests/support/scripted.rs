@@ -1,5 +1,5 @@
-//! A small HTTP service on loopback that answers as a test tells it to: a metadata service, the credentials of a container, a
-//! sign-in portal. It keeps what it was asked.
+//! A small HTTP service on loopback that answers as a test tells it to: a metadata service, the credentials of a
+//! container, a sign-in portal. It keeps what it was asked.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
-//! Terraform in a directory of its own, with the built provider and the endpoints of a proxy; or the stand-in for Terraform
-//! ([`super::host`]) in its place.
+//! Terraform in a directory of its own, with the built provider and the endpoints of a proxy; or the stand-in for
+//! Terraform ([`super::host`]) in its place.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -88,7 +88,8 @@ impl Workspace {
         workspace
     }
 
-    /// Installs the provider. With a built one, as all but [`Workspace::installing`] have it, there is nothing to install.
+    /// Installs the provider. With a built one, as all but [`Workspace::installing`] have it, there is nothing to
+    /// install.
     pub(crate) fn init(&self) -> Run {
         self.run(&["init", "-no-color", "-input=false"])
     }
@@ -124,8 +125,8 @@ impl Workspace {
         self.run(&["validate", "-no-color"])
     }
 
-    /// Plans into a file, which [`Workspace::plan_json`] and [`Workspace::apply_plan`] read. Code 0: nothing to do, 1: error,
-    /// 2: changes. Further options such as `-refresh=false`, `-refresh-only`, `-destroy`.
+    /// Plans into a file, which [`Workspace::plan_json`] and [`Workspace::apply_plan`] read. Code 0: nothing to do, 1:
+    /// error, 2: changes. Further options such as `-refresh=false`, `-refresh-only`, `-destroy`.
     pub(crate) fn plan(&self, options: &[&str]) -> Run {
         if let Some(host) = &self.host {
             return Run::of("plan", host.plan(options));
@@ -213,8 +214,8 @@ impl Workspace {
         }
     }
 
-    /// Forgets the resource that the examples of imports in a folder are about and takes it back, once by the command and
-    /// once by the block. Neither may leave anything to do.
+    /// Forgets the resource that the examples of imports in a folder are about and takes it back, once by the command
+    /// and once by the block. Neither may leave anything to do.
     pub(crate) fn import_as_shown(&self, examples: &Path) {
         let read = |file: &str| fs::read_to_string(examples.join(file)).expect("the example is there");
         let (command, block) = (read("import.sh"), read("import-by-string-id.tf"));
@@ -237,8 +238,8 @@ impl Workspace {
         self.assert_nothing_to_do();
     }
 
-    /// Forgets a resource, whose configuration is gone, and takes it back with the one that Terraform writes for it, which
-    /// must plan nothing.
+    /// Forgets a resource, whose configuration is gone, and takes it back with the one that Terraform writes for it,
+    /// which must plan nothing.
     pub(crate) fn generate(&self, address: &str, id: &str) {
         self.forget(address);
         self.config(&format!("import {{\n  to = {address}\n  id = \"{id}\"\n}}\n"));

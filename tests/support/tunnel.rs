@@ -1,5 +1,6 @@
-//! An HTTP proxy as companies have them: it forwards HTTP, and opens TLS with certificates of its own authority. Whatever host
-//! is meant, all goes to one proxy of the test bed, so that calls of AWS's own host names stay on this machine.
+//! An HTTP proxy as companies have them: it forwards HTTP, and opens TLS with certificates of its own authority.
+//! Whatever host is meant, all goes to one proxy of the test bed, so that calls of AWS's own host names stay on this
+//! machine.
 
 use std::sync::{Arc, Mutex};
 
@@ -88,7 +89,8 @@ async fn serve(listener: TcpListener, line: Line, stop: CancellationToken) {
         tokio::spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
-                // A client that does not believe the certificate hangs up; what it says of that is what a test looks at.
+                // A client that does not believe the certificate hangs up; what it says of that is what a test looks
+                // at.
                 _ = carry(stream, line) => {}
             }
         });

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The environment's directory, made by `scripts/venv.sh` when it is not current, so that a bare `cargo test` works too.
-/// Panics with what the script says is missing.
+/// The environment's directory, made by `scripts/venv.sh` when it is not current, so that a bare `cargo test` works
+/// too. Panics with what the script says is missing.
 pub(crate) fn venv() -> &'static Path {
     static VENV: OnceLock<PathBuf> = OnceLock::new();
     VENV.get_or_init(make)

@@ -116,8 +116,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
 }
 
 /// Brings an authorizer to its spec. Everything is sent: the credentials are cleared by an empty string, the identity
-/// sources by an empty list, and an answer is not kept with a TTL of 0. Only the name is sent just where someone has changed
-/// it, as an authorizer may have the plain or the longer one.
+/// sources by an empty list, and an answer is not kept with a TTL of 0. Only the name is sent just where someone has
+/// changed it, as an authorizer may have the plain or the longer one.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,

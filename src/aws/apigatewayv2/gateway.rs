@@ -204,8 +204,8 @@ impl View<'_> {
         of_authorizers.flatten().flatten().chain(of_routes).collect()
     }
 
-    /// Everything that could be ours: the routes that a configuration can express, the integrations and authorizers that
-    /// they use, authorizers with all that ours have, the statements with our ids, and stage and log group with
+    /// Everything that could be ours: the routes that a configuration can express, the integrations and authorizers
+    /// that they use, authorizers with all that ours have, the statements with our ids, and stage and log group with
     /// its filter if they carry our tags.
     fn everything(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);

@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use crate::aws::Session;
 use crate::cloud::{Cause, Failure, Patience};
 
-/// All calls together, a little below AWS's limit: others call too. The plan before an apply was another process, which may
-/// have used half of what AWS allows at once.
+/// All calls together, a little below AWS's limit: others call too. The plan before an apply was another process, which
+/// may have used half of what AWS allows at once.
 const CALLS: Limit = Limit { per_second: 9.0, burst: 20.0 };
 /// Each call that changes a domain, by itself. A second more than AWS wants, as calls do not travel equally fast.
 const DOMAIN_CALLS: Limit = Limit { per_second: 1.0 / 31.0, burst: 1.0 };

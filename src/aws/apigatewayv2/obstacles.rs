@@ -9,9 +9,9 @@ use crate::aws::{AwsError, Session};
 use crate::cloud::{Failure, InTheWay, Obstacle, Within};
 use crate::objects::{Entry, Spec};
 
-/// The routes, stages and authorizers of an API that are not ours, and the paths of its domain, which all go along; those
-/// paths that lead to other APIs keep the domain. Integrations serve routes, and are not told. Looks that fail are told
-/// beside what the others have found.
+/// The routes, stages and authorizers of an API that are not ours, and the paths of its domain, which all go along;
+/// those paths that lead to other APIs keep the domain. Integrations serve routes, and are not told. Looks that fail
+/// are told beside what the others have found.
 pub(crate) async fn in_the_way(session: &Session, api_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
     let is_meant = |entry: &&Entry| match within {
         Within::Root => true,

@@ -16,8 +16,8 @@ use crate::plugin::Input;
 const FUNCTION: &str = "arn:aws:lambda:deletion:123456789012:function:orders";
 const POLICY: &str = "/2015-03-31/functions/arn%3Aaws%3Alambda%3Adeletion%3A123456789012%3Afunction%3Aorders/policy";
 
-/// One kind: what is deleted, the call that deletes, the call that looks, and its answer where the object is still there
-/// and where it is gone.
+/// One kind: what is deleted, the call that deletes, the call that looks, and its answer where the object is still
+/// there and where it is gone.
 struct Case {
     entry: Entry,
     delete: String,

@@ -134,7 +134,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     if secondary > 0 { addresses::wait(operation, id, secondary).await } else { Ok(()) }
 }
 
-/// Changes secondary addresses and tags. One whose creation was cut short may still be pending: nothing may be led to it before it works.
+/// Changes secondary addresses and tags. One whose creation was cut short may still be pending: nothing may be led to
+/// it before it works.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,

@@ -75,8 +75,8 @@ impl Look<'_> {
         Ok(foreign.filter_map(|interface| self.interface(interface)).collect())
     }
 
-    /// AWS writes the id of a NAT gateway into the description of its interface. Its API model and its answers spell the
-    /// type differently.
+    /// AWS writes the id of a NAT gateway into the description of its interface. Its API model and its answers spell
+    /// the type differently.
     fn is_of_our_nat(&self, interface: &NetworkInterface) -> bool {
         if !interface.interface_type().is_some_and(|kind| matches!(kind.as_str(), "nat_gateway" | "natGateway")) {
             return false;

@@ -145,7 +145,8 @@ async fn a_domain_that_a_killed_update_has_made_is_found_and_is_finished_or_remo
         terraform.assert_applies(&of("a.example.com")).await;
         let (state, private) = (terraform.state.clone(), terraform.private.clone());
         terraform.assert_applies(&of("b.example.com")).await;
-        // The run was killed when the new domain stood, before its record was made and anything of the old one had gone.
+        // The run was killed when the new domain stood, before its record was made and anything of the old one had
+        // gone.
         terraform.account.lose("dns_record");
         for slot in ["domain", "api_mapping", "dns_record"] {
             terraform.account.put(&inventory(&private), slot, state.get("aws_objects").get(slot));

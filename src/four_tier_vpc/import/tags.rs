@@ -97,7 +97,8 @@ fn common<'a>(mut all: impl Iterator<Item = &'a ByKey>) -> ByKey {
     common
 }
 
-/// What follows the network's name in the name of the object in this slot; `None` where the slot is not one of a network.
+/// What follows the network's name in the name of the object in this slot; `None` where the slot is not one of a
+/// network.
 fn suffix(slot: &str) -> Option<String> {
     let numbered = |text: &str, number: &str| Some(format!("-{text}-{number}"));
     match slot {

@@ -13,8 +13,8 @@ fn applied(gateway: &serde_json::Value) -> (Value, Inventory) {
     (complete(gateway.clone()), found(&objects(&config(gateway.clone()))))
 }
 
-/// Looks at `there` where `inventory` was applied: what has the same key looks like that, what has none is gone, what is
-/// new in AWS is recognized.
+/// Looks at `there` where `inventory` was applied: what has the same key looks like that, what has none is gone, what
+/// is new in AWS is recognized.
 fn look_at(inventory: &mut Inventory, there: &[Object]) {
     // An authorizer that somebody edited keeps its id, and by that its key.
     let keys: Vec<Key> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();

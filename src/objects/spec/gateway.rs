@@ -98,7 +98,8 @@ pub struct Integration {
     pub timeout_in_millis: Input<i64>,
     /// Description; AWS's empty string is `None`.
     pub description: Input<Option<String>>,
-    /// The permission that must stand before the integration is used and after; `None` for a function of another account.
+    /// The permission that must stand before the integration is used and after; `None` for a function of another
+    /// account.
     pub permission: Option<Key>,
 }
 

@@ -114,10 +114,10 @@ impl Clean {
         Self { calls, refresh, keys }
     }
 
-    /// Whether by design the failure of this call is no more than a warning: the change of `fgw:state`, which some roles
-    /// may not make, and a plan's look for what others keep in what it deletes. The latter are the reads that the plan
-    /// of a destroy makes beside its look at what exists, and those of a change for the interfaces in subnets and the
-    /// paths of domains that it deletes.
+    /// Whether by design the failure of this call is no more than a warning: the change of `fgw:state`, which some
+    /// roles may not make, and a plan's look for what others keep in what it deletes. The latter are the reads that the
+    /// plan of a destroy makes beside its look at what exists, and those of a change for the interfaces in subnets and
+    /// the paths of domains that it deletes.
     fn only_warns(&self, blow: &Blow) -> bool {
         let seen_before = self.refresh.get(&blow.deed).copied().unwrap_or_default();
         let beside_refresh = match blow.which {
@@ -256,8 +256,8 @@ impl Blow {
             && (self.deed.action == "GetDomainNames" || (self.phase == Phase::Change && is_second_look))
     }
 
-    /// What AWS was asked to delete and has agreed to, with what goes along. Where the look for whether it has left fails,
-    /// state names it until the next one.
+    /// What AWS was asked to delete and has agreed to, with what goes along. Where the look for whether it has left
+    /// fails, state names it until the next one.
     fn leaving(&self, calls: &[Record], before: &BTreeMap<String, String>) -> BTreeSet<String> {
         let mut leaving = BTreeSet::new();
         let takes_away = |action: &str| action.starts_with("Delete") || action.starts_with("Disassociate");

@@ -48,8 +48,8 @@ fn a_killed_network_is_not_mistaken_for_the_finished_one_of_the_same_name_in_ano
 }
 
 /// Between the last call of a create, which marks the root as ready, and the moment at which Terraform has stored the
-/// state, a kill leaves a whole network that no later create is stopped by: ready ones of the same name are legal. It is
-/// complete, says so, and an import takes it over.
+/// state, a kill leaves a whole network that no later create is stopped by: ready ones of the same name are legal. It
+/// is complete, says so, and an import takes it over.
 #[test]
 fn a_create_that_is_killed_before_its_last_answer_has_left_a_whole_network_to_import() {
     let subject = Subject::new(Kind::Network);

@@ -27,8 +27,8 @@ pub(super) struct Share {
     /// Of `steps`, from 0: at the first call that changes something.
     pub(super) step: usize,
     pub(super) steps: usize,
-    /// Whether AWS has done the work of so many calls, and the answer to the last one is not back yet; else the last one
-    /// has just begun.
+    /// Whether AWS has done the work of so many calls, and the answer to the last one is not back yet; else the last
+    /// one has just begun.
     done: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Our own code panics, in the middle of everything: it is a failure like any other, which names its object and asks for
-//! a report, and the rest of the apply goes on.
+//! Our own code panics, in the middle of everything: it is a failure like any other, which names its object and asks
+//! for a report, and the rest of the apply goes on.
 //!
-//! The provider of the tests is built with the feature `panic-on-demand` and reads from `FGW_PANIC` where to panic.
+//! The provider of the tests is built with debug assertions and reads from `FGW_PANIC` where to panic.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter};
@@ -191,16 +191,4 @@ fn a_panic_outside_of_any_object_is_told_and_state_is_what_was_reached() {
     subject.workspace.env("FGW_PANIC", "");
     subject.finish(Phase::Create);
     subject.destroy();
-}
-
-#[test]
-fn only_tests_have_the_code_that_panics_on_demand() {
-    let manifest = include_str!("../../../Cargo.toml");
-    let enabled: Vec<&str> = manifest.lines().filter(|line| line.contains("\"panic-on-demand\"")).collect();
-    assert_eq!(enabled, ["terraform-provider-fgw = { path = \".\", features = [\"panic-on-demand\"] }"]);
-    let tests = manifest.split("[dev-dependencies]").nth(1).expect("there are dependencies for tests");
-    assert!(tests.split("\n[").next().unwrap_or_default().contains(enabled[0]), "it is no dependency for tests");
-    assert!(!manifest.contains("default = ["), "no feature is on by default");
-    let module = include_str!("../../../src/cloud.rs");
-    assert!(module.contains("#[cfg(feature = \"panic-on-demand\")]\npub mod panic_on_demand;"));
 }

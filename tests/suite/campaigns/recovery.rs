@@ -58,8 +58,8 @@ pub(super) fn take_over_and_finish(subject: &Subject) {
     assert_eq!(beside.count(), 1, "nothing was made beside what was left");
 }
 
-/// Plans, and panics unless the plan shows by key and id all that exists and state does not know, and by key all that is
-/// gone.
+/// Plans, and panics unless the plan shows by key and id all that exists and state does not know, and by key all that
+/// is gone.
 pub(super) fn assert_plan_shows_what_was_left(subject: &Subject) {
     let known = subject.objects();
     let existing = subject.existing();

@@ -1,5 +1,5 @@
-//! Roles that may do less than all: one that may set tags only in the call that makes an object, and those that lack one
-//! permission.
+//! Roles that may do less than all: one that may set tags only in the call that makes an object, and those that lack
+//! one permission.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -152,7 +152,8 @@ fn a_role_that_lacks_a_permission_is_told_which_and_can_go_on_once_it_has_it() {
     });
 }
 
-/// Each action that making a subject takes, but for the one that tells whose credentials they are: everyone may ask that.
+/// Each action that making a subject takes, but for the one that tells whose credentials they are: everyone may ask
+/// that.
 fn lacking(kind: Kind) -> Vec<Lacking> {
     let subject = Subject::new(kind);
     subject.prepare(Phase::Create);

@@ -1,5 +1,5 @@
-//! Whatever goes wrong, and however much is logged: no secret is told to anybody. The subjects of all campaigns are logged
-//! and looked through in the same way.
+//! Whatever goes wrong, and however much is logged: no secret is told to anybody. The subjects of all campaigns are
+//! logged and looked through in the same way.
 
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! What never comes, fails after it was begun, or does not go: the configured timeout holds, and the message says what was
-//! waited for, how long, and what stood in the way.
+//! What never comes, fails after it was begun, or does not go: the configured timeout holds, and the message says what
+//! was waited for, how long, and what stood in the way.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
@@ -163,8 +163,8 @@ fn a_configured_timeout_holds_and_the_message_says_what_was_waited_for() {
     });
 }
 
-/// The time from the first change to the last try: Terraform's own start and the plan are not the provider's, and what is
-/// written down after the wait is not the wait.
+/// The time from the first change to the last try: Terraform's own start and the plan are not the provider's, and what
+/// is written down after the wait is not the wait.
 fn assert_ends_in_time(case: Case, proxy: &Proxy, run: &Run) {
     let (mutations, calls) = (proxy.mutations(), proxy.calls());
     let first = mutations.first().expect("something changes").started;

@@ -1,4 +1,5 @@
-//! What the campaigns do damage to: a whole network or a whole gateway, in an account of its own, with a proxy before it.
+//! What the campaigns do damage to: a whole network or a whole gateway, in an account of its own, with a proxy before
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
@@ -98,8 +99,8 @@ impl Subject {
         self.proxy.clear_calls();
     }
 
-    /// Writes the configuration of a phase that comes after what has been done to this subject. The log of calls is empty
-    /// after it.
+    /// Writes the configuration of a phase that comes after what has been done to this subject. The log of calls is
+    /// empty after it.
     pub(super) fn turn_to(&self, phase: Phase) {
         if phase != Phase::Destroy {
             self.write(phase == Phase::Change);
@@ -130,8 +131,8 @@ impl Subject {
     }
 
     /// Panics unless state names all that exists of ours in the account, and nothing else. What the next apply deletes
-    /// since something else has taken its key is in `leaving`. The ACL and the group that AWS makes along with a VPC are
-    /// there as long as it is, with our tags or without.
+    /// since something else has taken its key is in `leaving`. The ACL and the group that AWS makes along with a VPC
+    /// are there as long as it is, with our tags or without.
     pub(super) fn assert_state_is_true(&self) {
         self.assert_state_is_true_but_for(&BTreeSet::new());
     }

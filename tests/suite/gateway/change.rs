@@ -13,16 +13,16 @@ pub(super) struct Change {
     pub(super) told: Vec<String>,
     /// The attributes that the plan changed, `aws_objects` left out.
     pub(super) attributes: Vec<String>,
-    /// The objects that were made (`+stage`), deleted (`-stage`) and exchanged (`~stage`), as planned and done. The ids of
-    /// all others are what they were.
+    /// The objects that were made (`+stage`), deleted (`-stage`) and exchanged (`~stage`), as planned and done. The ids
+    /// of all others are what they were.
     pub(super) objects: Vec<String>,
     /// What Terraform printed about the plan.
     pub(super) plan: Run,
 }
 
 impl Bed {
-    /// Configures, plans, applies that plan, and plans again, which must find nothing. Panics where the apply did something
-    /// else to the objects than its plan said.
+    /// Configures, plans, applies that plan, and plans again, which must find nothing. Panics where the apply did
+    /// something else to the objects than its plan said.
     pub(super) fn planned_change(&self, attributes: &Value) -> Change {
         self.config(attributes);
         let slots = self.slots();

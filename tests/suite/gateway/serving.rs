@@ -1,4 +1,5 @@
-//! What clients get: the right function, asked in the right format, behind the right guard, with the CORS headers asked for.
+//! What clients get: the right function, asked in the right format, behind the right guard, with the CORS headers asked
+//! for.
 
 use serde_json::{Value, json};
 
@@ -219,8 +220,8 @@ fn a_guarded_route_that_takes_preflights_is_warned_of_where_its_authorizer_stand
             open.collect::<String>()
         ));
     };
-    // Summary and detail of each warning of a plan. Terraform points to the resource alone where a path leads into a map,
-    // so the summary has to name the attribute.
+    // Summary and detail of each warning of a plan. Terraform points to the resource alone where a path leads into a
+    // map, so the summary has to name the attribute.
     let warnings = || -> Vec<[String; 2]> {
         let plan = bed.workspace.run(&["plan", "-json", "-input=false"]);
         let event = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));

@@ -31,7 +31,8 @@ struct Visits {
 
 impl Bed {
     /// Begins to call a route that no change of the test touches (`GET /still`), which must always answer 200 with this
-    /// body, and others (`POST /c`), which may answer anything but a server error. All calls carry the authorizers' key.
+    /// body, and others (`POST /c`), which may answer anything but a server error. All calls carry the authorizers'
+    /// key.
     pub(super) fn visit(&self, untouched: (&str, &str), touched: &[&str]) -> Visitor {
         let api = text(&self.attribute("api_id"));
         let request = |what: &str| {

@@ -1,5 +1,5 @@
-//! The guide for those who come from modules: the inputs that it names exist, and a network that is handed over as it says is
-//! taken over.
+//! The guide for those who come from modules: the inputs that it names exist, and a network that is handed over as it
+//! says is taken over.
 
 use std::collections::{BTreeMap, BTreeSet};
 

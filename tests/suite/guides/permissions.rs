@@ -1,12 +1,14 @@
-//! The guide on permissions, made from the table in `support/permissions.rs`, and the table compared with the code and with
-//! AWS's own list of actions.
+//! The guide on permissions, made from the table in `support/permissions.rs`, and the table compared with the code and
+//! with AWS's own list of actions.
+
+#[path = "../../tidy/tree.rs"]
+mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::Guide;
-use crate::invariants;
 use crate::support::permissions::{Condition, PURPOSES, Policy, Row, arn, rows};
 use crate::support::proxy::Proxy;
 use crate::support::{http, venv};
@@ -115,7 +117,7 @@ fn aws_name(name: &str) -> String {
 /// Service and operation of each call in the code, with a place where it stands.
 fn calls_in_the_code() -> BTreeMap<(String, String), String> {
     let mut calls = BTreeMap::new();
-    for file in invariants::product().iter().filter(|file| file.is_of("src/aws")) {
+    for file in tree::product().iter().filter(|file| file.is_of("src/aws")) {
         for (number, line) in file.code() {
             for name in operations(line) {
                 let place = format!("{}:{number}", file.path);

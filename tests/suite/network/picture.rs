@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use ipnet::Ipv6Net;
 use serde_json::Value;
 
-/// The objects of an account, each with its id and its line. Lines begin with the kind; tags but Name and ours end them.
+/// The objects of an account, each with its id and its line. Lines begin with the kind; tags but Name and ours end
+/// them.
 #[derive(Debug)]
 pub(super) struct Picture(Vec<(String, String)>);
 
@@ -154,8 +155,8 @@ fn subnet(subnet: &Value, names: &Names) -> String {
     )
 }
 
-/// Routes to endpoints are left out: AWS makes them, and the endpoint's line has its tables. So are those inside an IPv6
-/// range: AWS takes them along with the range, moto leaves them.
+/// Routes to endpoints are left out: AWS makes them, and the endpoint's line has its tables. So are those inside an
+/// IPv6 range: AWS takes them along with the range, moto leaves them.
 fn route_table(table: &Value, names: &Names) -> String {
     let main = list(&table["Associations"]).iter().any(|association| association["Main"] == true);
     let name = if main { "(main)".to_owned() } else { names.name(&table["RouteTableId"]) };
@@ -239,8 +240,8 @@ fn security_group(group: &Value, names: &Names) -> String {
     )
 }
 
-/// moto lists subnets that are gone; they have no name. An ACL has one only when someone gave it one. ICMP types are left
-/// out: moto loses them.
+/// moto lists subnets that are gone; they have no name. An ACL has one only when someone gave it one. ICMP types are
+/// left out: moto loses them.
 fn network_acl(acl: &Value, names: &Names) -> String {
     let associations = list(&acl["Associations"]).iter();
     let subnets = associations.filter(|it| names.names.contains_key(&word(&it["SubnetId"]))).count();

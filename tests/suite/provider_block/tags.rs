@@ -61,7 +61,8 @@ fn default_tags_of_block_and_environment_are_on_every_object_and_follow_changes(
     assert_eq!(planned["planned_values"]["root_module"]["resources"][0]["values"]["tags_all"], all);
     workspace.apply_plan().succeeded();
     workspace.assert_nothing_to_do();
-    // Not the exit code: Terraform 1.11 may give 2 together with these words (hashicorp/terraform#36403). The state tells.
+    // Not the exit code: Terraform 1.11 may give 2 together with these words (hashicorp/terraform#36403). The state
+    // tells.
     let refreshed = workspace.plan(&["-refresh-only"]);
     assert!(refreshed.says("found no differences"), "{refreshed}");
     let before = workspace.state().0;

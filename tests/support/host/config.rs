@@ -1,8 +1,8 @@
 //! The configuration in a directory, in HCL or JSON, as values of the schemas.
 //!
 //! Only what the tests of single resources need: provider and resource blocks with literal values, templates and
-//! `jsonencode`. References, modules, `lifecycle` and the like are Terraform's own business, and a test that has them runs
-//! Terraform; here they panic.
+//! `jsonencode`. References, modules, `lifecycle` and the like are Terraform's own business, and a test that has them
+//! runs Terraform; here they panic.
 
 use std::collections::BTreeMap;
 use std::path::Path;

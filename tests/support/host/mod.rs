@@ -1,10 +1,10 @@
-//! A stand-in for Terraform: one process that drives the built provider through the plugin protocol, for tests that need no
-//! more of Terraform than that it validates, reads, plans and applies resources.
+//! A stand-in for Terraform: one process that drives the built provider through the plugin protocol, for tests that
+//! need no more of Terraform than that it validates, reads, plans and applies resources.
 //!
-//! It keeps the state of a directory, sends the calls that Terraform sends, in the same order, to a provider process of its
-//! own for each command, and enforces Terraform's rules on what comes back ([`rules`]). It starts one process where Terraform
-//! starts four and itself. What is Terraform's own business (how a plan reads, replacement, tainted resources, references,
-//! import blocks, interruption) stays with tests that run Terraform: here it panics.
+//! It keeps the state of a directory, sends the calls that Terraform sends, in the same order, to a provider process of
+//! its own for each command, and enforces Terraform's rules on what comes back ([`rules`]). It starts one process where
+//! Terraform starts four and itself. What is Terraform's own business (how a plan reads, replacement, tainted
+//! resources, references, import blocks, interruption) stays with tests that run Terraform: here it panics.
 
 mod config;
 mod process;
@@ -264,8 +264,8 @@ impl Host {
         })
     }
 
-    /// Starts a provider, validates the configuration and, unless that is all, configures the provider. The resources are
-    /// validated that `only` names, or all of them.
+    /// Starts a provider, validates the configuration and, unless that is all, configures the provider. The resources
+    /// are validated that `only` names, or all of them.
     fn start(&self, only: Option<&BTreeSet<Address>>) -> (Process, BTreeMap<Address, Value>, Vec<Message>) {
         let config = Config::read(&self.directory);
         let mut messages = Vec::new();

@@ -1,4 +1,5 @@
-//! The provider binary as a child process, spoken to in the plugin protocol as Terraform does: handshake, mutual TLS, gRPC.
+//! The provider binary as a child process, spoken to in the plugin protocol as Terraform does: handshake, mutual TLS,
+//! gRPC.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

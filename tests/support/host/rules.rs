@@ -1,5 +1,5 @@
-//! What Terraform core does with the values of a provider, and what it refuses: the proposed new state, the checks of a plan
-//! and of an applied state. The functions follow Terraform's package `objchange`.
+//! What Terraform core does with the values of a provider, and what it refuses: the proposed new state, the checks of a
+//! plan and of an applied state. The functions follow Terraform's package `objchange`.
 
 use fgw::plugin::{Attribute, AttributeType, Mode, Nesting, Type, Value};
 
@@ -13,8 +13,8 @@ pub(super) fn empty(attributes: &[Attribute]) -> Value {
     Value::map(attributes.iter().map(|it| (it.name.clone(), Value::Null)))
 }
 
-/// The state that Terraform proposes to a plan: the configuration, with prior values where the provider may set what the
-/// configuration does not.
+/// The state that Terraform proposes to a plan: the configuration, with prior values where the provider may set what
+/// the configuration does not.
 pub(super) fn proposed(attributes: &[Attribute], prior: &Value, config: &Value) -> Value {
     if config.is_null() || config.is_unknown() {
         return config.clone();
@@ -50,8 +50,8 @@ fn proposed_nested(nesting: Nesting, attributes: &[Attribute], prior: &Value, co
     }
 }
 
-/// Whether a nested attribute has a leaf that only the configuration can have set. Then an absent configuration means that
-/// it was removed, and Terraform does not propose the prior value.
+/// Whether a nested attribute has a leaf that only the configuration can have set. Then an absent configuration means
+/// that it was removed, and Terraform does not propose the prior value.
 fn was_configured(attribute: &Attribute, prior: &Value) -> bool {
     let AttributeType::Nested(_, nested) = &attribute.kind else { return false };
     let has = |item: &Value| nested.iter().any(|it| !is_computed(it) && !item.get(&it.name).is_null());

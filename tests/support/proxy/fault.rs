@@ -42,7 +42,8 @@ enum Strikes {
 }
 
 impl Fault {
-    /// Strikes every call of this action, before the emulator sees it, with a 500 until told otherwise. `*` is any action.
+    /// Strikes every call of this action, before the emulator sees it, with a 500 until told otherwise. `*` is any
+    /// action.
     pub(crate) fn on(action: &str) -> Self {
         Self {
             action: action.into(),

@@ -162,8 +162,8 @@ fn token(call: &Call) -> Option<(String, String)> {
     with_tokens.contains(&call.action.as_str()).then(|| (call.action.clone(), token.clone()))
 }
 
-/// Requests that AWS understands and that poison moto, or that moto takes for another: the product must not send them in a
-/// test against moto.
+/// Requests that AWS understands and that poison moto, or that moto takes for another: the product must not send them
+/// in a test against moto.
 fn refuse_what_breaks_moto(call: &Call) -> Result<(), String> {
     let pool = !call.param("Ipv6Pool").is_empty() || !call.param("Ipv4IpamPoolId").is_empty();
     let host_bits = |text: &str| text.parse::<ipnet::IpNet>().is_ok_and(|net| net.trunc() != net);

@@ -1,5 +1,5 @@
-//! The rates at which AWS takes calls from one account in one Region: a token bucket for each action of EC2, one for all of
-//! API Gateway, and those of its neighbours.
+//! The rates at which AWS takes calls from one account in one Region: a token bucket for each action of EC2, one for
+//! all of API Gateway, and those of its neighbours.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

@@ -54,8 +54,8 @@ pub(super) async fn of_unknown_domains(
     Ok(records)
 }
 
-/// The records of custom domains of which no state tells. Each is ours if it is an alias to its domain, in a public zone
-/// of the domain's name or of one above it.
+/// The records of custom domains of which no state tells. Each is ours if it is an alias to its domain, in a public
+/// zone of the domain's name or of one above it.
 pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Vec<Observed>, Failure> {
     let mut records = Vec::new();
     for (key, name, target) in domains(seen) {

@@ -32,7 +32,8 @@ pub(super) async fn of_subnet(
     Ok(held.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
 }
 
-/// AWS keeps an internet gateway attached while a public NAT gateway or any network interface maps an address through it.
+/// AWS keeps an internet gateway attached while a public NAT gateway or any network interface maps an address through
+/// it.
 pub(super) async fn of_attachment(
     nats: &Nats,
     emulator: &Upstream,
@@ -73,8 +74,8 @@ pub(super) async fn of_address(
     Ok(held.then(|| Reply::error(call, 400, "AuthFailure", text)))
 }
 
-/// AWS keeps a VPC while a gateway, an endpoint, a peering connection, or a group or ACL that did not come with it is in it;
-/// moto looks for subnets, route tables and VPN gateways only.
+/// AWS keeps a VPC while a gateway, an endpoint, a peering connection, or a group or ACL that did not come with it is
+/// in it; moto looks for subnets, route tables and VPN gateways only.
 pub(super) async fn of_vpc(
     nats: &Nats,
     emulator: &Upstream,

@@ -21,8 +21,8 @@ pub(super) fn reset_policy(call: &Call, message: Message) -> Message {
     with_params(message, &params)
 }
 
-/// AWS deletes each endpoint it knows, with its routes, and lists the others as unsuccessful. moto fails as a whole when the
-/// tables of an endpoint have changed since its creation, and says nothing of endpoints that it does not know.
+/// AWS deletes each endpoint it knows, with its routes, and lists the others as unsuccessful. moto fails as a whole
+/// when the tables of an endpoint have changed since its creation, and says nothing of endpoints that it does not know.
 pub(super) async fn delete(emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
     let mut unsuccessful = String::new();
     for id in call.list("VpcEndpointId") {

@@ -1,5 +1,6 @@
-//! IPAM pools, which moto does not know. Every pool of a test gives ranges from 10.64.0.0 on, the next free one to each VPC,
-//! and takes that of a deleted VPC back after a while. IPv6 ranges of a pool are those that moto gives for Amazon's.
+//! IPAM pools, which moto does not know. Every pool of a test gives ranges from 10.64.0.0 on, the next free one to each
+//! VPC, and takes that of a deleted VPC back after a while. IPv6 ranges of a pool are those that moto gives for
+//! Amazon's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;

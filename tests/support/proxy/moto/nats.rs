@@ -55,7 +55,8 @@ impl Nats {
         state.failures.insert(number, Failure { code: code.into(), message: message.into() });
     }
 
-    /// The gateways, by filters of DescribeNatGateways, that hold their subnet and address: all but failed and deleted ones.
+    /// The gateways, by filters of DescribeNatGateways, that hold their subnet and address: all but failed and deleted
+    /// ones.
     pub(super) async fn alive(
         &self,
         emulator: &Upstream,
@@ -185,8 +186,8 @@ impl Nats {
         Ok(reply)
     }
 
-    /// On AWS the interface of a NAT gateway says what it is for, and goes with the gateway; in moto it looks like any other,
-    /// and stays.
+    /// On AWS the interface of a NAT gateway says what it is for, and goes with the gateway; in moto it looks like any
+    /// other, and stays.
     pub(super) async fn interfaces(
         &self,
         emulator: &Upstream,

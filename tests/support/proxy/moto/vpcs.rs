@@ -42,7 +42,8 @@ pub(super) async fn complete_ipv6(
     Ok(reply)
 }
 
-/// On AWS the default ACL of a VPC with IPv6 has rule 101, which allows all of it, and the last rule 32768, which denies.
+/// On AWS the default ACL of a VPC with IPv6 has rule 101, which allows all of it, and the last rule 32768, which
+/// denies.
 async fn allow_ipv6(emulator: &Upstream, message: &Message, vpc: &str) -> Result<(), String> {
     let filter = [
         ("Filter.1.Name", "vpc-id"),

@@ -1,0 +1,96 @@
+//! What code must not do, and the order in which a reader finds it.
+
+use super::rule::{assert_kept, broken, first_of};
+use super::tree::{File, product, tree};
+
+/// This file, which spells out what the others must not contain.
+const THIS: &str = "tests/tidy/code.rs";
+
+#[test]
+fn no_call_is_dropped_because_another_one_failed() {
+    let files = tree();
+    let code = files.iter().filter(|file| file.is_rust() && file.path != THIS);
+    let places = broken(code, |line| first_of(line, &["try_join", "abort_on_drop", "JoinSet"]));
+    assert_kept("A dropped call may have created something: wait for all, then look at the results.", &places);
+}
+
+#[test]
+fn every_kind_of_object_has_its_operations_in_one_order() {
+    let files = product();
+    let aws: Vec<&File> = files.iter().filter(|file| file.is_of("src/aws")).collect();
+    let mut places = Vec::new();
+    let mut kinds = String::new();
+    for file in aws {
+        let position = |name: &str| {
+            let declared = format!(" fn {name}(");
+            file.lines().find(|(_, line)| line.starts_with("pub") && line.contains(&declared)).map(|(number, _)| number)
+        };
+        let Some(create) = position("create") else { continue };
+        kinds.push_str(&file.text);
+        let in_order = [Some(create), position("update"), position("delete")];
+        if in_order.contains(&None) || !in_order.is_sorted() {
+            places.push(format!("{}:{create}: update and delete do not follow create", file.path));
+        }
+        if let Some(read) = position("read").filter(|read| *read > create) {
+            places.push(format!("{}:{read}: read stands behind create", file.path));
+        }
+    }
+    for kind in variants_of_spec(&files) {
+        if !kinds.contains(&format!("spec: &{kind})")) && !kinds.contains(&format!("spec: &{kind},")) {
+            places.push(format!("src/objects/spec.rs: no file below src/aws creates {kind}"));
+        }
+    }
+    assert_kept("Each kind has a file with read, create, update, delete in that order.", &places);
+}
+
+fn variants_of_spec(files: &[File]) -> Vec<String> {
+    let spec = files.iter().find(|file| file.path == "src/objects/spec.rs").expect("the kinds are in this file");
+    let lines = spec.text.lines().skip_while(|line| *line != "pub enum Spec {").skip(1).take_while(|line| *line != "}");
+    let kinds: Vec<String> = lines.filter_map(|line| line.trim().split('(').next()).map(str::to_string).collect();
+    assert!(kinds.len() > 10, "the variants of Spec are not found: {kinds:?}");
+    kinds
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let files = tree();
+    let places: Vec<String> = files
+        .iter()
+        .filter(|file| file.path != THIS)
+        .filter(|file| [".rs", ".py", ".sh", ".tf", ".proto"].iter().any(|end| file.path.ends_with(end)))
+        .flat_map(|file| {
+            let words = ["todo!", "unimplemented!", "#[ignore", "#[should_panic", "FIXME", "XXX", "TODO", "dbg!"];
+            let found = file.lines().filter_map(move |(number, line)| Some((number, first_of(line, &words)?)));
+            found.map(|(number, word)| format!("{}:{number}: {word}", file.path)).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_kept("Nothing is a stub, a note to ourselves or a test that does not run.", &places);
+}
+
+#[test]
+fn no_error_is_taken_for_impossible_without_a_reason() {
+    let places = broken(&product(), |line| first_of(line, &[".unwrap()", ".expect(\"\")", "unreachable!", "panic!("]));
+    assert_kept("Outside tests, expect says why it cannot fail; nothing else panics.", &places);
+}
+
+#[test]
+fn no_release_has_the_code_that_panics_on_demand() {
+    let files = tree();
+    let mut named = Vec::new();
+    for file in product().iter().filter(|file| file.path != "src/cloud/panic_on_demand.rs") {
+        let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
+        for pair in lines.windows(2).filter(|pair| pair[1].contains("panic_on_demand")) {
+            assert_eq!(pair[0], "#[cfg(debug_assertions)]", "{}: {}", file.path, pair[1]);
+            named.push(file.path.clone());
+        }
+    }
+    assert_eq!(named, ["src/cloud.rs", "src/provider.rs"]);
+    // Cargo switches the assertions off in a release, unless a profile, a flag or the environment says otherwise.
+    let settings = ["Cargo.toml", ".cargo/config.toml", "Makefile", "scripts/package.py"];
+    let settings: Vec<&File> = files.iter().filter(|file| settings.contains(&file.path.as_str())).collect();
+    assert_eq!(settings.len(), 4);
+    for file in settings {
+        let text = file.text.to_lowercase().replace('_', "-");
+        assert!(!text.contains("debug-assertions"), "{} switches debug assertions", file.path);
+    }
+}

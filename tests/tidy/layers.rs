@@ -1,0 +1,74 @@
+//! Which part of the product may name what.
+
+use super::rule::{assert_kept, broken, first_of, has_word};
+use super::tree::{product, tree};
+
+#[test]
+fn pure_code_does_no_io() {
+    let modules = [
+        "src/objects",
+        "src/product",
+        "src/four_tier_vpc",
+        "src/http_gateway",
+        "src/reconcile/plan",
+        "src/composite/observe",
+        "src/composite/state",
+        "src/composite/private",
+    ];
+    let files = product();
+    for module in modules {
+        assert!(files.iter().any(|file| file.is_of(module)), "{module} is gone; this test must learn its new name");
+    }
+    let pure = files.iter().filter(|file| modules.iter().any(|module| file.is_of(module)));
+    let words = ["async", "await", "tokio", "futures", "Instant", "SystemTime", "Mutex", "thread"];
+    let places = broken(pure, |line| {
+        let word = words.iter().find(|word| has_word(line, word)).map(|word| (*word).to_string());
+        // An address is a number; only the rest of std::net talks to anybody.
+        let line = line.replace("std::net::Ip", "");
+        word.or_else(|| first_of(&line, &["aws_sdk", "aws_smithy", "std::fs", "std::net", "std::env", "std::process"]))
+    });
+    assert_kept("Pure files have no async code, no AWS SDK, no I/O, no clock and no locks.", &places);
+}
+
+#[test]
+fn only_the_aws_folder_names_the_aws_sdk() {
+    let files = product();
+    let crates = ["aws_sdk", "aws_smithy", "aws_config", "aws_types", "aws_runtime", "aws_credential_types"];
+    let others = files.iter().filter(|file| !file.is_of("src/aws"));
+    assert_kept("Only src/aws names the AWS SDK.", &broken(others, |line| first_of(line, &crates)));
+}
+
+#[test]
+fn only_the_plugin_folder_speaks_terraforms_protocol() {
+    let files = product();
+    let others = || files.iter().filter(|file| !file.is_of("src/plugin"));
+    let crates = ["tonic", "prost", "rmpv", "rcgen", "tokio_rustls", "tfplugin6"];
+    let places = broken(others(), |line| first_of(line, &crates));
+    assert_kept("Only src/plugin knows gRPC, msgpack and the handshake.", &places);
+    // The connections to AWS are encrypted too.
+    let without_tls = others().filter(|file| !["src/aws/http_client.rs", "src/aws/trust.rs"].contains(&&*file.path));
+    let places = broken(without_tls, |line| first_of(line, &["rustls"]));
+    assert_kept(
+        "TLS is known to src/plugin, for Terraform, and to src/aws/http_client.rs and trust.rs, for AWS.",
+        &places,
+    );
+}
+
+#[test]
+fn the_plugin_folder_knows_no_cloud_and_no_product() {
+    let mut places = Vec::new();
+    for file in tree().iter().filter(|file| file.is_of("src/plugin")) {
+        for (number, line) in file.lines() {
+            // The crate's name in examples, and the name of the cryptography library.
+            let line = line.to_lowercase().replace("fgw::", "").replace("aws_lc", "").replace("aws-lc", "");
+            let named = first_of(&line, &["aws", "fgw", "amazon", "ec2", "vpc", "lambda", "gateway", "subnet"]);
+            places.extend(named.map(|word| format!("{}:{number}: {word}", file.path)));
+            let other = line
+                .find("crate::")
+                .map(|at| &line[at..])
+                .filter(|path| !path.starts_with("crate::plugin") && !path.starts_with("crate::attributes"));
+            places.extend(other.map(|path| format!("{}:{number}: {path}", file.path)));
+        }
+    }
+    assert_kept("src/plugin could be a crate of its own: it knows no AWS, no fgw and no other module.", &places);
+}

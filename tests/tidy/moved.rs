@@ -1,0 +1,73 @@
+//! No test of 0.1 is lost: each exists, or `tests/moved.txt` says which test makes its assertions now.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rule::assert_kept;
+use super::scan::scan;
+use super::tree::{File, tree};
+
+/// The names of all tests of commit 02c1f90, from which 0.2 started, as its test binaries printed them.
+const BEFORE: &str = "tests/before-0.2.txt";
+/// The tests that have been renamed or moved since then: `old::path -> new::path`, and perhaps `# reason`. A test that
+/// became several has several lines.
+const MOVED: &str = "tests/moved.txt";
+
+#[test]
+fn every_test_of_0_1_exists_or_is_mapped() {
+    let files = tree();
+    let tests = scan(&files).tests;
+    let now: BTreeSet<&str> = tests.iter().map(|test| test.path.as_str()).collect();
+    let before: BTreeSet<&str> = entries(&files, BEFORE).map(|(_, name)| name).collect();
+    assert!(before.len() > 1000, "the tests of 0.1 are not found");
+    let (moved, mut places) = map(&files);
+    for (number, old, new) in &moved {
+        let mut wrong = |what: String| places.push(format!("{MOVED}:{number}: {what}"));
+        if !before.contains(old) {
+            wrong(format!("{old} is not in {BEFORE}"));
+        }
+        if now.contains(old) {
+            wrong(format!("{old} still exists"));
+        }
+        if !now.contains(new) {
+            wrong(format!("{new} does not exist"));
+        }
+    }
+    let mapped: BTreeSet<&str> = moved.iter().map(|(_, old, _)| *old).collect();
+    let lost = before.iter().filter(|name| !now.contains(*name) && !mapped.contains(*name));
+    places.extend(lost.map(|name| format!("{MOVED}: {name} does not exist any more: add `{name} -> its::successor`")));
+    assert_kept("Each test of 0.1 exists or is in the map of moved tests, and the map is true.", &places);
+}
+
+/// The lines of the map, and what is wrong with their form.
+fn map(files: &[File]) -> (Vec<(usize, &str, &str)>, Vec<String>) {
+    let (mut moved, mut wrong) = (Vec::new(), Vec::new());
+    for (number, line) in entries(files, MOVED) {
+        match line.split_once(" -> ") {
+            Some((old, new)) if moved.iter().any(|(_, one, other)| (*one, *other) == (old, new)) => {
+                wrong.push(format!("{MOVED}:{number}: {old} -> {new} stands here twice"));
+            }
+            Some((old, new)) => moved.push((number, old, new)),
+            None => wrong.push(format!("{MOVED}:{number}: {line} is not `old::path -> new::path`")),
+        }
+    }
+    (moved, wrong)
+}
+
+/// The lines of a list with their numbers, without comments.
+fn entries<'a>(files: &'a [File], path: &str) -> impl Iterator<Item = (usize, &'a str)> {
+    let file = files.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("there is no {path}"));
+    let lines = file.lines().map(|(number, line)| (number, line.split('#').next().unwrap_or_default().trim()));
+    lines.filter(|(_, line)| !line.is_empty())
+}
+
+/// Otherwise the map could not tell them apart.
+#[test]
+fn no_two_tests_have_the_same_path() {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for test in scan(&tree()).tests {
+        places.entry(test.path).or_default().push(test.body.file);
+    }
+    let twice = places.iter().filter(|(_, files)| files.len() > 1);
+    let twice: Vec<String> = twice.map(|(path, files)| format!("{path} in {}", files.join(" and "))).collect();
+    assert_kept("Each test has a path of its own, over all test binaries.", &twice);
+}
