@@ -30,6 +30,8 @@ use crate::product::Product;
 /// Terraform, as far as one resource can tell: it keeps the state and checks what core checks.
 struct Terraform<P: Product> {
     resource: Composite<P>,
+    /// The type of a state, made from the schema once.
+    kind: Type,
     account: Arc<Simulation>,
     state: Value,
     private: Vec<u8>,
@@ -44,7 +46,8 @@ impl<P: Product> Terraform<P> {
         connection.set(Connected::Ready(account.clone()));
         let stop = tokio_util::sync::CancellationToken::new();
         let (resource, unheard) = (Composite::new(connection), Default::default());
-        Terraform { resource, account, state: Value::Null, private: Vec::new(), stop, unheard }
+        let kind = object_type(&resource.schema().attributes);
+        Terraform { resource, kind, account, state: Value::Null, private: Vec::new(), stop, unheard }
     }
 
     fn config(&self, attributes: &Value) -> Value {
@@ -77,7 +80,7 @@ impl<P: Product> Terraform<P> {
             stop: self.stop.clone(),
         };
         let plan = self.resource.plan(request).await;
-        assert_conforms(&plan.planned, &object_type(&self.resource.schema().attributes), "planned");
+        assert_conforms(&plan.planned, &self.kind, "planned");
         plan
     }
 
@@ -126,7 +129,7 @@ impl<P: Product> Terraform<P> {
         self.state = applied.state;
         self.private = applied.private;
         assert!(self.state.is_wholly_known());
-        assert_conforms(&self.state, &object_type(&self.resource.schema().attributes), "state");
+        assert_conforms(&self.state, &self.kind, "state");
         if !applied.diagnostics.has_errors() {
             assert_compatible(&plan.planned, &self.state, "");
         }

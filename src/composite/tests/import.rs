@@ -18,7 +18,7 @@ async fn import<P: Product>(terraform: &mut Terraform<P>, id: &str) {
     assert_eq!(imported.diagnostics, Diagnostics::default());
     terraform.state = imported.state.expect("it was found");
     terraform.private = imported.private;
-    assert_conforms(&terraform.state, &object_type(&terraform.resource.schema().attributes), "state");
+    assert_conforms(&terraform.state, &terraform.kind, "state");
     let before = terraform.state.clone();
     terraform.refresh().await;
     assert!(terraform.state == before, "Terraform reads right after an import");
