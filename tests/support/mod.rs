@@ -22,6 +22,7 @@ pub(crate) mod scripted;
 pub(crate) mod terraform;
 pub(crate) mod tunnel;
 pub(crate) mod venv;
+pub(crate) mod wait;
 
 use std::sync::OnceLock;
 
