@@ -14,6 +14,7 @@
 
 pub(crate) mod emulator;
 pub(crate) mod http;
+pub(crate) mod interruption;
 pub(crate) mod listing;
 pub(crate) mod permissions;
 pub(crate) mod proxy;
