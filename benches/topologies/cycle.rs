@@ -8,6 +8,7 @@ use crate::calls::Calls;
 use crate::process::terraform;
 use crate::results::Results;
 use crate::support::proxy::Proxy;
+use crate::support::proxy::lasts::Lasts;
 use crate::topology::{Kind, Side, Topology, Workspace};
 
 /// What stands in an account: kinds of objects and how many there are of each.
@@ -66,7 +67,7 @@ fn account(topology: &Topology) -> Proxy {
     // An emulator loads a service when it is first called, which takes it seconds.
     look_at(&proxy);
     proxy.latency(std::time::Duration::from_millis(topology.latency_ms));
-    proxy.nat_pending(std::time::Duration::from_secs(topology.nat_pending_s));
+    proxy.nat_pending(Lasts::For(std::time::Duration::from_secs(topology.nat_pending_s)));
     proxy
 }
 

@@ -445,6 +445,7 @@ impl<P: Provider> Calls for Server<P> {
 
     async fn stop_provider(&self, _: Request<pb::stop_provider::Request>) -> Answer<pb::stop_provider::Response> {
         self.lifecycle.stop_running_work();
+        tracing::info!("Terraform requested a stop; no new operation starts");
         Ok(Response::new(pb::stop_provider::Response::default()))
     }
 }

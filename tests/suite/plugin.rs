@@ -13,7 +13,6 @@ mod functions;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use base64::Engine;
@@ -36,7 +35,8 @@ use tokio_rustls::TlsConnector;
 use tonic::Code;
 use tonic::transport::{Channel, Endpoint, Uri};
 
-use doors::{Acme, STOPPED_UNHEARD};
+use crate::support::{runtime, wait};
+use doors::Acme;
 
 pub(super) const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
@@ -97,7 +97,7 @@ pub(super) fn environment(client: Option<&Certificate>) -> Environment {
 }
 
 pub(super) async fn start(client: Option<&Certificate>) -> Process {
-    start_provider(Acme, client).await
+    start_provider(Acme::default(), client).await
 }
 
 pub(super) async fn start_provider(provider: impl Provider, client: Option<&Certificate>) -> Process {
@@ -117,40 +117,7 @@ pub(super) async fn start_provider(provider: impl Provider, client: Option<&Cert
 impl Process {
     /// Connects as Terraform does: it takes the certificate of the handshake as the only root, and checks it.
     pub(super) async fn connect(&self, client: Option<&Certificate>) -> Result<Channel, tonic::transport::Error> {
-        let connector = (!self.certificate.is_empty()).then(|| {
-            let mut roots = rustls::RootCertStore::empty();
-            roots.add(CertificateDer::from(self.certificate.clone())).unwrap();
-            let config = rustls::ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-                .with_safe_default_protocol_versions()
-                .unwrap()
-                .with_root_certificates(roots);
-            let mut config = match client {
-                None => config.with_no_client_auth(),
-                Some(client) => {
-                    let key = PrivateKeyDer::Pkcs8(client.key.serialize_der().into());
-                    let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
-                    let certified = rustls::sign::CertifiedKey::new(vec![client.certificate.der().clone()], key);
-                    config.with_client_cert_resolver(Arc::new(Shown(Arc::new(certified))))
-                }
-            };
-            config.alpn_protocols = vec![b"h2".to_vec()];
-            TlsConnector::from(Arc::new(config))
-        });
-        let socket = self.socket.clone();
-        let open = move |_: Uri| {
-            let (socket, connector) = (socket.clone(), connector.clone());
-            async move {
-                let stream = UnixStream::connect(socket).await?;
-                Ok::<_, std::io::Error>(match connector {
-                    None => Box::new(TokioIo::new(stream)) as Box<dyn Io>,
-                    Some(connector) => {
-                        let name = ServerName::try_from("localhost").unwrap();
-                        Box::new(TokioIo::new(connector.connect(name, stream).await?))
-                    }
-                })
-            }
-        };
-        Endpoint::from_static("http://localhost").connect_with_connector(tower::service_fn(open)).await
+        connect(&self.socket, &self.certificate, client).await
     }
 
     pub(super) async fn terraform(&self, client: &Certificate) -> ProviderClient<Channel> {
@@ -159,8 +126,50 @@ impl Process {
     }
 
     async fn ended(self) -> Result<(), String> {
-        tokio::time::timeout(Duration::from_secs(5), self.served).await.expect("it should have ended").unwrap()
+        wait::output("the server ends", self.served).await.unwrap()
     }
+}
+
+/// Connects to a socket, with TLS if the server has shown a certificate.
+async fn connect(
+    socket: &str,
+    certificate: &[u8],
+    client: Option<&Certificate>,
+) -> Result<Channel, tonic::transport::Error> {
+    let connector = (!certificate.is_empty()).then(|| {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(CertificateDer::from(certificate.to_vec())).unwrap();
+        let config = rustls::ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots);
+        let mut config = match client {
+            None => config.with_no_client_auth(),
+            Some(client) => {
+                let key = PrivateKeyDer::Pkcs8(client.key.serialize_der().into());
+                let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
+                let certified = rustls::sign::CertifiedKey::new(vec![client.certificate.der().clone()], key);
+                config.with_client_cert_resolver(Arc::new(Shown(Arc::new(certified))))
+            }
+        };
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        TlsConnector::from(Arc::new(config))
+    });
+    let socket = socket.to_string();
+    let open = move |_: Uri| {
+        let (socket, connector) = (socket.clone(), connector.clone());
+        async move {
+            let stream = UnixStream::connect(socket).await?;
+            Ok::<_, std::io::Error>(match connector {
+                None => Box::new(TokioIo::new(stream)) as Box<dyn Io>,
+                Some(connector) => {
+                    let name = ServerName::try_from("localhost").unwrap();
+                    Box::new(TokioIo::new(connector.connect(name, stream).await?))
+                }
+            })
+        }
+    };
+    Endpoint::from_static("http://localhost").connect_with_connector(tower::service_fn(open)).await
 }
 
 trait Io: hyper::rt::Read + hyper::rt::Write + Send + Unpin {}
@@ -168,8 +177,12 @@ impl<T: hyper::rt::Read + hyper::rt::Write + Send + Unpin> Io for T {}
 
 /// A server and a connection to it.
 pub(super) async fn connected() -> (Process, ProviderClient<Channel>) {
+    connected_to(Acme::default()).await
+}
+
+async fn connected_to(acme: Acme) -> (Process, ProviderClient<Channel>) {
     let client = Certificate::new();
-    let process = start(Some(&client)).await;
+    let process = start_provider(acme, Some(&client)).await;
     let terraform = process.terraform(&client).await;
     (process, terraform)
 }
@@ -412,12 +425,13 @@ async fn an_apply_that_panics_returns_what_it_had_reached() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_ends_running_work_with_its_state_and_the_server_goes_on() {
-    let (_process, mut terraform) = connected().await;
+    let acme = Acme::default();
+    let (_process, mut terraform) = connected_to(acme.clone()).await;
     let mut planned = named("slow");
     planned.set("id", Value::Unknown);
     let mut other = terraform.clone();
     let running = tokio::spawn(async move { other.apply_resource_change(apply(&planned)).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    acme.diary.until("slow work begins").await;
     assert!(!running.is_finished());
     terraform.stop_provider(pb::stop_provider::Request {}).await.unwrap();
     let stopped = running.await.unwrap().unwrap().into_inner();
@@ -541,47 +555,54 @@ async fn shutdown_ends_the_server_and_removes_its_socket() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_goes_on_to_its_stop_when_terraform_dies_and_then_the_server_ends() {
-    let (process, terraform) = connected().await;
+    let acme = Acme::default();
+    let (process, terraform) = connected_to(acme.clone()).await;
     let mut other = terraform.clone();
     let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("slow"))).await });
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    acme.diary.until("slow work begins").await;
     call.abort();
     drop(terraform);
     process.ended().await.unwrap();
 
-    let (process, terraform) = connected().await;
+    let (process, terraform) = connected_to(acme.clone()).await;
     let mut other = terraform.clone();
-    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("never finished"))).await });
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("stubborn"))).await });
+    acme.diary.until("stubborn work begins").await;
     call.abort();
     drop(terraform);
     process.terminate.notify_one();
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    acme.diary.until("stubborn work is told to stop").await;
+    // Meanwhile another server serves its Terraform and ends.
+    let (brief, mut terraform) = connected().await;
+    assert_eq!(validate(&mut terraform, &named("front")).await, []);
+    drop(terraform);
+    brief.ended().await.unwrap();
     assert!(!process.served.is_finished(), "work was cut off");
-    process.served.abort();
+    assert!(!acme.diary.has("stubborn work ends"));
+    acme.release.notify_one();
+    process.ended().await.unwrap();
+    assert!(acme.diary.has("stubborn work ends"), "the server has ended before its work");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_is_told_at_once_that_nobody_waits_for_its_answer() {
-    let (_process, terraform) = connected().await;
+    let acme = Acme::default();
+    let (_process, mut terraform) = connected_to(acme.clone()).await;
     let mut other = terraform.clone();
     let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("unheard"))).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(!STOPPED_UNHEARD.load(Ordering::SeqCst));
+    acme.diary.until("unheard work begins").await;
+    assert_eq!(validate(&mut terraform, &named("front")).await, []);
+    assert!(!acme.diary.has("nobody hears it"));
     call.abort();
-    let told = async {
-        while !STOPPED_UNHEARD.load(Ordering::SeqCst) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(5), told).await.expect("the connection itself goes on");
+    acme.diary.until("nobody hears it").await;
+    assert_eq!(validate(&mut terraform, &named("front")).await, [], "the connection itself goes on");
 }
 
 #[tokio::test]
 async fn another_protocol_version_is_refused_before_anything_else() {
     let environment = Environment { versions: Some("5".to_string()), ..environment(None) };
     let announce = |line: &str| panic!("nothing should be announced: {line}");
-    let refused = fgw::plugin::serve::run(Acme, environment, Arc::default(), announce).await;
+    let refused = fgw::plugin::serve::run(Acme::default(), environment, Arc::default(), announce).await;
     assert!(refused.unwrap_err().contains("version 6"));
 }
 
@@ -620,11 +641,14 @@ fn ctrl_c_does_not_end_the_program_and_stdout_carries_one_line() {
     };
     send("-INT");
     send("-HUP");
-    std::thread::sleep(Duration::from_millis(200));
-    assert!(std::os::unix::net::UnixStream::connect(&socket).is_ok(), "it is still listening");
+    runtime().block_on(async {
+        let mut terraform = ProviderClient::new(connect(&socket, &[], None).await.unwrap());
+        let metadata = terraform.get_metadata(pb::get_metadata::Request {}).await.unwrap().into_inner();
+        assert_eq!(metadata.diagnostics, [], "it still serves");
+    });
     // Nobody is connected any more, so this is not a Terraform that shares the terminal.
-    std::thread::sleep(Duration::from_millis(200));
     send("-TERM");
+    wait::until("the program ends", || child.try_wait().unwrap().is_some());
     assert!(child.wait().unwrap().success());
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut stdout, &mut rest).unwrap();

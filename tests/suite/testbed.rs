@@ -9,10 +9,10 @@ mod ipv6;
 #[path = "testbed/zones.rs"]
 mod zones;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -20,8 +20,10 @@ use crate::support::emulator::Emulator;
 use crate::support::http;
 use crate::support::proxy::Proxy;
 use crate::support::proxy::fault::Fault;
+use crate::support::proxy::lasts::Lasts;
 use crate::support::terraform::Workspace;
 use crate::support::venv;
+use crate::support::wait::until;
 
 // Emulators and virtual environment.
 
@@ -52,12 +54,14 @@ fn emulators_end_when_the_test_process_is_killed() {
     const CHILD: &str = "FGW_TESTBED_CHILD";
     if std::env::var_os(CHILD).is_some() {
         eprintln!("ports {} {}", Emulator::moto().port, Emulator::ministack().port);
-        std::thread::sleep(Duration::from_secs(60));
+        // Until it is killed, or nobody holds the other end any more.
+        let _end = std::io::stdin().read(&mut [0]);
         return;
     }
     let mut child = Command::new(std::env::current_exe().expect("a test is a file"))
         .args(["--exact", "testbed::emulators_end_when_the_test_process_is_killed", "--nocapture"])
         .env(CHILD, "1")
+        .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -70,11 +74,7 @@ fn emulators_end_when_the_test_process_is_killed() {
     // SIGKILL: no destructor of the child runs.
     child.kill().expect("the child is ours");
     child.wait().expect("the child is ours");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while ports.iter().any(listens) {
-        assert!(Instant::now() < deadline, "an emulator outlives its test process");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("the emulators have ended with their test process", || !ports.iter().any(listens));
 }
 
 // Log and faults.
@@ -130,7 +130,7 @@ fn errors_are_worded_in_the_protocol_of_each_service() {
 #[test]
 fn concurrency_is_seen_in_the_log() {
     let proxy = Proxy::moto();
-    proxy.latency(Duration::from_millis(300));
+    proxy.stand_still();
     let port = proxy.endpoint().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
     let describe = || {
         let scope =
@@ -144,6 +144,9 @@ fn concurrency_is_seen_in_the_log() {
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..3).map(|_| scope.spawn(describe)).collect();
+        until("three calls are in flight", || proxy.count_like(|record| record.ended.is_none()) == 3);
+        assert!(threads.iter().all(|thread| !thread.is_finished()), "a call was answered");
+        proxy.go_on();
         for thread in threads {
             assert_eq!(thread.join().expect("no panic").status, 200);
         }
@@ -267,7 +270,7 @@ fn a_subnet_shows_its_ipv6_association_as_associated() {
 #[test]
 fn what_a_nat_gateway_stands_on_stays_until_it_has_gone() {
     let network = Network::new();
-    network.proxy.nat_deleting(Duration::from_millis(1500));
+    network.proxy.nat_deleting(Lasts::UntilSet);
     let nat = network.nat();
     let (subnet, address) = (json!({"SubnetId": network.subnets[0]}), json!({"AllocationId": network.address}));
     let attachment = json!({"InternetGatewayId": network.gateway, "VpcId": network.vpc});
@@ -280,7 +283,7 @@ fn what_a_nat_gateway_stands_on_stays_until_it_has_gone() {
     network.ec2("delete_nat_gateway", json!({"NatGatewayId": nat}));
     assert_eq!(network.nat_state(&nat), "deleting");
     all_refused();
-    std::thread::sleep(Duration::from_millis(1500));
+    network.proxy.nat_deleting(Lasts::NOT_AT_ALL);
     assert_eq!(network.nat_state(&nat), "deleted");
     network.ec2("delete_subnet", subnet);
     network.ec2("release_address", address);
@@ -300,9 +303,9 @@ fn an_address_serves_a_second_nat_gateway_after_the_first() {
 }
 
 #[test]
-fn a_nat_gateway_is_pending_for_the_scripted_time_and_filters_see_it() {
+fn a_nat_gateway_is_pending_for_the_scripted_looks() {
     let network = Network::new();
-    network.proxy.nat_pending(Duration::from_secs(6));
+    network.proxy.nat_pending(Lasts::Looks(5));
     let nat = network.nat();
     network.ec2("create_tags", json!({"Resources": [nat], "Tags": [{"Key": "fgw:object", "Value": "nat_gateway.0"}]}));
     let found = |name: &str, value: &str| {
@@ -312,8 +315,12 @@ fn a_nat_gateway_is_pending_for_the_scripted_time_and_filters_see_it() {
     };
     assert_eq!((found("state", "pending"), found("state", "available")), (1, 0));
     assert_eq!((found("tag:fgw:object", "nat_gateway.0"), found("tag:fgw:object", "nat_gateway.1")), (1, 0));
-    std::thread::sleep(Duration::from_secs(6));
+    // Those were four looks, also where a filter left the gateway out.
+    assert_eq!(network.nat_state(&nat), "pending");
     assert_eq!((found("state", "pending"), found("state", "available")), (0, 1));
+    network.proxy.nat_deleting(Lasts::Looks(1));
+    network.ec2("delete_nat_gateway", json!({"NatGatewayId": nat}));
+    assert_eq!([network.nat_state(&nat), network.nat_state(&nat)], ["deleting", "deleted"]);
 }
 
 #[test]
@@ -668,25 +675,42 @@ fn a_terraform_error_is_found_across_its_line_breaks() {
 fn terraform_gets_a_ctrl_c_at_the_chosen_moment_and_nothing_outlives_it() {
     let workspace = Workspace::bare();
     let marker = workspace.path().join("begun");
-    workspace.config("resource \"terraform_data\" \"this\" {\n  provisioner \"local-exec\" {\n    command = \"touch begun; exec sleep 60\"\n  }\n}\n");
-    let started = Instant::now();
+    workspace.config(&provisioned(SLEEP));
     let run = workspace.apply_interrupted(|| marker.exists());
     assert_eq!(run.code, 1, "{run}");
     assert!(run.says("Interrupt received"), "{run}");
-    assert!(started.elapsed() < Duration::from_secs(50));
     assert!(workspace.state().is_tainted("terraform_data.this"));
+    let sleeper = std::fs::read_to_string(marker).expect("it has begun");
+    until("the provisioner's command has ended too", || !is_running(&sleeper));
+}
+
+/// A command that does not end by itself, and first writes its process id.
+const SLEEP: &str = "echo $$ > new; mv new begun; exec sleep 3600";
+
+fn provisioned(command: &str) -> String {
+    format!(
+        "resource \"terraform_data\" \"this\" {{\n  provisioner \"local-exec\" {{\n    command = \"{command}\"\n  }}\n}}\n"
+    )
+}
+
+fn is_running(process: &str) -> bool {
+    let listed =
+        Command::new("ps").args(["-o", "stat=", "-p", process.trim()]).output().expect("a POSIX system has ps");
+    // What has ended and was not waited for is a zombie.
+    let state = String::from_utf8_lossy(&listed.stdout);
+    !state.trim().is_empty() && !state.trim().starts_with('Z')
 }
 
 #[test]
 fn a_terraform_run_that_takes_too_long_is_killed_and_fails_the_test() {
     let mut workspace = Workspace::bare();
-    workspace.config(
-        "resource \"terraform_data\" \"this\" {\n  provisioner \"local-exec\" {\n    command = \"sleep 60\"\n  }\n}\n",
-    );
+    workspace.config(&provisioned(SLEEP));
     workspace.within(Duration::from_secs(3));
-    let started = Instant::now();
     let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| workspace.apply(&[])));
     let panic = run.expect_err("it must panic");
     assert!(panic.downcast_ref::<String>().expect("a text").contains("takes too long"));
-    assert!(started.elapsed() < Duration::from_secs(30));
+    // A slow machine may not have begun the command in that time.
+    if let Ok(sleeper) = std::fs::read_to_string(workspace.path().join("begun")) {
+        until("the provisioner's command has ended too", || !is_running(&sleeper));
+    }
 }

@@ -1,7 +1,6 @@
 //! Plain HTTP to loopback ports: readiness checks, and calls of the gateways that a test has made.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
@@ -11,9 +10,7 @@ use tokio::net::TcpStream;
 
 use super::emulator::Account;
 use super::runtime;
-
-/// Longer than any function of a test runs.
-const WITHIN: Duration = Duration::from_secs(30);
+use super::wait::AT_MOST;
 
 /// What came back.
 #[derive(Clone, Debug)]
@@ -61,7 +58,7 @@ impl Request {
     /// An error is one of the connection, in words.
     pub(crate) fn send(self) -> Result<Answer, String> {
         runtime()
-            .block_on(async { tokio::time::timeout(WITHIN, send(self)).await.map_err(|_| "no answer".to_owned())? })
+            .block_on(async { tokio::time::timeout(AT_MOST, send(self)).await.map_err(|_| "no answer".to_owned())? })
     }
 }
 

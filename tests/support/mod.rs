@@ -16,6 +16,7 @@
 pub(crate) mod emulator;
 mod host;
 pub(crate) mod http;
+pub(crate) mod interruption;
 mod kept;
 pub(crate) mod listing;
 pub(crate) mod permissions;
@@ -25,6 +26,7 @@ pub(crate) mod scripted;
 pub(crate) mod terraform;
 pub(crate) mod tunnel;
 pub(crate) mod venv;
+pub(crate) mod wait;
 
 use std::sync::OnceLock;
 

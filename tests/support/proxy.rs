@@ -3,7 +3,9 @@
 
 pub(crate) mod call;
 pub(crate) mod fault;
+mod gate;
 mod holds;
+pub(crate) mod lasts;
 pub(crate) mod log;
 pub(crate) mod message;
 mod ministack;
@@ -11,11 +13,12 @@ mod moto;
 mod newborn;
 mod throttle;
 mod upstream;
+mod witness;
 pub(crate) mod xml;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -28,17 +31,23 @@ use tokio_util::sync::CancellationToken;
 
 use self::call::Call;
 use self::fault::{Effect, Fault};
+use self::gate::Gate;
 use self::holds::Holds;
+use self::lasts::Lasts;
 use self::log::{Log, Record};
 use self::message::{Message, Reply};
 pub(crate) use self::moto::zones::Zone;
 use self::newborn::Newborns;
 use self::throttle::Throttle;
 use self::upstream::Upstream;
+pub(crate) use self::witness::Witness;
+use self::witness::Witnesses;
 use super::emulator::{Account, Emulator, Kind};
+use super::http;
 use super::listing::BotoError;
 use super::permissions;
 use super::runtime;
+use super::wait::until;
 
 /// A proxy on a loopback port, in front of one account. Dropping it ends it, and panics if [`Proxy::check`] would.
 #[derive(Debug)]
@@ -56,11 +65,16 @@ struct Shared {
     throttle: Throttle,
     newborns: Newborns,
     holds: Holds,
+    gate: Gate,
+    witnesses: Witnesses,
     violations: Mutex<Vec<String>>,
     moto: moto::Repairs,
     ministack: ministack::Repairs,
     stop: CancellationToken,
 }
+
+/// A request that no log shows and no emulator gets: its answer says only that those before it have arrived.
+const FENCE: &str = "/_proxy/fence";
 
 /// What a repair makes of a request before the emulator sees it.
 enum Before {
@@ -90,6 +104,8 @@ impl Proxy {
             throttle: Throttle::default(),
             newborns: Newborns::default(),
             holds: Holds::default(),
+            gate: Gate::default(),
+            witnesses: Witnesses::default(),
             violations: Mutex::default(),
             moto: moto::Repairs::default(),
             ministack: ministack::Repairs::default(),
@@ -132,26 +148,37 @@ impl Proxy {
         self.shared.throttle.start();
     }
 
-    /// Each object that is made from now on is unknown to AWS for this long: reading it by its id and using it are
-    /// answered with the error that AWS has for its kind, and lists leave it out.
-    pub(crate) fn newborns_hidden_for(&self, duration: Duration) {
-        self.shared.newborns.hide_for(duration);
+    /// The same, and only [`Proxy::advance`] fills the buckets again.
+    pub(crate) fn throttle_with_stopped_clock(&self) {
+        self.shared.throttle.start_stopped();
     }
 
-    /// This deleting action of EC2 is refused with `DependencyViolation`, for each object until this long after the
-    /// first attempt.
-    pub(crate) fn in_use_for(&self, action: &str, duration: Duration) {
-        self.shared.holds.hold(action, duration);
+    /// Lets the time pass in which buckets fill.
+    pub(crate) fn advance(&self, by: Duration) {
+        self.shared.throttle.advance(by);
     }
 
-    /// NAT gateways of moto stay `pending` for this long after their creation; on AWS one to three minutes.
-    pub(crate) fn nat_pending(&self, duration: Duration) {
-        self.shared.moto.nats.set_pending(duration);
+    /// Each object that is made from now on is unknown to AWS at first: reading it by its id and using it are answered
+    /// with the error that AWS has for its kind, and lists leave it out. Each such answer is a look.
+    /// [`Lasts::NOT_AT_ALL`] makes all of them known.
+    pub(crate) fn hide_newborns(&self, hidden: Lasts) {
+        self.shared.newborns.hide(hidden);
     }
 
-    /// NAT gateways of moto stay `deleting`, and hold address, subnet and gateway, for this long after their deletion.
-    pub(crate) fn nat_deleting(&self, duration: Duration) {
-        self.shared.moto.nats.set_deleting(duration);
+    /// This deleting action of EC2 is refused with `DependencyViolation`, for each object from the first attempt on.
+    /// Each refusal is a look.
+    pub(crate) fn in_use(&self, action: &str, held: Lasts) {
+        self.shared.holds.hold(action, held);
+    }
+
+    /// NAT gateways of moto are `pending` after their creation; on AWS for one to three minutes.
+    pub(crate) fn nat_pending(&self, pending: Lasts) {
+        self.shared.moto.nats.set_pending(pending);
+    }
+
+    /// NAT gateways of moto are `deleting`, and hold address, subnet and gateway, after their deletion.
+    pub(crate) fn nat_deleting(&self, deleting: Lasts) {
+        self.shared.moto.nats.set_deleting(deleting);
     }
 
     /// The nth NAT gateway made from now on (counted from 1) ends in state `failed` with this code and message.
@@ -159,9 +186,43 @@ impl Proxy {
         self.shared.moto.nats.fail(nth, code, message);
     }
 
-    /// IPAM pools keep the range of a VPC for this long after its deletion; on AWS up to half an hour.
-    pub(crate) fn ipam_releasing(&self, duration: Duration) {
-        self.shared.moto.ipam.set_releasing(duration);
+    /// IPAM pools keep the range of a VPC after its deletion; on AWS for up to half an hour.
+    pub(crate) fn ipam_releasing(&self, releasing: Lasts) {
+        self.shared.moto.ipam.set_releasing(releasing);
+    }
+
+    /// AWS stands still from now on: calls are neither carried out nor answered before [`Proxy::go_on`].
+    pub(crate) fn stand_still(&self) {
+        self.shared.gate.close();
+    }
+
+    /// AWS stands still as soon as this many calls are like this: they have begun, or are done and not yet answered.
+    pub(crate) fn stand_still_when(&self, count: usize, like: impl Fn(&Record) -> bool + Send + 'static) {
+        self.shared.gate.close_when(move |log| log.count(&like) >= count);
+    }
+
+    /// Whether that moment has come.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.shared.gate.is_closed()
+    }
+
+    /// AWS carries out and answers what it was asked meanwhile, and goes on.
+    pub(crate) fn go_on(&self) {
+        self.shared.gate.open();
+    }
+
+    /// Goes on, and waits until everything is done that was asked: AWS also does what a process has asked that is dead.
+    pub(crate) fn finish_calls(&self) {
+        self.go_on();
+        // What a process wrote before it died is read before a request that comes later.
+        http::get(self.port, FENCE).expect("the proxy answers");
+        until("all calls have ended", || self.count_like(|record| record.ended.is_none()) == 0);
+    }
+
+    /// Has somebody look at each state that AWS passes through: after every call that changes something, before its
+    /// answer and before the next change. Ends with what is returned.
+    pub(crate) fn after_each_change(&self, look: impl Fn(&Call) + Send + Sync + 'static) -> Witness {
+        self.shared.witnesses.add(look)
     }
 
     /// The zones that the Region has from now on, in the place of moto's.
@@ -224,13 +285,9 @@ impl Proxy {
         log::peak(&records)
     }
 
-    /// Waits until `count` calls of an action have been answered with success; panics after `within`.
-    pub(crate) fn wait_for(&self, action: &str, count: usize, within: Duration) {
-        let deadline = Instant::now() + within;
-        while self.succeeded(action) < count {
-            assert!(Instant::now() < deadline, "no {count} x {action} within {within:?}: {:?}", self.by_action());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+    /// Waits until `count` calls of an action have been answered with success.
+    pub(crate) fn wait_for(&self, action: &str, count: usize) {
+        until(&format!("{count} calls of {action} have succeeded"), || self.succeeded(action) >= count);
     }
 
     /// A boto3 call through this proxy.
@@ -297,6 +354,9 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 /// An error here closes the connection, which is what a scripted reset wants.
 async fn answer(shared: Arc<Shared>, request: hyper::Request<Incoming>) -> Result<hyper::Response<Full<Bytes>>, Lost> {
     let message = Message::read(request).await.map_err(|_| Lost)?;
+    if message.path() == FENCE {
+        return Ok(Reply::xml(200, "").into_response());
+    }
     // A task of its own: AWS goes on with a call whose caller has gone.
     let task = tokio::spawn(async move {
         let stop = shared.stop.clone();
@@ -311,30 +371,23 @@ async fn answer(shared: Arc<Shared>, request: hyper::Request<Incoming>) -> Resul
 async fn handle(shared: &Shared, message: Message) -> Result<Reply, Lost> {
     let call = Call::parse(&message);
     let entry = shared.log.begin(&call);
+    shared.gate.logged(&shared.log);
     shared.note_undocumented(&call, &message);
     let latency = *lock(&shared.latency);
     tokio::time::sleep(latency).await;
-    let fault = struck_by(&lock(&shared.faults), &call);
-    if let Some(fault) = fault.as_ref().filter(|fault| !fault.after_work)
-        && let Some(reply) = strike(&fault.effect, &call, &entry).await?
-    {
-        entry.end(&reply, true);
-        return Ok(reply);
+    shared.gate.pass().await;
+    let outcome = shared.outcome(&call, message, &entry).await;
+    shared.gate.pass().await;
+    match outcome {
+        Ok((reply, injected)) => {
+            entry.end(&reply, injected);
+            Ok(reply)
+        }
+        Err(Lost) => {
+            entry.end_without_answer();
+            Err(Lost)
+        }
     }
-    if let Some(reply) = shared.refused(&call) {
-        entry.end(&reply, true);
-        return Ok(reply);
-    }
-    let (reply, changed) = shared.emulate(&call, message).await;
-    entry.worked();
-    if let Some(fault) = fault.as_ref().filter(|fault| fault.after_work)
-        && let Some(reply) = strike(&fault.effect, &call, &entry).await?
-    {
-        entry.end(&reply, true);
-        return Ok(reply);
-    }
-    entry.end(&reply, changed);
-    Ok(reply)
 }
 
 /// The fault that acts. Each counts the call, or the number of one would depend on the others.
@@ -344,13 +397,10 @@ fn struck_by(faults: &[Fault], call: &Call) -> Option<Fault> {
 }
 
 /// What the caller is answered instead; none if the call goes on.
-async fn strike(effect: &Effect, call: &Call, entry: &log::Entry) -> Result<Option<Reply>, Lost> {
+async fn strike(effect: &Effect, call: &Call) -> Result<Option<Reply>, Lost> {
     match effect {
         Effect::Answer { status, code, message } => Ok(Some(Reply::error(call, *status, code, message))),
-        Effect::Reset => {
-            entry.end_without_answer();
-            Err(Lost)
-        }
+        Effect::Reset => Err(Lost),
         Effect::Hang => std::future::pending().await,
         Effect::Delay(by) => {
             tokio::time::sleep(*by).await;
@@ -367,6 +417,30 @@ impl Shared {
             let why = "has no row in tests/support/permissions.rs, from which users take their IAM policies";
             lock(&self.violations).push(format!("{}: {} {why}", call.service, call.action));
         }
+    }
+
+    /// The answer to a call, and whether it is not what AWS would answer by itself.
+    async fn outcome(&self, call: &Call, message: Message, entry: &log::Entry) -> Result<(Reply, bool), Lost> {
+        let fault = struck_by(&lock(&self.faults), call);
+        if let Some(fault) = fault.as_ref().filter(|fault| !fault.after_work)
+            && let Some(reply) = strike(&fault.effect, call).await?
+        {
+            return Ok((reply, true));
+        }
+        if let Some(reply) = self.refused(call) {
+            return Ok((reply, true));
+        }
+        let turn = self.witnesses.turn(call).await;
+        let (reply, changed) = self.emulate(call, message).await;
+        turn.look(call).await;
+        entry.worked();
+        self.gate.logged(&self.log);
+        if let Some(fault) = fault.as_ref().filter(|fault| fault.after_work)
+            && let Some(reply) = strike(&fault.effect, call).await?
+        {
+            return Ok((reply, true));
+        }
+        Ok((reply, changed))
     }
 
     /// What AWS answers without any work, where a test has told it to.

@@ -2,21 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter};
-use std::time::{Duration, Instant};
 
 use super::campaign::{Tally, campaign, sample};
-use super::moments::{Moment, calm_down, slow_down};
+use super::moments::{Moment, calm_down, mutations, slow_down};
+use super::secrets::LOG;
 use super::subject::{Kind, Phase, Subject};
+use crate::support::interruption::interrupt;
+use crate::support::proxy::lasts::Lasts;
 use crate::support::proxy::log::Record;
-
-/// How long a call is on its way, there and back.
-const LATENCY: Duration = Duration::from_millis(200);
-/// How long Terraform may take to end, beside the time of the calls that are in flight at the signal. Five seconds are
-/// promised; a machine that runs other tests at the same time has a multiple.
-const PROMISED: Duration = Duration::from_secs(15);
-/// How long it takes until the provider knows, and the second call of an operation that has begun meanwhile begins:
-/// Terraform writes the state before it passes on the signal.
-const HEARD: Duration = Duration::from_millis(1800);
 
 #[test]
 fn ctrl_c_at_any_moment_of_a_network_loses_nothing() {
@@ -40,24 +33,21 @@ fn interrupts(kind: Kind) -> Vec<Interrupt> {
 impl Interrupt {
     fn run(&self) -> Tally {
         let (subject, phase) = (Subject::new(self.kind), self.moment.phase);
-        let moment = self.moment.of(&subject);
+        let mutations = mutations(self.kind, phase);
         subject.prepare(phase);
-        slow_down(&subject.proxy, LATENCY);
-        let mut running = subject.workspace.start(&Subject::command(phase));
-        running.reach(moment);
-        let signalled = Instant::now();
-        running.interrupt();
-        let run = running.end();
-        let ended = Instant::now();
+        slow_down(&subject.proxy);
+        self.moment.stops(&subject, mutations);
+        let running = subject.workspace.start(&Subject::command(phase));
+        // What is pending stays so: only a wait that is cut short ends.
+        let heard = || subject.proxy.nat_pending(Lasts::UntilSet);
+        let interrupted = interrupt(&subject.workspace, LOG, running, &subject.proxy, heard);
+        subject.proxy.nat_pending(Lasts::NOT_AT_ALL);
 
-        let calls = subject.proxy.calls();
+        let (run, calls) = (interrupted.run, subject.proxy.calls());
         let tally = Tally { faults: 1, ..Tally::of(&subject.proxy) };
-        let in_flight = calls.iter().filter(|call| call.started <= signalled).filter_map(|call| call.ended).max();
-        let took = ended - in_flight.unwrap_or(signalled).max(signalled);
-        eprintln!("ended {took:?} after the calls in flight, with code {}", run.code);
-        assert!(took <= PROMISED, "Terraform takes {took:?} beside the calls in flight:\n{run}");
+        eprintln!("{} calls after it was heard, code {}", calls.len() - interrupted.begun, run.code);
         assert!(run.code == 1 || run.code == 0, "{run}");
-        assert_nothing_new(&calls, signalled + HEARD);
+        assert_nothing_new(calls, interrupted.begun);
         calm_down(&subject.proxy);
         subject.assert_state_is_true();
 
@@ -70,17 +60,33 @@ impl Interrupt {
     }
 }
 
-/// Panics if an object is begun to be made or deleted after this. The root is marked at the end, and what was already
-/// tried may be tried again. The rules of an ACL are set one by one, and what has been begun is finished.
-fn assert_nothing_new(calls: &[Record], after: Instant) {
+/// Panics if the calls from this one on begin to make or delete an object. The root is marked at the end, what was
+/// already tried may be tried again, and an operation that has begun is finished. The rules of an ACL are set one by
+/// one, and what has been begun is finished.
+fn assert_nothing_new(mut calls: Vec<Record>, heard: usize) {
+    let later = calls.split_off(heard);
     let of = |record: &Record| (record.call.action.clone(), record.call.params.clone());
-    let begun: BTreeSet<_> = calls.iter().filter(|call| call.started <= after).map(of).collect();
+    let begun: BTreeSet<_> = calls.iter().map(of).collect();
     let makes = |action: &str| action.starts_with("Create") || action.starts_with("Delete");
     let begins = |action: &str| makes(action) && !action.ends_with("Tags") && !action.ends_with("NetworkAclEntry");
-    let late = calls.iter().filter(|call| call.started > after && begins(&call.call.action));
-    let new: Vec<_> = late.map(of).filter(|call| !begun.contains(call)).collect();
+    let new = later.iter().filter(|call| begins(&call.call.action) && !finishes(call, &calls)).map(of);
+    let new: Vec<_> = new.filter(|call| !begun.contains(call)).collect();
     assert!(new.is_empty(), "begun after Ctrl-C: {new:#?}");
 }
+
+/// Whether a call is the second one of an operation whose first one had begun.
+fn finishes(later: &Record, begun: &[Record]) -> bool {
+    let is_second_of = |(first, second, object): &(&str, &str, &str)| {
+        let is_first =
+            |record: &Record| record.call.action == *first && record.call.param(object) == later.call.param(object);
+        later.call.action == *second && begun.iter().any(is_first)
+    };
+    OPERATIONS.iter().any(is_second_of)
+}
+
+/// Operations with more than one call: an earlier one, the one that makes or deletes, and the parameter that has the
+/// same value in both.
+const OPERATIONS: &[(&str, &str, &str)] = &[("DetachInternetGateway", "DeleteInternetGateway", "InternetGatewayId")];
 
 impl Display for Interrupt {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {

@@ -1,19 +1,15 @@
 //! kill -9 at any moment, of Terraform, of the provider, of both: the next run finds what was left, by its tags.
 
 use std::fmt::{Display, Formatter};
-use std::time::Duration;
 
 use serde_json::Value;
 
 use super::campaign::{Tally, campaign, sample};
-use super::moments::{Moment, Victim, slow_down};
+use super::moments::{Moment, Victim, mutations, slow_down};
 use super::recovery;
 use super::subject::{Kind, Phase, Subject};
 use crate::support::proxy::log::Record;
 use crate::support::terraform::Workspace;
-
-/// How long a call is on its way, there and back.
-pub(super) const LATENCY: Duration = Duration::from_millis(80);
 
 #[test]
 fn a_network_whose_run_is_killed_at_any_moment_is_found_and_finished() {
@@ -54,10 +50,11 @@ fn a_killed_network_is_not_mistaken_for_the_finished_one_of_the_same_name_in_ano
 fn a_create_that_is_killed_before_its_last_answer_has_left_a_whole_network_to_import() {
     let subject = Subject::new(Kind::Network);
     subject.prepare(Phase::Create);
-    slow_down(&subject.proxy, LATENCY);
-    let running = subject.workspace.start(&Subject::command(Phase::Create));
+    slow_down(&subject.proxy);
     let marks = |it: &Record| it.worked.is_some() && it.call.params.values().any(|value| value == "ready");
-    Victim::Both.die_at(|| subject.proxy.count_like(marks) > 0, running, &subject.proxy);
+    subject.proxy.stand_still_when(1, marks);
+    let running = subject.workspace.start(&Subject::command(Phase::Create));
+    Victim::Both.die(running, &subject.proxy);
     let vpc = recovery::roots(&subject).remove(0);
     assert_eq!(vpc.state, "ready");
     subject.workspace.import(subject.address(), &vpc.id).succeeded();
@@ -80,12 +77,13 @@ fn kills(kind: Kind) -> Vec<Kill> {
 impl Kill {
     fn run(&self, subject: &mut Subject) -> Tally {
         let phase = self.moment.phase;
-        let moment = self.moment.of(subject);
+        let mutations = mutations(self.kind, phase);
         subject.prepare(phase);
         let before = subject.objects();
-        slow_down(&subject.proxy, LATENCY);
+        slow_down(&subject.proxy);
+        self.moment.stops(subject, mutations);
         let running = subject.workspace.start(&Subject::command(phase));
-        self.victim.die_at(moment, running, &subject.proxy);
+        self.victim.die(running, &subject.proxy);
         let tally = Tally { faults: 1, ..Tally::of(&subject.proxy) };
 
         // Neither does a Terraform save what it was not told, nor does it leave a lock that anybody must break: the one

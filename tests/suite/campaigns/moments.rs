@@ -3,13 +3,14 @@
 
 use std::fmt::{Display, Formatter};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::subject::{Kind, Phase, Subject};
 use crate::support::proxy::Proxy;
 use crate::support::proxy::fault::Fault;
 use crate::support::proxy::log::Record;
 use crate::support::terraform::Running;
+use crate::support::wait::until;
 
 /// How many moments a campaign has for each resource.
 const MOMENTS: usize = 20;
@@ -42,9 +43,9 @@ impl Moment {
         Phase::ALL.into_iter().enumerate().flat_map(moments).collect()
     }
 
-    /// Whether it has come. Makes a record of the phase first, if there is none yet.
-    pub(super) fn of(self, subject: &Subject) -> impl Fn() -> bool {
-        self.share.of(&subject.proxy, mutations(subject.kind, self.phase))
+    /// Has AWS stand still when it comes. The log of calls must be that of the phase, and is empty.
+    pub(super) fn stops(self, subject: &Subject, mutations: usize) {
+        self.share.stops(&subject.proxy, mutations);
     }
 }
 
@@ -54,15 +55,13 @@ impl Share {
         (0..steps).map(|step| Self { step, steps, done: step % 2 == 1 }).collect()
     }
 
-    /// Whether it has come, where a run without damage makes `all` calls that change something.
-    pub(super) fn of(self, proxy: &Proxy, all: usize) -> impl Fn() -> bool {
+    /// Has AWS stand still when it comes, where a run without damage makes `all` calls that change something.
+    pub(super) fn stops(self, proxy: &Proxy, all: usize) {
         // The first call is among the moments. The last one is not: how often a deletion is tried again varies.
         let calls = 1 + self.step * (all - 1) / self.steps;
         eprintln!("{} of {all} changing calls {}", calls, if self.done { "done" } else { "begun" });
-        move || {
-            let counts = |record: &Record| record.call.is_mutation() && (!self.done || record.worked.is_some());
-            proxy.count_like(counts) >= calls
-        }
+        let counts = move |record: &Record| record.call.is_mutation() && (!self.done || record.worked.is_some());
+        proxy.stand_still_when(calls, counts);
     }
 }
 
@@ -79,19 +78,19 @@ impl Display for Share {
     }
 }
 
-/// Each call takes this long on its way to AWS, and each changing one as long on its way back.
-pub(super) fn slow_down(proxy: &Proxy, latency: Duration) {
-    proxy.latency(latency);
-    proxy.fault(Fault::on("*").when(|call| call.is_mutation()).after_work().delay(latency));
+/// How long a call is on its way, there and back: with that, several are in flight at most moments. Nothing depends on
+/// it.
+const LATENCY: Duration = Duration::from_millis(20);
+
+/// Each call takes its time on its way to AWS, and each changing one as long on its way back.
+pub(super) fn slow_down(proxy: &Proxy) {
+    proxy.latency(LATENCY);
+    proxy.fault(Fault::on("*").when(|call| call.is_mutation()).after_work().delay(LATENCY));
 }
 
 /// Waits until AWS has done what it was asked for before, and answers at once from then on.
 pub(super) fn calm_down(proxy: &Proxy) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while proxy.count_like(|record| record.ended.is_none()) > 0 {
-        assert!(Instant::now() < deadline, "calls do not end: {:?}", proxy.by_action());
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    proxy.finish_calls();
     proxy.latency(Duration::ZERO);
     proxy.clear_faults();
 }
@@ -107,23 +106,19 @@ pub(super) enum Victim {
 impl Victim {
     pub(super) const ALL: [Victim; 3] = [Victim::Provider, Victim::Terraform, Victim::Both];
 
-    /// Kills at this moment, and waits until all is over: both processes, and the calls that they have made.
-    pub(super) fn die_at(self, moment: impl Fn() -> bool, mut running: Running, proxy: &Proxy) {
-        running.reach(moment);
+    /// Kills when AWS stands still, and waits until all is over: both processes, and the calls that they have made.
+    pub(super) fn die(self, mut running: Running, proxy: &Proxy) {
+        running.reach(|| proxy.stands_still());
         match self {
             Victim::Provider => running.kill_providers(),
             Victim::Terraform => running.kill_terraform(),
             Victim::Both => running.kill(),
         }
+        proxy.go_on();
         let run = running.end();
-        let ended = Instant::now();
         assert_eq!(run.code, if self == Victim::Provider { 1 } else { -9 }, "{run}");
         // It finishes what is in flight, stores it nowhere, and waits for a time whether anybody comes back.
-        let until = ended + GRACE + Duration::from_secs(5);
-        while !running.providers().is_empty() {
-            assert!(Instant::now() < until, "a provider has outlived its Terraform by {:?}", ended.elapsed());
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        until("no provider outlives its Terraform", || running.providers().is_empty());
         calm_down(proxy);
     }
 }
@@ -137,9 +132,6 @@ impl Display for Victim {
         })
     }
 }
-
-/// How long a provider outlives its Terraform, beside the time of the calls in flight.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// How many changing calls a phase makes, by a run without damage, which is made once.
 pub(super) fn mutations(kind: Kind, phase: Phase) -> usize {

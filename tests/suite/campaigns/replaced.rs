@@ -4,7 +4,6 @@
 use std::fmt::{Display, Formatter};
 
 use super::campaign::{Tally, campaign, sample};
-use super::killed::LATENCY;
 use super::moments::{Share, Victim, mutations, slow_down};
 use super::recovery;
 use super::subject::{Kind, Phase, Subject};
@@ -46,9 +45,10 @@ impl Kill {
             Why::Dependent => subject.move_to_another_range(),
         }
         subject.proxy.clear_calls();
-        slow_down(&subject.proxy, LATENCY);
+        slow_down(&subject.proxy);
+        self.share.stops(&subject.proxy, all);
         let running = subject.workspace.start(&Subject::command(Phase::Create));
-        self.victim.die_at(self.share.of(&subject.proxy, all), running, &subject.proxy);
+        self.victim.die(running, &subject.proxy);
         let tally = Tally { faults: 1, ..Tally::of(&subject.proxy) };
         recovery::take_over_and_finish(&subject);
         subject.destroy();

@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::campaign::{Tally, campaign, sample};
 use crate::support::emulator::{Account, Emulator};
+use crate::support::interruption::interrupt;
 use crate::support::proxy::Proxy;
 use crate::support::proxy::fault::Fault;
 use crate::support::terraform::{Run, SECRET_KEY, Workspace};
@@ -20,7 +21,7 @@ const WEB_IDENTITY: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ3ZWItaWRlbnRpdHkifQ.
 const PROXY_PASSWORD: &str = "proxy-password-of-ada";
 
 /// Where Terraform logs to, in a workspace.
-const LOG: &str = "trace.log";
+pub(super) const LOG: &str = "trace.log";
 
 /// What a role brings is made up by the emulator; its answer is known by these names.
 const OF_ROLES: [&str; 2] = ["SecretAccessKey", "SessionToken"];
@@ -151,9 +152,9 @@ impl Case {
                 runs.push(workspace.apply(&[]));
             }
             Trouble::Interrupt => {
-                proxy.latency(Duration::from_millis(50));
-                runs.push(workspace.apply_interrupted(|| proxy.succeeded("CreateSubnet") >= 1));
-                proxy.latency(Duration::ZERO);
+                proxy.stand_still_when(1, |it| it.call.action == "CreateSubnet" && it.worked.is_some());
+                let running = workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
+                runs.push(interrupt(&workspace, LOG, running, &proxy, || {}).run);
             }
             Trouble::Panic => {
                 workspace.env("FGW_PANIC", "recorded create subnet.public.1");

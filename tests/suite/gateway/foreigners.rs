@@ -1,8 +1,11 @@
 //! What others put into a gateway: it is neither shown nor touched, and named where it goes with the API.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 
 use super::{Bed, THIS, text, with};
+use crate::support::wait::until;
 
 /// What others have put into the API and the policy of a function.
 struct Foreigners {
@@ -66,6 +69,24 @@ impl Foreigners {
             "statements": statements(bed, "orders"),
         })
     }
+}
+
+/// Deletes the access logs' group and makes one of the same name, which can be told from it by its creation time alone.
+fn made_by_others(bed: &Bed, mut group: Value) {
+    const NAME: &str = "/shop/access";
+    let account = bed.proxy.account();
+    let created = || {
+        let groups = account.list_of("log_groups");
+        let group = groups.into_iter().find(|group| group["logGroupName"] == NAME).expect("it exists");
+        group["creationTime"].as_u64().expect("milliseconds")
+    };
+    let ours = created();
+    account.boto("logs", "delete_log_group", json!({ "logGroupName": NAME }));
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970").as_millis();
+    until("another millisecond has begun", || now() > u128::from(ours));
+    group["logGroupName"] = NAME.into();
+    account.boto("logs", "create_log_group", group);
+    assert!(created() > ours);
 }
 
 /// The ids of the statements that are not ours.
@@ -169,10 +190,7 @@ fn a_log_group_that_others_made_in_the_place_of_ours_is_never_touched() {
     });
     let forwarding = with(&shop(&bed), &forwarded);
     bed.apply(&forwarding);
-    account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
-    std::thread::sleep(std::time::Duration::from_millis(5));
-    let group = json!({ "logGroupName": "/shop/access", "tags": { "whose": "theirs" } });
-    account.boto("logs", "create_log_group", group);
+    made_by_others(&bed, json!({ "tags": { "whose": "theirs" } }));
     let theirs = |what: &str| {
         let groups = account.list_of("log_groups");
         let theirs = groups.into_iter().find(|group| group["logGroupName"] == "/shop/access");
@@ -201,9 +219,7 @@ fn a_log_group_that_others_made_in_the_place_of_ours_is_never_touched() {
     for (refresh, options) in [("with a refresh", &["-destroy"][..]), ("without", &["-destroy", "-refresh=false"])] {
         account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
         bed.apply(&shop(&bed));
-        account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        account.boto("logs", "create_log_group", json!({ "logGroupName": "/shop/access" }));
+        made_by_others(&bed, json!({}));
         bed.workspace.apply(options).succeeded();
         theirs(refresh);
         account.assert_nothing_of_ours_is_left();

@@ -1,7 +1,5 @@
 //! A gateway whose state was lost comes back by its id: nothing in AWS changes, and the plan has nothing to show.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::picture::picture;
@@ -322,13 +320,12 @@ fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_ap
     let bed = Bed::with_terraform();
     let attributes = whole(&bed);
     bed.config(&attributes);
-    bed.proxy.latency(Duration::from_millis(60));
+    bed.proxy.stand_still_when(2, |record| record.call.action == "CreateRoute");
     let mut running = bed.workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
-    bed.proxy.wait_for("CreateRoute", 1, Duration::from_secs(60));
+    running.reach(|| bed.proxy.stands_still());
     running.kill();
     drop(running);
-    bed.proxy.latency(Duration::ZERO);
-    std::thread::sleep(Duration::from_millis(500));
+    bed.proxy.finish_calls();
     let api = text(&bed.proxy.account().list_of("apis")[0]["ApiId"]);
     bed.workspace.config(&format!("import {{\n  to = {THIS}\n  id = \"{api}\"\n}}\n"));
     bed.proxy.clear_calls();

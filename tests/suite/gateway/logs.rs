@@ -1,13 +1,12 @@
 //! The log group of access logs: its key, and the subscription that forwards its events.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use super::change::sorted;
 use super::visitor::Visitor;
 use super::{Bed, SLOW, THIS, text, with};
 use crate::support::proxy::fault::Fault;
+use crate::support::wait::until;
 
 const GROUP: &str = "/shop/access";
 const OURS: &str = "fgw-access-logs";
@@ -245,15 +244,11 @@ fn events_that_match_the_pattern_reach_the_function() {
     logs("create_log_stream", json!({ "logGroupName": GROUP, "logStreamName": "s" }));
     let events = json!([{ "timestamp": 1_700_000_000_000_i64, "message": "ERROR it broke" }]);
     logs("put_log_events", json!({ "logGroupName": GROUP, "logStreamName": "s", "logEvents": events }));
-    let deadline = Instant::now() + Duration::from_secs(30);
     let seen = || -> bool {
         let found = account.try_boto("logs", "filter_log_events", json!({ "logGroupName": "/aws/lambda/sink" }));
         found.is_ok_and(|found| found["events"].to_string().contains("seen"))
     };
-    while !seen() {
-        assert!(Instant::now() < deadline, "the function is not called");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("the function is called", seen);
     bed.destroy();
 }
 

@@ -1,93 +1,89 @@
-//! A client that goes on calling a gateway while it is changed, and remembers every answer that it should not have had.
+//! A client that calls a gateway in each state that it passes through while it is changed, and remembers every answer
+//! that it should not have had.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{Bed, SECRET, text};
 use crate::support::http;
+use crate::support::proxy::Witness;
 
-/// Long enough for every test, so that one that hangs does not leave a client behind.
-const AT_MOST: Duration = Duration::from_secs(300);
-
-/// Between two rounds: a machine with two cores has Terraform to run besides.
-const PAUSE: Duration = Duration::from_millis(30);
-
-/// A client in a thread of its own. Dropped, it ends without a word.
+/// A client. Dropped, it ends without a word.
 pub(super) struct Visitor {
-    left: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Visits>>,
+    client: Arc<Client>,
+    witness: Option<Witness>,
+}
+
+struct Client {
+    untouched: http::Request,
+    body: String,
+    touched: Vec<http::Request>,
+    visits: Mutex<Visits>,
 }
 
 /// What a client has met.
 #[derive(Default)]
 struct Visits {
-    /// Rounds, each with a call of everything.
-    rounds: usize,
+    /// The calls that changed something, after each of which everything was called.
+    changes: Vec<String>,
     /// Wrong answers, each with its moment.
     wrong: Vec<String>,
 }
 
 impl Bed {
-    /// Begins to call a route that no change of the test touches (`GET /still`), which must always answer 200 with this
-    /// body, and others (`POST /c`), which may answer anything but a server error. All calls carry the authorizers'
-    /// key.
+    /// Calls a route that no change of the test touches (`GET /still`), which must always answer 200 with this body,
+    /// and others (`POST /c`), which may answer anything but a server error: now, after every call that changes
+    /// something in AWS and before the next one, and when the client leaves. All calls carry the authorizers' key.
     pub(super) fn visit(&self, untouched: (&str, &str), touched: &[&str]) -> Visitor {
         let api = text(&self.attribute("api_id"));
         let request = |what: &str| {
             let (method, path) = what.split_once(' ').expect("a method and a path");
             http::gateway(self.proxy.account(), &api, method, path).header("x-key", SECRET)
         };
-        let (first, body) = (request(untouched.0), untouched.1.to_owned());
-        let others: Vec<http::Request> = touched.iter().map(|what| request(what)).collect();
-        let left = Arc::new(AtomicBool::new(false));
-        let leave = Arc::clone(&left);
-        let thread = std::thread::spawn(move || {
-            let (began, mut visits) = (Instant::now(), Visits::default());
-            while !leave.load(Ordering::Relaxed) {
-                let mut note = |what: &http::Request, answer: &Result<http::Answer, String>| {
-                    visits.wrong.push(format!("after {:?}: {what:?} answers {answer:?}", began.elapsed()));
-                };
-                let answer = first.clone().send();
-                if !answer.as_ref().is_ok_and(|it| it.status == 200 && it.body == body) {
-                    note(&first, &answer);
-                }
-                for other in &others {
-                    let answer = other.clone().send();
-                    if !answer.as_ref().is_ok_and(|it| it.status < 500) {
-                        note(other, &answer);
-                    }
-                }
-                visits.rounds += 1;
-                if began.elapsed() > AT_MOST {
-                    visits.wrong.push(format!("nobody has ended it after {AT_MOST:?}"));
-                    break;
-                }
-                std::thread::sleep(PAUSE);
-            }
-            visits
+        let client = Arc::new(Client {
+            untouched: request(untouched.0),
+            body: untouched.1.to_owned(),
+            touched: touched.iter().map(|what| request(what)).collect(),
+            visits: Mutex::default(),
         });
-        Visitor { left, thread: Some(thread) }
+        client.calls_everything("before any change");
+        let visiting = Arc::clone(&client);
+        let witness = self.proxy.after_each_change(move |call| {
+            visiting.calls_everything(&format!("after {}", call.action));
+            visiting.visits().changes.push(call.action.clone());
+        });
+        Visitor { client, witness: Some(witness) }
+    }
+}
+
+impl Client {
+    fn calls_everything(&self, moment: &str) {
+        let note = |what: &http::Request, answer: &Result<http::Answer, String>| {
+            self.visits().wrong.push(format!("{moment}: {what:?} answers {answer:?}"));
+        };
+        let answer = self.untouched.clone().send();
+        if !answer.as_ref().is_ok_and(|it| it.status == 200 && it.body == self.body) {
+            note(&self.untouched, &answer);
+        }
+        for other in &self.touched {
+            let answer = other.clone().send();
+            if !answer.as_ref().is_ok_and(|it| it.status < 500) {
+                note(other, &answer);
+            }
+        }
+    }
+
+    fn visits(&self) -> MutexGuard<'_, Visits> {
+        self.visits.lock().expect("no one panics while holding it")
     }
 }
 
 impl Visitor {
-    /// Ends it. Panics with the wrong answers if there was one.
+    /// Ends it. Panics with the wrong answers if there was one, and if nothing was changed while it was there.
     pub(super) fn saw_no_error(mut self) {
-        let visits = self.leave().expect("it is asked once").expect("it does not panic");
-        assert!(visits.wrong.is_empty(), "in {} rounds of calls:\n{}", visits.rounds, visits.wrong.join("\n"));
-        assert!(visits.rounds >= 5, "{} rounds of calls show little", visits.rounds);
-    }
-
-    fn leave(&mut self) -> Option<std::thread::Result<Visits>> {
-        self.left.store(true, Ordering::Relaxed);
-        self.thread.take().map(JoinHandle::join)
-    }
-}
-
-impl Drop for Visitor {
-    fn drop(&mut self) {
-        let _wrong_answers_of_a_test_that_has_failed_already = self.leave();
+        drop(self.witness.take());
+        self.client.calls_everything("after all changes");
+        let visits = self.client.visits();
+        assert!(visits.wrong.is_empty(), "in the course of {:?}:\n{}", visits.changes, visits.wrong.join("\n"));
+        assert!(!visits.changes.is_empty(), "nothing was changed");
     }
 }

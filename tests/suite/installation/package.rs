@@ -3,7 +3,7 @@
 // A test that cannot go on stops, here and in what it calls.
 #![allow(clippy::unwrap_used)]
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::registry::sum;
 use super::release::{Key, Release, VERSION, directory, name};
+use crate::support::wait::until;
 
 /// The project's file.
 fn project(path: &str) -> String {
@@ -156,8 +157,20 @@ fn a_busy_cargo_home() -> PathBuf {
     }
     let lock = fs::File::create(home.join(LOCK)).unwrap();
     lock.lock().unwrap();
+    let inode = format!(":{} ", lock.metadata().unwrap().ino());
+    // Linux tells who holds a lock and, with an arrow, who waits for it.
+    let shows = move |arrow: bool| {
+        let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+        locks.lines().any(|line| line.contains(&inode) && line.contains("->") == arrow)
+    };
+    let tells = shows(false);
     thread::spawn(move || {
-        thread::sleep(Duration::from_millis(500));
+        if tells {
+            until("cargo waits for the lock", || shows(true));
+        } else {
+            // Elsewhere a slow cargo may come too late to wait. Then less is shown, and nothing fails.
+            thread::sleep(Duration::from_millis(500));
+        }
         drop(lock);
     });
     home

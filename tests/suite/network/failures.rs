@@ -1,11 +1,11 @@
 //! Calls that AWS refuses: the message says what and why, state holds what exists, and the next run goes on.
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::{Bed, THIS};
+use crate::support::proxy::call::Call;
 use crate::support::proxy::fault::Fault;
+use crate::support::proxy::lasts::Lasts;
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 2\n  create_vpc_endpoints = false";
 
@@ -146,10 +146,22 @@ fn throttling_and_lost_answers_make_no_second_object() {
 #[test]
 fn slow_gateways_are_waited_for_in_create_and_destroy() {
     let bed = Bed::new();
-    bed.proxy.nat_pending(Duration::from_secs(2));
-    bed.proxy.nat_deleting(Duration::from_secs(2));
+    bed.proxy.nat_pending(Lasts::Looks(6));
+    bed.proxy.nat_deleting(Lasts::Looks(6));
+    // How many descriptions of NAT gateways lie between their creation or deletion and a call that needs it.
+    let looks_between = |since: &str, needs: &dyn Fn(&Call) -> bool| {
+        let calls = bed.proxy.calls();
+        let begun = calls.iter().position(|record| record.call.action == since).expect("it is called");
+        let end = calls.iter().position(|record| needs(&record.call)).expect("it is called");
+        calls[begun..end].iter().filter(|record| record.call.action == "DescribeNatGateways").count()
+    };
     bed.change("  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false");
+    let route = |call: &Call| call.action == "CreateRoute" && !call.param("NatGatewayId").is_empty();
+    assert!(looks_between("CreateNatGateway", &route) > 6, "no route leads to a pending gateway");
     let picture = bed.picture();
     assert!(picture.lines().iter().any(|line| line.starts_with("nat ") && line.contains(" available ")));
+    bed.proxy.clear_calls();
     bed.destroy();
+    let release = |call: &Call| call.action == "ReleaseAddress";
+    assert!(looks_between("DeleteNatGateway", &release) > 6, "the address of a leaving gateway is kept");
 }

@@ -1,7 +1,5 @@
 //! A network whose state was lost comes back by its id: nothing in AWS changes, and the plan has nothing to show.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::examples::{all, prepared};
@@ -183,13 +181,12 @@ fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_ap
     let bed = Bed::with_terraform();
     let attributes = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  custom_tags = { team = \"blue\" }";
     bed.config(attributes);
-    bed.proxy.latency(Duration::from_millis(60));
+    bed.proxy.stand_still_when(3, |record| record.call.action == "CreateSubnet" && record.worked.is_some());
     let mut running = bed.workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
-    bed.proxy.wait_for("CreateSubnet", 3, Duration::from_secs(60));
+    running.reach(|| bed.proxy.stands_still());
     running.kill();
     drop(running);
-    bed.proxy.latency(Duration::ZERO);
-    std::thread::sleep(Duration::from_millis(500));
+    bed.proxy.finish_calls();
     let vpc = text(&bed.proxy.account().list_of("vpcs")[0]["VpcId"]);
     let block = format!("import {{\n  to = {THIS}\n  id = \"{vpc}\"\n}}\n");
     bed.workspace.config(&format!("{}{block}", network(attributes)));

@@ -1,11 +1,11 @@
 //! NAT gateways that come, go and are made anew, and what the tables that use them lead to meanwhile.
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::{Bed, text};
+use crate::support::proxy::lasts::Lasts;
 use crate::support::proxy::log::Record;
+use crate::support::wait::until;
 
 fn azs(count: usize, further: &str) -> String {
     format!("  num_availability_zones = {count}\n  create_vpc_endpoints = false\n{further}")
@@ -28,8 +28,8 @@ fn position(steps: &[String], step: &str) -> usize {
 
 /// NAT gateways take their time, as on AWS, so that what does not wait for them is done before.
 fn slow(bed: &Bed) {
-    bed.proxy.nat_pending(Duration::from_millis(800));
-    bed.proxy.nat_deleting(Duration::from_millis(400));
+    bed.proxy.nat_pending(Lasts::Looks(6));
+    bed.proxy.nat_deleting(Lasts::Looks(6));
 }
 
 #[test]
@@ -41,18 +41,25 @@ fn a_nat_gateway_that_somebody_deleted_returns_with_its_address_and_another_serv
     let good = bed.picture();
     // Through the proxy, which frees the address as AWS does.
     bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
-    slow(&bed);
     let plan = bed.workspace.plan(&[]);
     assert!(plan.code == 2 && !plan.says("without a way out"), "{plan}");
-    bed.apply();
+    bed.proxy.nat_pending(Lasts::UntilSet);
+    std::thread::scope(|scope| {
+        // The new one is pending until the table leads to the other, and is then looked at twice more.
+        scope.spawn(|| {
+            bed.proxy.wait_for("ReplaceRoute", 1);
+            let looks = bed.proxy.succeeded("DescribeNatGateways");
+            bed.proxy.wait_for("DescribeNatGateways", looks + 2);
+            assert_eq!(bed.proxy.count("ReplaceRoute"), 1, "the table leads back to a pending gateway");
+            bed.proxy.nat_pending(Lasts::NOT_AT_ALL);
+        });
+        bed.apply();
+    });
     let steps = steps(&bed);
     let aside = position(&steps, &format!("ReplaceRoute {table} {other}"));
     let made = position(&steps, &format!("CreateNatGateway {address}"));
     let back = position(&steps, &format!("ReplaceRoute {table} {}", bed.id("nat_gateway.0")));
     assert!(aside < back && made < back && steps.len() == 3, "{steps:#?}");
-    let calls = bed.proxy.mutations();
-    assert!(calls[aside].ended < Some(calls[back].started), "{calls:#?}");
-    assert!(calls[back].started - calls[aside].started >= Duration::from_millis(700), "the table waits for nothing");
     assert_eq!(bed.picture().lines(), good.lines());
     assert_eq!(bed.attribute("nat_gateway_public_ips"), addresses);
     assert_eq!(bed.id("nat_gateway.1"), other);
@@ -65,10 +72,22 @@ fn an_address_is_taken_again_when_the_nat_gateway_that_somebody_is_deleting_has_
     bed.change(&azs(1, "  num_nat_gateways = 1"));
     let addresses = bed.attribute("nat_gateway_public_ips");
     let good = bed.picture();
-    bed.proxy.nat_deleting(Duration::from_secs(6));
+    bed.proxy.nat_deleting(Lasts::UntilSet);
     bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
     bed.proxy.clear_calls();
-    bed.workspace.apply(&[]).succeeded();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Who waits for the address asks for the gateways that are being deleted.
+            let asks = |record: &Record| {
+                let filters = record.call.filters();
+                record.status == 200 && filters.iter().any(|(name, values)| *name == "state" && values == &["deleting"])
+            };
+            until("the address is waited for", || bed.proxy.count_like(asks) >= 5);
+            assert_eq!(bed.proxy.count("CreateNatGateway"), 0, "the address is still held");
+            bed.proxy.nat_deleting(Lasts::NOT_AT_ALL);
+        });
+        bed.workspace.apply(&[]).succeeded();
+    });
     let made: Vec<u16> = bed
         .proxy
         .mutations()
@@ -77,7 +96,6 @@ fn an_address_is_taken_again_when_the_nat_gateway_that_somebody_is_deleting_has_
         .map(|record| record.status)
         .collect();
     assert_eq!(made, [200], "it is not tried before the address is free: {:#?}", steps(&bed));
-    bed.proxy.nat_deleting(Duration::ZERO);
     bed.workspace.assert_nothing_to_do();
     assert_eq!(bed.picture().lines(), good.lines());
     assert_eq!(bed.attribute("nat_gateway_public_ips"), addresses);

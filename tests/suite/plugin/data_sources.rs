@@ -6,7 +6,8 @@ use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
 use tonic::transport::Channel;
 
-use super::{connected, dynamic, path, summaries, value};
+use super::doors::Acme;
+use super::{connected, connected_to, dynamic, path, summaries, value};
 
 /// A data block with all attributes present.
 fn door(name: impl Into<Value>, given: &[(&str, Value)]) -> Value {
@@ -89,16 +90,14 @@ async fn a_look_that_fails_gives_no_state_and_the_next_one_is_answered() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_look_ends_when_terraform_asks_the_provider_to_stop() {
-    let (_process, terraform) = connected().await;
+    let acme = Acme::default();
+    let (_process, mut terraform) = connected_to(acme.clone()).await;
     let reading = tokio::spawn({
         let mut terraform = terraform.clone();
         async move { read(&mut terraform, &door("slow", &[])).await }
     });
-    // The call may not have begun yet when the first one to stop comes.
-    let mut stopping = terraform;
-    while !reading.is_finished() {
-        stopping.stop_provider(pb::stop_provider::Request {}).await.unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
+    acme.diary.until("a slow look begins").await;
+    assert!(!reading.is_finished());
+    terraform.stop_provider(pb::stop_provider::Request {}).await.unwrap();
     assert_eq!(summaries(&reading.await.unwrap().diagnostics), [(Severity::Error, "Stopped")]);
 }

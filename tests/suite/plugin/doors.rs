@@ -1,28 +1,53 @@
 //! A provider of doors, which does what the tests of the protocol need: it succeeds, fails, panics and waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use fgw::plugin::{
     ApplyRequest, ApplyResponse, Attribute, AttributePath, AttributeType, Check, DataRequest, DataResponse, DataSource,
     Diagnostics, Function, ImportResponse, Misuse, Nesting, Parameter, PlanRequest, PlanResponse, Provider,
     ReadRequest, ReadResponse, Resource, Schema, Signature, Type, Value,
 };
+use tokio::sync::{Notify, watch};
+
+use crate::support::wait;
 
 /// The provider.
-pub(super) struct Acme;
+#[derive(Clone, Default)]
+pub(super) struct Acme {
+    pub(super) diary: Diary,
+    /// Lets the door "stubborn" end.
+    pub(super) release: Arc<Notify>,
+}
 
-/// Whether the door "unheard" was told to stop because nobody hears its answer.
-pub(super) static STOPPED_UNHEARD: AtomicBool = AtomicBool::new(false);
+/// What work has done, in order, for tests that wait for it.
+#[derive(Clone, Default)]
+pub(super) struct Diary(Arc<watch::Sender<Vec<&'static str>>>);
 
 /// Its one resource. What a door does depends on its name.
-struct Door;
+struct Door(Acme);
 
 /// Its one data source. What looking finds depends on the door's name.
-struct Look;
+struct Look(Acme);
 
 /// Its one function. What measuring does depends on what is measured.
 struct Measure;
+
+impl Diary {
+    fn note(&self, entry: &'static str) {
+        self.0.send_modify(|entries| entries.push(entry));
+    }
+
+    pub(super) fn has(&self, entry: &str) -> bool {
+        self.0.borrow().contains(&entry)
+    }
+
+    /// Waits for an entry.
+    pub(super) async fn until(&self, entry: &str) {
+        let mut entries = self.0.subscribe();
+        let comes = entries.wait_for(|entries| entries.contains(&entry));
+        wait::output(entry, comes).await.expect("the sender is here");
+    }
+}
 
 #[async_trait::async_trait]
 impl Provider for Acme {
@@ -32,11 +57,11 @@ impl Provider for Acme {
     }
 
     fn resources(&self) -> Vec<Arc<dyn Resource>> {
-        vec![Arc::new(Door)]
+        vec![Arc::new(Door(self.clone()))]
     }
 
     fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
-        vec![Arc::new(Look)]
+        vec![Arc::new(Look(self.clone()))]
     }
 
     fn functions(&self) -> Vec<Arc<dyn Function>> {
@@ -94,6 +119,7 @@ impl DataSource for Look {
         state.set("id", Value::from("door-1"));
         match request.config.get("name").as_str().unwrap_or_default() {
             "slow" => {
+                self.0.diary.note("a slow look begins");
                 request.stop.cancelled().await;
                 diagnostics.error("Stopped", "Nobody looked.");
             }
@@ -207,14 +233,22 @@ impl Resource for Door {
         let mut diagnostics = Diagnostics::default();
         match request.planned.get("name").as_str().unwrap_or_default() {
             "slow" => {
+                self.0.diary.note("slow work begins");
                 request.stop.cancelled().await;
                 diagnostics.error("Stopped", "The door stands without a handle.");
             }
             "unheard" => {
+                self.0.diary.note("unheard work begins");
                 request.stop.cancelled().await;
-                STOPPED_UNHEARD.store(request.unheard.is_cancelled(), Ordering::SeqCst);
+                self.0.diary.note(if request.unheard.is_cancelled() { "nobody hears it" } else { "somebody hears it" });
             }
-            "never finished" => std::future::pending().await,
+            "stubborn" => {
+                self.0.diary.note("stubborn work begins");
+                request.stop.cancelled().await;
+                self.0.diary.note("stubborn work is told to stop");
+                self.0.release.notified().await;
+                self.0.diary.note("stubborn work ends");
+            }
             "panic" => panic!("the frame broke"),
             "panic half way" => {
                 let reached = state.clone();

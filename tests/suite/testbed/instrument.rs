@@ -1,71 +1,98 @@
 //! Throttling, newborns and deletions that are refused for a while.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::support::emulator::Account;
+use crate::support::http;
 use crate::support::proxy::Proxy;
-
-const A_WHILE: Duration = Duration::from_millis(700);
+use crate::support::proxy::lasts::Lasts;
+use crate::support::wait::until;
 
 fn code(proxy: &Proxy, service: &str, method: &str, arguments: Value) -> String {
     proxy.try_boto(service, method, arguments).map_or_else(|error| error.code, |_| "done".to_owned())
 }
 
+/// The answers to this many calls.
+fn codes(count: usize, call: impl Fn() -> String) -> Vec<String> {
+    (0..count).map(|_| call()).collect()
+}
+
 #[test]
 fn each_action_of_ec2_has_a_bucket_of_its_own_that_fills_again() {
     let proxy = Proxy::moto();
-    proxy.throttle();
+    proxy.throttle_with_stopped_clock();
     let delete = || code(&proxy, "ec2", "delete_nat_gateway", json!({ "NatGatewayId": "nat-00000000000000001" }));
-    for _ in 0..10 {
-        assert_eq!(delete(), "NatGatewayNotFound");
-    }
+    assert_eq!(codes(10, delete), ["NatGatewayNotFound"; 10]);
     assert_eq!(delete(), "RequestLimitExceeded");
     assert_eq!(proxy.calls().last().map(|call| (call.status, call.injected)), Some((503, true)));
     assert_eq!(code(&proxy, "ec2", "describe_vpcs", json!({})), "done");
-    std::thread::sleep(Duration::from_millis(1100));
-    assert_eq!(delete(), "NatGatewayNotFound");
+    proxy.advance(Duration::from_millis(900));
+    assert_eq!(delete(), "RequestLimitExceeded", "one call a second");
+    proxy.advance(Duration::from_millis(1100));
+    assert_eq!(codes(3, delete), ["NatGatewayNotFound", "NatGatewayNotFound", "RequestLimitExceeded"]);
+}
+
+#[test]
+fn the_clock_of_the_buckets_runs_by_itself_unless_it_is_stopped() {
+    let proxy = Proxy::moto();
+    proxy.throttle();
+    let delete = || code(&proxy, "ec2", "delete_nat_gateway", json!({ "NatGatewayId": "nat-00000000000000001" }));
+    codes(15, delete);
+    until("the bucket has filled again", || delete() == "NatGatewayNotFound");
 }
 
 #[test]
 fn api_gateway_has_one_bucket_for_all_calls_and_one_for_each_change_of_a_domain() {
     let proxy = Proxy::ministack();
-    proxy.throttle();
+    proxy.throttle_with_stopped_clock();
     let delete = || code(&proxy, "apigatewayv2", "delete_domain_name", json!({ "DomainName": "a.example.com" }));
+    let list = || code(&proxy, "apigatewayv2", "get_apis", json!({}));
     assert_eq!((delete(), delete()), ("NotFoundException".into(), "TooManyRequestsException".into()));
-    let codes: Vec<String> = (0..60).map(|_| code(&proxy, "apigatewayv2", "get_apis", json!({}))).collect();
-    assert!(codes[..30].iter().all(|code| code == "done"), "{codes:?}");
-    assert!(codes.iter().any(|code| code == "TooManyRequestsException"), "{codes:?}");
-    let records: Vec<String> = (0..8).map(|_| code(&proxy, "route53", "list_hosted_zones", json!({}))).collect();
-    assert_eq!((records[0].as_str(), records[7].as_str()), ("done", "Throttling"));
+    assert_eq!(codes(39, list), ["done"; 39], "the first deletion has taken one of forty, and the second none");
+    assert_eq!(list(), "TooManyRequestsException");
+    proxy.advance(Duration::from_secs(1));
+    assert_eq!(codes(10, list), ["done"; 10]);
+    assert_eq!((list(), delete()), ("TooManyRequestsException".into(), "TooManyRequestsException".into()));
+    proxy.advance(Duration::from_secs(30));
+    assert_eq!(delete(), "NotFoundException");
+    let records = codes(6, || code(&proxy, "route53", "list_hosted_zones", json!({})));
+    assert_eq!(records, ["done", "done", "done", "done", "done", "Throttling"]);
 }
 
 #[test]
 fn a_newborn_of_ec2_is_not_found_missing_in_lists_and_of_no_use_until_it_is_known() {
     let proxy = Proxy::moto();
-    proxy.newborns_hidden_for(A_WHILE);
+    proxy.hide_newborns(Lasts::Looks(2));
     let vpc = proxy.boto("ec2", "create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }))["Vpc"]["VpcId"].clone();
     let by_id = || code(&proxy, "ec2", "describe_vpcs", json!({ "VpcIds": [vpc] }));
-    let listed = || {
+    let count = |method: &str, list: &str| {
         let filter = json!({ "Filters": [{ "Name": "vpc-id", "Values": [vpc] }] });
-        let count = |method: &str, list: &str| proxy.boto("ec2", method, filter.clone())[list].as_array().map(Vec::len);
-        (count("describe_vpcs", "Vpcs"), count("describe_network_acls", "NetworkAcls"))
+        proxy.boto("ec2", method, filter)[list].as_array().map(Vec::len)
     };
     let subnet = json!({ "VpcId": vpc, "CidrBlock": "10.0.0.0/24" });
     assert_eq!(code(&proxy, "ec2", "create_subnet", subnet.clone()), "InvalidVpcID.NotFound");
-    assert_eq!((by_id().as_str(), listed()), ("InvalidVpcID.NotFound", (Some(0), Some(0))));
-    std::thread::sleep(A_WHILE);
+    assert_eq!(by_id(), "InvalidVpcID.NotFound");
     assert_eq!(by_id(), "done");
+    let acls = || count("describe_network_acls", "NetworkAcls");
+    assert_eq!([acls(), acls(), acls()], [Some(0), Some(0), Some(1)], "what comes with a VPC is known later");
     let subnet = proxy.boto("ec2", "create_subnet", subnet)["Subnet"]["SubnetId"].clone();
-    std::thread::sleep(A_WHILE);
-    assert_eq!(listed(), (Some(1), Some(1)));
+    let listed = || count("describe_subnets", "Subnets");
+    assert_eq!([listed(), listed(), listed()], [Some(0), Some(0), Some(1)]);
+    assert_eq!(count("describe_vpcs", "Vpcs"), Some(1));
+
     let table = proxy.boto("ec2", "create_route_table", json!({ "VpcId": vpc }))["RouteTable"]["RouteTableId"].clone();
+    let by_table = || code(&proxy, "ec2", "describe_route_tables", json!({ "RouteTableIds": [table] }));
+    assert_eq!(codes(3, by_table), ["InvalidRouteTableID.NotFound", "InvalidRouteTableID.NotFound", "done"]);
     let gateway =
         proxy.boto("ec2", "create_internet_gateway", json!({}))["InternetGateway"]["InternetGatewayId"].clone();
     let attach = json!({ "InternetGatewayId": gateway, "VpcId": vpc });
-    assert_eq!(code(&proxy, "ec2", "attach_internet_gateway", attach.clone()), "InvalidInternetGatewayID.NotFound");
-    std::thread::sleep(A_WHILE);
-    proxy.boto("ec2", "attach_internet_gateway", attach.clone());
+    let attached = codes(3, || code(&proxy, "ec2", "attach_internet_gateway", attach.clone()));
+    assert_eq!(attached, ["InvalidInternetGatewayID.NotFound", "InvalidInternetGatewayID.NotFound", "done"]);
+    assert_eq!(code(&proxy, "ec2", "detach_internet_gateway", attach), "Gateway.NotAttached");
+
     let route = json!({ "RouteTableId": table, "DestinationCidrBlock": "0.0.0.0/0", "GatewayId": gateway });
     proxy.boto("ec2", "create_route", route.clone());
     let association = proxy.boto("ec2", "associate_route_table", json!({ "RouteTableId": table, "SubnetId": subnet }));
@@ -76,10 +103,8 @@ fn a_newborn_of_ec2_is_not_found_missing_in_lists_and_of_no_use_until_it_is_know
     };
     assert_eq!(parts(), (Some(1), Some(0)));
     assert_eq!(code(&proxy, "ec2", "replace_route", route.clone()), "InvalidParameterValue");
-    assert_eq!(code(&proxy, "ec2", "detach_internet_gateway", attach), "Gateway.NotAttached");
     let again = json!({ "AssociationId": association["AssociationId"], "RouteTableId": table });
     assert_eq!(code(&proxy, "ec2", "replace_route_table_association", again), "InvalidAssociationID.NotFound");
-    std::thread::sleep(A_WHILE);
     assert_eq!(parts(), (Some(2), Some(1)));
     assert_eq!(code(&proxy, "ec2", "replace_route", route), "done");
 }
@@ -88,7 +113,7 @@ fn a_newborn_of_ec2_is_not_found_missing_in_lists_and_of_no_use_until_it_is_know
 fn a_newborn_of_a_gateway_is_not_found_missing_in_lists_and_of_no_use_until_it_is_known() {
     let proxy = Proxy::ministack();
     proxy.account().create_function("f", "def handler(event, context):\n    return {}\n");
-    proxy.newborns_hidden_for(A_WHILE);
+    proxy.hide_newborns(Lasts::Looks(3));
     let api = proxy.boto("apigatewayv2", "create_api", json!({ "Name": "a", "ProtocolType": "HTTP" }))["ApiId"].clone();
     let stage = json!({ "ApiId": api, "StageName": "$default" });
     assert_eq!(code(&proxy, "apigatewayv2", "get_api", json!({ "ApiId": api })), "NotFoundException");
@@ -98,30 +123,93 @@ fn a_newborn_of_a_gateway_is_not_found_missing_in_lists_and_of_no_use_until_it_i
         "FunctionName": "f", "StatementId": "s", "Action": "lambda:InvokeFunction", "Principal": "apigateway.amazonaws.com",
     });
     proxy.boto("lambda", "add_permission", permission);
-    let policy = || code(&proxy, "lambda", "get_policy", json!({ "FunctionName": "f" }));
-    assert_eq!(policy(), "ResourceNotFoundException");
+    let policies = codes(4, || code(&proxy, "lambda", "get_policy", json!({ "FunctionName": "f" })));
+    let missing = "ResourceNotFoundException";
+    assert_eq!(policies, [missing, missing, missing, "done"]);
     proxy.boto("logs", "create_log_group", json!({ "logGroupName": "/g" }));
-    let retention = json!({ "logGroupName": "/g", "retentionInDays": 7 });
-    assert_eq!(code(&proxy, "logs", "put_retention_policy", retention.clone()), "ResourceNotFoundException");
+    let retention = || {
+        let retention = json!({ "logGroupName": "/g", "retentionInDays": 7 });
+        code(&proxy, "logs", "put_retention_policy", retention)
+    };
+    assert_eq!(codes(2, retention), [missing, missing]);
     assert_eq!(proxy.boto("logs", "describe_log_groups", json!({}))["logGroups"], json!([]));
-    std::thread::sleep(A_WHILE);
-    assert_eq!((policy().as_str(), code(&proxy, "logs", "put_retention_policy", retention).as_str()), ("done", "done"));
+    assert_eq!(retention(), "done");
     proxy.boto("apigatewayv2", "create_stage", stage.clone());
     assert_eq!(proxy.boto("apigatewayv2", "get_stages", json!({ "ApiId": api }))["Items"], json!([]));
     assert_eq!(code(&proxy, "apigatewayv2", "get_stage", stage.clone()), "NotFoundException");
-    std::thread::sleep(A_WHILE);
+    proxy.hide_newborns(Lasts::NOT_AT_ALL);
     assert_eq!(code(&proxy, "apigatewayv2", "get_stage", stage), "done");
 }
 
 #[test]
 fn a_deletion_is_refused_for_a_while_that_begins_with_its_first_attempt() {
     let proxy = Proxy::moto();
-    proxy.in_use_for("DeleteVpc", A_WHILE);
+    proxy.in_use("DeleteVpc", Lasts::Looks(2));
     let vpc = proxy.boto("ec2", "create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }))["Vpc"]["VpcId"].clone();
-    std::thread::sleep(A_WHILE);
     let delete = || code(&proxy, "ec2", "delete_vpc", json!({ "VpcId": vpc }));
-    assert_eq!(delete(), "DependencyViolation");
+    assert_eq!(codes(2, delete), ["DependencyViolation"; 2]);
     assert!(proxy.calls().last().is_some_and(|call| call.injected));
-    std::thread::sleep(A_WHILE);
     assert_eq!(delete(), "done");
+}
+
+/// A call of EC2 without boto3, which makes one call at a time.
+fn ec2(port: u16, account: &str, action: &str) -> String {
+    let scope = "AWS4-HMAC-SHA256 Credential=1/20260101/us-east-1/ec2/aws4_request, SignedHeaders=host, Signature=0";
+    let request = http::Request::new(port, "POST", "/")
+        .header("authorization", scope)
+        .header("x-moto-account-id", account)
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(&format!("Action={action}&Version=2016-11-15"));
+    let answer = request.send().expect("there is an answer");
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.body
+}
+
+const CREATE: &str = "CreateVpc&CidrBlock=10.0.0.0%2F16";
+
+/// How many VPCs an account has, asked past the proxy.
+fn vpcs(account: &Account) -> usize {
+    ec2(account.emulator.port, &account.id, "DescribeVpcs").matches("<vpcId>").count()
+}
+
+#[test]
+fn while_aws_stands_still_nothing_is_answered() {
+    let proxy = Proxy::moto();
+    let before = vpcs(proxy.account());
+    proxy.stand_still_when(1, |record| record.call.action == "CreateVpc" && record.worked.is_some());
+    std::thread::scope(|scope| {
+        let creation = scope.spawn(|| ec2(proxy.port(), "", CREATE));
+        until("the moment has come", || proxy.stands_still());
+        let other = scope.spawn(|| ec2(proxy.port(), "", CREATE));
+        until("another call has come", || proxy.count("CreateVpc") == 2);
+        assert_eq!(vpcs(proxy.account()), before + 1, "one is done");
+        assert!(
+            proxy.calls().iter().all(|call| call.ended.is_none()) && !creation.is_finished() && !other.is_finished()
+        );
+        proxy.finish_calls();
+        assert!(!proxy.stands_still() && proxy.calls().iter().all(|call| call.ended.is_some()));
+    });
+    assert_eq!(vpcs(proxy.account()), before + 2);
+    assert_eq!(proxy.calls().len(), 2, "the fence is no call");
+}
+
+#[test]
+fn a_witness_looks_after_each_change_and_before_the_next() {
+    let proxy = Proxy::moto();
+    let before = vpcs(proxy.account());
+    let (account, seen) = (proxy.account().clone(), Arc::<Mutex<Vec<usize>>>::default());
+    let note = Arc::clone(&seen);
+    let witness = proxy.after_each_change(move |call| {
+        assert_eq!(call.action, "CreateVpc");
+        note.lock().expect("no panic").push(vpcs(&account));
+    });
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| ec2(proxy.port(), "", CREATE));
+        }
+    });
+    ec2(proxy.port(), "", "DescribeVpcs");
+    drop(witness);
+    ec2(proxy.port(), "", CREATE);
+    assert_eq!(*seen.lock().expect("no panic"), [before + 1, before + 2, before + 3]);
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::call::Call;
 use super::lock;
@@ -11,12 +11,30 @@ use super::message::Reply;
 
 /// Off until a test wants it.
 #[derive(Debug, Default)]
-pub(super) struct Throttle(Mutex<Option<HashMap<String, Bucket>>>);
+pub(super) struct Throttle(Mutex<Option<Rates>>);
+
+#[derive(Debug)]
+struct Rates {
+    clock: Clock,
+    buckets: HashMap<String, Bucket>,
+}
+
+/// What fills the buckets.
+#[derive(Clone, Copy, Debug)]
+enum Clock {
+    Running {
+        since: Instant,
+    },
+    /// Only the test moves it, so that buckets hold the same number of tokens on every machine.
+    Stopped {
+        at: Duration,
+    },
+}
 
 #[derive(Debug)]
 struct Bucket {
     tokens: f64,
-    filled: Instant,
+    filled: Duration,
 }
 
 /// A bucket that a call takes one token from.
@@ -28,21 +46,47 @@ struct Limit {
     per_second: f64,
 }
 
+impl Clock {
+    fn now(self) -> Duration {
+        match self {
+            Self::Running { since } => since.elapsed(),
+            Self::Stopped { at } => at,
+        }
+    }
+}
+
 impl Throttle {
     /// Begins with full buckets.
     pub(super) fn start(&self) {
-        *lock(&self.0) = Some(HashMap::new());
+        self.start_with(Clock::Running { since: Instant::now() });
+    }
+
+    /// The same with a clock that stands still.
+    pub(super) fn start_stopped(&self) {
+        self.start_with(Clock::Stopped { at: Duration::ZERO });
+    }
+
+    /// Moves a clock that stands still.
+    pub(super) fn advance(&self, by: Duration) {
+        match &mut lock(&self.0).as_mut().expect("it was started").clock {
+            Clock::Stopped { at } => *at += by,
+            Clock::Running { .. } => panic!("the clock runs by itself"),
+        }
+    }
+
+    fn start_with(&self, clock: Clock) {
+        *lock(&self.0) = Some(Rates { clock, buckets: HashMap::new() });
     }
 
     /// AWS's refusal, if a bucket of the call is empty. A refused call takes nothing.
     pub(super) fn before(&self, call: &Call) -> Option<Reply> {
         let mut throttle = lock(&self.0);
-        let buckets = throttle.as_mut()?;
-        let (limits, now) = (limits(call), Instant::now());
+        let Rates { clock, buckets } = throttle.as_mut()?;
+        let (limits, now) = (limits(call), clock.now());
         for limit in &limits {
             let full = || Bucket { tokens: limit.burst, filled: now };
             let bucket = buckets.entry(limit.bucket.clone()).or_insert_with(full);
-            let refill = now.duration_since(bucket.filled).as_secs_f64() * limit.per_second;
+            let refill = now.saturating_sub(bucket.filled).as_secs_f64() * limit.per_second;
             (bucket.tokens, bucket.filled) = ((bucket.tokens + refill).min(limit.burst), now);
             if bucket.tokens < 1.0 {
                 return Some(refusal(call));

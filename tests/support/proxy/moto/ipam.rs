@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use crate::support::proxy::call::Call;
+use crate::support::proxy::lasts::{Begun, Lasts};
 use crate::support::proxy::lock;
 use crate::support::proxy::message::{Message, Reply};
 use crate::support::proxy::xml::Element;
@@ -25,7 +25,7 @@ pub(in crate::support::proxy) struct Ipam(Mutex<Pools>);
 #[derive(Debug, Default)]
 struct Pools {
     /// How long the range of a deleted VPC stays with it; on AWS up to half an hour.
-    releasing: Duration,
+    releasing: Lasts,
     given: Vec<Allocation>,
     /// The associations of IPv6 ranges that came from a pool.
     ipv6: BTreeSet<String>,
@@ -37,17 +37,17 @@ struct Allocation {
     range: ipnet::Ipv4Net,
     /// None until the answer to its creation has named the VPC.
     vpc: Option<String>,
-    released: Option<Instant>,
+    released: Option<Begun>,
 }
 
 impl Pools {
     fn settle(&mut self) {
-        self.given.retain(|it| it.released.is_none_or(|at| Instant::now() < at));
+        self.given.retain(|it| it.released.as_ref().is_none_or(|released| released.goes_on(self.releasing)));
     }
 }
 
 impl Ipam {
-    pub(in crate::support::proxy) fn set_releasing(&self, releasing: Duration) {
+    pub(in crate::support::proxy) fn set_releasing(&self, releasing: Lasts) {
         lock(&self.0).releasing = releasing;
     }
 
@@ -93,9 +93,8 @@ impl Ipam {
 
     pub(super) fn deleted(&self, call: &Call) {
         let mut pools = lock(&self.0);
-        let at = Instant::now() + pools.releasing;
         for it in pools.given.iter_mut().filter(|it| it.vpc.as_deref() == Some(call.param("VpcId"))) {
-            it.released = Some(at);
+            it.released = Some(Begun::now());
         }
     }
 
@@ -151,9 +150,12 @@ impl Ipam {
             })
         };
         let mut items = String::new();
-        for it in pools.given.iter().filter(|it| it.pool == call.param("IpamPoolId")) {
+        for it in pools.given.iter_mut().filter(|it| it.pool == call.param("IpamPoolId")) {
             let vpc = it.vpc.as_deref().unwrap_or_default();
             if wanted(vpc) {
+                if let Some(released) = &mut it.released {
+                    released.shown();
+                }
                 items += &format!(
                     "<item><cidr>{}</cidr><ipamPoolAllocationId>ipam-pool-alloc-1</ipamPoolAllocationId>\
                      <resourceId>{vpc}</resourceId><resourceType>vpc</resourceType></item>",

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use super::{done, without_filters};
 use crate::support::proxy::call::Call;
+use crate::support::proxy::lasts::{Begun, Lasts};
 use crate::support::proxy::lock;
 use crate::support::proxy::message::{Message, Reply};
 use crate::support::proxy::upstream::Upstream;
@@ -17,8 +17,8 @@ pub(in crate::support::proxy) struct Nats(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    pending: Duration,
-    deleting: Duration,
+    pending: Lasts,
+    deleting: Lasts,
     made: usize,
     failures: BTreeMap<usize, Failure>,
     known: HashMap<String, Life>,
@@ -29,8 +29,8 @@ struct State {
 
 #[derive(Clone, Debug)]
 struct Life {
-    created: Instant,
-    deleted: Option<Instant>,
+    created: Begun,
+    deleted: Option<Begun>,
     failure: Option<Failure>,
 }
 
@@ -41,12 +41,12 @@ struct Failure {
 }
 
 impl Nats {
-    pub(in crate::support::proxy) fn set_pending(&self, duration: Duration) {
-        lock(&self.0).pending = duration;
+    pub(in crate::support::proxy) fn set_pending(&self, pending: Lasts) {
+        lock(&self.0).pending = pending;
     }
 
-    pub(in crate::support::proxy) fn set_deleting(&self, duration: Duration) {
-        lock(&self.0).deleting = duration;
+    pub(in crate::support::proxy) fn set_deleting(&self, deleting: Lasts) {
+        lock(&self.0).deleting = deleting;
     }
 
     pub(in crate::support::proxy) fn fail(&self, nth: usize, code: &str, message: &str) {
@@ -127,7 +127,7 @@ impl Nats {
             let number = state.made;
             let failure = state.failures.remove(&number).or(failure);
             state.assign(&id, call.param("SecondaryPrivateIpAddressCount"));
-            state.known.insert(id, Life { created: Instant::now(), deleted: None, failure });
+            state.known.insert(id, Life { created: Begun::now(), deleted: None, failure });
         }
         self.rewrite(nat);
         // The answer comes before any work: even a gateway that fails at once is first pending.
@@ -143,6 +143,7 @@ impl Nats {
         if let Some(set) = root.child_mut("natGatewaySet") {
             for nat in &mut set.children {
                 self.rewrite(nat);
+                self.count_look(nat);
             }
             let filters = call.filters();
             set.children.retain(|nat| filters.iter().all(|(name, values)| passes(nat, name, values)));
@@ -161,9 +162,9 @@ impl Nats {
         let id = call.param("NatGatewayId");
         {
             let mut state = lock(&self.0);
-            let now = Instant::now();
-            let life = state.known.entry(id.to_owned()).or_insert(Life { created: now, deleted: None, failure: None });
-            life.deleted.get_or_insert(now);
+            let unknown = || Life { created: Begun::now(), deleted: None, failure: None };
+            let life = state.known.entry(id.to_owned()).or_insert_with(unknown);
+            life.deleted.get_or_insert_with(Begun::now);
         }
         let found = emulator.describe(message, "DescribeNatGateways", &[("NatGatewayId.1", id)]).await?;
         for address in found.items("natGatewaySet").iter().flat_map(|nat| nat.items("natGatewayAddressSet")) {
@@ -221,14 +222,21 @@ impl Nats {
         let state = lock(&self.0);
         let raw = nat.text_of("state");
         let Some(life) = state.known.get(nat.text_of("natGatewayId")) else { return raw.to_owned() };
-        let shown = match life.deleted {
-            Some(deleted) if deleted.elapsed() < state.deleting => "deleting",
+        let shown = match &life.deleted {
+            Some(deleted) if deleted.goes_on(state.deleting) => "deleting",
             Some(_) => "deleted",
-            None if life.created.elapsed() < state.pending => "pending",
+            None if life.created.goes_on(state.pending) => "pending",
             None if life.failure.is_some() => "failed",
             None => raw,
         };
         shown.to_owned()
+    }
+
+    /// A description tells of a state that ends after some looks, or would if no filter left it out.
+    fn count_look(&self, nat: &Element) {
+        if let Some(life) = lock(&self.0).known.get_mut(nat.text_of("natGatewayId")) {
+            life.deleted.as_mut().unwrap_or(&mut life.created).shown();
+        }
     }
 
     /// State, failure, and the members of an address that moto leaves out.

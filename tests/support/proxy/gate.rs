@@ -1,0 +1,57 @@
+//! A moment at which AWS stands still: no call is carried out or answered any more until the test opens the gate again.
+
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Mutex;
+
+use tokio::sync::watch;
+
+use super::lock;
+use super::log::Log;
+
+/// Every call passes it twice: before it is carried out, and before it is answered.
+#[derive(Default)]
+pub(super) struct Gate {
+    closed: watch::Sender<bool>,
+    moment: Mutex<Option<Box<Moment>>>,
+}
+
+type Moment = dyn Fn(&Log) -> bool + Send;
+
+impl Gate {
+    pub(super) fn close(&self) {
+        self.closed.send_replace(true);
+    }
+
+    /// Closes it as soon as this holds of the log.
+    pub(super) fn close_when(&self, moment: impl Fn(&Log) -> bool + Send + 'static) {
+        *lock(&self.moment) = Some(Box::new(moment));
+    }
+
+    pub(super) fn open(&self) {
+        *lock(&self.moment) = None;
+        self.closed.send_replace(false);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        *self.closed.borrow()
+    }
+
+    /// Something was added to the log.
+    pub(super) fn logged(&self, log: &Log) {
+        if lock(&self.moment).as_ref().is_some_and(|moment| moment(log)) {
+            self.close();
+        }
+    }
+
+    /// Waits while it is closed.
+    pub(super) async fn pass(&self) {
+        let mut closed = self.closed.subscribe();
+        closed.wait_for(|closed| !closed).await.expect("the gate is dropped after the calls");
+    }
+}
+
+impl Debug for Gate {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str(if self.is_closed() { "closed" } else { "open" })
+    }
+}
