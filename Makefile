@@ -41,7 +41,7 @@ ifeq ($(ONLY),)
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo test --locked --lib
 else
-	@$(call some_test,--lib --test tidy,the unit tests)
+	@$(call some_test,--lib --test tidy,the library or of tidy)
 	cargo test --locked --lib --test tidy -- $(ONLY)
 endif
 
