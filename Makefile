@@ -1,9 +1,13 @@
 # The targets that provider authors know, as far as there is something for them to do.
 #
-# Variables: TERRAFORM=tofu, PYTHON=python3.12 (other programs), TOFU=PATH (see test), FGW_VENV=DIR (another Python
-# environment), FGW_BINARY=PATH and KEEP=1 (see demo), PROFILE=release and INSTALL_DIR=DIR (see install), GPG_KEY=ID,
-# TARGET=TRIPLE and more (see package; scripts/package.py names them all), FGW_BENCH_AWS_PROVIDER=DIR,
-# ONLY=network,gateway, RUNS=5, TRY=1 and FGW_BINARY=PATH (see bench, and benches/topologies.rs).
+# Variables: TERRAFORM=tofu, PYTHON=python3.12 (other programs), ONLY=network::leaving (see check and test), TOFU=PATH (see
+# test), FGW_VENV=DIR (another Python environment), FGW_BINARY=PATH and KEEP=1 (see demo), PROFILE=release and
+# INSTALL_DIR=DIR (see install), GPG_KEY=ID, TARGET=TRIPLE and more (see package; scripts/package.py names them all),
+# FGW_BENCH_AWS_PROVIDER=DIR, ONLY=network,gateway, RUNS=5, TRY=1 and FGW_BINARY=PATH (see bench, and
+# benches/topologies.rs).
+#
+# ONLY has two meanings: for check and test a part of the paths of tests, such as network::leaving, and for bench the parts
+# of the benchmark, such as network,gateway.
 
 PROFILE ?= dev
 INSTALL_DIR ?= $(HOME)/.local/share/terraform-provider-fgw
@@ -12,7 +16,7 @@ TOFU ?= tofu
 export TERRAFORM
 
 .DEFAULT_GOAL := help
-.PHONY: help build install lint fmt docs test torture bench package package-sums package-test deny
+.PHONY: help build install check lint fmt docs test torture bench package package-sums package-test deny
 .PHONY: demo demo-end clean-venv
 
 help: ## Show the targets
@@ -25,10 +29,24 @@ build: ## Build the provider (the first time 6 to 8 minutes on 2 cores, later se
 install: build ## Copy the provider to INSTALL_DIR and print what makes Terraform use it
 	@scripts/install.sh "$(PROFILE)" "$(INSTALL_DIR)"
 
-lint: ## Check format, lints and examples; changes nothing
-	@scripts/prerequisites.sh cargo python terraform >/dev/null
+# A filter that matches no test would pass. The argument says which tests cargo builds.
+some_test = cargo test --locked --quiet $(1) -- --list $(ONLY) | grep ': test$$' >/dev/null || \
+    { echo "no test of $(2) has $(ONLY) in its path" >&2; exit 1; }
+
+check: ## Check Rust without Terraform: format, source tree, clippy, unit tests; ONLY=PATH runs these unit tests alone
+	@scripts/prerequisites.sh cargo
+ifeq ($(ONLY),)
 	cargo fmt --check
+	cargo test --locked --quiet --package tidy
 	cargo clippy --locked --all-targets -- -D warnings
+	cargo test --locked --lib
+else
+	@$(call some_test,--lib --test tidy,the library or of tidy)
+	cargo test --locked --lib --test tidy -- $(ONLY)
+endif
+
+lint: ## Check Terraform files and scripts; changes nothing
+	@scripts/prerequisites.sh python terraform >/dev/null
 	$(TERRAFORM) fmt -check -diff -recursive examples benches
 	@for script in scripts/*.sh .ci/run; do sh -n "$$script" || exit 1; done
 	@python=$$(scripts/prerequisites.sh python) && for script in scripts/*.py examples/demo/functions/*.py; do \
@@ -44,12 +62,17 @@ docs: ## Write the pages of docs that are made from the schema, the examples, th
 	UPDATE_EXPECT=1 cargo test --locked --test suite docs::
 	UPDATE_EXPECT=1 cargo test --locked --test suite guides::
 
-test: ## Run every test: unit, property, golden, and Terraform (OpenTofu too, if there is a tofu) against two emulators
+test: $(if $(ONLY),,lint) ## Run every test, also those with Terraform (and OpenTofu, if there is a tofu); ONLY=PATH runs these of the suite alone
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
+ifneq ($(ONLY),)
+	@$(call some_test,--test suite,the suite)
+	cargo test --locked --test suite -- $(ONLY)
+else
 	cargo test --locked
 ifeq ($(TERRAFORM),terraform)
 	@if command -v $(TOFU) >/dev/null; then set -x; TERRAFORM=$(TOFU) cargo test --locked --test suite; fi
+endif
 endif
 
 torture: ## Run the campaigns of failures whole (hours), and write what they counted into docs/reliability.md

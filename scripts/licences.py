@@ -42,10 +42,11 @@ class Graph:
         self.packages = {package["id"]: package for package in metadata["packages"]}
         self.nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
         self.root = metadata["resolve"]["root"]
+        self.members = set(metadata["workspace_members"])
 
     def all(self):
-        """Every package, also those that only tests and builds need."""
-        return [self.packages[node] for node in self.nodes]
+        """The provider and every dependency, also those that only tests and builds need."""
+        return [self.packages[node] for node in self.nodes if node == self.root or node not in self.members]
 
     def linked(self):
         """The packages whose code is in the binary, without our own, what builds and tests need, and macros."""

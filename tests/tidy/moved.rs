@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rule::assert_kept;
-use super::scan::scan;
+use super::scan::{is_root, normal, scan};
 use super::tree::{File, tree};
 
 /// The names of all tests of commit 02c1f90, from which 0.2 started, as its test binaries printed them.
@@ -70,4 +70,20 @@ fn no_two_tests_have_the_same_path() {
     let twice = places.iter().filter(|(_, files)| files.len() > 1);
     let twice: Vec<String> = twice.map(|(path, files)| format!("{path} in {}", files.join(" and "))).collect();
     assert_kept("Each test has a path of its own, over all test binaries.", &twice);
+}
+
+/// Cargo does not look for tests by itself here, so a file that no manifest names would never run.
+#[test]
+fn every_test_binary_is_named_in_a_manifest() {
+    let files = tree();
+    let mut built = BTreeSet::new();
+    for manifest in files.iter().filter(|file| file.path.ends_with("Cargo.toml")) {
+        let folder = manifest.path.trim_end_matches("Cargo.toml");
+        let paths = manifest.text.lines().filter_map(|line| line.strip_prefix("path = \"")?.strip_suffix('"'));
+        built.extend(paths.map(|path| normal(&format!("{folder}{path}"))));
+    }
+    let roots = files.iter().filter(|file| is_root(&file.path) && file.path.starts_with("tests/"));
+    let forgotten = roots.filter(|file| !built.contains(&file.path));
+    let forgotten: Vec<String> = forgotten.map(|file| format!("{}: no [[test]] names it", file.path)).collect();
+    assert_kept("Each test binary is a target of a Cargo.toml.", &forgotten);
 }

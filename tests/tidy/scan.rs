@@ -53,7 +53,7 @@ pub(crate) fn scan(files: &[File]) -> Scan {
     scan
 }
 
-fn is_root(path: &str) -> bool {
+pub(crate) fn is_root(path: &str) -> bool {
     match path.strip_prefix("tests/").and_then(|rest| rest.strip_suffix(".rs")) {
         Some(rest) => rest.split_once('/').is_none_or(|(_, rest)| rest == "main"),
         None => ["src/lib.rs", "src/main.rs"].contains(&path),
@@ -166,7 +166,7 @@ fn place(
 }
 
 /// A path without `..`.
-fn normal(path: &str) -> String {
+pub(crate) fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

@@ -87,7 +87,8 @@ fn the_notices_name_every_dependency_in_the_binary_with_the_text_of_its_licence(
     let notices = contents[1]["text"].as_str().expect("a text");
     // What `cargo tree` says is linked into the binary; macros run in the compiler, and are marked by it.
     let tree = Command::new(env!("CARGO"))
-        .args(["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"])
+        .args(["tree", "--locked", "--package", "terraform-provider-fgw", "--edges", "normal,no-proc-macro"])
+        .args(["--prefix", "none", "--format", "{p}"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs this test");

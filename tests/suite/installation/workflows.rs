@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -123,14 +123,14 @@ fn releases_are_made_for_the_platforms_that_deny_toml_looks_at() {
     assert_eq!(released.len(), 4);
 }
 
-/// Runs `make test` with programs that only say how they were called.
-fn make_test(programs: &[&str], variables: &[(&str, &str)]) -> String {
+/// Runs `make test` with programs that only say how they were called; cargo lists `FGW_LISTED` as its tests.
+fn make_test(programs: &[&str], variables: &[(&str, &str)]) -> (Output, String) {
     let directory = directory();
     let log = directory.join("log");
     for program in programs {
         // Written by another process: a file that this one has open for writing, another test's child could hold open.
         let script = format!(
-            "printf '#!/bin/sh\\necho \"{program} $TERRAFORM: $*\" >>{}\\n' >\"$1\" && chmod 755 \"$1\"",
+            "printf '#!/bin/sh\\necho \"{program} $TERRAFORM: $*\" >>{}\\necho \"$FGW_LISTED\"\\n' >\"$1\" && chmod 755 \"$1\"",
             log.display()
         );
         let path = directory.join(program);
@@ -143,6 +143,7 @@ fn make_test(programs: &[&str], variables: &[(&str, &str)]) -> String {
         .env_remove("MAKEFLAGS")
         .env_remove("MAKELEVEL")
         .env_remove("TERRAFORM")
+        .env_remove("ONLY")
         // A tofu of the machine must not be found where none is wanted.
         .env("TOFU", if programs.contains(&"tofu") { "tofu" } else { "no-tofu" })
         .env("PATH", format!("{}:{}", directory.display(), std::env::var("PATH").unwrap_or_default()))
@@ -150,17 +151,36 @@ fn make_test(programs: &[&str], variables: &[(&str, &str)]) -> String {
         .stdin(Stdio::null())
         .output()
         .expect("the tests need make");
-    assert!(ran.status.success(), "{ran:?}");
-    fs::read_to_string(&log).unwrap_or_default()
+    (ran, fs::read_to_string(&log).unwrap_or_default())
 }
 
 #[test]
 fn where_there_is_a_tofu_the_tests_run_with_it_too() {
+    let run = |programs: &[&str], variables: &[(&str, &str)]| {
+        let (ran, log) = make_test(programs, variables);
+        assert!(ran.status.success(), "{ran:?}");
+        log
+    };
     let whole = "test --locked";
-    let terraform_alone = make_test(&["cargo", "terraform"], &[]);
-    assert_eq!(terraform_alone, format!("cargo terraform: {whole}\n"));
-    let both = make_test(&["cargo", "terraform", "tofu"], &[]);
-    assert_eq!(both, format!("cargo terraform: {whole}\ncargo tofu: {whole} --test suite\n"));
-    let tofu_alone = make_test(&["cargo", "tofu"], &[("TERRAFORM", "tofu")]);
-    assert_eq!(tofu_alone, format!("cargo tofu: {whole}\n"));
+    let format = "fmt -check -diff -recursive examples benches";
+    let terraform_alone = run(&["cargo", "terraform"], &[]);
+    assert_eq!(terraform_alone, format!("terraform terraform: {format}\ncargo terraform: {whole}\n"));
+    let both = run(&["cargo", "terraform", "tofu"], &[]);
+    assert_eq!(both, format!("{terraform_alone}cargo tofu: {whole} --test suite\n"));
+    let tofu_alone = run(&["cargo", "tofu"], &[("TERRAFORM", "tofu")]);
+    assert_eq!(tofu_alone, format!("tofu tofu: {format}\ncargo tofu: {whole}\n"));
+}
+
+#[test]
+fn make_test_only_runs_the_named_tests_of_the_suite() {
+    let programs = &["cargo", "terraform", "tofu"];
+    let listed = "cargo terraform: test --locked --quiet --test suite -- --list network::leaving\n";
+    let only = ("ONLY", "network::leaving");
+    let (ran, log) = make_test(programs, &[only, ("FGW_LISTED", "network::leaving::a_test: test")]);
+    assert!(ran.status.success(), "{ran:?}");
+    assert_eq!(log, format!("{listed}cargo terraform: test --locked --test suite -- network::leaving\n"));
+    let (ran, log) = make_test(programs, &[only, ("FGW_LISTED", "0 tests, 0 benchmarks")]);
+    assert!(!ran.status.success(), "{ran:?}");
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("no test of the suite has network::leaving in its path"));
+    assert_eq!(log, listed);
 }
