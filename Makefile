@@ -14,6 +14,8 @@ INSTALL_DIR ?= $(HOME)/.local/share/terraform-provider-fgw
 TERRAFORM ?= terraform
 TOFU ?= tofu
 export TERRAFORM
+# Tests wait for emulators and for Terraform much of their time, so twice as many run at once as there are processors.
+export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
 .PHONY: help build install check lint fmt docs test torture bench package package-sums package-test deny

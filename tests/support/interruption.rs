@@ -19,23 +19,15 @@ pub(crate) struct Interrupted {
     pub(crate) begun: usize,
 }
 
-/// Has the provider write into this file of the workspace that it was asked to stop.
-pub(crate) fn log_stops(workspace: &mut Workspace, file: &str) {
-    workspace.env("TF_LOG_PROVIDER", "INFO");
-    workspace.env("TF_LOG_PATH", file);
-}
-
-/// Sends Ctrl-C to a run when AWS stands still, and lets AWS go on when the provider knows, after `heard`. The provider
-/// logs into this file of the workspace.
+/// Sends Ctrl-C to a run when AWS stands still, and lets AWS go on when the provider knows, after `heard`.
 pub(crate) fn interrupt(
     workspace: &Workspace,
-    file: &str,
     mut running: Running,
     proxy: &Proxy,
     heard: impl FnOnce(),
 ) -> Interrupted {
     running.reach(|| proxy.stands_still());
-    let mut log = Tail::at_the_end_of(&workspace.path().join(file));
+    let mut log = Tail::at_the_end_of(&workspace.log());
     running.interrupt();
     until("the provider is asked to stop", || log.shows(STOPPED));
     let begun = proxy.count_like(|_| true);

@@ -45,9 +45,9 @@ use self::witness::Witnesses;
 use super::emulator::{Account, Emulator, Kind};
 use super::http;
 use super::listing::BotoError;
-use super::permissions;
 use super::runtime;
 use super::wait::until;
+use super::{kept, permissions};
 
 /// A proxy on a loopback port, in front of one account. Dropping it ends it, and panics if [`Proxy::check`] would.
 #[derive(Debug)]
@@ -322,6 +322,12 @@ impl Drop for Proxy {
         self.shared.stop.cancel();
         if !std::thread::panicking() {
             self.check();
+        }
+        if let Some(directory) = kept::directory() {
+            let calls: String = self.calls().iter().map(|record| format!("{record}\n")).collect();
+            kept::write(&directory, &format!("calls-{}.txt", self.port), &calls);
+            let emulator = self.account().emulator;
+            kept::write(&directory, &format!("{:?}.log", emulator.kind).to_lowercase(), &emulator.log_tail());
         }
     }
 }

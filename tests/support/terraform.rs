@@ -114,6 +114,11 @@ impl Workspace {
         self.within = within;
     }
 
+    /// Where the provider's log is, with that of Terraform if a test wants it.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.path().join(self.variables.get("TF_LOG_PATH").map_or("provider.log", String::as_str))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
@@ -311,6 +316,7 @@ impl Workspace {
             .env("HOME", self.path())
             .env("TF_CLI_CONFIG_FILE", self.path().join("terraformrc"))
             .envs([("CHECKPOINT_DISABLE", "1"), ("TF_IN_AUTOMATION", "1"), ("AWS_EC2_METADATA_DISABLED", "true")])
+            .env("TF_LOG_PATH", self.log())
             .envs(&self.variables)
             .stdin(Stdio::null())
             .stdout(stdout)
@@ -318,7 +324,7 @@ impl Workspace {
             // A group of its own: Ctrl-C in a terminal reaches Terraform and provider together, and so does ours.
             .process_group(0);
         if !self.variables.contains_key("TF_LOG") {
-            command.env("TF_LOG_PROVIDER", "DEBUG").env("TF_LOG_PATH", self.path().join("provider.log"));
+            command.env("TF_LOG_PROVIDER", "DEBUG");
         }
         command
     }

@@ -33,13 +33,16 @@ const ALLOWED: &[(&str, &str)] = &[
     ("tests/suite/plugin.rs", "connections and handlers overlap in real time"),
     ("tests/suite/plugin/data_sources.rs", "polls for the end of a call"),
     ("tests/suite/testbed.rs", "the timeouts and delays of the test environment are under test"),
+    ("tests/suite/testbed/terraform.rs", "the time limit of a run is under test"),
     ("tests/suite/testbed/instrument.rs", "the delays of the test environment are under test"),
     ("tests/support/emulator.rs", "polls for a port"),
     ("tests/support/proxy.rs", "polls for a call, and delays answers as a test asks for"),
     ("tests/support/proxy/holds.rs", "refuses a deletion for as long as a test asks for"),
     ("tests/support/proxy/moto/nats.rs", "NAT gateways are pending and deleting for as long as a test asks for"),
     ("tests/support/proxy/newborn.rs", "hides new objects for as long as a test asks for"),
+    ("tests/support/proxy/lasts.rs", "the benchmark measures time, and makes AWS take some"),
     ("tests/support/terraform.rs", "polls for the end of a process"),
+    ("tests/support/wait.rs", "the one loop that waits for an event"),
 ];
 
 /// Calls that give up after a while, the duration being an argument.

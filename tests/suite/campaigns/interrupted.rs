@@ -5,7 +5,6 @@ use std::fmt::{Display, Formatter};
 
 use super::campaign::{Tally, campaign, sample};
 use super::moments::{Moment, calm_down, mutations, slow_down};
-use super::secrets::LOG;
 use super::subject::{Kind, Phase, Subject};
 use crate::support::interruption::interrupt;
 use crate::support::proxy::lasts::Lasts;
@@ -40,7 +39,7 @@ impl Interrupt {
         let running = subject.workspace.start(&Subject::command(phase));
         // What is pending stays so: only a wait that is cut short ends.
         let heard = || subject.proxy.nat_pending(Lasts::UntilSet);
-        let interrupted = interrupt(&subject.workspace, LOG, running, &subject.proxy, heard);
+        let interrupted = interrupt(&subject.workspace, running, &subject.proxy, heard);
         subject.proxy.nat_pending(Lasts::NOT_AT_ALL);
 
         let (run, calls) = (interrupted.run, subject.proxy.calls());

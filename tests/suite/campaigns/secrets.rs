@@ -21,7 +21,7 @@ const WEB_IDENTITY: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ3ZWItaWRlbnRpdHkifQ.
 const PROXY_PASSWORD: &str = "proxy-password-of-ada";
 
 /// Where Terraform logs to, in a workspace.
-pub(super) const LOG: &str = "trace.log";
+const LOG: &str = "trace.log";
 
 /// What a role brings is made up by the emulator; its answer is known by these names.
 const OF_ROLES: [&str; 2] = ["SecretAccessKey", "SessionToken"];
@@ -154,7 +154,7 @@ impl Case {
             Trouble::Interrupt => {
                 proxy.stand_still_when(1, |it| it.call.action == "CreateSubnet" && it.worked.is_some());
                 let running = workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
-                runs.push(interrupt(&workspace, LOG, running, &proxy, || {}).run);
+                runs.push(interrupt(&workspace, running, &proxy, || {}).run);
             }
             Trouble::Panic => {
                 workspace.env("FGW_PANIC", "recorded create subnet.public.1");

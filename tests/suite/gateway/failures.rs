@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{Bed, THIS, text};
-use crate::support::interruption::{interrupt, log_stops};
+use crate::support::interruption::interrupt;
 use crate::support::proxy::fault::Fault;
 
 /// Three routes over two functions, with access logs.
@@ -129,12 +129,11 @@ fn a_failed_update_says_what_is_left_and_the_next_apply_does_only_that() {
 
 #[test]
 fn ctrl_c_during_a_create_finishes_what_is_in_flight_and_the_next_apply_goes_on() {
-    let mut bed = Bed::with_terraform();
-    log_stops(&mut bed.workspace, "stops.log");
+    let bed = Bed::with_terraform();
     bed.config(&shop(&bed));
     bed.proxy.stand_still_when(1, |record| record.call.action == "CreateIntegration" && record.worked.is_some());
     let running = bed.workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
-    let interrupted = interrupt(&bed.workspace, "stops.log", running, &bed.proxy, || {});
+    let interrupted = interrupt(&bed.workspace, running, &bed.proxy, || {});
     interrupted.run.failed_with("before Terraform was asked to stop");
     assert_eq!(bed.proxy.count("CreateStage"), 0, "nothing new was started");
     assert!(bed.workspace.state().is_tainted(THIS));

@@ -1,7 +1,7 @@
 //! Runs that a person or a machine ends before their time.
 
 use super::{Bed, THIS};
-use crate::support::interruption::{interrupt, log_stops};
+use crate::support::interruption::interrupt;
 use crate::support::proxy::lasts::Lasts;
 use crate::support::proxy::log::Record;
 
@@ -27,12 +27,11 @@ fn apply_killed(bed: &Bed, subnets: usize) {
 
 #[test]
 fn ctrl_c_keeps_what_was_created_in_state_and_destroy_takes_it() {
-    let mut bed = Bed::with_terraform();
-    log_stops(&mut bed.workspace, "stops.log");
+    let bed = Bed::with_terraform();
     bed.config(TWO_AZS);
     bed.proxy.stand_still_when(2, makes_a_subnet);
     let running = bed.workspace.start(&APPLY);
-    let run = interrupt(&bed.workspace, "stops.log", running, &bed.proxy, || {}).run;
+    let run = interrupt(&bed.workspace, running, &bed.proxy, || {}).run;
     assert_eq!(run.code, 1, "{run}");
     assert!(run.says("operations were done before Terraform was asked to stop"), "{run}");
     bed.assert_state_holds_what_exists();
@@ -43,14 +42,13 @@ fn ctrl_c_keeps_what_was_created_in_state_and_destroy_takes_it() {
 
 #[test]
 fn ctrl_c_ends_the_wait_for_a_nat_gateway() {
-    let mut bed = Bed::new();
-    log_stops(&mut bed.workspace, "stops.log");
+    let bed = Bed::with_terraform();
     bed.config(TWO_AZS);
     bed.proxy.nat_pending(Lasts::UntilSet);
     let made = |record: &Record| record.call.action == "CreateNatGateway" && record.worked.is_some();
     bed.proxy.stand_still_when(1, made);
     let running = bed.workspace.start(&APPLY);
-    let run = interrupt(&bed.workspace, "stops.log", running, &bed.proxy, || {}).run;
+    let run = interrupt(&bed.workspace, running, &bed.proxy, || {}).run;
     run.failed_with("stopped waiting; last seen: the NAT gateway is pending");
     bed.proxy.nat_pending(Lasts::NOT_AT_ALL);
     bed.assert_state_holds_what_exists();

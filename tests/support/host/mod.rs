@@ -233,7 +233,7 @@ impl Host {
         let shown = |change: &Change, before: &Value, after: &Value, action: Action| {
             let change_json = json!({
                 "actions": action.names(), "before": shown::json(before), "after": shown::after(after),
-                "after_unknown": shown::after_unknown(after),
+                "after_unknown": if after.is_wholly_known() { json!({}) } else { shown::after_unknown(after) },
             });
             json!({
                 "address": address(&change.address), "mode": "managed", "type": change.address.0,

@@ -33,6 +33,22 @@ impl Record {
     }
 }
 
+impl std::fmt::Display for Record {
+    /// One line: `ec2 CreateVpc 200 in 12 ms: CidrBlock=10.0.0.0/16`, an error with its code.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Call { service, action, params, .. } = &self.call;
+        write!(out, "{service} {action} {}", self.status)?;
+        if let Some(error) = &self.error {
+            write!(out, " {error}{}", if self.injected { " (injected)" } else { "" })?;
+        }
+        match self.ended {
+            Some(ended) => write!(out, " in {} ms:", ended.duration_since(self.started).as_millis())?,
+            None => out.write_str(" without an answer:")?,
+        }
+        params.iter().try_for_each(|(name, value)| write!(out, " {name}={value}"))
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Log {
     records: Mutex<Vec<Arc<Mutex<Record>>>>,
