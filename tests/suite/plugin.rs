@@ -15,8 +15,6 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use fgw::plugin::proto::process::Empty;
 use fgw::plugin::proto::process::grpc_controller_client::GrpcControllerClient;
 use fgw::plugin::proto::process::grpc_stdio_client::GrpcStdioClient;
@@ -24,72 +22,31 @@ use fgw::plugin::proto::tfplugin6::diagnostic::Severity;
 use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
 use fgw::plugin::{Environment, Provider, Value};
-use hyper_util::rt::TokioIo;
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
-use tokio_rustls::TlsConnector;
 use tonic::Code;
-use tonic::transport::{Channel, Endpoint, Uri};
+use tonic::transport::Channel;
 
-use crate::support::{runtime, wait};
+use crate::support::plugin_client::{COOKIE, Certificate, Handshake};
+use crate::support::{runtime, wait, wire};
 use doors::Acme;
-
-pub(super) const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
 // This test as Terraform.
 
 /// A running server.
 pub(super) struct Process {
-    pub(super) socket: String,
-    certificate: Vec<u8>,
+    pub(super) handshake: Handshake,
     terminate: Arc<Notify>,
     pub(super) served: JoinHandle<Result<(), String>>,
-}
-
-/// A key and a certificate as Terraform makes them: P-521, a CA of its own.
-pub(super) struct Certificate {
-    key: rcgen::KeyPair,
-    certificate: rcgen::Certificate,
-}
-
-/// Shows a certificate and signs with its key, without asking whether the two belong together.
-#[derive(Debug)]
-struct Shown(Arc<rustls::sign::CertifiedKey>);
-
-impl rustls::client::ResolvesClientCert for Shown {
-    fn resolve(&self, _: &[&[u8]], _: &[rustls::SignatureScheme]) -> Option<Arc<rustls::sign::CertifiedKey>> {
-        Some(self.0.clone())
-    }
-
-    fn has_certs(&self) -> bool {
-        true
-    }
-}
-
-impl Certificate {
-    pub(super) fn new() -> Certificate {
-        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).unwrap();
-        let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_string()]).unwrap();
-        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-        let certificate = parameters.self_signed(&key).unwrap();
-        Certificate { key, certificate }
-    }
-
-    /// The certificate is no secret; the key is.
-    pub(super) fn with_key_of(&self, other: Certificate) -> Certificate {
-        Certificate { certificate: self.certificate.clone(), key: other.key }
-    }
 }
 
 pub(super) fn environment(client: Option<&Certificate>) -> Environment {
     Environment {
         cookie: Some(COOKIE.to_string()),
         versions: Some("5,6".to_string()),
-        client_certificate: client.map(|client| client.certificate.pem()),
+        client_certificate: client.map(|client| client.pem()),
         socket_directories: vec!["/tmp".into()],
         patience: Duration::from_secs(30),
         grace: Duration::from_millis(50),
@@ -106,18 +63,14 @@ pub(super) async fn start_provider(provider: impl Provider, client: Option<&Cert
     let announce = |line: &str| announce.send(line.to_string()).map_err(std::io::Error::other);
     let served = tokio::spawn(fgw::plugin::serve::run(provider, environment(client), terminate.clone(), announce));
     let line = announced.await.unwrap();
-    let [core, protocol, "unix", socket, "grpc", certificate] = line.split('|').collect::<Vec<_>>()[..] else {
-        panic!("not a handshake: {line}");
-    };
-    assert_eq!((core, protocol, certificate.is_empty()), ("1", "6", client.is_none()));
-    let certificate = STANDARD_NO_PAD.decode(certificate).unwrap();
-    Process { socket: socket.to_string(), certificate, terminate, served }
+    let handshake = Handshake::parse(&line).unwrap_or_else(|| panic!("not a handshake: {line}"));
+    assert_eq!(handshake.certificate.is_empty(), client.is_none());
+    Process { handshake, terminate, served }
 }
 
 impl Process {
-    /// Connects as Terraform does: it takes the certificate of the handshake as the only root, and checks it.
     pub(super) async fn connect(&self, client: Option<&Certificate>) -> Result<Channel, tonic::transport::Error> {
-        connect(&self.socket, &self.certificate, client).await
+        self.handshake.connect(client).await
     }
 
     pub(super) async fn terraform(&self, client: &Certificate) -> ProviderClient<Channel> {
@@ -129,51 +82,6 @@ impl Process {
         wait::output("the server ends", self.served).await.unwrap()
     }
 }
-
-/// Connects to a socket, with TLS if the server has shown a certificate.
-async fn connect(
-    socket: &str,
-    certificate: &[u8],
-    client: Option<&Certificate>,
-) -> Result<Channel, tonic::transport::Error> {
-    let connector = (!certificate.is_empty()).then(|| {
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add(CertificateDer::from(certificate.to_vec())).unwrap();
-        let config = rustls::ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots);
-        let mut config = match client {
-            None => config.with_no_client_auth(),
-            Some(client) => {
-                let key = PrivateKeyDer::Pkcs8(client.key.serialize_der().into());
-                let key = aws_lc_rs::sign::any_supported_type(&key).unwrap();
-                let certified = rustls::sign::CertifiedKey::new(vec![client.certificate.der().clone()], key);
-                config.with_client_cert_resolver(Arc::new(Shown(Arc::new(certified))))
-            }
-        };
-        config.alpn_protocols = vec![b"h2".to_vec()];
-        TlsConnector::from(Arc::new(config))
-    });
-    let socket = socket.to_string();
-    let open = move |_: Uri| {
-        let (socket, connector) = (socket.clone(), connector.clone());
-        async move {
-            let stream = UnixStream::connect(socket).await?;
-            Ok::<_, std::io::Error>(match connector {
-                None => Box::new(TokioIo::new(stream)) as Box<dyn Io>,
-                Some(connector) => {
-                    let name = ServerName::try_from("localhost").unwrap();
-                    Box::new(TokioIo::new(connector.connect(name, stream).await?))
-                }
-            })
-        }
-    };
-    Endpoint::from_static("http://localhost").connect_with_connector(tower::service_fn(open)).await
-}
-
-trait Io: hyper::rt::Read + hyper::rt::Write + Send + Unpin {}
-impl<T: hyper::rt::Read + hyper::rt::Write + Send + Unpin> Io for T {}
 
 /// A server and a connection to it.
 pub(super) async fn connected() -> (Process, ProviderClient<Channel>) {
@@ -187,43 +95,12 @@ async fn connected_to(acme: Acme) -> (Process, ProviderClient<Channel>) {
     (process, terraform)
 }
 
-/// Any value, written by the rules of the wire and without the code under test.
-fn wire(value: &Value) -> rmpv::Value {
-    match value {
-        Value::Unknown => rmpv::Value::Ext(12, vec![0x81, 0x01, 0xc2]),
-        Value::Null => rmpv::Value::Nil,
-        Value::Bool(value) => (*value).into(),
-        Value::Number(number) => number.as_i64().unwrap().into(),
-        Value::String(text) => text.as_str().into(),
-        Value::List(items) => rmpv::Value::Array(items.iter().map(wire).collect()),
-        Value::Map(entries) => {
-            rmpv::Value::Map(entries.iter().map(|(key, item)| (key.as_str().into(), wire(item))).collect())
-        }
-    }
-}
-
 pub(super) fn dynamic(value: &Value) -> Option<pb::DynamicValue> {
-    let mut msgpack = Vec::new();
-    rmpv::encode::write_value(&mut msgpack, &wire(value)).unwrap();
-    Some(pb::DynamicValue { msgpack, json: Vec::new() })
+    Some(wire::encode(value))
 }
 
 fn value(dynamic: Option<pb::DynamicValue>) -> Value {
-    fn from_wire(wire: rmpv::Value) -> Value {
-        match wire {
-            rmpv::Value::Nil => Value::Null,
-            rmpv::Value::Ext(0, body) if body.len() == 1 => Value::Unknown,
-            rmpv::Value::Boolean(value) => Value::Bool(value),
-            rmpv::Value::Integer(number) => Value::from(number.as_i64().unwrap()),
-            rmpv::Value::String(text) => Value::String(text.into_str().unwrap()),
-            rmpv::Value::Array(items) => Value::List(items.into_iter().map(from_wire).collect()),
-            rmpv::Value::Map(entries) => {
-                Value::map(entries.into_iter().map(|(key, item)| (key.as_str().unwrap().to_string(), from_wire(item))))
-            }
-            other => panic!("Terraform does not know {other}"),
-        }
-    }
-    from_wire(rmpv::decode::read_value(&mut &dynamic.unwrap().msgpack[..]).unwrap())
+    wire::decode(&dynamic.unwrap())
 }
 
 /// A door as Terraform sends it: all attributes present.
@@ -501,7 +378,7 @@ async fn a_stranger_without_the_pinned_certificate_gets_no_answer() {
 async fn garbage_on_the_socket_does_no_harm() {
     let (process, mut terraform) = connected().await;
     let plain = start(None).await;
-    for socket in [&process.socket, &plain.socket] {
+    for socket in [&process.handshake.socket, &plain.handshake.socket] {
         for garbage in [&b""[..], b"GET / HTTP/1.1\r\n\r\n", &[0x16, 3, 1, 0xff, 0xff], &[0; 10_000]] {
             let mut stream = UnixStream::connect(socket).await.unwrap();
             // The server may hang up in the middle, which is what it should do.
@@ -548,7 +425,7 @@ async fn shutdown_ends_the_server_and_removes_its_socket() {
     let mut output = GrpcStdioClient::new(channel.clone()).stream_stdio(()).await.unwrap().into_inner();
     assert_eq!(output.message().await.unwrap(), None);
     GrpcControllerClient::new(channel).shutdown(Empty {}).await.unwrap();
-    let socket = std::path::PathBuf::from(&process.socket);
+    let socket = std::path::PathBuf::from(&process.handshake.socket);
     process.ended().await.unwrap();
     assert!(!socket.parent().unwrap().exists());
 }
@@ -633,7 +510,7 @@ fn ctrl_c_does_not_end_the_program_and_stdout_carries_one_line() {
     let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     std::io::BufRead::read_line(&mut stdout, &mut line).unwrap();
-    let socket = line.split('|').nth(3).unwrap().to_string();
+    let handshake = Handshake::parse(&line).unwrap();
     assert!(line.starts_with("1|6|unix|/") && line.ends_with("|grpc|\n"), "{line}");
     let send = |signal: &str| {
         let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
@@ -642,7 +519,7 @@ fn ctrl_c_does_not_end_the_program_and_stdout_carries_one_line() {
     send("-INT");
     send("-HUP");
     runtime().block_on(async {
-        let mut terraform = ProviderClient::new(connect(&socket, &[], None).await.unwrap());
+        let mut terraform = ProviderClient::new(handshake.connect(None).await.unwrap());
         let metadata = terraform.get_metadata(pb::get_metadata::Request {}).await.unwrap().into_inner();
         assert_eq!(metadata.diagnostics, [], "it still serves");
     });
@@ -653,5 +530,5 @@ fn ctrl_c_does_not_end_the_program_and_stdout_carries_one_line() {
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut stdout, &mut rest).unwrap();
     assert_eq!(rest, "");
-    assert!(!std::path::Path::new(&socket).exists());
+    assert!(!std::path::Path::new(&handshake.socket).exists());
 }

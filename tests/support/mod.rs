@@ -20,6 +20,7 @@ pub(crate) mod interruption;
 mod kept;
 pub(crate) mod listing;
 pub(crate) mod permissions;
+pub(crate) mod plugin_client;
 pub(crate) mod proxy;
 pub(crate) mod reaper;
 pub(crate) mod scripted;
@@ -27,6 +28,7 @@ pub(crate) mod terraform;
 pub(crate) mod tunnel;
 pub(crate) mod venv;
 pub(crate) mod wait;
+pub(crate) mod wire;
 
 use std::sync::OnceLock;
 

@@ -20,7 +20,8 @@ use tonic::transport::Channel;
 
 use super::campaign::{Tally, campaign, is_whole, sample};
 use super::mutations::{Chance, encoded, json_misfits, misfits, mutated, mutated_bytes};
-use crate::plugin::{Certificate, Process, connected, named, start, start_provider, validate};
+use crate::plugin::{Process, connected, named, start, start_provider, validate};
+use crate::support::plugin_client::Certificate;
 use crate::support::{runtime, venv, wait};
 
 type Terraform = ProviderClient<Channel>;
@@ -517,7 +518,7 @@ impl Stranger {
                 let hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
                 let mut open = Vec::new();
                 for _ in 0..100 {
-                    let mut stream = UnixStream::connect(&process.socket).await.expect("it listens");
+                    let mut stream = UnixStream::connect(&process.handshake.socket).await.expect("it listens");
                     let sent = match self {
                         Stranger::Garbage => mutated_bytes(&hello.repeat(20), &mut chance),
                         Stranger::HalfAHandshake => hello.to_vec(),
@@ -564,7 +565,7 @@ fn another_process_gets_no_answer_and_holds_up_nobody() {
 #[test]
 fn another_user_cannot_reach_the_socket() {
     let (process, mut terraform) = runtime().block_on(connected());
-    let socket = Path::new(&process.socket);
+    let socket = Path::new(&process.handshake.socket);
     let directory = socket.parent().expect("a socket is in a directory").metadata().expect("it is there");
     assert_eq!(directory.permissions().mode() & 0o777, 0o700, "others may enter the directory of the socket");
     let connect = |program: &Path, user: Option<u32>| {

@@ -9,7 +9,7 @@ use super::{connected, dynamic, named, validate, wire};
 
 /// A value that travels with its type, as Terraform sends it to a parameter of any type.
 fn typed(kind: &str, value: &Value) -> pb::DynamicValue {
-    let parts = vec![rmpv::Value::Binary(kind.as_bytes().to_vec()), wire(value)];
+    let parts = vec![rmpv::Value::Binary(kind.as_bytes().to_vec()), wire::to_wire(value)];
     let mut msgpack = Vec::new();
     rmpv::encode::write_value(&mut msgpack, &rmpv::Value::Array(parts)).unwrap();
     pb::DynamicValue { msgpack, json: Vec::new() }

@@ -10,7 +10,6 @@ mod config;
 mod process;
 mod rules;
 mod shown;
-mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -5,27 +5,17 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use fgw::plugin::Value;
 use fgw::plugin::proto::process::Empty;
 use fgw::plugin::proto::process::grpc_controller_client::GrpcControllerClient;
 use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
-use hyper_util::rt::TokioIo;
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use tokio::net::UnixStream;
-use tokio_rustls::TlsConnector;
-use tonic::transport::{Channel, Endpoint, Uri};
+use tonic::transport::Channel;
 
-use super::super::{reaper, runtime};
-use super::wire;
-
-/// What a provider that Terraform starts finds in `TF_PLUGIN_MAGIC_COOKIE`.
-const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
+use super::super::plugin_client::{COOKIE, Certificate, Handshake};
+use super::super::{reaper, runtime, wire};
 
 /// A running provider. Dropped, it is shut down as Terraform does it, and killed if that fails.
 pub(super) struct Process {
@@ -66,7 +56,7 @@ impl Process {
             .env("HOME", directory)
             .env("TF_PLUGIN_MAGIC_COOKIE", COOKIE)
             .env("PLUGIN_PROTOCOL_VERSIONS", "5,6")
-            .env("PLUGIN_CLIENT_CERT", &identity().certificate_pem)
+            .env("PLUGIN_CLIENT_CERT", identity().pem())
             .envs([("AWS_EC2_METADATA_DISABLED", "true"), ("TF_LOG_PROVIDER", "DEBUG")])
             .current_dir(directory)
             .stdin(Stdio::null())
@@ -77,12 +67,11 @@ impl Process {
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
         stdout.read_line(&mut line).expect("stdout can be read");
-        let ["1", "6", "unix", socket, "grpc", certificate] = line.trim_end().split('|').collect::<Vec<_>>()[..] else {
+        let Some(handshake) = Handshake::parse(&line) else {
             let ended = child.wait();
             panic!("no handshake but {line:?}, {ended:?}: {}", log_of(directory));
         };
-        let certificate = STANDARD_NO_PAD.decode(certificate).expect("the certificate is in base64");
-        let channel = runtime().block_on(connect(socket.to_owned(), certificate)).unwrap_or_else(|error| {
+        let channel = runtime().block_on(handshake.connect(Some(identity()))).unwrap_or_else(|error| {
             let _killed = child.kill();
             panic!("no connection to the provider: {error}: {}", log_of(directory))
         });
@@ -211,57 +200,8 @@ fn unwrap<T>(answer: Result<tonic::Response<T>, tonic::Status>) -> T {
     answer.unwrap_or_else(|status| panic!("the provider did not answer: {status}")).into_inner()
 }
 
-/// The key and certificate of this test process as a Terraform: P-521 and self-signed, as Terraform makes them.
-struct Identity {
-    certificate_pem: String,
-    certified: Arc<rustls::sign::CertifiedKey>,
-}
-
-fn identity() -> &'static Identity {
-    static IDENTITY: OnceLock<Identity> = OnceLock::new();
-    IDENTITY.get_or_init(|| {
-        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).expect("a key can be made");
-        let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).expect("a host name");
-        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-        let certificate = parameters.self_signed(&key).expect("the key can sign");
-        let private = PrivateKeyDer::Pkcs8(key.serialize_der().into());
-        let signer = aws_lc_rs::sign::any_supported_type(&private).expect("P-521 is supported");
-        let certified = Arc::new(rustls::sign::CertifiedKey::new(vec![certificate.der().clone()], signer));
-        Identity { certificate_pem: certificate.pem(), certified }
-    })
-}
-
-/// Shows the certificate of this process whatever authorities the provider names.
-#[derive(Debug)]
-struct Always(Arc<rustls::sign::CertifiedKey>);
-
-impl rustls::client::ResolvesClientCert for Always {
-    fn resolve(&self, _: &[&[u8]], _: &[rustls::SignatureScheme]) -> Option<Arc<rustls::sign::CertifiedKey>> {
-        Some(Arc::clone(&self.0))
-    }
-
-    fn has_certs(&self) -> bool {
-        true
-    }
-}
-
-async fn connect(socket: String, certificate: Vec<u8>) -> Result<Channel, tonic::transport::Error> {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add(CertificateDer::from(certificate)).expect("the handshake has a certificate");
-    let mut config = rustls::ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("TLS 1.2 and 1.3 are supported")
-        .with_root_certificates(roots)
-        .with_client_cert_resolver(Arc::new(Always(Arc::clone(&identity().certified))));
-    config.alpn_protocols = vec![b"h2".to_vec()];
-    let connector = TlsConnector::from(Arc::new(config));
-    let open = move |_: Uri| {
-        let (socket, connector) = (socket.clone(), connector.clone());
-        async move {
-            let stream = UnixStream::connect(socket).await?;
-            let name = ServerName::try_from("localhost").expect("a host name");
-            Ok::<_, std::io::Error>(TokioIo::new(connector.connect(name, stream).await?))
-        }
-    };
-    Endpoint::from_static("http://localhost").connect_with_connector(tower::service_fn(open)).await
+/// The certificate of this test process as a Terraform.
+fn identity() -> &'static Certificate {
+    static IDENTITY: OnceLock<Certificate> = OnceLock::new();
+    IDENTITY.get_or_init(Certificate::new)
 }

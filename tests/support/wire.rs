@@ -5,20 +5,22 @@ use fgw::plugin::proto::tfplugin6::DynamicValue;
 use fgw::plugin::value::Number;
 
 /// A value as Terraform sends it.
-pub(super) fn encode(value: &Value) -> DynamicValue {
+pub(crate) fn encode(value: &Value) -> DynamicValue {
     let mut msgpack = Vec::new();
     rmpv::encode::write_value(&mut msgpack, &to_wire(value)).expect("memory can be written to");
     DynamicValue { msgpack, json: Vec::new() }
 }
 
 /// A value as the provider sends it.
-pub(super) fn decode(value: &DynamicValue) -> Value {
+pub(crate) fn decode(value: &DynamicValue) -> Value {
     from_wire(rmpv::decode::read_value(&mut &value.msgpack[..]).expect("the provider answers in MessagePack"))
 }
 
-fn to_wire(value: &Value) -> rmpv::Value {
+/// A value as MessagePack data, to be put into other data.
+pub(crate) fn to_wire(value: &Value) -> rmpv::Value {
     match value {
-        Value::Unknown => rmpv::Value::Ext(0, vec![0]),
+        // With a refinement, as Terraform sends most of them.
+        Value::Unknown => rmpv::Value::Ext(12, vec![0x81, 0x01, 0xc2]),
         Value::Null => rmpv::Value::Nil,
         Value::Bool(value) => (*value).into(),
         Value::Number(Number::Int(number)) => (*number).into(),
@@ -35,7 +37,7 @@ fn to_wire(value: &Value) -> rmpv::Value {
 fn from_wire(wire: rmpv::Value) -> Value {
     match wire {
         rmpv::Value::Nil => Value::Null,
-        rmpv::Value::Ext(..) => Value::Unknown,
+        rmpv::Value::Ext(0, body) if body.len() == 1 => Value::Unknown,
         rmpv::Value::Boolean(value) => Value::Bool(value),
         rmpv::Value::Integer(number) => Value::from(number.as_i64().expect("a number of 64 bits")),
         rmpv::Value::F64(number) => Value::Number(Number::Float(number)),

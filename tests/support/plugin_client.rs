@@ -1,0 +1,115 @@
+//! The other end of the plugin protocol: how Terraform identifies itself to a provider and connects to it.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use hyper_util::rt::TokioIo;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio::net::UnixStream;
+use tokio_rustls::TlsConnector;
+use tonic::transport::{Channel, Endpoint, Uri};
+
+/// What a provider that Terraform starts finds in `TF_PLUGIN_MAGIC_COOKIE`.
+pub(crate) const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
+
+/// The line that a provider prints when it is ready.
+pub(crate) struct Handshake {
+    pub(crate) socket: String,
+    /// The certificate of the server; empty without TLS.
+    pub(crate) certificate: Vec<u8>,
+}
+
+impl Handshake {
+    /// `None` for any other line.
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let ["1", "6", "unix", socket, "grpc", certificate] = line.trim_end().split('|').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        Some(Self { socket: socket.to_owned(), certificate: STANDARD_NO_PAD.decode(certificate).ok()? })
+    }
+
+    /// Connects as Terraform does: with TLS if the server has a certificate, which is the only root, and is checked.
+    pub(crate) async fn connect(&self, client: Option<&Certificate>) -> Result<Channel, tonic::transport::Error> {
+        let connector = (!self.certificate.is_empty()).then(|| connector(&self.certificate, client));
+        let socket = self.socket.clone();
+        let open = move |_: Uri| {
+            let (socket, connector) = (socket.clone(), connector.clone());
+            async move {
+                let stream = UnixStream::connect(socket).await?;
+                Ok::<_, std::io::Error>(match connector {
+                    None => Box::new(TokioIo::new(stream)) as Box<dyn Io>,
+                    Some(connector) => {
+                        let name = ServerName::try_from("localhost").expect("a host name");
+                        Box::new(TokioIo::new(connector.connect(name, stream).await?))
+                    }
+                })
+            }
+        };
+        Endpoint::from_static("http://localhost").connect_with_connector(tower::service_fn(open)).await
+    }
+}
+
+/// A key and a certificate as Terraform makes them: P-521, a CA of its own.
+pub(crate) struct Certificate {
+    key: rcgen::KeyPair,
+    certificate: rcgen::Certificate,
+}
+
+impl Certificate {
+    pub(crate) fn new() -> Self {
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).expect("a key can be made");
+        let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).expect("a host name");
+        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let certificate = parameters.self_signed(&key).expect("the key can sign");
+        Self { key, certificate }
+    }
+
+    pub(crate) fn pem(&self) -> String {
+        self.certificate.pem()
+    }
+
+    /// The certificate is no secret; the key is.
+    pub(crate) fn with_key_of(&self, other: Self) -> Self {
+        Self { certificate: self.certificate.clone(), key: other.key }
+    }
+}
+
+fn connector(server: &[u8], client: Option<&Certificate>) -> TlsConnector {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from(server.to_vec())).expect("the handshake has a certificate");
+    let config = rustls::ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("TLS 1.2 and 1.3 are supported")
+        .with_root_certificates(roots);
+    let mut config = match client {
+        None => config.with_no_client_auth(),
+        Some(client) => {
+            let key = PrivateKeyDer::Pkcs8(client.key.serialize_der().into());
+            let key = aws_lc_rs::sign::any_supported_type(&key).expect("P-521 is supported");
+            let certified = rustls::sign::CertifiedKey::new(vec![client.certificate.der().clone()], key);
+            config.with_client_cert_resolver(Arc::new(Always(Arc::new(certified))))
+        }
+    };
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    TlsConnector::from(Arc::new(config))
+}
+
+/// Presents a certificate and signs with its key, whether or not the two belong together and whichever authorities the
+/// server names.
+#[derive(Debug)]
+struct Always(Arc<rustls::sign::CertifiedKey>);
+
+impl rustls::client::ResolvesClientCert for Always {
+    fn resolve(&self, _: &[&[u8]], _: &[rustls::SignatureScheme]) -> Option<Arc<rustls::sign::CertifiedKey>> {
+        Some(Arc::clone(&self.0))
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
+
+trait Io: hyper::rt::Read + hyper::rt::Write + Send + Unpin {}
+impl<T: hyper::rt::Read + hyper::rt::Write + Send + Unpin> Io for T {}
