@@ -90,6 +90,9 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
             let is_over = matches!(op.action, Action::Delete { along_with: Some(_), .. });
             if (is_over || (may_start && running.len() < IN_FLIGHT)) && is_ready {
                 started.insert(position);
+                if !is_over {
+                    tracing::debug!("{} {} started", op.action.doing(), op.action.key().slot);
+                }
                 running.push(async move {
                     let begun = Instant::now();
                     let usable = || {

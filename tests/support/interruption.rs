@@ -10,7 +10,7 @@ use super::terraform::{Run, Running, Workspace};
 use super::wait::until;
 
 /// What the provider logs when Terraform asks it to stop.
-const STOPPED: &[u8] = b"Terraform requested a stop";
+pub(crate) const STOPPED: &str = "Terraform requested a stop";
 
 /// A run that got Ctrl-C.
 pub(crate) struct Interrupted {
@@ -29,7 +29,7 @@ pub(crate) fn interrupt(
     running.reach(|| proxy.stands_still());
     let mut log = Tail::at_the_end_of(&workspace.log());
     running.interrupt();
-    until("the provider is asked to stop", || log.shows(STOPPED));
+    until("the provider is asked to stop", || log.shows(STOPPED.as_bytes()));
     let begun = proxy.count_like(|_| true);
     heard();
     proxy.go_on();
