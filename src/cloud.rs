@@ -6,8 +6,8 @@ use std::sync::{Arc, RwLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::objects::{Entry, Ids, Learned, Object, Spec};
-use crate::product::{Facts, Lookup, Scope, Timeouts};
+use crate::model::{Entry, Ids, Learned, Object, Spec};
+use crate::topology::{Facts, Lookup, Scope, Timeouts};
 
 #[cfg(debug_assertions)]
 pub mod panic_on_demand;
@@ -177,7 +177,7 @@ pub struct Observed {
     /// Its id in AWS.
     pub id: String,
     /// Its identity: the key in state where the id is known there, else from its ownership tag or its place.
-    pub key: crate::objects::Key,
+    pub key: crate::model::Key,
     /// What it looks like. Tags are all of its tags, foreign ones too, less our ownership tags.
     pub spec: Spec,
     /// What else AWS tells.

@@ -5,10 +5,8 @@
 pub mod plugin;
 pub mod provider;
 pub mod composite;
-pub mod product;
-pub mod four_tier_vpc;
-pub mod http_gateway;
-pub mod objects;
+pub mod topology;
+pub mod model;
 mod durations;
 pub mod reconcile;
 pub mod cloud;

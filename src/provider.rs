@@ -6,9 +6,9 @@ use async_trait::async_trait;
 
 use crate::cloud::{Connected, Connection};
 use crate::composite::{Composite, Existing};
-use crate::four_tier_vpc::{FourTierVpc, SubnetLayout};
-use crate::http_gateway::HttpGateway;
 use crate::plugin::{DataSource, Diagnostics, Function, Nested, Provider, Resource, Schema, Value};
+use crate::topology::four_tier_vpc::{FourTierVpc, SubnetLayout};
+use crate::topology::http_gateway::HttpGateway;
 
 pub mod block;
 pub(crate) mod endpoints;

@@ -22,9 +22,9 @@ use super::retries::{DEFAULT_ATTEMPTS, budget};
 use super::trust::{Trust, tls};
 use super::{Session, credentials, identity};
 use crate::plugin::AttributePath;
-use crate::product::{IgnoreTags, Scope};
 use crate::provider::block::ProviderBlock;
 use crate::provider::{check_tag, endpoints};
+use crate::topology::{IgnoreTags, Scope};
 
 /// Why there is no connection: what the user is told.
 #[derive(Clone, Debug, PartialEq)]

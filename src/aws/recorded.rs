@@ -16,8 +16,8 @@ use tokio::time::Instant;
 use super::process_state::ProcessState;
 use super::{Operation, Session};
 use crate::cloud::{Failure, Owner, Patience, Record, Work};
-use crate::objects::{Ids, Key, Learned, Made};
-use crate::product::{Scope, Timeouts};
+use crate::model::{Ids, Key, Learned, Made};
+use crate::topology::{Scope, Timeouts};
 
 /// The owner of all objects in these tests.
 pub(crate) const OWNER: Owner = Owner::HttpGateway;

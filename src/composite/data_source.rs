@@ -11,7 +11,7 @@ use crate::cloud::{Cloud, Connection, Root};
 use crate::plugin::{
     Attribute, AttributePath, AttributeType, DataRequest, DataResponse, DataSource, Diagnostics, Schema, Type, Value,
 };
-use crate::product::{IgnoredDrift, Product, Scope};
+use crate::topology::{IgnoredDrift, Product, Scope};
 
 /// One product as a Terraform data source.
 pub struct Existing<P> {

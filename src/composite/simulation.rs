@@ -11,9 +11,9 @@ use crate::cloud::{
     Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Owner, Record, Root, RootState, Seen, UnfinishedRoot, Within,
     Work,
 };
-use crate::objects::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
+use crate::model::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::plugin::{Input, Value};
-use crate::product::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
+use crate::topology::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
 
 /// How long a NAT gateway takes. Time passes only when nothing else can be done: tests pause the clock.
 const LONG: Duration = Duration::from_secs(120);

@@ -247,7 +247,7 @@ fn tags(block: &ProviderBlock, found: &mut Vec<Problem>) {
 }
 
 /// What is wrong with one default tag, and the way out.
-pub(crate) fn tag(key: &str, value: &str, ignored: &crate::product::IgnoreTags) -> Option<(String, &'static str)> {
+pub(crate) fn tag(key: &str, value: &str, ignored: &crate::topology::IgnoreTags) -> Option<(String, &'static str)> {
     if ignored.ignores(key) {
         let message = format!("The tag {key:?} is also one that ignore_tags leaves to others.");
         return Some((message, "Remove it from one of the two."));

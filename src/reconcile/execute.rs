@@ -25,8 +25,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Action, Plan, Progress};
 use crate::cloud::{Cause, Cloud, Failure, Owner, Patience, Record, Work};
-use crate::objects::{Entry, Ids, Inventory, Key, Learned, Made, Object, Spec};
-use crate::product::Timeouts;
+use crate::model::{Entry, Ids, Inventory, Key, Learned, Made, Object, Spec};
+use crate::topology::Timeouts;
 
 /// How many operations are in flight at most. AWS lets some fifty changing EC2 calls through at once.
 const IN_FLIGHT: usize = 24;

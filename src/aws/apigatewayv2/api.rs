@@ -10,9 +10,9 @@ use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::{AwsError, Operation, Session, ownership};
 use crate::cloud::{Cause, Failure, Observed, Owner, Root, RootState, UnfinishedRoot};
-use crate::http_gateway::RESOURCE;
-use crate::objects::{Api, Cors, Entry, Key, Learned, Spec};
+use crate::model::{Api, Cors, Entry, Key, Learned, Spec};
 use crate::plugin::Input;
+use crate::topology::http_gateway::RESOURCE;
 
 /// The APIs that this process made. Nobody else can have left anything in them, and they are not what a killed
 /// run has left.

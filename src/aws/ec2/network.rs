@@ -14,7 +14,7 @@ use super::{
     route, route_table, route_table_association, subnet, tags, vpc, vpc_endpoint, vpc_ipv6_block,
 };
 use crate::cloud::{Failure, Owner, Seen};
-use crate::objects::{Entry, Key, Spec, keys};
+use crate::model::{Entry, Key, Spec, keys};
 use crate::plugin::Input;
 
 /// The network as AWS shows it. `None` only where AWS says that neither the VPC nor an address of it exists.

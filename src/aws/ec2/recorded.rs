@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use crate::aws::{Operation, Session};
 use crate::cloud::{Failure, Owner, Patience, Record, Work};
-use crate::objects::{Ids, Key, Learned, Made};
-use crate::product::{Scope, Timeouts};
+use crate::model::{Ids, Key, Learned, Made};
+use crate::topology::{Scope, Timeouts};
 
 /// The VPC of every test.
 pub(crate) const VPC: &str = "vpc-1";

@@ -10,7 +10,7 @@ use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, Session, ownership};
 use super::{filter, ipam, tags, without_token};
 use crate::cloud::{Failure, Observed, Owner, Root, RootState, UnfinishedRoot};
-use crate::objects::{Entry, Learned, Spec, Vpc, keys};
+use crate::model::{Entry, Learned, Spec, Vpc, keys};
 use crate::plugin::Input;
 
 /// How long a VPC may be pending.

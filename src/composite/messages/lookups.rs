@@ -6,7 +6,7 @@ use std::fmt::Display;
 use crate::cloud::{Owner, Root, RootState};
 use crate::composite::data_source::Wanted;
 use crate::plugin::{AttributePath, Diagnostics};
-use crate::product::{Product, Scope};
+use crate::topology::{Product, Scope};
 
 /// No root that is as it was asked for.
 pub(in crate::composite) fn none_found<P: Product>(
