@@ -7,7 +7,6 @@ pub mod provider;
 pub mod composite;
 pub mod topology;
 pub mod model;
-mod durations;
 pub mod reconcile;
 pub mod cloud;
 pub mod aws;

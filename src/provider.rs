@@ -15,7 +15,6 @@ pub(crate) mod endpoints;
 mod validate;
 
 use block::ProviderBlock;
-pub(crate) use validate::tag as check_tag;
 
 /// The provider `fgw`.
 #[derive(Default)]

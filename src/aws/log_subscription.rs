@@ -7,9 +7,9 @@ use aws_sdk_cloudwatchlogs::types::{Distribution, SubscriptionFilter as Shown};
 use super::changes::Change;
 use super::{AwsError, Operation, Session, log_group};
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::Destination;
 use crate::model::{Entry, Key, Learned, LogSubscription, Spec};
 use crate::plugin::Input;
-use crate::topology::http_gateway::Destination;
 
 /// The name of our filter. A group has at most one of ours, so the name need not tell it from another one of ours, only
 /// from those of others. As it is the same on every group, our filter is found by it on a group that is imported, and

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::Operation;
-use crate::cloud::{Failure, Owner, Root, RootState};
+use crate::cloud::{Failure, Root, RootState};
+use crate::model::Owner;
 use crate::model::Tags;
 
 /// Names the topology: `<product>/<name>` on a root, `<product>/<root id>` on every other object.

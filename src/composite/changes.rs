@@ -13,10 +13,11 @@ use super::private::Private;
 use super::stages::carry_out;
 use super::{Composite, import, lost_answers, messages, refresh, state};
 use crate::cloud::{Cause, Cloud, Failure, RootState, SharedCloud};
+use crate::model::Facts;
 use crate::model::{Inventory, Object, Spec};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Action, Execution, Outcome, Plan};
-use crate::topology::{Facts, Product};
+use crate::topology::Product;
 
 /// How long an update waits for users of what it deletes. Terraform changes dependents only after our update.
 const UPDATE_DELETE_TIMEOUT: Duration = Duration::from_secs(2 * 60);

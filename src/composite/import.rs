@@ -4,8 +4,9 @@ use super::observe::is_looks_alone;
 use super::planning::Decision;
 use super::private::Private;
 use super::{messages, refresh, state};
-use crate::cloud::{Cloud, Owner};
+use crate::cloud::Cloud;
 use crate::model::Entry;
+use crate::model::Owner;
 use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, Value};
 use crate::topology::{IgnoredDrift, Product};
 

@@ -5,9 +5,10 @@ use std::mem::discriminant;
 
 use super::private::Private;
 use crate::cloud::Observed;
+use crate::model::IgnoreTags;
 use crate::model::{Entry, Inventory, Key, Object, Spec};
 use crate::plugin::Input;
-use crate::topology::{IgnoreTags, IgnoredDrift};
+use crate::topology::IgnoredDrift;
 
 /// Brings an inventory in line with what AWS shows.
 ///

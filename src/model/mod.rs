@@ -3,24 +3,42 @@
 //! Both products describe their topology in these terms (a blueprint is a list of [`Object`]s), the planner
 //! compares them, and `aws` makes them. Nothing here does I/O.
 
+mod arn;
+mod destination;
+pub(crate) mod durations;
+mod facts;
 mod inventory;
 pub mod keys;
 pub(crate) mod route_key;
+mod scope;
 mod spec;
+mod tags;
+pub mod timeouts;
+mod topology_kind;
 pub mod waves;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use arn::{Arn, check_role, only, parse_short};
+pub use arn::{FunctionArn, KmsKey};
+pub use destination::Destination;
+pub(crate) use facts::covers;
+pub use facts::{AvailabilityZone, Certificate, Facts, Found, Lookup};
 pub use inventory::{Entry, Ids, Inventory, Learned, Made};
 pub use route_key::RouteKey;
+pub use scope::{IgnoreTags, Scope};
 pub use spec::{
     AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Caller, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
     DomainName, Eip, Integration, InternetGateway, Ipv6Source, LambdaPermission, LogGroup, LogSubscription, NatGateway,
     NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage, Subnet, Tier,
     Vpc, VpcEndpoint, VpcIpv6Block,
 };
+pub use tags::MOST_TAGS;
+pub(crate) use tags::check_tag;
+pub use timeouts::{OperationTimeouts, Timeouts};
+pub use topology_kind::Owner;
 
 use crate::plugin::Input;
 

@@ -52,8 +52,9 @@ fn line(key: &Key) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Eip, InternetGateway, Spec, keys};
+    use super::super::{Eip, InternetGateway, Spec};
     use super::*;
+    use crate::model::keys::network as keys;
 
     #[test]
     fn an_object_without_what_it_needs_is_never_made() {

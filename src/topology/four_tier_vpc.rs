@@ -33,10 +33,12 @@ use std::collections::BTreeMap;
 pub use config::{Config, NaclRule, SecurityGroupRule};
 pub use layout::SubnetLayout;
 
-use crate::cloud::Owner;
-use crate::model::{Ids, Inventory, Object, Tags, keys};
+use crate::model::Owner;
+use crate::model::keys::network as keys;
+use crate::model::{Ids, Inventory, Object, Tags};
+use crate::model::{Lookup, Scope, Timeouts, timeouts};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
-use crate::topology::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts, timeouts};
+use crate::topology::{Blueprint, Context, IgnoredDrift, Product};
 
 /// A VPC with up to four tiers of subnets, and all that belongs to it.
 #[derive(Clone, Copy, Debug, Default)]

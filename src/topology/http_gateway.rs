@@ -3,18 +3,13 @@
 mod config;
 
 mod access_log;
-mod arn;
 mod authorizer;
 mod blueprint;
-pub(crate) mod certificate;
+mod certificate;
 mod cors;
-mod function_arn;
 mod import;
-pub mod keys;
-mod kms_key;
 mod outputs;
 mod reflect;
-mod subscription;
 mod tags;
 mod validate;
 
@@ -24,16 +19,12 @@ mod tests;
 use std::collections::BTreeMap;
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
-pub use function_arn::FunctionArn;
-pub(crate) use import::RESOURCE;
-pub use kms_key::KmsKey;
-pub use subscription::Destination;
 
-use crate::cloud::Owner;
-pub use crate::model::RouteKey;
-use crate::model::{Caller, Entry, Ids, Inventory, Object, Spec, Tags};
+use crate::model::Owner;
+use crate::model::{Caller, Entry, Ids, Inventory, KmsKey, Object, Spec, Tags};
+use crate::model::{Lookup, Scope, Timeouts};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
-use crate::topology::{Blueprint, Context, IgnoredDrift, Lookup, Product, Scope, Timeouts};
+use crate::topology::{Blueprint, Context, IgnoredDrift, Product};
 
 /// The product `fgw_http_gateway`.
 pub struct HttpGateway;

@@ -13,8 +13,8 @@ use super::{PAGE, change, deleted, domain_name, holds, is_absent, is_conflict, n
 use crate::aws::changes::Change;
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::keys::gateway as keys;
 use crate::model::{ApiMapping, Entry, Key, Learned, Ref, Spec};
-use crate::topology::http_gateway::keys;
 
 /// How long AWS may go on seeing a mapping that it has deleted.
 const LAG: Duration = Duration::from_secs(30);

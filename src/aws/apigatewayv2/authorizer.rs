@@ -5,9 +5,9 @@ use aws_sdk_apigatewayv2::types::{Authorizer as Shown, AuthorizerType};
 use super::{PAGE, change, deleted, digest, holds, no_id, pages, root_id, small, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Failure, Observed};
+use crate::model::keys::gateway as keys;
 use crate::model::{Authorizer, Entry, Key, Learned, Spec};
 use crate::plugin::Input;
-use crate::topology::http_gateway::keys;
 
 /// Lists an API's authorizers.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {

@@ -13,11 +13,13 @@ use self::logs::{Logs, reference_to_group};
 use super::{api, authorizer, integration, route, stage};
 use crate::aws::lambda_permission::{self, CallerId, Place, Statement, statement_id};
 use crate::aws::{Session, ownership};
-use crate::cloud::{Failure, Observed, Owner, Root, RootState, Seen, UnfinishedRoot};
+use crate::cloud::{Failure, Observed, Root, RootState, Seen, UnfinishedRoot};
+use crate::model::FunctionArn;
+use crate::model::Owner;
+use crate::model::Scope;
+use crate::model::keys::gateway as keys;
 use crate::model::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
 use crate::plugin::Input;
-use crate::topology::Scope;
-use crate::topology::http_gateway::{FunctionArn, keys};
 
 /// Looks at a gateway. `None` only where AWS says that neither the API nor anything known that outlives it exists.
 ///

@@ -83,9 +83,9 @@ mod tests {
     use super::*;
     use crate::aws::recorded::{Answer, Recorded};
     use crate::cloud::Cause;
+    use crate::model::keys::gateway as keys;
     use crate::model::{ApiMapping, ApiRoute, DomainName, Key, Ref, Stage};
     use crate::plugin::Input;
-    use crate::topology::http_gateway::keys;
 
     /// A route and the stage.
     fn known() -> Vec<Entry> {

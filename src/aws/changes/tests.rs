@@ -6,12 +6,12 @@ use crate::aws::Operation;
 use crate::aws::lambda_permission::{CallerId, Place, statement_id};
 use crate::aws::recorded::{Answer, Recorded, run};
 use crate::cloud::{Cause, Cloud, Failure};
+use crate::model::keys::gateway as keys;
 use crate::model::{
     Api, ApiMapping, ApiRoute, Authorizer, Caller, DomainName, Entry, Integration, Key, LogGroup, LogSubscription, Ref,
     Spec, Stage,
 };
 use crate::plugin::Input;
-use crate::topology::http_gateway::keys;
 
 const FUNCTION: &str = "arn:aws:lambda:deletion:123456789012:function:orders";
 const POLICY: &str = "/2015-03-31/functions/arn%3Aaws%3Alambda%3Adeletion%3A123456789012%3Afunction%3Aorders/policy";

@@ -206,7 +206,7 @@ async fn look(
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::keys;
+    use crate::model::keys::network as keys;
 
     const DONE: &str = "<return>true</return>";
 

@@ -226,7 +226,8 @@ async fn describe(
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::{RuleSource, keys};
+    use crate::model::RuleSource;
+    use crate::model::keys::network as keys;
 
     fn rule(id: &str, egress: bool, inside: &str) -> String {
         format!(

@@ -108,7 +108,7 @@ fn learned(public_ip: Option<&str>) -> Learned {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::keys;
+    use crate::model::keys::network as keys;
     use crate::plugin::Input;
 
     fn entry() -> Entry {

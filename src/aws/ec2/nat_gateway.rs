@@ -11,7 +11,8 @@ use super::super::{AwsError, Operation, ownership};
 use super::shown::{Ours, Shown};
 use super::{filter, nat_gateway_addresses as addresses, tags};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::model::{Entry, Key, Learned, NatGateway, Spec, keys};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Key, Learned, NatGateway, Spec};
 use crate::plugin::Input;
 
 /// How long a NAT gateway may be pending; one to three minutes are usual.

@@ -146,7 +146,8 @@ fn stays(address: &NatGatewayAddress) -> bool {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::{Key, keys};
+    use crate::model::Key;
+    use crate::model::keys::network as keys;
     use crate::plugin::Input;
 
     /// A private NAT gateway with a first address and these: last number and status.

@@ -271,7 +271,7 @@ fn icmp(rule: &NetworkAclRule) -> Option<IcmpTypeCode> {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::keys;
+    use crate::model::keys::network as keys;
 
     fn rule(rule_no: i64, allow: bool, cidr: &str) -> NetworkAclRule {
         let (protocol, cidr_block) = ("-1".to_string(), cidr.to_string());

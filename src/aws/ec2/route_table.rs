@@ -197,7 +197,8 @@ mod tests {
 
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::{Tier, keys};
+    use crate::model::Tier;
+    use crate::model::keys::network as keys;
 
     const DONE: &str = "<return>true</return>";
 

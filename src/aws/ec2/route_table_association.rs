@@ -189,7 +189,8 @@ mod tests {
     use super::super::route;
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::{Ref, Route, keys};
+    use crate::model::keys::network as keys;
+    use crate::model::{Ref, Route};
 
     fn spec() -> RouteTableAssociation {
         RouteTableAssociation {

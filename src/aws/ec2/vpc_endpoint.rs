@@ -195,8 +195,8 @@ fn client_token() -> String {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::keys;
-    use crate::model::keys::EndpointService;
+    use crate::model::keys::network as keys;
+    use crate::model::keys::network::EndpointService;
 
     fn key() -> Key {
         keys::vpc_endpoint(EndpointService::ObjectStore, &Input::Known("com.amazonaws.us-east-1.s3".into()))

@@ -266,7 +266,7 @@ mod tests {
     }
 
     async fn create_on(aws: &Recorded, notes: &Notes, spec: &VpcIpv6Block) -> Result<(), Failure> {
-        let key = crate::model::keys::ipv6_cidr_block(&spec.source);
+        let key = crate::model::keys::network::ipv6_cidr_block(&spec.source);
         notes.run(&aws.session(), &key, &[(&vpc(), "vpc-1")], async |operation| create(operation, spec).await).await
     }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::composite::simulation::certificate;
-use crate::topology::Certificate;
+use crate::model::Certificate;
 
 /// Gateways, some of them with a domain, and some of these with a DNS record.
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {

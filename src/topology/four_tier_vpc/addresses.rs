@@ -11,7 +11,8 @@ use ipnet::{Ipv4Net, Ipv4Subnets};
 
 use super::config::Config;
 use super::zones::Place;
-use crate::model::{Inventory, Spec, Subnet, Tier, keys};
+use crate::model::keys::network as keys;
+use crate::model::{Inventory, Spec, Subnet, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// A subnet's place in the network: its tier and the index of its AZ.

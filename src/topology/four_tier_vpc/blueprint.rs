@@ -8,8 +8,8 @@ use super::nat::{self, Nat};
 use super::private_nat::{self, PrivateNat};
 use super::zones::{self, Place};
 use super::{canonical_json, foreign_routes, ipv6, network_acl, propagation, security_group, tags, vpc, warnings};
-use crate::model::keys;
-use crate::model::keys::{EndpointService, Family};
+use crate::model::keys::network as keys;
+use crate::model::keys::network::{EndpointService, Family};
 use crate::model::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Key, NatGateway, Object, Ref, Route, RouteTable,
     RouteTableAssociation, Spec, Subnet, Tags, Tier, VpcEndpoint,

@@ -4,10 +4,10 @@ mod rules;
 
 use std::collections::BTreeMap;
 
+use crate::model::OperationTimeouts;
+use crate::model::timeouts::duration;
 use crate::model::{Tags, Tier};
 use crate::plugin::{Change, Check, Input, Value};
-use crate::topology::OperationTimeouts;
-use crate::topology::timeouts::duration;
 
 pub use rules::{NaclRule, SecurityGroupRule};
 

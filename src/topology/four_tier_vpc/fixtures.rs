@@ -1,9 +1,10 @@
 //! Networks and facts for tests.
 
 use super::{Config, FourTierVpc};
+use crate::model::{AvailabilityZone, Facts, Scope};
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::Problem;
-use crate::topology::{AvailabilityZone, Blueprint, Context, Facts, Product, Scope};
+use crate::topology::{Blueprint, Context, Product};
 
 /// AZs called by these letters, such as `a` with the id `az-a`, all available.
 pub(super) fn zones(letters: &str) -> Vec<AvailabilityZone> {
@@ -80,8 +81,12 @@ pub(super) fn existing_in(letters: &str) -> Inventory {
         let letter = letters.as_bytes()[subnet.index as usize] as char;
         subnet.availability_zone = letter.to_string();
         subnet.availability_zone_id = format!("az-{letter}");
-        entry.key =
-            crate::model::keys::subnet(subnet.tier, subnet.index, &subnet.availability_zone_id, &subnet.cidr_block);
+        entry.key = crate::model::keys::network::subnet(
+            subnet.tier,
+            subnet.index,
+            &subnet.availability_zone_id,
+            &subnet.cidr_block,
+        );
     }
     inventory
 }

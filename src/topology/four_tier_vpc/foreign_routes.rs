@@ -1,6 +1,7 @@
 //! Default routes that others have put into our tables, where we want one.
 
-use crate::model::{Inventory, Object, Ref, Route, Spec, keys};
+use crate::model::keys::network as keys;
+use crate::model::{Inventory, Object, Ref, Route, Spec};
 use crate::plugin::{AttributePath, Problem};
 
 /// A problem for each wanted route whose place in its table somebody else's holds. Ours cannot be made beside it, and

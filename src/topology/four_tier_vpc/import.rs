@@ -12,12 +12,12 @@ pub(super) use tags::{map_of as map_of_tags, maps as maps_of_tags};
 use std::collections::BTreeMap;
 
 use super::config::Config;
-use crate::model::keys;
-use crate::model::keys::EndpointService;
+use crate::model::Scope;
+use crate::model::keys::network as keys;
+use crate::model::keys::network::EndpointService;
 use crate::model::{Inventory, Ipv6Source, NatGateway, Ref, Route, Spec, Subnet, Tier, Vpc, VpcEndpoint};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
-use crate::topology::Scope;
 
 /// The inputs; `None` where the VPC does not say that this provider made it.
 pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {

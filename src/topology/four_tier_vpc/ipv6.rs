@@ -11,7 +11,8 @@ use ipnet::Ipv6Net;
 use super::canonical;
 use super::config::Config;
 use super::vpc::new_key;
-use crate::model::{Entry, Inventory, Ipv6Source, Key, Object, Spec, VpcIpv6Block, keys};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Inventory, Ipv6Source, Key, Object, Spec, VpcIpv6Block};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 

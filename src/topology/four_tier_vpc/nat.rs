@@ -2,7 +2,8 @@
 
 use super::config::Config;
 use super::zones::Place;
-use crate::model::{Entry, Inventory, Key, Ref, Spec, Tier, keys};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Inventory, Key, Ref, Spec, Tier};
 use crate::plugin::Input;
 
 /// A public NAT gateway.

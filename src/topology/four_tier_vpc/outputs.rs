@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::config::Config;
-use crate::model::{Ids, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier, Vpc, keys};
+use crate::model::Scope;
+use crate::model::keys::network as keys;
+use crate::model::{Ids, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier, Vpc};
 use crate::plugin::{Attribute, Input, Type, Value};
-use crate::topology::Scope;
 
 /// The attributes that [`outputs`] fills.
 pub(super) fn schema() -> Vec<Attribute> {

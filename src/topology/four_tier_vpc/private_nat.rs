@@ -2,7 +2,8 @@
 
 use super::config::Config;
 use super::zones::Place;
-use crate::model::{Inventory, Spec, Tier, keys};
+use crate::model::keys::network as keys;
+use crate::model::{Inventory, Spec, Tier};
 
 /// A private NAT gateway.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,8 @@
 mod rules;
 
 use super::import::{maps_of_tags, tier_of};
-use crate::model::{Entry, Inventory, Spec, Subnet, Tags, Tier, keys};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Inventory, Spec, Subnet, Tags, Tier};
 use crate::plugin::{Input, Value};
 
 /// Writes what differs from what was applied into the attributes that express it.

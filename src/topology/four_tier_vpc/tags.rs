@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::config::Config;
 use crate::model::Tags;
+use crate::model::{MOST_TAGS, Scope};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::{MOST_TAGS, Scope};
 
 /// The tags of an object called `<vpc_name><suffix>`, less the keys that others manage. A map that is unknown makes
 /// all unknown; a value that is unknown is so alone.

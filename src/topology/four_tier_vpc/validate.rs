@@ -14,9 +14,9 @@ use ipnet::{Ipv4Net, Ipv6Net};
 
 use super::config::{Config, Strings};
 use super::{network_acl, security_group};
+use crate::model::MOST_TAGS;
 use crate::model::{Tags, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::MOST_TAGS;
 
 /// Every problem.
 pub(super) fn validate(config: &Config) -> Vec<Problem> {

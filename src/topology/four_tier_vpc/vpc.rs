@@ -5,7 +5,8 @@ use ipnet::Ipv4Net;
 
 use super::config::Config;
 use super::{canonical, tags};
-use crate::model::{Entry, Inventory, Key, Object, Spec, Vpc, keys};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Inventory, Key, Object, Spec, Vpc};
 use crate::plugin::{AttributePath, Input};
 use crate::topology::Context;
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::config::{Config, Strings};
 use super::zones::Place;
-use crate::model::{Tier, keys};
+use crate::model::Tier;
+use crate::model::keys::network as keys;
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 

@@ -3,9 +3,9 @@
 //! An index, once given, stays with its AZ: subnets are named and addressed by it.
 
 use super::config::Config;
+use crate::model::AvailabilityZone;
 use crate::model::{Inventory, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::AvailabilityZone;
 
 /// An AZ of the network.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Request authorizers, and what they call.
 
 use super::config::FaasAuthorizer;
-use super::function_arn::{FunctionArn, parse_short};
+use crate::model::Scope;
 use crate::model::{Authorizer, Key};
+use crate::model::{FunctionArn, parse_short};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::Scope;
 
 /// Seconds for which API Gateway keeps an answer where nothing else is said.
 const DEFAULT_TTL: i64 = 300;

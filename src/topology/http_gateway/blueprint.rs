@@ -6,14 +6,16 @@ mod logs;
 use std::collections::BTreeMap;
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
-use super::function_arn::FunctionArn;
-use super::{access_log, authorizer, cors, keys, tags};
+use super::{access_log, authorizer, cors, tags};
+use crate::model::FunctionArn;
+use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiRoute, Authorizer, Caller, Integration, Inventory, Key, LambdaPermission, Object, Ref, RouteKey,
     Spec, Stage, Tags,
 };
+use crate::model::{Facts, MOST_TAGS, Scope};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::{Blueprint, Context, Facts, MOST_TAGS, Scope};
+use crate::topology::{Blueprint, Context};
 
 /// The objects that should exist. Errors are what only the account and Region can tell.
 pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::access_log;
+use crate::model::OperationTimeouts;
 use crate::model::Tags;
 use crate::plugin::{Change, Check, Input, Value};
-use crate::topology::OperationTimeouts;
 
 /// The payload formats in which API Gateway calls a function.
 const PAYLOAD_FORMATS: &[&str] = &["1.0", "2.0"];

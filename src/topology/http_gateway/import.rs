@@ -10,20 +10,19 @@ pub(super) use entries::{Found, Look, authorizers, forwarding, routes};
 use std::collections::BTreeMap;
 
 use super::config::{FaasAuthorizer, GatewayConfig};
-use super::{FunctionArn, access_log, authorizer, cors, keys};
+use super::{access_log, authorizer, cors};
+use crate::model::FunctionArn;
+use crate::model::Scope;
+use crate::model::keys::gateway as keys;
 use crate::model::{Authorizer, Inventory, Ref, Spec, Stage, Tags};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
-use crate::topology::Scope;
-
-/// What AWS tells of an API beside its spec: the value of its tag `fgw:resource`.
-pub(crate) const RESOURCE: &str = "resource";
 
 /// The inputs; `None` where the API does not say that this provider made it. All that such an API has would be deleted
 /// with it, and what no input expresses would be lost.
 pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     let root = inventory.at(keys::API)?;
-    let is_ours = root.learned.get(RESOURCE).is_some_and(|resource| resource.starts_with("http_gateway/"));
+    let is_ours = root.learned.get(keys::RESOURCE).is_some_and(|resource| resource.starts_with("http_gateway/"));
     let Spec::Api(api) = root.spec() else { return None };
     if !is_ours {
         return None;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::config::GatewayConfig;
-use super::keys;
+use crate::model::Scope;
+use crate::model::keys::gateway as keys;
 use crate::model::{Ids, Object, Ref, Spec};
 use crate::plugin::{Attribute, Input, Type, Value};
-use crate::topology::Scope;
 
 /// The attributes that [`outputs`] fills.
 pub(super) fn schema() -> Vec<Attribute> {

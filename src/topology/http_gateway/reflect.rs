@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::import::{Found, Look, authorizers, forwarding, routes};
-use super::{access_log, cors, keys};
+use super::{access_log, cors};
+use crate::model::keys::gateway as keys;
 use crate::model::{Api, Authorizer, Entry, Inventory, Spec};
 use crate::plugin::{Input, Value};
 

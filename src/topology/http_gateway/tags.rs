@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::model::MOST_TAGS;
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::MOST_TAGS;
 
 /// What [`is_allowed`] takes, as an instruction.
 pub(super) const ALLOWED: &str = "Use letters, digits, spaces, and _ . : / = + - @ alone.";

@@ -9,13 +9,15 @@ use expect_test::expect_file;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{GatewayConfig, HttpGateway, keys};
+use super::{GatewayConfig, HttpGateway};
+use crate::model::keys::gateway as keys;
 use crate::model::waves::waves;
 use crate::model::{Cors, Entry, Ids, Inventory, Key, Made, Object, Spec};
+use crate::model::{Facts, Scope};
 use crate::plugin::schema::{self, with_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
 pub(super) use crate::topology::rules::{UNKNOWN, value, with};
-use crate::topology::{Blueprint, Context, Facts, Product, Scope};
+use crate::topology::{Blueprint, Context, Product};
 
 pub(super) const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
 pub(super) const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use fgw::model::{Entry, Inventory, Object, Spec, keys};
+use fgw::model::keys::network as keys;
+use fgw::model::{Entry, Inventory, Object, Spec};
+use fgw::model::{Facts, Scope};
 use fgw::plugin::schema::{Change, with_defaults};
 use fgw::plugin::{Attribute, AttributePath, AttributeType, Mode, Nested, Value};
 use fgw::reconcile::{Action, plan};
-use fgw::topology::{Blueprint, Context, Facts, Product, Scope};
+use fgw::topology::{Blueprint, Context, Product};
 
 /// A change of one input: its path, attributes before, attributes after. Both are set beside those of a basis.
 pub(super) type Example = (&'static str, Json, Json);

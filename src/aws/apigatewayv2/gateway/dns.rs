@@ -8,9 +8,9 @@ use futures::future::join_all;
 use crate::aws::dns_record::{self, Target};
 use crate::aws::{AwsError, Session};
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Key, Spec};
 use crate::plugin::Input;
-use crate::topology::http_gateway::keys;
 
 /// What Route 53 lists in the places of known records, by the ids of these.
 pub(super) type Listed = BTreeMap<String, ResourceRecordSet>;

@@ -8,9 +8,9 @@ use futures::future::join_all;
 use super::super::{api_mapping, domain_name};
 use crate::aws::Session;
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Key, Spec};
 use crate::plugin::Input;
-use crate::topology::http_gateway::keys;
 
 /// A domain and its mappings.
 #[derive(Clone, Debug)]

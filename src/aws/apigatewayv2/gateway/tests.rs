@@ -362,7 +362,7 @@ async fn every_change_can_run_in_a_spawned_task() {
         credentials_arn: Input::Known(None),
     };
     let entry = Entry::new(keys::authorizer(&authorizer("a")), "a1", Spec::Authorizer(authorizer("a")));
-    let (ids, timeouts) = (crate::model::Ids::default(), crate::topology::Timeouts::default());
+    let (ids, timeouts) = (crate::model::Ids::default(), crate::model::Timeouts::default());
     let patience = crate::cloud::Patience::until(tokio::time::Instant::now(), Default::default());
     let work = crate::cloud::Work {
         owner: OWNER,

@@ -99,7 +99,7 @@ fn range(attributes: &Value) -> Option<Ipv4Net> {
 }
 
 fn learned_range(inventory: &Inventory) -> Option<Ipv4Net> {
-    inventory.at(crate::model::keys::VPC)?.learned.get("cidr_block")?.parse().ok()
+    inventory.at(crate::model::keys::network::VPC)?.learned.get("cidr_block")?.parse().ok()
 }
 
 fn blocks_of(inventory: &Inventory, tier: Tier) -> Vec<(u32, Ipv4Net)> {

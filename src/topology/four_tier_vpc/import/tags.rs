@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::addresses::most_common;
 use super::tier_of;
+use crate::model::Scope;
 use crate::model::{Entry, Inventory};
 use crate::plugin::Value;
-use crate::topology::Scope;
 
 /// Tags by key.
 type ByKey = BTreeMap<String, String>;

@@ -1,10 +1,11 @@
 //! The custom domain, its certificate, what it leads to, and its DNS record.
 
 use super::Draft;
+use crate::model::keys::gateway as keys;
 use crate::model::{ApiMapping, DnsRecord, DomainName, Ref, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
+use crate::topology::http_gateway::certificate;
 use crate::topology::http_gateway::config::GatewayConfig;
-use crate::topology::http_gateway::{certificate, keys};
 
 impl Draft<'_> {
     /// The domain and what belongs to it. `None` while it is not known whether there are any.

@@ -1,14 +1,15 @@
 //! Access logs: the log group, its key, and the subscription that forwards its events.
 
 use super::Draft;
+use crate::model::Arn;
+use crate::model::Destination;
+use crate::model::Found;
+use crate::model::FunctionArn;
+use crate::model::KmsKey;
+use crate::model::keys::gateway as keys;
 use crate::model::{Caller, Key, LogGroup, LogSubscription, Spec};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::Found;
-use crate::topology::http_gateway::arn::Arn;
 use crate::topology::http_gateway::config::GatewayConfig;
-use crate::topology::http_gateway::kms_key::KmsKey;
-use crate::topology::http_gateway::subscription::Destination;
-use crate::topology::http_gateway::{FunctionArn, keys};
 
 const DESTINATION: &str = "access_log_logservice_group_subscription_destination_arn";
 

@@ -20,7 +20,7 @@ pub(in crate::topology::http_gateway) fn found(objects: &[Object]) -> Inventory 
         let id = format!("id-{}", object.key.slot);
         let mut entry = Entry { adopted: true, ..Entry::new(object.key.clone(), id, object.spec.clone()) };
         if matches!(object.spec, Spec::Api(_)) {
-            entry.learned.insert(RESOURCE.into(), "http_gateway/shop".into());
+            entry.learned.insert(keys::RESOURCE.into(), "http_gateway/shop".into());
         }
         entry
     };
@@ -219,7 +219,7 @@ fn tags_that_default_tags_explain_are_no_input() {
 fn an_api_without_the_tag_of_this_provider_is_none() {
     let mut inventory = found(&objects(&config(json!({}))));
     assert!(HttpGateway::imported(&inventory, &scope()).is_some());
-    inventory.entries[0].learned.insert(RESOURCE.into(), "four_tier_vpc/shop".into());
+    inventory.entries[0].learned.insert(keys::RESOURCE.into(), "four_tier_vpc/shop".into());
     assert_eq!(HttpGateway::imported(&inventory, &scope()), None);
     inventory.entries[0].learned.clear();
     assert_eq!(HttpGateway::imported(&inventory, &scope()), None);

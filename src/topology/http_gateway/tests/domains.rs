@@ -1,8 +1,8 @@
 //! Custom domains: their certificate, their objects, and what is told of them.
 
 use super::*;
+use crate::model::Certificate;
 use crate::model::{DomainName, Ref};
-use crate::topology::Certificate;
 
 const DOMAIN: &str = "api.example.com";
 

@@ -1,7 +1,7 @@
 //! Access logs in the blueprint: the key of their group and the subscription.
 
 use super::*;
-use crate::topology::{Found, Lookup};
+use crate::model::{Found, Lookup};
 
 const KEY: &str = "arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 const STREAM: &str = "arn:aws:kinesis:eu-central-1:123456789012:stream/sink";

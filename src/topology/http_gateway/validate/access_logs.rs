@@ -1,8 +1,8 @@
 //! The log group and the format of access logs.
 
-use super::super::arn::only;
-use super::super::kms_key::KmsKey;
 use super::*;
+use crate::model::KmsKey;
+use crate::model::only;
 
 /// The size of a format that API Gateway takes, in bytes.
 const LONGEST_FORMAT: usize = 3072;

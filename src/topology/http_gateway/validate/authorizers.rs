@@ -1,9 +1,9 @@
 //! Request authorizers.
 
-use super::super::arn::{Arn, check_role, only};
 use super::super::config::FaasAuthorizer;
-use super::super::function_arn::{FunctionArn, parse_short};
 use super::*;
+use crate::model::{Arn, check_role, only};
+use crate::model::{FunctionArn, parse_short};
 
 /// AWS's fixed quota of authorizers.
 const MOST_AUTHORIZERS: usize = 10;

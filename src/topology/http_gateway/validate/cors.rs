@@ -1,8 +1,8 @@
 //! CORS configurations.
 
-use super::super::arn::only;
 use super::super::config::CorsConfig;
 use super::*;
+use crate::model::only;
 
 /// The methods that API Gateway takes in a CORS configuration.
 const METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "*"];

@@ -1,7 +1,7 @@
 //! The custom domain and its DNS record.
 
-use super::super::arn::only;
 use super::*;
+use crate::model::only;
 
 impl Problems {
     pub(super) fn domains(&mut self, config: &GatewayConfig) {

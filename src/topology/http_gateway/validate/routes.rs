@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::super::config::RouteConfig;
-use super::super::function_arn::FunctionArn;
 use super::*;
+use crate::model::FunctionArn;
 use crate::model::route_key::{RouteKey, collisions};
 
 /// AWS's default quota of routes, which our users are held to: an API beyond it fails half made.

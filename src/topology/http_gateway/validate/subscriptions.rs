@@ -1,8 +1,8 @@
 //! The subscription that forwards log events.
 
-use super::super::arn::check_role;
-use super::super::subscription::Destination;
 use super::*;
+use crate::model::Destination;
+use crate::model::check_role;
 
 /// The size of a filter pattern that CloudWatch Logs takes, in characters.
 const LONGEST_PATTERN: usize = 1024;

@@ -1,6 +1,6 @@
 //! How long operations may take: the `timeouts` block that every resource has, and what it comes to.
 
-use crate::durations;
+use crate::model::durations;
 use crate::plugin::{Check, Input};
 
 /// How long a create may take where the user does not say.

@@ -1,6 +1,6 @@
 //! What holds for the tags of every object.
 
-use super::Scope;
+use super::{IgnoreTags, Scope};
 use crate::model::Tags;
 use crate::plugin::Input;
 
@@ -20,6 +20,28 @@ impl Scope {
         tags.retain(|key, _| !self.ignore_tags.ignores(key));
         Input::Known(tags)
     }
+}
+
+/// What is wrong with one default tag, and the way out.
+pub(crate) fn check_tag(key: &str, value: &str, ignored: &IgnoreTags) -> Option<(String, &'static str)> {
+    if ignored.ignores(key) {
+        let message = format!("The tag {key:?} is also one that ignore_tags leaves to others.");
+        return Some((message, "Remove it from one of the two."));
+    }
+    if key.is_empty() || key.chars().count() > 128 {
+        return Some((format!("The tag key {key:?} is empty or too long."), "AWS takes 1 to 128 characters."));
+    }
+    if key.to_ascii_lowercase().starts_with("aws:") {
+        return Some((format!("AWS sets tags that begin with aws: itself, such as {key:?}."), "Choose another key."));
+    }
+    if key.starts_with("fgw:") {
+        let message = format!("This provider marks what it owns by tags that begin with fgw:, such as {key:?}.");
+        return Some((message, "Choose another key."));
+    }
+    if value.chars().count() > 256 {
+        return Some((format!("The value of tag {key:?} is too long."), "AWS takes up to 256 characters."));
+    }
+    None
 }
 
 #[cfg(test)]

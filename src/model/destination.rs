@@ -1,7 +1,7 @@
 //! What log events are forwarded to.
 
 use super::FunctionArn;
-use super::arn::{Arn, only};
+use crate::model::{Arn, only};
 
 /// A destination of log events, by its ARN.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,12 +3,15 @@
 
 use sha2::{Digest, Sha256};
 
-use super::FunctionArn;
+use crate::model::FunctionArn;
 use crate::model::{Authorizer, Integration, Key};
 use crate::plugin::Input;
 
 /// The slot of the API, the root of a gateway.
 pub const API: &str = "api";
+
+/// What AWS tells of an API beside its spec: the value of its tag `fgw:resource`.
+pub(crate) const RESOURCE: &str = "resource";
 
 /// `api`.
 pub fn api() -> Key {
