@@ -6,8 +6,8 @@ use std::sync::{Arc, RwLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::objects::{Entry, Ids, Learned, Object, Spec};
-use crate::product::{Facts, Lookup, Scope, Timeouts};
+use crate::model::{Entry, Ids, Learned, Object, Owner, Spec};
+use crate::model::{Facts, Lookup, Scope, Timeouts};
 
 #[cfg(debug_assertions)]
 pub mod panic_on_demand;
@@ -60,49 +60,6 @@ pub trait Cloud: Send + Sync + 'static {
 
     /// Sets the tag `fgw:state` of a root.
     async fn mark_root(&self, owner: Owner, root_id: &str, state: RootState) -> Result<(), Failure>;
-}
-
-/// Whose objects they are: the kind of topology.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
-    /// `fgw_four_tier_vpc`, below a VPC.
-    FourTierVpc,
-    /// `fgw_http_gateway`, below an HTTP API.
-    HttpGateway,
-}
-
-impl Owner {
-    /// The first part of the ownership tag `fgw:resource`.
-    pub fn product(self) -> &'static str {
-        match self {
-            Owner::FourTierVpc => "four_tier_vpc",
-            Owner::HttpGateway => "http_gateway",
-        }
-    }
-
-    /// AWS's name for the root object.
-    pub fn root_kind(self) -> &'static str {
-        match self {
-            Owner::FourTierVpc => "VPC",
-            Owner::HttpGateway => "API",
-        }
-    }
-
-    /// The slot of the root object, which is created first and whose id is the resource's id.
-    pub fn root(self) -> &'static str {
-        match self {
-            Owner::FourTierVpc => "vpc",
-            Owner::HttpGateway => "api",
-        }
-    }
-
-    /// Whether AWS deletes the root with all that others keep below it. Otherwise it refuses to delete it.
-    pub fn takes_foreign_objects_along(self) -> bool {
-        match self {
-            Owner::FourTierVpc => false,
-            Owner::HttpGateway => true,
-        }
-    }
 }
 
 /// What one operation may use.
@@ -177,7 +134,7 @@ pub struct Observed {
     /// Its id in AWS.
     pub id: String,
     /// Its identity: the key in state where the id is known there, else from its ownership tag or its place.
-    pub key: crate::objects::Key,
+    pub key: crate::model::Key,
     /// What it looks like. Tags are all of its tags, foreign ones too, less our ownership tags.
     pub spec: Spec,
     /// What else AWS tells.

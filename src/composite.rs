@@ -33,8 +33,8 @@ use crate::plugin::{
     ApplyRequest, ApplyResponse, Diagnostics, ImportResponse, Nested, PlanRequest, PlanResponse, ReadRequest,
     ReadResponse, Resource, Schema, Value,
 };
-use crate::product::Product;
 use crate::reconcile::Progress;
+use crate::topology::Product;
 pub use data_source::Existing;
 use private::Private;
 

@@ -5,11 +5,8 @@
 pub mod plugin;
 pub mod provider;
 pub mod composite;
-pub mod product;
-pub mod four_tier_vpc;
-pub mod http_gateway;
-pub mod objects;
-mod durations;
+pub mod topology;
+pub mod model;
 pub mod reconcile;
 pub mod cloud;
 pub mod aws;

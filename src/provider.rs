@@ -6,16 +6,15 @@ use async_trait::async_trait;
 
 use crate::cloud::{Connected, Connection};
 use crate::composite::{Composite, Existing};
-use crate::four_tier_vpc::{FourTierVpc, SubnetLayout};
-use crate::http_gateway::HttpGateway;
 use crate::plugin::{DataSource, Diagnostics, Function, Nested, Provider, Resource, Schema, Value};
+use crate::topology::four_tier_vpc::{FourTierVpc, SubnetLayout};
+use crate::topology::http_gateway::HttpGateway;
 
 pub mod block;
 pub(crate) mod endpoints;
 mod validate;
 
 use block::ProviderBlock;
-pub(crate) use validate::tag as check_tag;
 
 /// The provider `fgw`.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use futures::future::join_all;
 
 use super::{AwsError, Session};
 use crate::cloud::Failure;
-use crate::http_gateway::certificate::covers;
-use crate::product::Certificate;
+use crate::model::Certificate;
+use crate::model::covers;
 
 /// The keys that API Gateway takes. Where none are named ACM lists RSA keys of 1024 and 2048 bits alone.
 const KEY_TYPES: [KeyAlgorithm; 5] = [

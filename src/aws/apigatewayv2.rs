@@ -21,7 +21,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::changes::Change;
 use super::{Operation, Session, waits};
 use crate::cloud::{Cause, Failure};
-use crate::product::Scope;
+use crate::model::Scope;
 
 pub(crate) use api_mapping::RecentlyUnmapped;
 pub(crate) use limiter::{Limiter, turn};

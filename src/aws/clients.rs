@@ -21,10 +21,11 @@ use super::process_state::ProcessState;
 use super::retries::{DEFAULT_ATTEMPTS, budget};
 use super::trust::{Trust, tls};
 use super::{Session, credentials, identity};
+use crate::model::check_tag;
+use crate::model::{IgnoreTags, Scope};
 use crate::plugin::AttributePath;
-use crate::product::{IgnoreTags, Scope};
 use crate::provider::block::ProviderBlock;
-use crate::provider::{check_tag, endpoints};
+use crate::provider::endpoints;
 
 /// Why there is no connection: what the user is told.
 #[derive(Clone, Debug, PartialEq)]

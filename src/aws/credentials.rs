@@ -21,7 +21,7 @@ use aws_types::region::Region;
 use super::clients::{Refusal, Sources, environment, given, path};
 use super::concealed::{Concealed, conceal};
 use super::profile_roles::{self, Source};
-use crate::durations;
+use crate::model::durations;
 use crate::provider::block::{AssumeRole, AssumeRoleWithWebIdentity, ProviderBlock, Secret};
 use crate::provider::endpoints;
 

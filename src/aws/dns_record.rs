@@ -20,7 +20,7 @@ use super::errors::incomplete_answer;
 use super::waits::{Look, MINUTES, until};
 use super::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{DnsRecord, Entry, Key, Learned, Ref, Spec};
+use crate::model::{DnsRecord, Entry, Key, Learned, Ref, Spec};
 use crate::plugin::Input;
 
 /// How long a new zone may answer that it does not exist.

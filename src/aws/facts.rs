@@ -4,7 +4,7 @@ use aws_sdk_ec2::types::{AvailabilityZone as Zone, AvailabilityZoneOptInStatus, 
 
 use super::{AwsError, Session, acm, kms};
 use crate::cloud::Failure;
-use crate::product::{AvailabilityZone, Facts, Lookup};
+use crate::model::{AvailabilityZone, Facts, Lookup};
 
 /// Looks up what is asked for, side by side.
 pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts, Failure> {

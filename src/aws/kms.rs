@@ -2,7 +2,7 @@
 
 use super::{AwsError, Session};
 use crate::cloud::Failure;
-use crate::product::Found;
+use crate::model::Found;
 
 /// The ARN of the key with this id, alias or alias ARN.
 pub(crate) async fn key_arn(session: &Session, id: &str) -> Result<Found<String>, Failure> {

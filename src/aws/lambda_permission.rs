@@ -9,10 +9,10 @@ use super::changes::Change;
 use super::waits::{Look, until};
 use super::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::http_gateway::FunctionArn;
-use crate::objects::{Caller, Entry, Key, LambdaPermission, Learned, Spec};
+use crate::model::FunctionArn;
+use crate::model::Scope;
+use crate::model::{Caller, Entry, Key, LambdaPermission, Learned, Spec};
 use crate::plugin::Input;
-use crate::product::Scope;
 
 /// How long a new function may answer that it does not exist.
 const NEW_FUNCTION: Duration = Duration::from_secs(30);

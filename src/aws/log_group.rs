@@ -10,9 +10,9 @@ use super::tag_changes::{self, TagChanges};
 use super::waits::{self, Look};
 use super::{AwsError, Operation, Session, ownership};
 use crate::cloud::{Cause, Failure, Observed, Patience};
-use crate::objects::{Entry, Key, Learned, LogGroup, Spec};
+use crate::model::Scope;
+use crate::model::{Entry, Key, Learned, LogGroup, Spec};
 use crate::plugin::Input;
-use crate::product::Scope;
 
 /// How long a key may be refused, because its policy or the key itself is new: KMS says that a change takes some
 /// seconds to reach everything, and up to some minutes. A key that CloudWatch Logs may not use is refused with the same

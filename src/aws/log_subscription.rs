@@ -7,8 +7,8 @@ use aws_sdk_cloudwatchlogs::types::{Distribution, SubscriptionFilter as Shown};
 use super::changes::Change;
 use super::{AwsError, Operation, Session, log_group};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::http_gateway::Destination;
-use crate::objects::{Entry, Key, Learned, LogSubscription, Spec};
+use crate::model::Destination;
+use crate::model::{Entry, Key, Learned, LogSubscription, Spec};
 use crate::plugin::Input;
 
 /// The name of our filter. A group has at most one of ours, so the name need not tell it from another one of ours, only
@@ -387,7 +387,7 @@ mod tests {
         let calls = ["PutSubscriptionFilter", "DescribeLogGroups", "DeleteLogGroup"];
         let aws = calls.iter().fold(Recorded::default(), |aws, call| aws.on(call, slow.clone()));
         let session = aws.session("overlap");
-        let group = crate::objects::LogGroup {
+        let group = crate::model::LogGroup {
             api: Key::new("api"),
             name: Input::Known(GROUP.into()),
             retention_in_days: Input::Known(None),

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::Session;
 use crate::cloud::{Cause, Failure, Patience, Record, Work};
-use crate::objects::{Key, Learned, Made, Ref, Tags};
+use crate::model::{Key, Learned, Made, Ref, Tags};
 use crate::plugin::Input;
 
 /// One create, update or delete of one object.

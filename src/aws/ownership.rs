@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::Operation;
-use crate::cloud::{Failure, Owner, Root, RootState};
-use crate::objects::Tags;
+use crate::cloud::{Failure, Root, RootState};
+use crate::model::Owner;
+use crate::model::Tags;
 
 /// Names the topology: `<product>/<name>` on a root, `<product>/<root id>` on every other object.
 pub(crate) const RESOURCE: &str = "fgw:resource";

@@ -15,9 +15,10 @@ use tokio::time::Instant;
 
 use super::process_state::ProcessState;
 use super::{Operation, Session};
-use crate::cloud::{Failure, Owner, Patience, Record, Work};
-use crate::objects::{Ids, Key, Learned, Made};
-use crate::product::{Scope, Timeouts};
+use crate::cloud::{Failure, Patience, Record, Work};
+use crate::model::Owner;
+use crate::model::{Ids, Key, Learned, Made};
+use crate::model::{Scope, Timeouts};
 
 /// The owner of all objects in these tests.
 pub(crate) const OWNER: Owner = Owner::HttpGateway;

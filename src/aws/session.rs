@@ -7,9 +7,10 @@ use async_trait::async_trait;
 use super::process_state::ProcessState;
 use super::waits::Newborns;
 use super::{Operation, apigatewayv2, dns_record, ec2, lambda_permission, log_group, log_subscription};
-use crate::cloud::{Cloud, Failure, InTheWay, Owner, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
-use crate::objects::{Entry, Object, Spec};
-use crate::product::{Facts, Lookup, Scope};
+use crate::cloud::{Cloud, Failure, InTheWay, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
+use crate::model::Owner;
+use crate::model::{Entry, Object, Spec};
+use crate::model::{Facts, Lookup, Scope};
 
 /// Clients for one provider configuration. Cheap to clone; connections are shared and made on first use.
 #[derive(Clone)]

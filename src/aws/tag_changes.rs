@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Operation, ownership};
 use crate::cloud::Failure;
-use crate::objects::Tags;
+use crate::model::Tags;
 use crate::plugin::Input;
 
 /// The tags to set and the keys to remove. Keys that we never set are neither.

@@ -8,9 +8,10 @@
 
 use async_trait::async_trait;
 
-use super::{Cloud, Failure, InTheWay, Owner, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
-use crate::objects::{Entry, Object, Spec};
-use crate::product::{Facts, Lookup, Scope};
+use super::{Cloud, Failure, InTheWay, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
+use crate::model::Owner;
+use crate::model::{Entry, Object, Spec};
+use crate::model::{Facts, Lookup, Scope};
 
 /// An account that panics on demand.
 pub struct PanicOnDemand<C> {

@@ -13,10 +13,11 @@ use super::private::Private;
 use super::stages::carry_out;
 use super::{Composite, import, lost_answers, messages, refresh, state};
 use crate::cloud::{Cause, Cloud, Failure, RootState, SharedCloud};
-use crate::objects::{Inventory, Object, Spec};
+use crate::model::Facts;
+use crate::model::{Inventory, Object, Spec};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
-use crate::product::{Facts, Product};
 use crate::reconcile::{self, Action, Execution, Outcome, Plan};
+use crate::topology::Product;
 
 /// How long an update waits for users of what it deletes. Terraform changes dependents only after our update.
 const UPDATE_DELETE_TIMEOUT: Duration = Duration::from_secs(2 * 60);
@@ -410,7 +411,7 @@ fn arrange(inventory: &mut Inventory, objects: &[Object]) {
             entry.adopted = false;
         }
     }
-    let position = |entry: &crate::objects::Entry| objects.iter().position(|object| object.key == entry.key);
+    let position = |entry: &crate::model::Entry| objects.iter().position(|object| object.key == entry.key);
     inventory.entries.retain(|entry| entry.is_present() || position(entry).is_some());
     inventory.entries.sort_by_key(|entry| position(entry).unwrap_or(usize::MAX));
 }

@@ -8,10 +8,11 @@ use async_trait::async_trait;
 
 use super::{account, messages, refresh, state};
 use crate::cloud::{Cloud, Connection, Root};
+use crate::model::Scope;
 use crate::plugin::{
     Attribute, AttributePath, AttributeType, DataRequest, DataResponse, DataSource, Diagnostics, Schema, Type, Value,
 };
-use crate::product::{IgnoredDrift, Product, Scope};
+use crate::topology::{IgnoredDrift, Product};
 
 /// One product as a Terraform data source.
 pub struct Existing<P> {

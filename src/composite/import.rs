@@ -4,10 +4,11 @@ use super::observe::is_looks_alone;
 use super::planning::Decision;
 use super::private::Private;
 use super::{messages, refresh, state};
-use crate::cloud::{Cloud, Owner};
-use crate::objects::Entry;
+use crate::cloud::Cloud;
+use crate::model::Entry;
+use crate::model::Owner;
 use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, Value};
-use crate::product::{IgnoredDrift, Product};
+use crate::topology::{IgnoredDrift, Product};
 
 /// Looks at a root and all that belongs to it, and makes the state that a configuration of it would have.
 pub(super) async fn import<P: Product>(cloud: &dyn Cloud, id: &str) -> ImportResponse {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::private::Private;
 use super::{messages, refresh};
 use crate::cloud::{Cause, Cloud, Failure};
-use crate::objects::{Entry, Inventory};
+use crate::model::{Entry, Inventory};
 use crate::plugin::Diagnostics;
-use crate::product::{IgnoredDrift, Product};
 use crate::reconcile::{Action, Outcome, Plan};
+use crate::topology::{IgnoredDrift, Product};
 
 /// How long the look may take. Where answers are lost AWS may be out of reach, and all calls have been repeated
 /// already.

@@ -5,10 +5,10 @@ mod lookups;
 pub(super) use lookups::{no_such_id, no_topology, none_found, several_found, warn_of_unfinished};
 
 use crate::cloud::{Cause, Failure, InTheWay, Obstacle, UnfinishedRoot};
-use crate::objects::{Entry, Inventory, Object, Spec};
+use crate::model::{Entry, Inventory, Object, Spec};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
-use crate::product::{IgnoredDrift, Product};
 use crate::reconcile::{Action, Gap, Outcome, Plan};
+use crate::topology::{IgnoredDrift, Product};
 
 use super::obstacles::Culprits;
 

@@ -5,9 +5,10 @@ use std::mem::discriminant;
 
 use super::private::Private;
 use crate::cloud::Observed;
-use crate::objects::{Entry, Inventory, Key, Object, Spec};
+use crate::model::IgnoreTags;
+use crate::model::{Entry, Inventory, Key, Object, Spec};
 use crate::plugin::Input;
-use crate::product::{IgnoreTags, IgnoredDrift};
+use crate::topology::IgnoredDrift;
 
 /// Brings an inventory in line with what AWS shows.
 ///
@@ -155,7 +156,7 @@ fn without_ignored_tags(mut observed: Spec, ignore: &IgnoreTags) -> Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objects::{RouteTable, Tags};
+    use crate::model::{RouteTable, Tags};
 
     fn tags(pairs: &[(&str, &str)]) -> Tags {
         Input::Known(pairs.iter().map(|(key, value)| (key.to_string(), Input::Known(value.to_string()))).collect())

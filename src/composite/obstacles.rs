@@ -7,10 +7,10 @@ use super::planning::name;
 use super::private::Private;
 use super::{messages, refresh, state};
 use crate::cloud::{Cause, Cloud, Connected, Connection, InTheWay, Within};
-use crate::objects::{Claim, Entry, Inventory, Object, Spec};
+use crate::model::{Claim, Entry, Inventory, Object, Spec};
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
-use crate::product::Product;
 use crate::reconcile::{Action, Outcome, Plan};
+use crate::topology::Product;
 
 /// What keeps the objects of failed deletions, by position in the plan.
 pub(super) type Culprits = BTreeMap<usize, InTheWay>;

@@ -7,10 +7,11 @@ use super::observe::{ignore_drift, is_looks_alone, leave_to_others};
 use super::private::Private;
 use super::{import, messages, obstacles, refresh, state};
 use crate::cloud::{Cloud, Connected, Connection, Failure};
-use crate::objects::{Ids, Inventory, Object, Spec};
+use crate::model::{Facts, Scope};
+use crate::model::{Ids, Inventory, Object, Spec};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Problem, Value};
-use crate::product::{Blueprint, Context, Facts, Product, Scope};
 use crate::reconcile::{self, Action, Plan};
+use crate::topology::{Blueprint, Context, Product};
 
 /// Everything that is decided before an apply.
 pub(super) struct Decision {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::RootState;
-use crate::objects::Inventory;
+use crate::model::Facts;
+use crate::model::Inventory;
 use crate::plugin::Value;
-use crate::product::Facts;
 
 /// Raised when an older provider could not read what a newer one writes.
 const FORMAT: u32 = 1;

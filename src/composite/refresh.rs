@@ -7,9 +7,10 @@ use super::observe::{drift, left_behind, observe};
 use super::private::Private;
 use super::state;
 use crate::cloud::{Cause, Cloud, Failure, RootState};
-use crate::objects::{Entry, Inventory, Object};
+use crate::model::{Entry, Inventory, Object};
+use crate::model::{Facts, Scope};
 use crate::plugin::Value;
-use crate::product::{Context, Facts, IgnoredDrift, Product, Scope};
+use crate::topology::{Context, IgnoredDrift, Product};
 
 /// Looks at the whole topology. `None` where AWS says that neither the root nor anything that outlives it exists.
 pub(super) async fn refresh<P: Product>(

@@ -8,12 +8,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::cloud::{
-    Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Owner, Record, Root, RootState, Seen, UnfinishedRoot, Within,
-    Work,
+    Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work,
 };
-use crate::objects::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
+use crate::model::Owner;
+use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
+use crate::model::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::plugin::{Input, Value};
-use crate::product::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
 
 /// How long a NAT gateway takes. Time passes only when nothing else can be done: tests pause the clock.
 const LONG: Duration = Duration::from_secs(120);

@@ -3,10 +3,10 @@
 use super::changes::{lock, reclaim};
 use super::messages;
 use super::planning::Decision;
-use crate::objects::Inventory;
+use crate::model::Inventory;
 use crate::plugin::Diagnostics;
-use crate::product::Product;
 use crate::reconcile::{self, Execution, Outcome};
+use crate::topology::Product;
 
 /// Carries out a decision, and returns the last one made and what came of it.
 ///

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::objects::{Entry, Inventory, Object};
+use crate::model::Scope;
+use crate::model::{Entry, Inventory, Object};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Attribute, AttributePath, Nested, Problem, Type, Value};
-use crate::product::{Product, Scope};
+use crate::topology::Product;
 
 /// The computed attributes that every product has.
 pub(super) fn common_attributes() -> Vec<Attribute> {

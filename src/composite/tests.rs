@@ -17,15 +17,15 @@ use std::sync::Arc;
 use super::Composite;
 use super::simulation::{Simulation, inventory};
 use crate::cloud::{Connected, Connection, RootState, UnfinishedRoot};
-use crate::four_tier_vpc::FourTierVpc;
-use crate::http_gateway::HttpGateway;
-use crate::objects::Spec;
+use crate::model::Spec;
 use crate::plugin::schema::object_type;
 use crate::plugin::{
     ApplyRequest, AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, ReadRequest, Resource, SoFar, Type,
     Value,
 };
-use crate::product::Product;
+use crate::topology::Product;
+use crate::topology::four_tier_vpc::FourTierVpc;
+use crate::topology::http_gateway::HttpGateway;
 
 /// Terraform, as far as one resource can tell: it keeps the state and checks what core checks.
 struct Terraform<P: Product> {

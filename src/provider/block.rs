@@ -188,9 +188,9 @@ impl ProviderBlock {
     }
 
     /// The keys and prefixes of the block, without the environment's.
-    pub(crate) fn ignored(&self) -> crate::product::IgnoreTags {
+    pub(crate) fn ignored(&self) -> crate::model::IgnoreTags {
         let blocks = || self.ignore_tags.iter().flatten();
-        crate::product::IgnoreTags {
+        crate::model::IgnoreTags {
             keys: blocks().flat_map(|block| block.keys.clone().unwrap_or_default()).collect(),
             key_prefixes: blocks().flat_map(|block| block.key_prefixes.clone().unwrap_or_default()).collect(),
         }

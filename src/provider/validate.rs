@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::block::ProviderBlock;
 use super::endpoints::{is_called, service_named};
-use crate::durations;
+use crate::model::check_tag;
+use crate::model::durations;
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 
 /// Every problem and warning of a block, beyond the rules of its attributes, which the server checks.
@@ -241,31 +242,11 @@ fn tags(block: &ProviderBlock, found: &mut Vec<Problem>) {
     for (index, tags) in block.default_tags.iter().flatten().enumerate() {
         let path = AttributePath::new("default_tags").index(index).attribute("tags");
         for (key, value) in tags.tags.iter().flatten() {
-            found.extend(tag(key, value, &ignored).map(|(message, hint)| Problem::new(path.key(key), message, hint)));
+            found.extend(
+                check_tag(key, value, &ignored).map(|(message, hint)| Problem::new(path.key(key), message, hint)),
+            );
         }
     }
-}
-
-/// What is wrong with one default tag, and the way out.
-pub(crate) fn tag(key: &str, value: &str, ignored: &crate::product::IgnoreTags) -> Option<(String, &'static str)> {
-    if ignored.ignores(key) {
-        let message = format!("The tag {key:?} is also one that ignore_tags leaves to others.");
-        return Some((message, "Remove it from one of the two."));
-    }
-    if key.is_empty() || key.chars().count() > 128 {
-        return Some((format!("The tag key {key:?} is empty or too long."), "AWS takes 1 to 128 characters."));
-    }
-    if key.to_ascii_lowercase().starts_with("aws:") {
-        return Some((format!("AWS sets tags that begin with aws: itself, such as {key:?}."), "Choose another key."));
-    }
-    if key.starts_with("fgw:") {
-        let message = format!("This provider marks what it owns by tags that begin with fgw:, such as {key:?}.");
-        return Some((message, "Choose another key."));
-    }
-    if value.chars().count() > 256 {
-        return Some((format!("The value of tag {key:?} is too long."), "AWS takes up to 256 characters."));
-    }
-    None
 }
 
 fn endpoints(block: &ProviderBlock, found: &mut Vec<Problem>) {

@@ -24,9 +24,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Action, Plan, Progress};
-use crate::cloud::{Cause, Cloud, Failure, Owner, Patience, Record, Work};
-use crate::objects::{Entry, Ids, Inventory, Key, Learned, Made, Object, Spec};
-use crate::product::Timeouts;
+use crate::cloud::{Cause, Cloud, Failure, Patience, Record, Work};
+use crate::model::Owner;
+use crate::model::Timeouts;
+use crate::model::{Entry, Ids, Inventory, Key, Learned, Made, Object, Spec};
 
 /// How many operations are in flight at most. AWS lets some fifty changing EC2 calls through at once.
 const IN_FLIGHT: usize = 24;

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::mem::Discriminant;
 
-use crate::objects::{Entry, Inventory, Key, Object, OnDelete, Ref, Spec};
+use crate::model::{Entry, Inventory, Key, Object, OnDelete, Ref, Spec};
 
 /// Operations in a stable order, each with those that it waits for.
 #[derive(Clone, Debug, Default, PartialEq)]

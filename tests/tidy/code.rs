@@ -37,14 +37,14 @@ fn every_kind_of_object_has_its_operations_in_one_order() {
     }
     for kind in variants_of_spec(&files) {
         if !kinds.contains(&format!("spec: &{kind})")) && !kinds.contains(&format!("spec: &{kind},")) {
-            places.push(format!("src/objects/spec.rs: no file below src/aws creates {kind}"));
+            places.push(format!("src/model/spec.rs: no file below src/aws creates {kind}"));
         }
     }
     assert_kept("Each kind has a file with read, create, update, delete in that order.", &places);
 }
 
 fn variants_of_spec(files: &[File]) -> Vec<String> {
-    let spec = files.iter().find(|file| file.path == "src/objects/spec.rs").expect("the kinds are in this file");
+    let spec = files.iter().find(|file| file.path == "src/model/spec.rs").expect("the kinds are in this file");
     let lines = spec.text.lines().skip_while(|line| *line != "pub enum Spec {").skip(1).take_while(|line| *line != "}");
     let kinds: Vec<String> = lines.filter_map(|line| line.trim().split('(').next()).map(str::to_string).collect();
     assert!(kinds.len() > 10, "the variants of Spec are not found: {kinds:?}");

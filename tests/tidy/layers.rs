@@ -6,10 +6,8 @@ use super::tree::{product, tree};
 #[test]
 fn pure_code_does_no_io() {
     let modules = [
-        "src/objects",
-        "src/product",
-        "src/four_tier_vpc",
-        "src/http_gateway",
+        "src/model",
+        "src/topology",
         "src/reconcile/plan",
         "src/composite/observe",
         "src/composite/state",

@@ -9,9 +9,10 @@ use super::{PAGE, api_arn, change, deleted, is_absent, no_id, pages, small, tag,
 use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::{AwsError, Operation, Session, ownership};
-use crate::cloud::{Cause, Failure, Observed, Owner, Root, RootState, UnfinishedRoot};
-use crate::http_gateway::RESOURCE;
-use crate::objects::{Api, Cors, Entry, Key, Learned, Spec};
+use crate::cloud::{Cause, Failure, Observed, Root, RootState, UnfinishedRoot};
+use crate::model::Owner;
+use crate::model::keys::gateway::RESOURCE;
+use crate::model::{Api, Cors, Entry, Key, Learned, Spec};
 use crate::plugin::Input;
 
 /// The APIs that this process made. Nobody else can have left anything in them, and they are not what a killed

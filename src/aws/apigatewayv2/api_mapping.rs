@@ -13,8 +13,8 @@ use super::{PAGE, change, deleted, domain_name, holds, is_absent, is_conflict, n
 use crate::aws::changes::Change;
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::http_gateway::keys;
-use crate::objects::{ApiMapping, Entry, Key, Learned, Ref, Spec};
+use crate::model::keys::gateway as keys;
+use crate::model::{ApiMapping, Entry, Key, Learned, Ref, Spec};
 
 /// How long AWS may go on seeing a mapping that it has deleted.
 const LAG: Duration = Duration::from_secs(30);
@@ -205,7 +205,7 @@ mod tests {
     use super::super::stage;
     use super::*;
     use crate::aws::recorded::{Answer, Recorded, run};
-    use crate::objects::Stage;
+    use crate::model::Stage;
     use crate::plugin::Input;
 
     const PATH: &str = "/v2/domainnames/api.example.com/apimappings";
@@ -321,12 +321,12 @@ mod tests {
             if is_ours {
                 continue;
             }
-            let domain_spec = Spec::DomainName(crate::objects::DomainName {
+            let domain_spec = Spec::DomainName(crate::model::DomainName {
                 api: keys::api(),
                 domain_name: Input::Known("api.example.com".into()),
                 certificate_arn: Input::Known("cert1".into()),
-                endpoint_type: crate::objects::DomainName::REGIONAL.into(),
-                security_policy: crate::objects::DomainName::TLS_1_2.into(),
+                endpoint_type: crate::model::DomainName::REGIONAL.into(),
+                security_policy: crate::model::DomainName::TLS_1_2.into(),
                 tags: Input::Known([].into()),
             });
             let entry = Entry::new(domain(), "api.example.com", domain_spec);

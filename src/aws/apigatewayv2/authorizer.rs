@@ -5,8 +5,8 @@ use aws_sdk_apigatewayv2::types::{Authorizer as Shown, AuthorizerType};
 use super::{PAGE, change, deleted, digest, holds, no_id, pages, root_id, small, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Failure, Observed};
-use crate::http_gateway::keys;
-use crate::objects::{Authorizer, Entry, Key, Learned, Spec};
+use crate::model::keys::gateway as keys;
+use crate::model::{Authorizer, Entry, Key, Learned, Spec};
 use crate::plugin::Input;
 
 /// Lists an API's authorizers.

@@ -15,9 +15,9 @@ use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::waits::{self, Look};
 use crate::aws::{AwsError, Operation, Session, ownership};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{DomainName, Entry, Key, Learned, Spec};
+use crate::model::Scope;
+use crate::model::{DomainName, Entry, Key, Learned, Spec};
 use crate::plugin::Input;
-use crate::product::Scope;
 
 /// How long AWS may take to set up a new domain.
 const SET_UP: Duration = Duration::from_secs(10 * 60);

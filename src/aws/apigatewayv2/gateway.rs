@@ -13,11 +13,13 @@ use self::logs::{Logs, reference_to_group};
 use super::{api, authorizer, integration, route, stage};
 use crate::aws::lambda_permission::{self, CallerId, Place, Statement, statement_id};
 use crate::aws::{Session, ownership};
-use crate::cloud::{Failure, Observed, Owner, Root, RootState, Seen, UnfinishedRoot};
-use crate::http_gateway::{FunctionArn, keys};
-use crate::objects::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
+use crate::cloud::{Failure, Observed, Root, RootState, Seen, UnfinishedRoot};
+use crate::model::FunctionArn;
+use crate::model::Owner;
+use crate::model::Scope;
+use crate::model::keys::gateway as keys;
+use crate::model::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
 use crate::plugin::Input;
-use crate::product::Scope;
 
 /// Looks at a gateway. `None` only where AWS says that neither the API nor anything known that outlives it exists.
 ///
@@ -401,12 +403,12 @@ fn function_of(shown: &types::Integration) -> Option<FunctionArn> {
 }
 
 /// The function of an integration.
-fn own_function(spec: &crate::objects::Integration) -> Option<FunctionArn> {
+fn own_function(spec: &crate::model::Integration) -> Option<FunctionArn> {
     FunctionArn::parse(spec.function_arn.known()?).ok()
 }
 
 /// The function of an authorizer, where API Gateway needs a permission to call it.
-fn calls_itself(spec: &crate::objects::Authorizer) -> Option<FunctionArn> {
+fn calls_itself(spec: &crate::model::Authorizer) -> Option<FunctionArn> {
     if spec.credentials_arn.known()?.is_some() {
         return None;
     }

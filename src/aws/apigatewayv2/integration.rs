@@ -5,7 +5,7 @@ use aws_sdk_apigatewayv2::types::{Integration as Shown, IntegrationType};
 use super::{PAGE, change, deleted, holds, no_id, pages, root_id, small, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Failure, Observed};
-use crate::objects::{Entry, Integration, Key, Learned, Spec};
+use crate::model::{Entry, Integration, Key, Learned, Spec};
 use crate::plugin::Input;
 
 /// Lists an API's integrations.

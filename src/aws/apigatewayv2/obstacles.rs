@@ -7,7 +7,7 @@ use futures::future::join_all;
 use super::{PAGE, api_mapping, authorizer, pages, route, text, turn};
 use crate::aws::{AwsError, Session};
 use crate::cloud::{Failure, InTheWay, Obstacle, Within};
-use crate::objects::{Entry, Spec};
+use crate::model::{Entry, Spec};
 
 /// The routes, stages and authorizers of an API that are not ours, and the paths of its domain, which all go along;
 /// those paths that lead to other APIs keep the domain. Integrations serve routes, and are not told. Looks that fail
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
     use crate::aws::recorded::{Answer, Recorded};
     use crate::cloud::Cause;
-    use crate::http_gateway::keys;
-    use crate::objects::{ApiMapping, ApiRoute, DomainName, Key, Ref, Stage};
+    use crate::model::keys::gateway as keys;
+    use crate::model::{ApiMapping, ApiRoute, DomainName, Key, Ref, Stage};
     use crate::plugin::Input;
 
     /// A route and the stage.

@@ -7,7 +7,7 @@ use aws_sdk_apigatewayv2::types::{AuthorizationType, Route as Shown};
 use super::{PAGE, change, deleted, holds, is_conflict, no_id, pages, root_id, text, turn};
 use crate::aws::{AwsError, Operation, Session};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{ApiRoute, Entry, Key, Learned, Ref, Spec};
+use crate::model::{ApiRoute, Entry, Key, Learned, Ref, Spec};
 
 /// Lists an API's routes.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {

@@ -9,7 +9,7 @@ use crate::aws::changes::Change;
 use crate::aws::tag_changes::{self, TagChanges};
 use crate::aws::{AwsError, Operation, Session, ownership};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{AccessLog, Entry, Key, Learned, Ref, Spec, Stage};
+use crate::model::{AccessLog, Entry, Key, Learned, Ref, Spec, Stage};
 use crate::plugin::Input;
 
 /// The stage's name, and its id.

@@ -6,8 +6,8 @@ use crate::aws::Operation;
 use crate::aws::lambda_permission::{CallerId, Place, statement_id};
 use crate::aws::recorded::{Answer, Recorded, run};
 use crate::cloud::{Cause, Cloud, Failure};
-use crate::http_gateway::keys;
-use crate::objects::{
+use crate::model::keys::gateway as keys;
+use crate::model::{
     Api, ApiMapping, ApiRoute, Authorizer, Caller, DomainName, Entry, Integration, Key, LogGroup, LogSubscription, Ref,
     Spec, Stage,
 };

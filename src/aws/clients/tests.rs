@@ -11,8 +11,8 @@ use aws_smithy_runtime_api::client::result::ConnectorError;
 
 use super::*;
 use crate::aws::loopback::{Loopback, Seen, tunnel_to};
+use crate::model::Lookup;
 use crate::plugin::Value;
-use crate::product::Lookup;
 
 fn block(arguments: &[(&str, Value)]) -> ProviderBlock {
     let (block, problems) = ProviderBlock::known_part(&Value::map(arguments.iter().cloned()));

@@ -7,7 +7,7 @@ use super::super::{AwsError, Operation, ownership};
 use super::shown::{Shown, tier_and_index};
 use super::{filter, network_acl_rules as rules, tags};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{DefaultNetworkAcl, Entry, Key, Learned, NetworkAclRule, Spec, Tier};
+use crate::model::{DefaultNetworkAcl, Entry, Key, Learned, NetworkAclRule, Spec, Tier};
 use crate::plugin::Input;
 
 /// The ACL as AWS shows it. Its list of subnets is what was applied, because a subnet that has got another ACL since is
@@ -206,7 +206,7 @@ async fn look(
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::keys;
+    use crate::model::keys::network as keys;
 
     const DONE: &str = "<return>true</return>";
 

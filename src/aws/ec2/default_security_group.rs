@@ -8,7 +8,7 @@ use super::security_group_rules::{self as rules, Difference, Existing};
 use super::shown::Shown;
 use super::{filter, tags};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{DefaultSecurityGroup, Entry, Key, Learned, SecurityGroupRule, Spec};
+use crate::model::{DefaultSecurityGroup, Entry, Key, Learned, SecurityGroupRule, Spec};
 use crate::plugin::Input;
 
 /// The group as AWS shows it. A direction that we leave alone is not looked at.
@@ -226,7 +226,8 @@ async fn describe(
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::{RuleSource, keys};
+    use crate::model::RuleSource;
+    use crate::model::keys::network as keys;
 
     fn rule(id: &str, egress: bool, inside: &str) -> String {
         format!(

@@ -10,7 +10,7 @@ use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
 use super::{tags, without_token};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{Eip, Entry, Key, Learned, Spec};
+use crate::model::{Eip, Entry, Key, Learned, Spec};
 
 /// How long a new address may stay invisible.
 const READY: Duration = Duration::from_secs(5 * 60);
@@ -108,7 +108,7 @@ fn learned(public_ip: Option<&str>) -> Learned {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::keys;
+    use crate::model::keys::network as keys;
     use crate::plugin::Input;
 
     fn entry() -> Entry {

@@ -10,7 +10,7 @@ use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
 use super::{tags, without_token};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{Entry, InternetGateway, Key, Learned, Spec};
+use crate::model::{Entry, InternetGateway, Key, Learned, Spec};
 
 /// How long an attachment may take.
 const ATTACHED: Duration = Duration::from_secs(20 * 60);

@@ -11,7 +11,8 @@ use super::super::{AwsError, Operation, ownership};
 use super::shown::{Ours, Shown};
 use super::{filter, nat_gateway_addresses as addresses, tags};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{Entry, Key, Learned, NatGateway, Spec, keys};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Key, Learned, NatGateway, Spec};
 use crate::plugin::Input;
 
 /// How long a NAT gateway may be pending; one to three minutes are usual.
@@ -235,7 +236,7 @@ fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> 
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::Ref;
+    use crate::model::Ref;
 
     fn spec() -> (Key, NatGateway) {
         let subnet = Key::new("subnet.public.0");

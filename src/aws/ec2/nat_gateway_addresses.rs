@@ -9,7 +9,7 @@ use super::super::waits::Look;
 use super::super::{AwsError, Operation};
 use super::without_token;
 use crate::cloud::{Cause, Failure};
-use crate::objects;
+use crate::model;
 
 /// How long addresses may come and go: one that goes drains its connections first.
 const CHANGED: Duration = Duration::from_secs(10 * 60);
@@ -28,7 +28,7 @@ pub(super) fn count(gateway: &NatGateway) -> i64 {
 }
 
 /// How many further addresses are wanted, as AWS takes the number. A public NAT gateway is given none.
-pub(super) fn wanted(operation: &Operation<'_>, spec: &objects::NatGateway) -> Result<i32, Failure> {
+pub(super) fn wanted(operation: &Operation<'_>, spec: &model::NatGateway) -> Result<i32, Failure> {
     if spec.allocation.is_some() {
         return Ok(0);
     }
@@ -146,7 +146,8 @@ fn stays(address: &NatGatewayAddress) -> bool {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::{Key, keys};
+    use crate::model::Key;
+    use crate::model::keys::network as keys;
     use crate::plugin::Input;
 
     /// A private NAT gateway with a first address and these: last number and status.
@@ -182,7 +183,7 @@ mod tests {
             Recorded::default().on("CreateNatGateway", made),
             &[&[(5, "assigning")], &[(5, "assigning")], &[(5, "succeeded"), (6, "succeeded")]],
         );
-        let spec = objects::NatGateway {
+        let spec = model::NatGateway {
             subnet: Key::new("subnet.transit.0"),
             allocation: None,
             internet_gateway: None,

@@ -13,8 +13,10 @@ use super::{
     default_network_acl, default_security_group, eip, filter, filter_any, internet_gateway, ipv6_range, nat_gateway,
     route, route_table, route_table_association, subnet, tags, vpc, vpc_endpoint, vpc_ipv6_block,
 };
-use crate::cloud::{Failure, Owner, Seen};
-use crate::objects::{Entry, Key, Spec, keys};
+use crate::cloud::{Failure, Seen};
+use crate::model::Owner;
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Key, Spec};
 use crate::plugin::Input;
 
 /// The network as AWS shows it. `None` only where AWS says that neither the VPC nor an address of it exists.

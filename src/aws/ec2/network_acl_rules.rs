@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 use super::super::{AwsError, Operation, waits};
 use crate::cloud::{Cause, Failure};
-use crate::objects::NetworkAclRule;
+use crate::model::NetworkAclRule;
 
 /// The highest number that a rule of ours can have. Those above are AWS's own: 32767 denies the rest of IPv4 and
 /// 32768 the rest of IPv6, and nobody can change them.
@@ -271,7 +271,7 @@ fn icmp(rule: &NetworkAclRule) -> Option<IcmpTypeCode> {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::keys;
+    use crate::model::keys::network as keys;
 
     fn rule(rule_no: i64, allow: bool, cidr: &str) -> NetworkAclRule {
         let (protocol, cidr_block) = ("-1".to_string(), cidr.to_string());

@@ -11,7 +11,7 @@ use aws_sdk_ec2::types::{
 use super::super::{AwsError, Session};
 use super::{filter, filter_any, nat_gateway, tags, vpc_endpoint};
 use crate::cloud::{Failure, InTheWay, Obstacle, Within};
-use crate::objects::{Entry, Spec};
+use crate::model::{Entry, Spec};
 
 /// What stands in the way of deleting these subnets, or the VPC with all that is ours in it. Looks that fail are told
 /// beside what the others have found.
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Recorded, VPC};
     use crate::cloud::Cause;
-    use crate::objects::{InternetGateway, Key, NatGateway, RouteTable};
+    use crate::model::{InternetGateway, Key, NatGateway, RouteTable};
     use crate::plugin::Input;
 
     /// The internet gateway, a NAT gateway and a route table of ours.

@@ -14,9 +14,10 @@ use aws_smithy_types::retry::RetryConfig;
 use tokio::time::Instant;
 
 use crate::aws::{Operation, Session};
-use crate::cloud::{Failure, Owner, Patience, Record, Work};
-use crate::objects::{Ids, Key, Learned, Made};
-use crate::product::{Scope, Timeouts};
+use crate::cloud::{Failure, Patience, Record, Work};
+use crate::model::Owner;
+use crate::model::{Ids, Key, Learned, Made};
+use crate::model::{Scope, Timeouts};
 
 /// The VPC of every test.
 pub(crate) const VPC: &str = "vpc-1";

@@ -10,8 +10,9 @@ use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation};
 use super::shown::Shown;
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::keys::{self, Family};
-use crate::objects::{Entry, Key, Learned, Ref, Route, Spec};
+use crate::model::keys::network as keys;
+use crate::model::keys::network::Family;
+use crate::model::{Entry, Key, Learned, Ref, Route, Spec};
 
 /// What a route leads to, as the calls name it.
 #[derive(Debug, Default, PartialEq)]

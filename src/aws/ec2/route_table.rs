@@ -11,7 +11,7 @@ use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
 use super::tags;
 use crate::cloud::{Failure, Observed, Patience};
-use crate::objects::{Entry, Key, Learned, RouteTable, Spec};
+use crate::model::{Entry, Key, Learned, RouteTable, Spec};
 use crate::plugin::Input;
 
 /// How long the creation or deletion of a table may take unless the user says otherwise.
@@ -197,7 +197,8 @@ mod tests {
 
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::{Tier, keys};
+    use crate::model::Tier;
+    use crate::model::keys::network as keys;
 
     const DONE: &str = "<return>true</return>";
 

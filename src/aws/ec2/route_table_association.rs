@@ -8,7 +8,7 @@ use super::super::{AwsError, Operation};
 use super::filter;
 use super::shown::Shown;
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{Entry, Key, Learned, RouteTableAssociation, Spec};
+use crate::model::{Entry, Key, Learned, RouteTableAssociation, Spec};
 
 /// The association as AWS shows it; `None` for one that has ended.
 pub(super) fn read(
@@ -189,7 +189,8 @@ mod tests {
     use super::super::route;
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::{Ref, Route, keys};
+    use crate::model::keys::network as keys;
+    use crate::model::{Ref, Route};
 
     fn spec() -> RouteTableAssociation {
         RouteTableAssociation {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use aws_sdk_ec2::types::{IpPermission, IpRange, Ipv6Range, PrefixListId, UserIdGroupPair};
 use ipnet::IpNet;
 
-use crate::objects::{RuleSource, SecurityGroupRule};
+use crate::model::{RuleSource, SecurityGroupRule};
 
 /// A rule that exists, with AWS's id of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,9 @@ use ipnet::Ipv6Net;
 
 use super::super::ownership;
 use super::{ipv6_range, tags};
-use crate::cloud::{Observed, Owner};
-use crate::objects::{Entry, Key, Ref, Spec, Tier};
+use crate::cloud::Observed;
+use crate::model::Owner;
+use crate::model::{Entry, Key, Ref, Spec, Tier};
 
 /// The objects of one network as far as they have been looked at.
 pub(super) struct Shown<'a> {

@@ -15,7 +15,7 @@ use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
 use super::{filter, tags, without_token};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{Entry, Key, Learned, Spec, Subnet, Tier};
+use crate::model::{Entry, Key, Learned, Spec, Subnet, Tier};
 use crate::plugin::Input;
 
 /// How long a subnet may be pending.

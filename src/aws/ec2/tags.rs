@@ -8,8 +8,9 @@ use aws_sdk_ec2::types::{Filter, ResourceType, Tag, TagSpecification};
 use super::super::{AwsError, Operation, ownership, waits};
 use super::filter;
 use crate::aws::tag_changes::TagChanges;
-use crate::cloud::{Failure, Owner};
-use crate::objects::Tags;
+use crate::cloud::Failure;
+use crate::model::Owner;
+use crate::model::Tags;
 use crate::plugin::Input;
 
 /// An object's own tags: all that AWS shows less ours that say whose it is.
@@ -100,7 +101,7 @@ fn list(tags: &BTreeMap<String, String>) -> Vec<Tag> {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::keys;
+    use crate::model::keys::network as keys;
 
     fn tags(pairs: &[(&str, &str)]) -> Tags {
         Input::Known(pairs.iter().map(|(key, value)| (key.to_string(), Input::Known(value.to_string()))).collect())

@@ -9,8 +9,10 @@ use super::super::errors::incomplete_answer;
 use super::super::waits::{self, Look};
 use super::super::{AwsError, Operation, Session, ownership};
 use super::{filter, ipam, tags, without_token};
-use crate::cloud::{Failure, Observed, Owner, Root, RootState, UnfinishedRoot};
-use crate::objects::{Entry, Learned, Spec, Vpc, keys};
+use crate::cloud::{Failure, Observed, Root, RootState, UnfinishedRoot};
+use crate::model::Owner;
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Learned, Spec, Vpc};
 use crate::plugin::Input;
 
 /// How long a VPC may be pending.

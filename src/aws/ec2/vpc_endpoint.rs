@@ -11,7 +11,7 @@ use super::super::{AwsError, Operation, ownership};
 use super::shown::Shown;
 use super::{policy, tags};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{Entry, Key, Learned, Ref, Spec, VpcEndpoint};
+use crate::model::{Entry, Key, Learned, Ref, Spec, VpcEndpoint};
 use crate::plugin::Input;
 
 /// How long an endpoint may be pending or deleting.
@@ -195,7 +195,8 @@ fn client_token() -> String {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::objects::keys::{self, EndpointService};
+    use crate::model::keys::network as keys;
+    use crate::model::keys::network::EndpointService;
 
     fn key() -> Key {
         keys::vpc_endpoint(EndpointService::ObjectStore, &Input::Known("com.amazonaws.us-east-1.s3".into()))

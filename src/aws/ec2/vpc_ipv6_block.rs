@@ -10,7 +10,7 @@ use super::super::{AwsError, Operation, Session};
 use super::shown::Shown;
 use super::{filter, ipam, ipv6_range, without_token};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::objects::{Entry, Ipv6Source, Key, Learned, Spec, VpcIpv6Block};
+use crate::model::{Entry, Ipv6Source, Key, Learned, Spec, VpcIpv6Block};
 use crate::plugin::Input;
 
 /// How long a range may be associating.
@@ -266,7 +266,7 @@ mod tests {
     }
 
     async fn create_on(aws: &Recorded, notes: &Notes, spec: &VpcIpv6Block) -> Result<(), Failure> {
-        let key = crate::objects::keys::ipv6_cidr_block(&spec.source);
+        let key = crate::model::keys::network::ipv6_cidr_block(&spec.source);
         notes.run(&aws.session(), &key, &[(&vpc(), "vpc-1")], async |operation| create(operation, spec).await).await
     }
 

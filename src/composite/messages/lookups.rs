@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use crate::cloud::{Owner, Root, RootState};
+use crate::cloud::{Root, RootState};
 use crate::composite::data_source::Wanted;
+use crate::model::Owner;
+use crate::model::Scope;
 use crate::plugin::{AttributePath, Diagnostics};
-use crate::product::{Product, Scope};
+use crate::topology::Product;
 
 /// No root that is as it was asked for.
 pub(in crate::composite) fn none_found<P: Product>(

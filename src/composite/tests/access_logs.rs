@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::product::Found;
+use crate::model::Found;
 
 const KEY: &str = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::composite::simulation::certificate;
-use crate::product::Certificate;
+use crate::model::Certificate;
 
 /// Gateways, some of them with a domain, and some of these with a DNS record.
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
@@ -113,7 +113,7 @@ async fn what_is_done_to_a_domain_and_its_mapping_is_mended() {
     });
     terraform.account.damage("api_mapping", |spec| {
         let Spec::ApiMapping(mapping) = spec else { unreachable!() };
-        mapping.stage = crate::objects::Ref::Id("api2/prod".into());
+        mapping.stage = crate::model::Ref::Id("api2/prod".into());
     });
     terraform.refresh().await;
     let drift = terraform.state.get("drift").as_map().unwrap().clone();

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use fgw::objects::{Entry, Inventory, Key, Spec, Vpc};
+use fgw::model::{Entry, Inventory, Key, Spec, Vpc};
 use fgw::plugin::Input;
 use fgw::plugin::proto::tfplugin6::diagnostic::Severity;
 use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;

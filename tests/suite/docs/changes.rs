@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use fgw::objects::{Entry, Inventory, Object, Spec, keys};
+use fgw::model::keys::network as keys;
+use fgw::model::{Entry, Inventory, Object, Spec};
+use fgw::model::{Facts, Scope};
 use fgw::plugin::schema::{Change, with_defaults};
 use fgw::plugin::{Attribute, AttributePath, AttributeType, Mode, Nested, Value};
-use fgw::product::{Blueprint, Context, Facts, Product, Scope};
 use fgw::reconcile::{Action, plan};
+use fgw::topology::{Blueprint, Context, Product};
 
 /// A change of one input: its path, attributes before, attributes after. Both are set beside those of a basis.
 pub(super) type Example = (&'static str, Json, Json);
@@ -99,7 +101,7 @@ fn gravity(action: &Action) -> Effect {
     }
 }
 
-fn loses_block(before: &fgw::objects::Subnet, to: &fgw::objects::Subnet) -> bool {
+fn loses_block(before: &fgw::model::Subnet, to: &fgw::model::Subnet) -> bool {
     before.ipv6_cidr_block.known().is_some_and(Option::is_some) && before.ipv6_cidr_block != to.ipv6_cidr_block
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::changes::{Example, assert_true, from_nothing, timeouts, with};
-use fgw::http_gateway::HttpGateway;
-use fgw::product::{Certificate, Facts, Found};
+use fgw::model::{Certificate, Facts, Found};
+use fgw::topology::http_gateway::HttpGateway;
 
 /// The start of the ARNs of functions in the account.
 const FUNCTION: &str = "arn:aws:lambda:eu-central-1:123456789012:function";

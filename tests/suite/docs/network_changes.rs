@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::changes::{Example, assert_true, from_nothing, timeouts, with};
-use fgw::four_tier_vpc::FourTierVpc;
-use fgw::product::{AvailabilityZone, Facts};
+use fgw::model::{AvailabilityZone, Facts};
+use fgw::topology::four_tier_vpc::FourTierVpc;
 
 /// Three AZs that are available, and one that is not.
 pub(super) fn facts(_: &Json) -> Facts {

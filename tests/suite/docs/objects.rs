@@ -7,10 +7,10 @@ use serde_json::{Value as Json, json};
 
 use super::changes::{first_objects, with};
 use super::{gateway_changes, network_changes, pages};
-use fgw::four_tier_vpc::FourTierVpc;
-use fgw::http_gateway::HttpGateway;
-use fgw::objects::waves::in_waves;
-use fgw::objects::{Caller, Object, Spec};
+use fgw::model::waves::in_waves;
+use fgw::model::{Caller, Object, Spec};
+use fgw::topology::four_tier_vpc::FourTierVpc;
+use fgw::topology::http_gateway::HttpGateway;
 
 /// Objects of one kind in one topology.
 struct Group<'a> {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use fgw::four_tier_vpc::{Config, FourTierVpc};
-use fgw::objects::{Entry, Inventory, Object, Spec, Subnet};
+use fgw::model::{AvailabilityZone, Facts, Scope};
+use fgw::model::{Entry, Inventory, Object, Spec, Subnet};
 use fgw::plugin::{AttributePath, Nested as _, Value, schema};
-use fgw::product::{AvailabilityZone, Blueprint, Context, Facts, Product as _, Scope};
+use fgw::topology::four_tier_vpc::{Config, FourTierVpc};
+use fgw::topology::{Blueprint, Context, Product as _};
 use ipnet::Ipv4Net;
 
 use super::Guide;

@@ -4,7 +4,7 @@ use tokio::time::Instant;
 use super::*;
 use crate::aws::recorded::{Answer, Recorded, Told, run};
 use crate::cloud::Patience;
-use crate::http_gateway::keys;
+use crate::model::keys::gateway as keys;
 
 const NAME: &str = "api.example.com";
 const POST: &str = "POST /v2/domainnames";

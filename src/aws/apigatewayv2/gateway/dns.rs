@@ -8,8 +8,8 @@ use futures::future::join_all;
 use crate::aws::dns_record::{self, Target};
 use crate::aws::{AwsError, Session};
 use crate::cloud::{Cause, Failure, Observed};
-use crate::http_gateway::keys;
-use crate::objects::{Entry, Key, Spec};
+use crate::model::keys::gateway as keys;
+use crate::model::{Entry, Key, Spec};
 use crate::plugin::Input;
 
 /// What Route 53 lists in the places of known records, by the ids of these.
@@ -147,7 +147,7 @@ async fn public_zones(session: &Session, zone_name: &str) -> Result<Vec<String>,
 mod tests {
     use super::*;
     use crate::aws::recorded::{Answer, Recorded};
-    use crate::objects::{DnsRecord, DomainName, Ref};
+    use crate::model::{DnsRecord, DomainName, Ref};
 
     const NAME: &str = "api.shop.example.com";
 

@@ -8,8 +8,8 @@ use futures::future::join_all;
 use super::super::{api_mapping, domain_name};
 use crate::aws::Session;
 use crate::cloud::{Cause, Failure, Observed};
-use crate::http_gateway::keys;
-use crate::objects::{Entry, Key, Spec};
+use crate::model::keys::gateway as keys;
+use crate::model::{Entry, Key, Spec};
 use crate::plugin::Input;
 
 /// A domain and its mappings.
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
     use crate::aws::recorded::{Answer, OWNER, Recorded};
-    use crate::objects::{ApiRoute, Ref};
+    use crate::model::{ApiRoute, Ref};
 
     const NAME: &str = "api.example.com";
 

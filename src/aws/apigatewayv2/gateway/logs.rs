@@ -11,8 +11,9 @@ use crate::aws::lambda_permission::{self, CallerId, Place, statement_id};
 use crate::aws::log_group::{self, Found};
 use crate::aws::{Session, log_subscription};
 use crate::cloud::{Failure, Observed};
-use crate::http_gateway::{Destination, FunctionArn, keys};
-use crate::objects::{Caller, Entry, Key, Ref, Spec};
+use crate::model::keys::gateway as keys;
+use crate::model::{Caller, Entry, Key, Ref, Spec};
+use crate::model::{Destination, FunctionArn};
 
 /// What AWS shows of log groups.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use super::super::{api_mapping, domain_name};
 use super::*;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::aws::{log_group, log_subscription};
-use crate::objects::{AccessLog, ApiRoute, Authorizer, Integration, Stage};
+use crate::model::{AccessLog, ApiRoute, Authorizer, Integration, Stage};
 use crate::plugin::Input;
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
@@ -362,7 +362,7 @@ async fn every_change_can_run_in_a_spawned_task() {
         credentials_arn: Input::Known(None),
     };
     let entry = Entry::new(keys::authorizer(&authorizer("a")), "a1", Spec::Authorizer(authorizer("a")));
-    let (ids, timeouts) = (crate::objects::Ids::default(), crate::product::Timeouts::default());
+    let (ids, timeouts) = (crate::model::Ids::default(), crate::model::Timeouts::default());
     let patience = crate::cloud::Patience::until(tokio::time::Instant::now(), Default::default());
     let work = crate::cloud::Work {
         owner: OWNER,

@@ -1,8 +1,8 @@
 use super::*;
 use crate::aws::ec2::recorded::{OWNER, Recorded};
 use crate::cloud::{Observed, RootState};
-use crate::objects::{Eip, RouteTableAssociation, RuleSource, Tier};
-use crate::objects::{Ref, Route};
+use crate::model::{Eip, RouteTableAssociation, RuleSource, Tier};
+use crate::model::{Ref, Route};
 
 fn tags(pairs: &[(&str, &str)]) -> String {
     let items: String =
@@ -68,7 +68,7 @@ fn at<'a>(objects: &'a [Observed], slot: &str) -> &'a Observed {
     objects.iter().find(|it| it.key.slot == slot).unwrap_or_else(|| panic!("{slot} is not among {objects:#?}"))
 }
 
-fn none() -> crate::objects::Tags {
+fn none() -> crate::model::Tags {
     Input::Known(Default::default())
 }
 
@@ -278,7 +278,7 @@ async fn a_failed_nat_gateway_is_another_object_than_the_wanted_one() {
     };
     let subnet = keys::subnet(Tier::Public, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
     let address = Input::Known(Ref::Key(keys::eip(0)));
-    let spec = crate::objects::NatGateway {
+    let spec = crate::model::NatGateway {
         subnet: subnet.clone(),
         allocation: Some(address.clone()),
         internet_gateway: None,
@@ -300,7 +300,7 @@ const PROPAGATED: &str = "<routeTableId>rtb-1</routeTableId><propagatingVgwSet><
 async fn gateways_that_others_let_propagate_are_not_ours_and_one_that_stopped_is_drift() {
     let tables = format!("<routeTableSet><item>{PROPAGATED}{}</item></routeTableSet>", below("route_table.public"));
     let aws = network(&[("DescribeRouteTables", &tables)]);
-    let table = |gateways: &[&str]| crate::objects::RouteTable {
+    let table = |gateways: &[&str]| crate::model::RouteTable {
         vpc: Key::new("vpc"),
         propagating_gateways: Input::Known(gateways.iter().map(|id| Input::Known(id.to_string())).collect()),
         tags: none(),
@@ -358,7 +358,7 @@ async fn the_default_acl_is_ours_by_its_tag_and_its_list_of_subnets_never_drifts
     applied.subnets = vec![];
     let known = Entry::new(keys::default_network_acl(), "acl-1", Spec::DefaultNetworkAcl(applied.clone()));
     let found = read("", &[known]).await.expect("state knows it");
-    assert_eq!(found.spec, Spec::DefaultNetworkAcl(crate::objects::DefaultNetworkAcl { tags: none(), ..applied }));
+    assert_eq!(found.spec, Spec::DefaultNetworkAcl(crate::model::DefaultNetworkAcl { tags: none(), ..applied }));
 }
 
 #[tokio::test(start_paused = true)]
@@ -398,7 +398,7 @@ async fn secondary_addresses_count_for_private_nat_gateways_only() {
 async fn what_lost_its_tag_or_its_attachment_is_looked_for_by_its_id() {
     let vpc = Key::new("vpc");
     let eip = Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(Eip { vpc: vpc.clone(), tags: none() }));
-    let spec = crate::objects::InternetGateway { vpc: Some(vpc), tags: none() };
+    let spec = crate::model::InternetGateway { vpc: Some(vpc), tags: none() };
     let gateway = Entry::new(keys::internet_gateway(), "igw-1", Spec::InternetGateway(spec));
     let aws = network(&[
         ("DescribeAddresses", "<addressesSet/>"),
@@ -425,7 +425,7 @@ async fn the_default_group_shows_its_rules_by_source_where_we_manage_them() {
          </ipPermissionsEgress>{}</item></securityGroupInfo>",
         below("default_security_group")
     );
-    let applied = crate::objects::DefaultSecurityGroup {
+    let applied = crate::model::DefaultSecurityGroup {
         vpc: Key::new("vpc"),
         ingress: Input::Known(Some(vec![])),
         egress: Input::Known(None),

@@ -7,7 +7,7 @@ use super::look_until;
 use crate::aws::waits::{self, Look};
 use crate::aws::{AwsError, Operation};
 use crate::cloud::Failure;
-use crate::objects::Subnet;
+use crate::model::Subnet;
 
 /// An attribute and the value it is to get.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use crate::aws::errors::incomplete_answer;
 use crate::aws::waits::{self, Look, Pauses};
 use crate::aws::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
-use crate::objects::Subnet;
+use crate::model::Subnet;
 
 /// How long a range may be associating or disassociating.
 const READY: Duration = Duration::from_secs(3 * 60);

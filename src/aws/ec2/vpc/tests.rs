@@ -32,7 +32,7 @@ fn spec() -> Vpc {
     }
 }
 
-fn key() -> crate::objects::Key {
+fn key() -> crate::model::Key {
     keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()))
 }
 

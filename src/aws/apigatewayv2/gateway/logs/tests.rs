@@ -4,7 +4,7 @@ use super::super::{Place, read, statement_id};
 use super::*;
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::cloud::Seen;
-use crate::objects::{LogSubscription, Stage as StageSpec};
+use crate::model::{LogSubscription, Stage as StageSpec};
 use crate::plugin::Input;
 
 const GROUP: &str = "/http/shop";

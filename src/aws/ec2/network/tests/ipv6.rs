@@ -1,7 +1,7 @@
 //! IPv6 ranges, which carry no tags.
 
 use super::*;
-use crate::objects::{Ipv6Source, VpcIpv6Block};
+use crate::model::{Ipv6Source, VpcIpv6Block};
 
 const PART: &str = "2600:1f18:0:ab01::/64";
 
@@ -53,7 +53,7 @@ fn block(objects: &[Observed]) -> Option<(&Observed, &Ipv6Source)> {
     })
 }
 
-fn subnet(objects: &[Observed]) -> &crate::objects::Subnet {
+fn subnet(objects: &[Observed]) -> &crate::model::Subnet {
     match &at(objects, "subnet.public.0").spec {
         Spec::Subnet(subnet) => subnet,
         other => panic!("{other:?} is no subnet"),

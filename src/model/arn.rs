@@ -1,0 +1,344 @@
+//! ARNs: the parts that all have, those of functions with the URIs by which API Gateway calls them, and the four ways
+//! in which people name a KMS key.
+
+use std::fmt;
+
+/// An ARN by its parts, as they stand in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arn<'a> {
+    /// Such as `aws`.
+    pub(crate) partition: &'a str,
+    /// Such as `lambda`.
+    pub(crate) service: &'a str,
+    /// Empty for a service that knows no Regions.
+    pub(crate) region: &'a str,
+    /// Twelve digits, where they have been checked.
+    pub(crate) account: &'a str,
+    /// All the rest, such as `function:orders:live` or `stream/orders`.
+    pub(crate) resource: &'a str,
+}
+
+impl<'a> Arn<'a> {
+    /// Takes an ARN apart without a look at the parts. The error is a sentence.
+    pub(crate) fn split(text: &'a str) -> Result<Arn<'a>, String> {
+        let mut parts = text.splitn(6, ':');
+        let mut next = || parts.next().unwrap_or_default();
+        let ("arn", arn) =
+            (next(), Arn { partition: next(), service: next(), region: next(), account: next(), resource: next() })
+        else {
+            return Err(format!("{text:?} is not an ARN."));
+        };
+        if arn.resource.is_empty() {
+            return Err(format!("{text:?} is not an ARN: it has too few parts."));
+        }
+        Ok(arn)
+    }
+
+    /// Takes an ARN apart that names an account, and a Region unless its service, IAM, knows none.
+    pub(crate) fn parse(text: &'a str) -> Result<Arn<'a>, String> {
+        let arn = Arn::split(text)?;
+        let Arn { partition, service, region, account, .. } = arn;
+        if !partition.starts_with("aws") || !only(partition, "-") {
+            return Err(format!("{text:?} has {partition:?} for a partition."));
+        }
+        if region.is_empty() != (service == "iam") || !only(region, "-") {
+            return Err(format!("{text:?} has {region:?} for a Region."));
+        }
+        if account.len() != 12 || !account.bytes().all(|it| it.is_ascii_digit()) {
+            return Err(format!("{text:?} has {account:?} for an account id, which is twelve digits."));
+        }
+        Ok(arn)
+    }
+}
+
+/// Reads the ARN of a role. The error says what is wrong with it, in a sentence.
+pub(crate) fn check_role(text: &str) -> Result<(), String> {
+    let arn = Arn::split(text)?;
+    let Some(path) = arn.resource.strip_prefix("role/").filter(|_| arn.service == "iam") else {
+        return Err(format!("{text:?} is not the ARN of a role."));
+    };
+    Arn::parse(text)?;
+    let name = path.rsplit('/').next().unwrap_or_default();
+    if name.is_empty() || name.len() > 64 || !only(name, "+=,.@_-") {
+        return Err(format!("{text:?} has {name:?} for the name of a role."));
+    }
+    Ok(())
+}
+
+/// Whether a text consists of letters, digits and some other characters.
+pub(crate) fn only(text: &str, others: &str) -> bool {
+    text.chars().all(|it| it.is_ascii_alphanumeric() || others.contains(it))
+}
+
+/// The ARN of a Lambda function, with an alias or version where one is named.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FunctionArn {
+    /// Such as `aws`.
+    pub partition: String,
+    /// Region of the function, which need not be the gateway's.
+    pub region: String,
+    /// Account of the function, twelve digits.
+    pub account: String,
+    /// Name of the function.
+    pub name: String,
+    /// Alias or version.
+    pub qualifier: Option<String>,
+}
+
+impl FunctionArn {
+    /// Reads an ARN. The error says what is wrong with it, in a sentence.
+    pub fn parse(text: &str) -> Result<FunctionArn, String> {
+        let arn = Arn::split(text)?;
+        if arn.service == "apigateway" {
+            return Err(format!("{text:?} is an invoke URI, not the ARN of a function."));
+        }
+        let Some(rest) = arn.resource.strip_prefix("function:").filter(|_| arn.service == "lambda") else {
+            return Err(format!("{text:?} is not the ARN of a Lambda function."));
+        };
+        let Arn { partition, region, account, .. } = Arn::parse(text)?;
+        let parts: Vec<&str> = rest.split(':').collect();
+        let (name, qualifier) = match parts.as_slice() {
+            [name] => (*name, None),
+            [name, qualifier] => (*name, Some(*qualifier)),
+            _ => return Err(format!("{text:?} has parts that no function ARN has.")),
+        };
+        check_name(name, qualifier).map_err(|problem| format!("{text:?}: {problem}"))?;
+        Ok(FunctionArn {
+            partition: partition.to_string(),
+            region: region.to_string(),
+            account: account.to_string(),
+            name: name.to_string(),
+            qualifier: qualifier.map(str::to_string),
+        })
+    }
+
+    /// Reads an ARN out of the URI by which API Gateway calls it. `None` where the URI calls something else.
+    pub fn parse_invoke_uri(uri: &str) -> Option<FunctionArn> {
+        let (prefix, path) = uri.split_once(":lambda:path/")?;
+        let mut parts = prefix.split(':');
+        let is_gateway = parts.next() == Some("arn") && parts.next().is_some() && parts.next() == Some("apigateway");
+        let function = path.strip_prefix("2015-03-31/functions/")?.strip_suffix("/invocations")?;
+        is_gateway.then(|| FunctionArn::parse(function).ok()).flatten()
+    }
+
+    /// The URI by which API Gateway calls this function.
+    pub fn invoke_uri(&self) -> String {
+        let FunctionArn { partition, region, .. } = self;
+        format!("arn:{partition}:apigateway:{region}:lambda:path/2015-03-31/functions/{self}/invocations")
+    }
+
+    /// The ARN without alias or version, which names the function whose policy holds a statement.
+    pub fn unqualified(&self) -> String {
+        let FunctionArn { partition, region, account, name, .. } = self;
+        format!("arn:{partition}:lambda:{region}:{account}:function:{name}")
+    }
+
+    /// `name` or `name:qualifier`, as people say it.
+    pub fn short(&self) -> String {
+        match &self.qualifier {
+            Some(qualifier) => format!("{}:{qualifier}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+impl fmt::Display for FunctionArn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.unqualified())?;
+        match &self.qualifier {
+            Some(qualifier) => write!(f, ":{qualifier}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Splits `name` or `name:qualifier`. The error says what is wrong with it, in a sentence.
+pub(crate) fn parse_short(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, qualifier) = match text.split_once(':') {
+        Some((name, qualifier)) => (name, Some(qualifier)),
+        None => (text, None),
+    };
+    check_name(name, qualifier)?;
+    Ok((name.to_string(), qualifier.map(str::to_string)))
+}
+
+fn check_name(name: &str, qualifier: Option<&str>) -> Result<(), String> {
+    if name.is_empty() || name.len() > 64 || !only(name, "-_") {
+        return Err(format!("{name:?} is not a function name: 1 to 64 letters, digits, hyphens and underscores."));
+    }
+    match qualifier {
+        // Lambda answers AddPermission for $LATEST with an error.
+        Some("$LATEST") => Err("Lambda takes no permissions for $LATEST, and without them nothing can call it.".into()),
+        Some(it) if it.is_empty() || it.len() > 128 || !only(it, "-_") => {
+            Err(format!("{it:?} is neither an alias nor a version."))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A customer-managed key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KmsKey {
+    /// The ARN of a key, which the log service takes as it is.
+    Arn(String),
+    /// A key id, an alias name or an alias ARN, for which KMS knows the key's ARN.
+    Lookup(String),
+}
+
+impl KmsKey {
+    /// Reads any of the four. The error says what is wrong with it, in a sentence.
+    pub fn parse(text: &str) -> Result<KmsKey, String> {
+        let resource = match text.starts_with("arn:") {
+            false => text,
+            true => {
+                let arn = Arn::split(text)?;
+                if arn.service != "kms" {
+                    return Err(format!("{text:?} is not the ARN of a KMS key or alias."));
+                }
+                Arn::parse(text)?;
+                arn.resource
+            }
+        };
+        let is_arn = resource.len() != text.len();
+        if let Some(name) = resource.strip_prefix("alias/") {
+            return match name {
+                _ if name.starts_with("aws/") => {
+                    Err(format!("{text:?} is a key that AWS manages, which log groups cannot use."))
+                }
+                _ if name.is_empty() || resource.len() > 256 || !only(name, "/_-") => {
+                    Err(format!("{text:?} has {name:?} for an alias, which is letters, digits, and / _ -."))
+                }
+                _ => Ok(KmsKey::Lookup(text.to_string())),
+            };
+        }
+        match (is_arn, resource.strip_prefix("key/")) {
+            (true, Some(id)) if is_key_id(id) => Ok(KmsKey::Arn(text.to_string())),
+            (false, None) if is_key_id(text) => Ok(KmsKey::Lookup(text.to_string())),
+            _ => Err(format!("{text:?} is neither the id nor the ARN of a key, nor an alias or its ARN.")),
+        }
+    }
+}
+
+/// Whether this is a UUID, or the id of a multi-Region key.
+fn is_key_id(text: &str) -> bool {
+    let is_hexadecimal = |text: &str| text.bytes().all(|it| it.is_ascii_hexdigit());
+    if let Some(digits) = text.strip_prefix("mrk-") {
+        return digits.len() == 32 && is_hexadecimal(digits);
+    }
+    let groups: Vec<&str> = text.split('-').collect();
+    groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]) && groups.into_iter().all(is_hexadecimal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arn_has_six_parts_of_which_the_last_may_have_colons() {
+        let arn = Arn::parse("arn:aws-cn:lambda:cn-north-1:123456789012:function:a:live").unwrap();
+        assert_eq!((arn.partition, arn.region, arn.resource), ("aws-cn", "cn-north-1", "function:a:live"));
+        for text in [
+            "",
+            "arn",
+            "arn:aws:lambda:eu-central-1:123456789012:",
+            "arn:azure:lambda:eu-central-1:123456789012:x",
+            "arn:aws:lambda::123456789012:x",
+            "arn:aws:lambda:eu central:123456789012:x",
+            "arn:aws:lambda:eu-central-1:12345678901:x",
+            "urn:aws:lambda:eu-central-1:123456789012:x",
+        ] {
+            assert!(Arn::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_arn_of_a_role_has_no_region_and_may_have_a_path() {
+        for text in ["arn:aws:iam::123456789012:role/x", "arn:aws-us-gov:iam::123456789012:role/a/b/x+=,.@_-"] {
+            assert_eq!(check_role(text), Ok(()));
+        }
+        for text in [
+            "x",
+            "arn:aws:iam::123456789012:user/x",
+            "arn:aws:iam::123456789012:role/",
+            "arn:aws:iam::123456789012:role/a b",
+            "arn:aws:iam::1234:role/x",
+            "arn:aws:iam:eu-central-1:123456789012:role/x",
+            "arn:aws:sts::123456789012:assumed-role/x/y",
+        ] {
+            assert!(check_role(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_arn_of_any_partition_is_read_and_written_back() {
+        for text in [
+            "arn:aws:lambda:eu-central-1:123456789012:function:orders",
+            "arn:aws-us-gov:lambda:us-gov-west-1:123456789012:function:orders:live",
+            "arn:aws-cn:lambda:cn-north-1:123456789012:function:a_b-c:7",
+        ] {
+            assert_eq!(FunctionArn::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_function_arn_is_refused() {
+        for text in [
+            "orders",
+            "arn:aws:lambda:eu-central-1:12345:function:orders",
+            "arn:aws:lambda:eu-central-1:123456789012:layer:orders",
+            "arn:aws:s3:::bucket",
+            "arn:aws:lambda::123456789012:function:orders",
+            "arn:aws:lambda:eu-central-1:123456789012:function:or ders",
+            "arn:aws:lambda:eu-central-1:123456789012:function:orders:live:more",
+            "arn:aws:lambda:eu-central-1:123456789012:function:orders:$LATEST",
+        ] {
+            assert!(FunctionArn::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_invoke_uri_leads_back_to_its_function() {
+        let arn = FunctionArn::parse("arn:aws:lambda:eu-central-1:123456789012:function:auth:live").unwrap();
+        assert_eq!(FunctionArn::parse_invoke_uri(&arn.invoke_uri()), Some(arn));
+        assert_eq!(FunctionArn::parse_invoke_uri("arn:aws:apigateway:eu-central-1:sqs:action/SendMessage"), None);
+    }
+
+    const ID: &str = "1234abcd-12ab-34cd-56ef-1234567890ab";
+
+    #[test]
+    fn the_arn_of_a_key_is_used_as_it_is_and_everything_else_looked_up() {
+        let multi_region = format!("mrk-{}", "0123456789abcdef".repeat(2));
+        for id in [ID, &multi_region] {
+            let arn = format!("arn:aws:kms:eu-central-1:123456789012:key/{id}");
+            assert_eq!(KmsKey::parse(&arn), Ok(KmsKey::Arn(arn)));
+            assert_eq!(KmsKey::parse(id), Ok(KmsKey::Lookup(id.to_string())));
+        }
+        for alias in ["alias/logs", "alias/team/logs-1_x", "arn:aws-cn:kms:cn-north-1:123456789012:alias/logs"] {
+            assert_eq!(KmsKey::parse(alias), Ok(KmsKey::Lookup(alias.to_string())));
+        }
+    }
+
+    #[test]
+    fn what_names_no_customer_managed_key_is_refused() {
+        for text in [
+            "",
+            "logs",
+            "1234abcd",
+            "1234abcd-12ab-34cd-56ef-1234567890ag",
+            "mrk-12",
+            "key/1234abcd-12ab-34cd-56ef-1234567890ab",
+            "alias/",
+            "alias/a b",
+            "alias/aws/logs",
+            "arn:aws:kms:eu-central-1:123456789012:alias/aws/logs",
+            "arn:aws:kms:eu-central-1:123456789012:key/logs",
+            "arn:aws:kms:eu-central-1:123456789012:1234abcd-12ab-34cd-56ef-1234567890ab",
+            "arn:aws:kms::123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+            "arn:aws:s3:::key",
+        ] {
+            assert!(KmsKey::parse(text).is_err(), "{text}");
+        }
+        let managed = KmsKey::parse("alias/aws/logs").unwrap_err();
+        assert!(managed.contains("AWS manages"), "{managed}");
+    }
+}

@@ -1,0 +1,82 @@
+//! What log events are forwarded to.
+
+use super::FunctionArn;
+use crate::model::{Arn, only};
+
+/// A destination of log events, by its ARN.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// A Lambda function, which the log service calls by a permission in the function's policy.
+    Function(FunctionArn),
+    /// A Kinesis stream, to which the log service writes by a role.
+    KinesisStream,
+    /// A Firehose delivery stream, to which the log service writes by a role.
+    DeliveryStream,
+}
+
+impl Destination {
+    /// Reads an ARN. The error says what is wrong with it, in a sentence.
+    pub fn parse(text: &str) -> Result<Destination, String> {
+        let arn = Arn::split(text)?;
+        let (destination, prefix, longest) = match arn.service {
+            "lambda" => return FunctionArn::parse(text).map(Destination::Function),
+            "kinesis" => (Destination::KinesisStream, "stream/", 128),
+            "firehose" => (Destination::DeliveryStream, "deliverystream/", 64),
+            service => {
+                return Err(format!("{text:?} belongs to {service:?}, which is not Lambda, Kinesis or Firehose."));
+            }
+        };
+        let Some(name) = arn.resource.strip_prefix(prefix) else {
+            return Err(format!("{text:?} is not the ARN of a stream."));
+        };
+        Arn::parse(text)?;
+        if name.is_empty() || name.len() > longest || !only(name, "_.-") {
+            return Err(format!(
+                "{text:?} has {name:?} for the name of a stream, which is 1 to {longest} letters, digits, and _ . -."
+            ));
+        }
+        Ok(destination)
+    }
+
+    /// Whether it is a stream, which needs a role, and not a function, which takes none.
+    pub fn is_stream(&self) -> bool {
+        !matches!(self, Destination::Function(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_and_streams_are_told_apart_in_every_partition() {
+        let parse = |text: &str| Destination::parse(text).unwrap();
+        let function = "arn:aws-cn:lambda:cn-north-1:123456789012:function:sink:live";
+        assert_eq!(parse(function), Destination::Function(FunctionArn::parse(function).unwrap()));
+        assert_eq!(parse("arn:aws:kinesis:eu-central-1:123456789012:stream/a.b"), Destination::KinesisStream);
+        let delivery = parse("arn:aws-us-gov:firehose:us-gov-west-1:123456789012:deliverystream/logs");
+        assert_eq!(delivery, Destination::DeliveryStream);
+        assert!(delivery.is_stream() && !parse(function).is_stream());
+    }
+
+    #[test]
+    fn what_is_none_of_them_is_refused() {
+        for text in [
+            "",
+            "orders",
+            "arn:aws:s3:::bucket",
+            "arn:aws:logs:eu-central-1:123456789012:destination:x",
+            "arn:aws:lambda:eu-central-1:123456789012:layer:x",
+            "arn:aws:kinesis:eu-central-1:123456789012:stream/",
+            "arn:aws:kinesis:eu-central-1:123456789012:stream/a/consumer/b:1",
+            "arn:aws:kinesis::123456789012:stream/a",
+            "arn:aws:kinesis:eu-central-1:1234:stream/a",
+            "arn:aws:kinesis:eu-central-1:123456789012:deliverystream/a",
+            "arn:aws:firehose:eu-central-1:123456789012:stream/a",
+        ] {
+            assert!(Destination::parse(text).is_err(), "{text}");
+        }
+        let long = |length| format!("arn:aws:firehose:eu-central-1:123456789012:deliverystream/{}", "x".repeat(length));
+        assert!(Destination::parse(&long(64)).is_ok() && Destination::parse(&long(65)).is_err());
+    }
+}

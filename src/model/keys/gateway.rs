@@ -1,0 +1,126 @@
+//! The keys of a gateway's objects, in one place: the blueprint says with them what should be, and what is read
+//! from AWS gets the same ones.
+
+use sha2::{Digest, Sha256};
+
+use crate::model::FunctionArn;
+use crate::model::{Authorizer, Integration, Key};
+use crate::plugin::Input;
+
+/// The slot of the API, the root of a gateway.
+pub const API: &str = "api";
+
+/// What AWS tells of an API beside its spec: the value of its tag `fgw:resource`.
+pub(crate) const RESOURCE: &str = "resource";
+
+/// `api`.
+pub fn api() -> Key {
+    Key::new(API)
+}
+
+/// `log_group`, fixed by its name.
+pub fn log_group(name: &Input<String>) -> Key {
+    Key::fixed("log_group", name.clone())
+}
+
+/// `permission.<function>.<hash>`, fixed by function and qualifier. The hash tells functions of one name in
+/// several Regions apart.
+pub fn permission(function: &FunctionArn) -> Key {
+    let fixed = function_and_qualifier(function);
+    Key::fixed(format!("permission.{}.{}", function.short(), hash(&fixed)), Input::Known(fixed))
+}
+
+/// `authorizer.<name>`, fixed by what it calls and how; its TTL and the order of its identity sources are changed in
+/// place.
+pub fn authorizer(spec: &Authorizer) -> Key {
+    let fixed = (|| {
+        let mut sources = spec.identity_sources.known()?.clone();
+        sources.sort();
+        let parts = (
+            spec.authorizer_uri.known()?,
+            spec.payload_format_version.known()?,
+            spec.enable_simple_responses.known()?,
+            sources,
+            spec.credentials_arn.known()?,
+        );
+        Some(serde_json::json!(parts).to_string())
+    })();
+    Key::fixed(authorizer_slot(&spec.name), fixed.map_or(Input::Unknown, Input::Known))
+}
+
+/// The slot of an authorizer.
+pub fn authorizer_slot(name: &str) -> String {
+    format!("authorizer.{name}")
+}
+
+/// `authorizer_permission.<name>`, fixed by function, qualifier, and the authorizer, whose id is in the statement.
+pub fn authorizer_permission(name: &str, function: &FunctionArn, authorizer: &Key) -> Key {
+    let fixed =
+        authorizer.fixed.as_ref().map(|authorizer| format!("{} {authorizer}", function_and_qualifier(function)));
+    Key::fixed(format!("authorizer_permission.{name}"), fixed)
+}
+
+/// `log_subscription`, fixed by the group's name.
+pub fn log_subscription(log_group: &Key) -> Key {
+    Key { slot: "log_subscription".into(), fixed: log_group.fixed.clone() }
+}
+
+/// `subscription_permission`, fixed by function, qualifier, and the log group that is the statement's source.
+pub fn subscription_permission(function: &FunctionArn, log_group: &Key) -> Key {
+    let fixed = log_group.fixed.as_ref().map(|group| format!("{} {group}", function_and_qualifier(function)));
+    Key::fixed("subscription_permission", fixed)
+}
+
+/// `integration.<function>.<hash>` of all that an integration is. `None` while part of it is unknown.
+pub fn integration(spec: &Integration) -> Option<Key> {
+    let arn = spec.function_arn.known()?;
+    let parts = (
+        arn,
+        spec.payload_format_version.known()?,
+        spec.timeout_in_millis.known()?,
+        spec.description.known()?.as_deref().unwrap_or_default(),
+    );
+    let name = FunctionArn::parse(arn).map_or_else(|_| "function".to_string(), |function| function.name);
+    Some(Key::new(format!("integration.{name}.{}", hash(&serde_json::json!(parts).to_string()))))
+}
+
+/// `route.<route key>`.
+pub fn route(route_key: &str) -> Key {
+    Key::new(format!("route.{route_key}"))
+}
+
+/// `stage`.
+pub fn stage() -> Key {
+    Key::new("stage")
+}
+
+/// `domain`, fixed by its name.
+pub fn domain(name: &Input<String>) -> Key {
+    Key::fixed("domain", name.clone())
+}
+
+/// `api_mapping`, fixed by the name of its domain.
+pub fn api_mapping(domain: &Key) -> Key {
+    Key { slot: "api_mapping".into(), fixed: domain.fixed.clone() }
+}
+
+/// `dns_record`, fixed by zone and name.
+pub fn dns_record(zone_id: &Input<String>, name: &Input<String>) -> Key {
+    let fixed = match (zone_id, name) {
+        (Input::Known(zone_id), Input::Known(name)) => Input::Known(format!("{zone_id} {name}")),
+        _ => Input::Unknown,
+    };
+    Key::fixed("dns_record", fixed)
+}
+
+fn function_and_qualifier(function: &FunctionArn) -> String {
+    match &function.qualifier {
+        Some(qualifier) => format!("{} {qualifier}", function.unqualified()),
+        None => function.unqualified(),
+    }
+}
+
+/// Six hexadecimal digits: enough to tell the few integrations and permissions of one function name apart.
+fn hash(text: &str) -> String {
+    Sha256::digest(text).iter().take(3).map(|byte| format!("{byte:02x}")).collect()
+}

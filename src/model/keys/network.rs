@@ -1,0 +1,214 @@
+//! The keys of a network's objects, in one place: the blueprint says with them what should be, and what is read
+//! from AWS gets the same ones.
+
+use crate::model::{Ipv6Source, Key, Ref, Tier};
+use crate::plugin::Input;
+
+/// The slot of the VPC, the root of a network.
+pub const VPC: &str = "vpc";
+
+/// The slot of the VPC's IPv6 range.
+pub const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
+
+/// The two families of addresses that a route may be for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// `0.0.0.0/0`.
+    Ipv4,
+    /// `::/0`.
+    Ipv6,
+}
+
+/// The two services that have gateway endpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointService {
+    /// S3.
+    ObjectStore,
+    /// DynamoDB.
+    KeyValue,
+}
+
+/// `vpc`, fixed by primary CIDR and tenancy.
+pub fn vpc(cidr_block: &Input<String>, tenancy: &Input<String>) -> Key {
+    Key::fixed(VPC, join(&[cidr_block.as_ref(), tenancy.as_ref()]))
+}
+
+/// `vpc`, fixed by IPAM pool, prefix length and tenancy, where the pool chooses the range.
+pub fn vpc_of_pool(pool_id: &Input<String>, netmask_length: &Input<Option<i64>>, tenancy: &Input<String>) -> Key {
+    let length = netmask_length.clone().map(|length| length.map_or("default".into(), |length| format!("/{length}")));
+    Key::fixed(VPC, join(&[pool_id.as_ref(), length.as_ref(), tenancy.as_ref()]))
+}
+
+/// `ipv6_cidr_block`, fixed by where the range comes from.
+pub fn ipv6_cidr_block(source: &Ipv6Source) -> Key {
+    let text = |input: &Input<Option<String>>| input.clone().map(|text| text.unwrap_or("any".into()));
+    let fixed = match source {
+        Ipv6Source::Amazon { network_border_group } => {
+            join(&[Input::Known("amazon".to_string()).as_ref(), text(network_border_group).as_ref()])
+        }
+        Ipv6Source::Pool { pool_id, cidr_block, netmask_length } => {
+            let length = text(&netmask_length.clone().map(|length| length.map(|length| format!("/{length}"))));
+            join(&[text(pool_id).as_ref(), text(cidr_block).as_ref(), length.as_ref()])
+        }
+    };
+    Key::fixed(IPV6_CIDR_BLOCK, fixed)
+}
+
+/// `internet_gateway`.
+pub fn internet_gateway() -> Key {
+    Key::new("internet_gateway")
+}
+
+/// `subnet.<tier>.<index>`, fixed by AZ id and CIDR.
+pub fn subnet(tier: Tier, index: u32, availability_zone_id: &str, cidr_block: &Input<String>) -> Key {
+    let zone = Input::Known(availability_zone_id.to_string());
+    Key::fixed(subnet_slot(tier, index), join(&[zone.as_ref(), cidr_block.as_ref()]))
+}
+
+/// The slot of a subnet.
+pub fn subnet_slot(tier: Tier, index: u32) -> String {
+    format!("subnet.{}.{index}", tier.slot())
+}
+
+/// `route_table.<tier>.<index>`, or `route_table.<tier>` where one serves the whole tier.
+pub fn route_table(tier: Tier, index: Option<u32>) -> Key {
+    match index {
+        Some(index) => Key::new(format!("route_table.{}.{index}", tier.slot())),
+        None => Key::new(format!("route_table.{}", tier.slot())),
+    }
+}
+
+/// `route_table_association.<tier>.<index>`, named and fixed like its subnet.
+pub fn route_table_association(subnet: &Key) -> Key {
+    let place = subnet.slot.strip_prefix("subnet.").unwrap_or(&subnet.slot);
+    Key::fixed(format!("route_table_association.{place}"), subnet.fixed.clone())
+}
+
+/// `eip.<slot>`.
+pub fn eip(slot: u32) -> Key {
+    Key::new(format!("eip.{slot}"))
+}
+
+/// `nat_gateway.<slot>`, fixed by subnet and address.
+pub fn nat_gateway(slot: u32, subnet: &Key, allocation: &Input<Ref>) -> Key {
+    let address = allocation.as_ref().map(|address| match address {
+        Ref::Key(key) => key.slot.clone(),
+        Ref::Id(id) => id.clone(),
+    });
+    let subnet_slot = Input::Known(subnet.slot.clone());
+    let fixed = join(&[subnet_slot.as_ref(), subnet.fixed.as_ref(), address.as_ref()]);
+    Key::fixed(format!("nat_gateway.{slot}"), fixed)
+}
+
+/// `private_nat_gateway.<slot>`, fixed by subnet.
+pub fn private_nat_gateway(slot: u32, subnet: &Key) -> Key {
+    let subnet_slot = Input::Known(subnet.slot.clone());
+    Key::fixed(format!("private_nat_gateway.{slot}"), join(&[subnet_slot.as_ref(), subnet.fixed.as_ref()]))
+}
+
+/// `route.<table>.<ipv4|ipv6>`: the default route of a table.
+pub fn default_route(route_table: &Key, family: Family) -> Key {
+    let table = route_table.slot.strip_prefix("route_table.").unwrap_or(&route_table.slot);
+    let family = match family {
+        Family::Ipv4 => "ipv4",
+        Family::Ipv6 => "ipv6",
+    };
+    Key::new(format!("route.{table}.{family}"))
+}
+
+/// The name under which a route table tells, among what AWS told about it, what somebody else's default route in it
+/// leads to. An empty text says that there is none any more.
+pub fn foreign_route(destination: &str) -> String {
+    format!("foreign_route_{destination}")
+}
+
+/// `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
+pub fn vpc_endpoint(service: EndpointService, service_name: &Input<String>) -> Key {
+    Key::fixed(format!("vpc_endpoint.{}", service.slot()), service_name.clone())
+}
+
+/// `default_network_acl`.
+pub fn default_network_acl() -> Key {
+    Key::new("default_network_acl")
+}
+
+/// `default_security_group`.
+pub fn default_security_group() -> Key {
+    Key::new("default_security_group")
+}
+
+impl EndpointService {
+    /// Both.
+    pub const ALL: [EndpointService; 2] = [EndpointService::ObjectStore, EndpointService::KeyValue];
+
+    /// As in keys and names: `objectstore`.
+    pub fn slot(self) -> &'static str {
+        match self {
+            EndpointService::ObjectStore => "objectstore",
+            EndpointService::KeyValue => "keyvalue",
+        }
+    }
+
+    /// The last label of the service's name: `s3`. S3 Express, `s3express`, is another service.
+    pub fn label(self) -> &'static str {
+        match self {
+            EndpointService::ObjectStore => "s3",
+            EndpointService::KeyValue => "dynamodb",
+        }
+    }
+
+    /// The service that a full name, such as `com.amazonaws.eu-central-1.s3`, stands for.
+    pub fn of_name(service_name: &str) -> Option<EndpointService> {
+        EndpointService::ALL.into_iter().find(|service| service_name.rsplit('.').next() == Some(service.label()))
+    }
+}
+
+/// The parts with spaces between, unknown where one of them is.
+fn join(parts: &[Input<&String>]) -> Input<String> {
+    let mut known = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part {
+            Input::Known(part) => known.push(part.as_str()),
+            Input::Unknown => return Input::Unknown,
+        }
+    }
+    Input::Known(known.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_a_subnet_is_fixed_by_it() {
+        let here = subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.0.0/21".into()));
+        let there = subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.8.0/21".into()));
+        let address = Input::Known(Ref::Key(eip(0)));
+        assert_eq!(nat_gateway(0, &here, &address).slot, "nat_gateway.0");
+        assert_ne!(nat_gateway(0, &here, &address), nat_gateway(0, &there, &address));
+        assert_ne!(nat_gateway(0, &here, &address), nat_gateway(0, &here, &Input::Known(Ref::Key(eip(1)))));
+        assert_ne!(route_table_association(&here), route_table_association(&there));
+        assert_eq!(route_table_association(&here).slot, "route_table_association.public.0");
+    }
+
+    #[test]
+    fn an_unknown_part_makes_the_whole_unknown() {
+        let subnet = subnet(Tier::Transit, 2, "use1-az1", &Input::Unknown);
+        assert_eq!(subnet.fixed, Input::Unknown);
+        assert_eq!(nat_gateway(0, &subnet, &Input::Known(Ref::Id("eipalloc-1".into()))).fixed, Input::Unknown);
+    }
+
+    #[test]
+    fn s3_express_is_not_s3() {
+        assert_eq!(EndpointService::of_name("com.amazonaws.us-east-1.s3"), Some(EndpointService::ObjectStore));
+        assert_eq!(EndpointService::of_name("cn.com.amazonaws.cn-north-1.dynamodb"), Some(EndpointService::KeyValue));
+        assert_eq!(EndpointService::of_name("com.amazonaws.us-east-1.s3express"), None);
+    }
+
+    #[test]
+    fn routes_are_named_after_their_table() {
+        assert_eq!(default_route(&route_table(Tier::Public, None), Family::Ipv4).slot, "route.public.ipv4");
+        let table = route_table(Tier::PrivateApp, Some(0));
+        assert_eq!(default_route(&table, Family::Ipv4).slot, "route.private_app.0.ipv4");
+    }
+}

@@ -1,0 +1,281 @@
+//! The kinds of objects of a network, in the order of creation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Key, Ref, Tags};
+use crate::plugin::Input;
+
+/// A VPC, the root of a network. Key `vpc`, fixed by primary CIDR and tenancy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Vpc {
+    /// `vpc_name`, kept in the ownership tag.
+    pub name: Input<String>,
+    /// Primary IPv4 range in CIDR notation, as asked for; `None` where an IPAM pool chooses it. The range that the
+    /// pool chose is learned as `cidr_block`.
+    pub cidr_block: Input<Option<String>>,
+    /// The IPAM pool that the range comes from. AWS does not tell it afterwards.
+    pub ipv4_ipam_pool_id: Input<Option<String>>,
+    /// Prefix length asked of the pool; `None` where the range is given or the pool has a default.
+    pub ipv4_netmask_length: Input<Option<i64>>,
+    /// `default` or `dedicated`.
+    pub instance_tenancy: Input<String>,
+    /// Whether the Amazon DNS server answers.
+    pub enable_dns_support: Input<bool>,
+    /// Whether instances get public DNS names. AWS wants `enable_dns_support` for it.
+    pub enable_dns_hostnames: Input<bool>,
+    /// Whether network address usage metrics are computed.
+    pub enable_network_address_usage_metrics: Input<bool>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// The VPC's IPv6 range. Key `ipv6_cidr_block`, fixed by where it comes from. Its id is that of the association, and
+/// the range is learned as `ipv6_cidr_block`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VpcIpv6Block {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Where it comes from.
+    pub source: Ipv6Source,
+}
+
+/// Where an IPv6 range comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ipv6Source {
+    /// A /56 of Amazon's.
+    Amazon {
+        /// Where its addresses are advertised; `None` is the Region.
+        network_border_group: Input<Option<String>>,
+    },
+    /// An IPAM pool.
+    Pool {
+        /// The pool's id; `None` where the range was found in AWS, which does not tell.
+        pool_id: Input<Option<String>>,
+        /// The range asked for.
+        cidr_block: Input<Option<String>>,
+        /// The prefix length asked for.
+        netmask_length: Input<Option<i64>>,
+    },
+}
+
+/// An internet gateway, attached to its VPC. Key `internet_gateway`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InternetGateway {
+    /// The VPC it is attached to; `None` where it is found unattached.
+    pub vpc: Option<Key>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// The tier of a subnet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the specification names them")]
+pub enum Tier {
+    Public,
+    PrivateApp,
+    PrivatePersistence,
+    Transit,
+}
+
+/// A subnet. Key `subnet.<tier>.<index>`, fixed by AZ id and CIDR.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Subnet {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Its tier.
+    pub tier: Tier,
+    /// The index of its AZ in the network.
+    pub index: u32,
+    /// AZ name, such as `us-east-1a`.
+    pub availability_zone: String,
+    /// AZ id, such as `use1-az4`.
+    pub availability_zone_id: String,
+    /// IPv4 range in CIDR notation.
+    pub cidr_block: Input<String>,
+    /// Whether instances get a public address.
+    pub map_public_ip_on_launch: Input<bool>,
+    /// The VPC's IPv6 range that the subnet's is part of.
+    pub ipv6_block: Option<Key>,
+    /// IPv6 range in CIDR notation, canonical. Unknown until that of the VPC is.
+    pub ipv6_cidr_block: Input<Option<String>>,
+    /// Whether network interfaces get an IPv6 address. AWS wants an IPv6 range for it.
+    pub assign_ipv6_address_on_creation: Input<bool>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// A route table. Key `route_table.<tier>.<index>`, or `route_table.public` where one serves all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RouteTable {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Virtual private gateways whose routes we let propagate to it, sorted. Those that others let are not among them.
+    pub propagating_gateways: Input<Vec<Input<String>>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// A subnet's explicit route table. Key `route_table_association.<tier>.<index>`, fixed like its subnet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RouteTableAssociation {
+    /// The subnet.
+    pub subnet: Key,
+    /// The table.
+    pub route_table: Ref,
+}
+
+/// An Elastic IP address. Key `eip.<index>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Eip {
+    /// The VPC, which an address does not need, but which must exist first: a killed run leaves nothing that
+    /// is not reachable from the VPC's id.
+    pub vpc: Key,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// A NAT gateway. Key `nat_gateway.<index>`, fixed by subnet and address, or `private_nat_gateway.<index>`, fixed by
+/// subnet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NatGateway {
+    /// The subnet that it stands in.
+    pub subnet: Key,
+    /// The address of a public NAT gateway; `None` for a private one.
+    pub allocation: Option<Input<Ref>>,
+    /// The internet gateway that a public NAT gateway needs attached.
+    pub internet_gateway: Option<Key>,
+    /// Number of private addresses beside the first one; 0 for a public one.
+    pub secondary_private_ip_address_count: Input<i64>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// A route of our own. Key `route.<table>.<ipv4|ipv6>`, id `<route table id>_<destination>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Route {
+    /// The table.
+    pub route_table: Key,
+    /// Destination in canonical CIDR notation.
+    pub destination: String,
+    /// An internet or NAT gateway; the id's prefix says which.
+    pub target: Ref,
+}
+
+/// A gateway endpoint. Key `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VpcEndpoint {
+    /// Its VPC.
+    pub vpc: Key,
+    /// The service's name as AWS lists it in this Region.
+    pub service_name: Input<String>,
+    /// The tables that it writes its prefix-list routes into, sorted.
+    pub route_tables: Vec<Ref>,
+    /// IAM policy as JSON; `None` is AWS's full access.
+    pub policy: Input<Option<String>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// The VPC's default network ACL, adopted. Key `default_network_acl`, id of the ACL.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DefaultNetworkAcl {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Inbound rules by number, without AWS's last one that denies the rest.
+    pub ingress: Input<Vec<NetworkAclRule>>,
+    /// Outbound rules by number, without AWS's last one that denies the rest.
+    pub egress: Input<Vec<NetworkAclRule>>,
+    /// Subnets that are given this ACL when they come into this list, sorted. A subnet that gets another ACL later is
+    /// not fought over.
+    pub subnets: Vec<Key>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// One rule of a network ACL.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NetworkAclRule {
+    /// Place in the order of evaluation, 1 to 32766; unique within a direction.
+    pub rule_no: i64,
+    /// Whether it allows; otherwise it denies.
+    pub allow: bool,
+    /// Number of the protocol; `-1` for all.
+    pub protocol: String,
+    /// IPv4 or IPv6 range, canonical.
+    pub cidr_block: String,
+    /// First and last port; `None` where the protocol has none.
+    pub ports: Option<(i64, i64)>,
+    /// ICMP type and code, where -1 means all; `None` for other protocols.
+    pub icmp: Option<(i64, i64)>,
+}
+
+/// The VPC's default security group, adopted. Key `default_security_group`, id of the group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DefaultSecurityGroup {
+    /// Its VPC.
+    pub vpc: Key,
+    /// Inbound rules, sorted, one per source; `None` leaves what is there.
+    pub ingress: Input<Option<Vec<SecurityGroupRule>>>,
+    /// Outbound rules, sorted, one per destination; `None` leaves what is there.
+    pub egress: Input<Option<Vec<SecurityGroupRule>>>,
+    /// Tags.
+    pub tags: Tags,
+}
+
+/// One rule of a security group: AWS's rule, with one source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SecurityGroupRule {
+    /// `-1` for all, `tcp`, `udp`, `icmp`, `icmpv6`, or a number.
+    pub protocol: String,
+    /// First port or ICMP type; `None` where the protocol has none.
+    pub from_port: Option<i64>,
+    /// Last port or ICMP code; `None` where the protocol has none.
+    pub to_port: Option<i64>,
+    /// Where traffic comes from or goes to.
+    pub source: RuleSource,
+    /// Free text.
+    pub description: Option<String>,
+}
+
+/// The other end of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleSource {
+    /// An IPv4 range, canonical.
+    CidrIpv4(String),
+    /// An IPv6 range, canonical.
+    CidrIpv6(String),
+    /// The group itself.
+    ItSelf,
+    /// A prefix list id.
+    PrefixList(String),
+    /// Another group's id.
+    SecurityGroup(String),
+}
+
+impl Tier {
+    /// All tiers, in the order of the specification.
+    pub const ALL: [Tier; 4] = [Tier::Public, Tier::PrivateApp, Tier::PrivatePersistence, Tier::Transit];
+
+    /// As in keys and outputs: `private_app`.
+    pub fn slot(self) -> &'static str {
+        match self {
+            Tier::Public => "public",
+            Tier::PrivateApp => "private_app",
+            Tier::PrivatePersistence => "private_persistence",
+            Tier::Transit => "transit",
+        }
+    }
+
+    /// As in names: `private-app`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::Public => "public",
+            Tier::PrivateApp => "private-app",
+            Tier::PrivatePersistence => "private-persistence",
+            Tier::Transit => "transit",
+        }
+    }
+}

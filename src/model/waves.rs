@@ -1,0 +1,68 @@
+//! A blueprint as text: its objects by wave, so that a reader sees what is made side by side and what waits.
+
+use super::{Key, Object};
+use crate::plugin::Input;
+
+/// The objects grouped by wave, as text. Objects whose needs are never met stand at the end, under `never`.
+pub fn waves(objects: &[Object]) -> String {
+    let (waves, never) = in_waves(objects);
+    let mut text = String::new();
+    for (number, wave) in (1..).zip(waves) {
+        text.push_str(&format!("wave {number}\n"));
+        text.extend(wave.into_iter().map(|object| line(&object.key)));
+    }
+    if !never.is_empty() {
+        text.push_str("never\n");
+        text.extend(never.into_iter().map(|object| line(&object.key)));
+    }
+    text
+}
+
+/// The objects wave by wave, and those whose needs are never met (a key that no object has, or a circle). A wave holds
+/// every object whose needs the waves before it have met.
+pub fn in_waves(objects: &[Object]) -> (Vec<Vec<&Object>>, Vec<&Object>) {
+    let mut waves: Vec<Vec<&Object>> = Vec::new();
+    let mut made: Vec<&Key> = Vec::new();
+    let mut waiting: Vec<&Object> = objects.iter().collect();
+    loop {
+        let (ready, rest): (Vec<&Object>, Vec<&Object>) =
+            waiting.into_iter().partition(|object| needed(object).iter().all(|key| made.contains(&key)));
+        if ready.is_empty() {
+            return (waves, rest);
+        }
+        made.extend(ready.iter().map(|object| &object.key));
+        waves.push(ready);
+        waiting = rest;
+    }
+}
+
+/// The keys of all that an object waits for.
+fn needed(object: &Object) -> Vec<Key> {
+    let needs = object.spec.needs().into_iter().map(|need| need.key);
+    needs.chain(object.after.iter().cloned()).collect()
+}
+
+fn line(key: &Key) -> String {
+    match &key.fixed {
+        Input::Known(fixed) if fixed.is_empty() => format!("  {key}\n"),
+        Input::Known(fixed) => format!("  {key} ({fixed})\n"),
+        Input::Unknown => format!("  {key} (known after apply)\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Eip, InternetGateway, Spec};
+    use super::*;
+    use crate::model::keys::network as keys;
+
+    #[test]
+    fn an_object_without_what_it_needs_is_never_made() {
+        let vpc = keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()));
+        let tags = Input::Known(Default::default());
+        let gateway = Spec::InternetGateway(InternetGateway { vpc: None, tags: tags.clone() });
+        let objects =
+            [Object::new(keys::eip(0), Spec::Eip(Eip { vpc, tags })), Object::new(keys::internet_gateway(), gateway)];
+        assert_eq!(waves(&objects), "wave 1\n  internet_gateway\nnever\n  eip.0\n");
+    }
+}

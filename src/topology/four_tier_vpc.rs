@@ -1,0 +1,152 @@
+//! The product `fgw_four_tier_vpc`: from its configuration to the objects of a network. Nothing here does I/O.
+//!
+//! Reading order: `config` is what the user writes, `validate` what he may write; `vpc`, `zones`, `addresses`, `ipv6`,
+//! `nat` and `private_nat` make the choices that are frozen once made; `blueprint` puts the objects together; `outputs`
+//! tells of them; `import` and `reflect` go the other way, from objects to what the user would have written.
+
+mod addresses;
+mod blueprint;
+mod config;
+#[cfg(test)]
+mod fixtures;
+mod foreign_routes;
+mod import;
+mod ipv6;
+mod layout;
+mod nat;
+mod network_acl;
+mod outputs;
+mod private_nat;
+mod propagation;
+#[cfg(test)]
+mod properties;
+mod reflect;
+mod security_group;
+mod tags;
+mod validate;
+mod vpc;
+mod warnings;
+mod zones;
+
+use std::collections::BTreeMap;
+
+pub use config::{Config, NaclRule, SecurityGroupRule};
+pub use layout::SubnetLayout;
+
+use crate::model::Owner;
+use crate::model::keys::network as keys;
+use crate::model::{Ids, Inventory, Object, Tags};
+use crate::model::{Lookup, Scope, Timeouts, timeouts};
+use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
+use crate::topology::{Blueprint, Context, IgnoredDrift, Product};
+
+/// A VPC with up to four tiers of subnets, and all that belongs to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FourTierVpc;
+
+impl Product for FourTierVpc {
+    type Config = Config;
+
+    const TYPE_NAME: &'static str = "fgw_four_tier_vpc";
+    const OWNER: Owner = Owner::FourTierVpc;
+    const NAME: &'static str = "vpc_name";
+
+    fn description() -> &'static str {
+        "A VPC with up to four tiers of subnets per availability zone (public, private app, private persistence, \
+         transit), with internet and NAT gateways, route tables, gateway endpoints and the default security group, \
+         managed as one resource.\n\nAvailability zones and CIDR blocks, once given to a subnet, stay with it: an \
+         availability zone that AWS opens or closes moves nobody."
+    }
+
+    fn outputs_schema() -> Vec<Attribute> {
+        outputs::schema()
+    }
+
+    fn further_outputs() -> Vec<Attribute> {
+        vec![outputs::ipv6_range_schema()]
+    }
+
+    fn name(config: &Config) -> &Input<String> {
+        &config.vpc_name
+    }
+
+    fn own_tags(config: &Config) -> Vec<&Tags> {
+        vec![&config.custom_tags, &config.vpc_custom_tags]
+    }
+
+    fn validate(config: &Config) -> Vec<Problem> {
+        validate::validate(config)
+    }
+
+    fn replaced_by(prior: &Config, config: &Config, existing: &Inventory) -> Vec<AttributePath> {
+        match existing.at(keys::VPC) {
+            Some(entry) => vpc::replaced_by(entry, config),
+            None => vpc::replaced_since(prior, config),
+        }
+    }
+
+    fn lookups(config: &Config) -> Vec<Lookup> {
+        let mut lookups = vec![Lookup::AvailabilityZones];
+        if config.create_vpc_endpoints != Input::Known(false) {
+            lookups.push(Lookup::GatewayEndpointServices);
+        }
+        lookups
+    }
+
+    fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<Problem>> {
+        blueprint::blueprint(context)
+    }
+
+    fn outputs(
+        config: &Config,
+        objects: Option<&[Object]>,
+        ids: &Ids,
+        scope: Option<&Scope>,
+    ) -> BTreeMap<String, Value> {
+        outputs::outputs(config, objects, ids, scope)
+    }
+
+    fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
+        import::imported(inventory, scope)
+    }
+
+    fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory) {
+        import::take_as_applied(attributes, configuration, inventory);
+    }
+
+    /// All but the IPv6 range of the VPC carry tags, or stand in what does.
+    fn remembered(context: &Context<'_, Config>) -> Vec<Object> {
+        ipv6::remembered(context.config).into_iter().collect()
+    }
+
+    fn reflect(state: &mut Value, inventory: &Inventory) {
+        reflect::reflect(state, inventory);
+    }
+
+    fn ignored_drift(config: &Config) -> IgnoredDrift {
+        IgnoredDrift::of(&config.ignore_drift)
+    }
+
+    fn timeouts(config: &Config) -> Timeouts {
+        let seconds = |text: &Input<String>| text.known().and_then(|text| timeouts::seconds(text));
+        Timeouts {
+            route_table_create: seconds(&config.route_table_creation_timeout),
+            route_table_update: seconds(&config.route_table_update_timeout),
+            route_table_delete: seconds(&config.route_table_deletion_timeout),
+            ..Timeouts::of(&config.timeouts)
+        }
+    }
+}
+
+/// A CIDR block as AWS writes it.
+fn canonical(cidr: &str) -> String {
+    cidr.parse::<ipnet::IpNet>().map_or_else(|_| cidr.to_string(), |net| net.trunc().to_string())
+}
+
+/// JSON without what has no meaning: spaces and the order of keys. Text that is no JSON is reported by the validation.
+fn canonical_json(text: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(text).map_or_else(|_| text.to_string(), |json| json.to_string())
+}
+
+#[cfg(test)]
+mod tests;

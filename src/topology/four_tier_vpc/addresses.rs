@@ -1,0 +1,353 @@
+//! Which CIDR block each subnet has.
+//!
+//! A block is `cidrsubnet(vpc, bits, offset of the tier + index of the AZ)` when its subnet is first made. From then
+//! on it is frozen: only its own inputs move it. A new subnet keeps away from the blocks of those that leave, so that
+//! it can be made before they are deleted.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use ipnet::{Ipv4Net, Ipv4Subnets};
+
+use super::config::Config;
+use super::zones::Place;
+use crate::model::keys::network as keys;
+use crate::model::{Inventory, Spec, Subnet, Tier};
+use crate::plugin::{AttributePath, Input, Problem};
+
+/// A subnet's place in the network: its tier and the index of its AZ.
+pub(super) type Site = (Tier, u32);
+
+/// The block of each subnet, or what is wrong. An input that is unknown leaves unknown what depends on it.
+///
+/// `prior` is the configuration applied last, `vpc` the VPC's range, which is unknown until a pool has chosen it.
+/// `tiers` are those that are created.
+pub(super) fn blocks(
+    config: &Config,
+    prior: Option<&Config>,
+    existing: &Inventory,
+    vpc: Option<Ipv4Net>,
+    tiers: &[Tier],
+    places: &[Place],
+) -> Result<BTreeMap<Site, Input<String>>, Vec<Problem>> {
+    let sites: Vec<Site> = tiers.iter().flat_map(|tier| places.iter().map(|place| (*tier, place.index))).collect();
+    let mut blocks: BTreeMap<Site, Input<Ipv4Net>> = BTreeMap::new();
+    for site in &sites {
+        if let Some(entry) = explicit(config, *site) {
+            blocks.insert(*site, entry);
+        }
+    }
+
+    let Some(vpc) = vpc else {
+        // The VPC's range is unknown, and with it all that is computed from it.
+        check_numbers(config, sites.iter().filter(|site| !blocks.contains_key(site)))?;
+        for site in &sites {
+            blocks.entry(*site).or_insert(Input::Unknown);
+        }
+        return Ok(as_text(blocks));
+    };
+
+    let frozen = frozen(config, vpc, existing, places);
+    for site in &sites {
+        if blocks.contains_key(site) {
+            continue;
+        }
+        let moves = prior.map_or(Input::Known(false), |prior| is_moved(prior, config, site.0));
+        match (moves, frozen.get(site)) {
+            (_, None) | (Input::Known(true), _) => {}
+            (Input::Known(false), Some(block)) => {
+                blocks.insert(*site, Input::Known(*block));
+            }
+            (Input::Unknown, Some(_)) => {
+                blocks.insert(*site, Input::Unknown);
+            }
+        }
+    }
+    overlaps(config, vpc, &blocks)?;
+
+    let new: Vec<Site> = sites.iter().filter(|site| !blocks.contains_key(site)).copied().collect();
+    if blocks.values().any(|block| !block.is_known()) {
+        // A block that is unknown may turn out to be where a new one would go.
+        blocks.extend(new.into_iter().map(|site| (site, Input::Unknown)));
+        return Ok(as_text(blocks));
+    }
+    place(config, vpc, &new, &leaving(existing, &sites, places), &mut blocks)?;
+    Ok(as_text(blocks))
+}
+
+/// Gives each new subnet its formula's block if that is free, else a free one near it. A block in `leaving` is given
+/// only where no other is left: its new subnet then waits until the old one has been deleted.
+fn place(
+    config: &Config,
+    vpc: Ipv4Net,
+    new: &[Site],
+    leaving: &[Ipv4Net],
+    blocks: &mut BTreeMap<Site, Input<Ipv4Net>>,
+) -> Result<(), Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut taken: Vec<Ipv4Net> = blocks.values().filter_map(Input::known).copied().collect();
+    let mut homeless = Vec::new();
+    for site in new {
+        match formula(config, vpc, *site) {
+            Input::Unknown => {
+                blocks.insert(*site, Input::Unknown);
+            }
+            Input::Known(Err(problem)) => problems.push(problem),
+            Input::Known(Ok(block)) if is_free(&block, &taken) && is_free(&block, leaving) => {
+                taken.push(block);
+                blocks.insert(*site, Input::Known(block));
+            }
+            Input::Known(Ok(block)) => homeless.push((*site, block)),
+        }
+    }
+    // After all formula blocks, so that nobody loses his to a neighbour who had to move.
+    let any_unknown = blocks.values().any(|block| !block.is_known());
+    let reserved: Vec<Ipv4Net> = Tier::ALL
+        .into_iter()
+        .flat_map(|tier| (0..6).map(move |index| (tier, index)))
+        .filter_map(|site| formula(config, vpc, site).known()?.as_ref().ok().copied())
+        .collect();
+    for (site, wanted) in homeless {
+        if any_unknown {
+            blocks.insert(site, Input::Unknown);
+            continue;
+        }
+        let all = || vpc.subnets(wanted.prefix_len()).into_iter().flatten().filter(|block| is_free(block, &taken));
+        let untouched = || all().filter(|block| is_free(block, leaving));
+        let found = untouched()
+            .find(|block| *block > wanted && is_free(block, &reserved))
+            .or_else(|| untouched().next())
+            .or_else(|| all().find(|block| *block == wanted))
+            .or_else(|| all().next());
+        match found {
+            Some(block) => {
+                taken.push(block);
+                blocks.insert(site, Input::Known(block));
+            }
+            None => problems.push(Problem::new(
+                AttributePath::new(config.bits(site.0).0),
+                format!(
+                    "There is no free /{} in {vpc} for subnet {} of the {} tier. Free: {}.",
+                    wanted.prefix_len(),
+                    site.1,
+                    site.0.name(),
+                    free_ranges(vpc, &taken)
+                ),
+                "Make the blocks smaller by more bits, or use fewer AZs or tiers.",
+            )),
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// The block that the tier's bits and spacing give, or why there is none.
+fn formula(config: &Config, vpc: Ipv4Net, (tier, index): Site) -> Input<Result<Ipv4Net, Problem>> {
+    let (bits_name, bits) = config.bits(tier);
+    let (Input::Known(bits), Input::Known(offset)) = (bits, offset(config, tier)) else { return Input::Unknown };
+    let (bits, number) = (u32::try_from(*bits).unwrap_or(0), offset + i64::from(index));
+    let length = u32::from(vpc.prefix_len()) + bits;
+    if length > 28 {
+        return Input::Known(Err(Problem::new(
+            AttributePath::new(bits_name),
+            format!("{bits} bits after {vpc} make subnets of /{length}, and AWS allows none smaller than /28."),
+            format!("Use at most {} bits.", 28_u32.saturating_sub(vpc.prefix_len().into())),
+        )));
+    }
+    let count = 1_i64 << bits;
+    if number < 0 || number >= count {
+        return Input::Known(Err(Problem::new(
+            AttributePath::new(bits_name),
+            format!(
+                "Subnet {index} of the {} tier would be block number {number} of {vpc}, and with {bits} bits there are \
+                 {count} blocks, 0 to {}.",
+                tier.name(),
+                count - 1
+            ),
+            "Use more bits or a smaller spacing.",
+        )));
+    }
+    let first = u64::from(u32::from(vpc.network())) + ((number as u64) << (32 - length));
+    let address = u32::try_from(first).expect("a block of a number below the count lies inside the VPC's range");
+    let block = Ipv4Net::new(address.into(), length as u8).expect("28 is a valid prefix length");
+    Input::Known(Ok(block))
+}
+
+/// Checks what can be checked of a range whose length alone is known.
+fn check_numbers<'a>(config: &Config, sites: impl Iterator<Item = &'a Site>) -> Result<(), Vec<Problem>> {
+    let length = config.ipv4_netmask_length.known().copied().flatten().and_then(|length| u8::try_from(length).ok());
+    let Some(any) = length.and_then(|length| Ipv4Net::new([0, 0, 0, 0].into(), length).ok()) else { return Ok(()) };
+    let told = |problem: &Problem| {
+        let message = problem.message.replace(&any.to_string(), &format!("a range of /{}", any.prefix_len()));
+        Problem { message, ..problem.clone() }
+    };
+    let formulas = sites.map(|site| formula(config, any, *site));
+    let problems: Vec<Problem> = formulas.filter_map(|it| it.known()?.as_ref().err().map(told)).collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// The number of a tier's first block.
+fn offset(config: &Config, tier: Tier) -> Input<i64> {
+    let own = match config.own_spacing(tier) {
+        Input::Unknown => return Input::Unknown,
+        Input::Known(own) => own,
+    };
+    if let Some(own) = own {
+        return Input::Known(*own);
+    }
+    let between = match config.create_transit_subnets {
+        Input::Unknown => return Input::Unknown,
+        Input::Known(true) => &config.global_subnet_spacing,
+        Input::Known(false) => &config.subnet_spacing,
+    };
+    let tiers_before = match tier {
+        Tier::Public => 0,
+        Tier::PrivateApp => 1,
+        Tier::PrivatePersistence => 2,
+        Tier::Transit => 3,
+    };
+    between.clone().map(|between| between * tiers_before)
+}
+
+/// Whether the inputs that move the computed subnets of a tier have changed.
+fn is_moved(prior: &Config, config: &Config, tier: Tier) -> Input<bool> {
+    let (bits, spacing) = (config.bits(tier).1, config.own_spacing(tier));
+    if bits.is_known() && bits != prior.bits(tier).1 || spacing.is_known() && spacing != prior.own_spacing(tier) {
+        return Input::Known(true);
+    }
+    if bits.is_known() && spacing.is_known() { Input::Known(false) } else { Input::Unknown }
+}
+
+/// The block that the subnet's own `AZ-<index>` entry gives. While the map is unknown, so is every block of the tier.
+fn explicit(config: &Config, (tier, index): Site) -> Option<Input<Ipv4Net>> {
+    match config.cidr_blocks(tier).1 {
+        Input::Unknown => Some(Input::Unknown),
+        Input::Known(entries) => match entries.get(&format!("AZ-{index}"))? {
+            Input::Unknown => Some(Input::Unknown),
+            // An entry that is no CIDR is reported by the validation.
+            Input::Known(text) => text.parse::<Ipv4Net>().ok().map(|block| Input::Known(block.trunc())),
+        },
+    }
+}
+
+/// The blocks that the subnets in these places have. Those of a VPC with another range mean nothing: the network is
+/// replaced. Where no subnet stays, one that is leaving does, because its tier or AZ is wanted again, unless the size
+/// of the tier's blocks has changed since.
+fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[Place]) -> BTreeMap<Site, Ipv4Net> {
+    let staying = existing.entries.iter().filter(|entry| !entry.leaving);
+    let leaving = existing.present().filter(|entry| entry.leaving);
+    let mut frozen = BTreeMap::new();
+    for entry in staying.chain(leaving).filter(|entry| entry.key.slot.starts_with("subnet.")) {
+        let Spec::Subnet(subnet) = &entry.applied else { continue };
+        // The AZ that has taken over an index has not taken over the blocks.
+        let block = block(subnet).filter(|block| vpc.contains(block) && is_in(subnet, places));
+        let block = block.filter(|block| !entry.leaving || has_size(config, vpc, subnet.tier, block));
+        if let Some(block) = block {
+            frozen.entry((subnet.tier, subnet.index)).or_insert(block);
+        }
+    }
+    frozen
+}
+
+/// Whether the block is as large as the tier's bits say. Unknown bits leave the answer to others.
+fn has_size(config: &Config, vpc: Ipv4Net, tier: Tier, block: &Ipv4Net) -> bool {
+    config.bits(tier).1.known().is_none_or(|bits| i64::from(vpc.prefix_len()) + bits == i64::from(block.prefix_len()))
+}
+
+/// The blocks of subnets that could not be deleted yet, because something still uses them, of those whose tier or AZ
+/// leaves now, and of those that a run which was cut off has left twice in one place. One that stays after all is in
+/// its place already, where nobody looks for room.
+fn leaving(existing: &Inventory, sites: &[Site], places: &[Place]) -> Vec<Ipv4Net> {
+    let subnets = existing.present().filter_map(|entry| match &entry.applied {
+        Spec::Subnet(subnet) => {
+            let has_a_place = entry.key.slot == keys::subnet_slot(subnet.tier, subnet.index)
+                && sites.contains(&(subnet.tier, subnet.index))
+                && is_in(subnet, places);
+            (entry.leaving || !has_a_place).then_some(subnet)
+        }
+        _ => None,
+    });
+    subnets.filter_map(block).collect()
+}
+
+fn is_in(subnet: &Subnet, places: &[Place]) -> bool {
+    places.iter().any(|place| place.index == subnet.index && place.id == subnet.availability_zone_id)
+}
+
+fn block(subnet: &Subnet) -> Option<Ipv4Net> {
+    subnet.cidr_block.known()?.parse().ok()
+}
+
+/// Reports explicit blocks that lie outside the VPC, and blocks that overlap.
+fn overlaps(config: &Config, vpc: Ipv4Net, blocks: &BTreeMap<Site, Input<Ipv4Net>>) -> Result<(), Vec<Problem>> {
+    let known: Vec<(Site, Ipv4Net)> =
+        blocks.iter().filter_map(|(site, block)| Some((*site, *block.known()?))).collect();
+    let path = |(tier, index): Site| AttributePath::new(config.cidr_blocks(tier).0).key(&format!("AZ-{index}"));
+    let mut problems = Vec::new();
+    for (position, (site, block)) in known.iter().enumerate() {
+        if !vpc.contains(block) {
+            let message = format!("{block} lies outside the VPC's range {vpc}.");
+            problems.push(Problem::new(path(*site), message, "Choose a block inside it."));
+        }
+        for (other_site, other) in &known[position + 1..] {
+            if overlap(block, other) {
+                // The one to change is the one that was written down.
+                let (at, its, its_site, with) = match explicit(config, *other_site) {
+                    Some(_) => (*other_site, other, site, block),
+                    None => (*site, block, other_site, other),
+                };
+                let message = format!(
+                    "{its} overlaps {with}, the block of subnet {} of the {} tier.",
+                    its_site.1,
+                    its_site.0.name()
+                );
+                problems.push(Problem::new(path(at), message, "Choose a block that is free."));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+fn overlap(a: &Ipv4Net, b: &Ipv4Net) -> bool {
+    a.contains(b) || b.contains(a)
+}
+
+fn is_free(block: &Ipv4Net, taken: &[Ipv4Net]) -> bool {
+    taken.iter().all(|other| !overlap(block, other))
+}
+
+/// What is free of a VPC's range, as the fewest blocks, in order.
+pub(super) fn free_blocks(vpc: Ipv4Net, taken: &[Ipv4Net]) -> Vec<Ipv4Net> {
+    let blocks = |(first, last)| Ipv4Subnets::new(first, last, 0);
+    gaps(vpc, taken).into_iter().flat_map(blocks).collect()
+}
+
+/// The first free ranges, for people.
+fn free_ranges(vpc: Ipv4Net, taken: &[Ipv4Net]) -> String {
+    let gaps = gaps(vpc, taken);
+    let free: Vec<String> = gaps.iter().take(8).map(|(first, last)| format!("{first} to {last}")).collect();
+    if free.is_empty() { "nothing".to_string() } else { free.join(", ") }
+}
+
+/// The first and the last address of each free range.
+fn gaps(vpc: Ipv4Net, taken: &[Ipv4Net]) -> Vec<(Ipv4Addr, Ipv4Addr)> {
+    let mut taken: Vec<(u64, u64)> = taken.iter().map(range).collect();
+    taken.sort_unstable();
+    let (mut next, end) = range(&vpc);
+    let mut free = Vec::new();
+    for (first, last) in taken.into_iter().chain([(end + 1, end + 1)]) {
+        if first > next {
+            let address = |number: u64| Ipv4Addr::from(u32::try_from(number).unwrap_or(u32::MAX));
+            free.push((address(next), address(first - 1)));
+        }
+        next = next.max(last + 1);
+    }
+    free
+}
+
+fn range(block: &Ipv4Net) -> (u64, u64) {
+    (u32::from(block.network()).into(), u32::from(block.broadcast()).into())
+}
+
+fn as_text(blocks: BTreeMap<Site, Input<Ipv4Net>>) -> BTreeMap<Site, Input<String>> {
+    blocks.into_iter().map(|(site, block)| (site, block.map(|block| block.to_string()))).collect()
+}

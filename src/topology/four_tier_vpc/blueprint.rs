@@ -1,0 +1,406 @@
+//! The objects of a network, in the order of their creation.
+
+use std::collections::BTreeMap;
+
+use super::addresses::{self, Site};
+use super::config::Config;
+use super::nat::{self, Nat};
+use super::private_nat::{self, PrivateNat};
+use super::zones::{self, Place};
+use super::{canonical_json, foreign_routes, ipv6, network_acl, propagation, security_group, tags, vpc, warnings};
+use crate::model::keys::network as keys;
+use crate::model::keys::network::{EndpointService, Family};
+use crate::model::{
+    DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Key, NatGateway, Object, Ref, Route, RouteTable,
+    RouteTableAssociation, Spec, Subnet, Tags, Tier, VpcEndpoint,
+};
+use crate::plugin::{AttributePath, Input, Problem};
+use crate::topology::{Blueprint, Context};
+
+/// The inputs that decide which objects there are.
+struct Structure {
+    tiers: Vec<Tier>,
+    internet_gateway: bool,
+    ipv6: bool,
+    private_nat: bool,
+    one_public_route_table: bool,
+    /// Tiers whose tables get a default route to a NAT gateway.
+    nat_tiers: Vec<Tier>,
+    endpoints: bool,
+    default_network_acl: bool,
+    /// Whether the subnets are given the default network ACL.
+    associates_acl: bool,
+    default_security_group: bool,
+}
+
+/// A blueprint in the making.
+struct Draft<'a> {
+    context: &'a Context<'a, Config>,
+    vpc: Key,
+    objects: Vec<Object>,
+    problems: Vec<Problem>,
+}
+
+/// The objects that should exist.
+pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<Problem>> {
+    let config = context.config;
+    let Some(structure) = Structure::of(config) else { return Ok(Blueprint::Undecided) };
+    let Some(available) = &context.facts.availability_zones else { return Ok(Blueprint::Undecided) };
+    let mut warnings = warnings::warnings(context);
+    let Some(places) = zones::places(config, context.existing, available, &mut warnings)? else {
+        return Ok(Blueprint::Undecided);
+    };
+    let places_of = |tier, wanted| if wanted && structure.tiers.contains(&tier) { places.as_slice() } else { &[] };
+    let nat_places = places_of(Tier::Public, !structure.private_nat);
+    let Some(nats) = nat::nats(config, context.existing, nat_places) else { return Ok(Blueprint::Undecided) };
+    let transit_places = places_of(Tier::Transit, structure.private_nat);
+    let Some(private_nats) = private_nat::private_nats(config, context.existing, transit_places) else {
+        return Ok(Blueprint::Undecided);
+    };
+    let range = vpc::range(config, context.existing);
+    let blocks = addresses::blocks(config, context.prior, context.existing, range, &structure.tiers, &places)?;
+    warnings.extend(warnings::unused_entries(config, &structure.tiers, &places));
+
+    let mut draft = Draft::new(context);
+    let ipv6_range = match structure.ipv6 {
+        true => Some(draft.ipv6_range().map_err(|problem| vec![problem])?),
+        false => None,
+    };
+    let internet_gateway = structure.internet_gateway.then(|| draft.internet_gateway());
+    let subnets = draft.subnets(&structure.tiers, &places, &blocks);
+    if let Some(range) = &ipv6_range {
+        draft.ipv6_blocks(range, &subnets)?;
+    }
+    let tables = draft.route_tables(&structure, &places);
+    if let Some(internet_gateway) = &internet_gateway {
+        draft.public_routes(&tables, internet_gateway, ipv6_range.as_ref());
+    }
+    draft.associations(&subnets, &tables);
+    let mut gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
+    gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
+    draft.nat_routes(&structure.nat_tiers, &tables, &gateways);
+    if structure.endpoints {
+        draft.endpoints(&tables);
+    }
+    if structure.default_network_acl {
+        draft.default_network_acl(structure.associates_acl, &subnets);
+    }
+    if structure.default_security_group {
+        draft.default_security_group();
+    }
+    let Draft { objects, mut problems, .. } = draft;
+    let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
+    problems.extend(over.take(1));
+    problems.extend(foreign_routes::problems(&objects, context.existing));
+    if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings, missing: Vec::new() }) } else { Err(problems) }
+}
+
+impl Structure {
+    fn of(config: &Config) -> Option<Structure> {
+        let mut tiers = Vec::new();
+        for tier in Tier::ALL {
+            if *config.creates(tier).known()? {
+                tiers.push(tier);
+            }
+        }
+        let mut nat_tiers = vec![Tier::PrivateApp];
+        if *config.allow_private_persistence_internet_access.known()? {
+            nat_tiers.push(Tier::PrivatePersistence);
+        }
+        if *config.allow_transit_internet_access.known()? {
+            nat_tiers.push(Tier::Transit);
+        }
+        Some(Structure {
+            internet_gateway: *config.create_igw.known()? && tiers.contains(&Tier::Public),
+            ipv6: *config.enable_ipv6.known()?,
+            private_nat: *config.enable_private_nat.known()?,
+            tiers,
+            one_public_route_table: *config.one_route_table_public_subnets.known()?,
+            nat_tiers,
+            endpoints: *config.create_vpc_endpoints.known()?,
+            default_network_acl: *config.apply_default_nacl_rules.known()?,
+            associates_acl: *config.associate_default_nacl_to_subnets.known()?,
+            default_security_group: *config.enable_default_security_group.known()?,
+        })
+    }
+}
+
+impl<'a> Draft<'a> {
+    /// Begins with the VPC.
+    fn new(context: &'a Context<'a, Config>) -> Draft<'a> {
+        let vpc = vpc::object(context);
+        Draft { context, vpc: vpc.key.clone(), objects: vec![vpc], problems: Vec::new() }
+    }
+
+    fn add(&mut self, key: &Key, spec: Spec) {
+        self.objects.push(Object::new(key.clone(), spec));
+    }
+
+    fn tags(&self, suffix: &str, own: &[&Tags]) -> Tags {
+        tags::tags(self.context.config, self.context.scope, suffix, own)
+    }
+
+    fn internet_gateway(&mut self) -> Key {
+        let key = keys::internet_gateway();
+        let spec = InternetGateway { vpc: Some(self.vpc.clone()), tags: self.tags("", &[]) };
+        self.add(&key, Spec::InternetGateway(spec));
+        key
+    }
+
+    fn ipv6_range(&mut self) -> Result<Object, Problem> {
+        let range = ipv6::range(self.context, &self.vpc)?;
+        self.objects.push(range.clone());
+        Ok(range)
+    }
+
+    fn subnets(
+        &mut self,
+        tiers: &[Tier],
+        places: &[Place],
+        blocks: &BTreeMap<Site, Input<String>>,
+    ) -> BTreeMap<Site, Key> {
+        let config = self.context.config;
+        let mut subnets = BTreeMap::new();
+        for tier in tiers {
+            for place in places {
+                let site = (*tier, place.index);
+                let cidr_block = blocks.get(&site).cloned().unwrap_or(Input::Unknown);
+                let key = keys::subnet(*tier, place.index, &place.id, &cidr_block);
+                let map_public_ip_on_launch = match tier {
+                    Tier::Public => config.map_public_ip_on_launch.clone(),
+                    _ => Input::Known(false),
+                };
+                let spec = Subnet {
+                    vpc: self.vpc.clone(),
+                    tier: *tier,
+                    index: place.index,
+                    availability_zone: place.name.clone(),
+                    availability_zone_id: place.id.clone(),
+                    cidr_block,
+                    map_public_ip_on_launch,
+                    ipv6_block: None,
+                    ipv6_cidr_block: Input::Known(None),
+                    assign_ipv6_address_on_creation: Input::Known(false),
+                    tags: self.tags(&format!("-{}-{}", tier.name(), place.index), &[config.subnet_tags(*tier)]),
+                };
+                self.add(&key, Spec::Subnet(spec));
+                subnets.insert(site, key);
+            }
+        }
+        subnets
+    }
+
+    /// Gives the public subnets their blocks of the range.
+    fn ipv6_blocks(&mut self, range: &Object, subnets: &BTreeMap<Site, Key>) -> Result<(), Vec<Problem>> {
+        let public = subnets.iter().filter(|((tier, _), _)| *tier == Tier::Public);
+        let public = public.map(|((_, index), key)| (*index, key.clone())).collect();
+        let blocks = ipv6::blocks(self.context, range, &public)?;
+        for object in &mut self.objects {
+            let Spec::Subnet(subnet) = &mut object.spec else { continue };
+            if let Some(block) = blocks.get(&subnet.index).filter(|_| subnet.tier == Tier::Public) {
+                subnet.ipv6_block = Some(range.key.clone());
+                subnet.ipv6_cidr_block = block.clone().map(|block| Some(block.to_string()));
+                subnet.assign_ipv6_address_on_creation = self.context.config.assign_ipv6_address_on_creation.clone();
+            }
+        }
+        Ok(())
+    }
+
+    /// The table of each subnet.
+    fn route_tables(&mut self, structure: &Structure, places: &[Place]) -> BTreeMap<Site, Key> {
+        let mut tables = BTreeMap::new();
+        for tier in &structure.tiers {
+            let own = [self.context.config.route_table_tags(*tier)];
+            let propagating_gateways = propagation::gateways(self.context.config.propagating_gateways(*tier).1);
+            let shared = *tier == Tier::Public && structure.one_public_route_table;
+            for (position, place) in places.iter().enumerate() {
+                let (key, suffix) = match shared {
+                    true => (keys::route_table(*tier, None), format!("-{}", tier.name())),
+                    false => (keys::route_table(*tier, Some(place.index)), format!("-{}-{}", tier.name(), place.index)),
+                };
+                if !shared || position == 0 {
+                    let spec = RouteTable {
+                        vpc: self.vpc.clone(),
+                        propagating_gateways: propagating_gateways.clone(),
+                        tags: self.tags(&suffix, &own),
+                    };
+                    self.add(&key, Spec::RouteTable(spec));
+                }
+                tables.insert((*tier, place.index), key);
+            }
+        }
+        tables
+    }
+
+    fn associations(&mut self, subnets: &BTreeMap<Site, Key>, tables: &BTreeMap<Site, Key>) {
+        for (site, subnet) in subnets {
+            let Some(table) = tables.get(site) else { continue };
+            let spec = RouteTableAssociation { subnet: subnet.clone(), route_table: Ref::Key(table.clone()) };
+            let mut association = Object::new(keys::route_table_association(subnet), Spec::RouteTableAssociation(spec));
+            // A subnet that moves to another table must find its way out there.
+            let routes = [Family::Ipv4, Family::Ipv6].map(|family| keys::default_route(table, family));
+            let keys = self.objects.iter().map(|it| &it.key);
+            association.after.extend(keys.filter(|key| routes.contains(key)).cloned());
+            self.objects.push(association);
+        }
+    }
+
+    /// The NAT gateways, with the index of the AZ that each stands in.
+    fn nat_gateways(
+        &mut self,
+        nats: &[Nat],
+        subnets: &BTreeMap<Site, Key>,
+        internet_gateway: Option<&Key>,
+    ) -> Vec<(u32, Key)> {
+        let own = [&self.context.config.nat_gateway_custom_tags];
+        for nat in nats {
+            if let Input::Known(Ref::Key(eip)) = &nat.allocation {
+                let suffix = format!("-nat-gateway-{}", nat.slot);
+                let spec = Eip { vpc: self.vpc.clone(), tags: self.tags(&suffix, &own) };
+                self.add(eip, Spec::Eip(spec));
+            }
+        }
+        let mut gateways = Vec::new();
+        for nat in nats {
+            let Some(subnet) = subnets.get(&(Tier::Public, nat.index)) else { continue };
+            let key = keys::nat_gateway(nat.slot, subnet, &nat.allocation);
+            let spec = NatGateway {
+                subnet: subnet.clone(),
+                allocation: Some(nat.allocation.clone()),
+                internet_gateway: internet_gateway.cloned(),
+                secondary_private_ip_address_count: Input::Known(0),
+                tags: self.tags(&format!("-nat-gateway-{}", nat.slot), &own),
+            };
+            self.add(&key, Spec::NatGateway(spec));
+            gateways.push((nat.index, key));
+        }
+        gateways
+    }
+
+    fn private_nat_gateways(&mut self, nats: &[PrivateNat], subnets: &BTreeMap<Site, Key>) -> Vec<(u32, Key)> {
+        let config = self.context.config;
+        let mut gateways = Vec::new();
+        for nat in nats {
+            let Some(subnet) = subnets.get(&(Tier::Transit, nat.index)) else { continue };
+            let key = keys::private_nat_gateway(nat.slot, subnet);
+            let spec = NatGateway {
+                subnet: subnet.clone(),
+                allocation: None,
+                internet_gateway: None,
+                secondary_private_ip_address_count: config.nat_secondary_private_ip_address_count.clone(),
+                tags: self.tags(&format!("-private-nat-gateway-{}", nat.slot), &[&config.nat_gateway_custom_tags]),
+            };
+            self.add(&key, Spec::NatGateway(spec));
+            gateways.push((nat.index, key));
+        }
+        gateways
+    }
+
+    fn public_routes(&mut self, tables: &BTreeMap<Site, Key>, internet_gateway: &Key, ipv6_range: Option<&Object>) {
+        let mut tables: Vec<&Key> =
+            tables.iter().filter(|((tier, _), _)| *tier == Tier::Public).map(|(_, it)| it).collect();
+        // One table may serve several subnets.
+        tables.dedup();
+        for table in tables {
+            self.default_route(table, internet_gateway, &[]);
+            if let Some(range) = ipv6_range {
+                let (destination, target) = ("::/0".to_string(), Ref::Key(internet_gateway.clone()));
+                let spec = Route { route_table: table.clone(), destination, target };
+                let mut route = Object::new(keys::default_route(table, Family::Ipv6), Spec::Route(spec));
+                // Without a range there is nothing that it could lead out.
+                route.after.push(range.key.clone());
+                self.objects.push(route);
+            }
+        }
+    }
+
+    fn nat_routes(&mut self, tiers: &[Tier], tables: &BTreeMap<Site, Key>, gateways: &[(u32, Key)]) {
+        for ((tier, index), table) in tables {
+            if let Some(gateway) = nat::gateway_for(*index, gateways).filter(|_| tiers.contains(tier)) {
+                self.default_route(table, gateway, gateways);
+            }
+        }
+    }
+
+    /// `others` may take the table's traffic while the target is being made.
+    fn default_route(&mut self, table: &Key, target: &Key, others: &[(u32, Key)]) {
+        let to = |target: &Key| {
+            let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
+            Spec::Route(Route { route_table: table.clone(), destination, target })
+        };
+        let mut route = Object::new(keys::default_route(table, Family::Ipv4), to(target));
+        route.meanwhile = others.iter().map(|(_, other)| other).filter(|other| *other != target).map(to).collect();
+        self.objects.push(route);
+    }
+
+    fn endpoints(&mut self, tables: &BTreeMap<Site, Key>) {
+        let config = self.context.config;
+        let mut route_tables: Vec<Ref> = tables.values().cloned().map(Ref::Key).collect();
+        route_tables.sort();
+        route_tables.dedup();
+        for service in EndpointService::ALL {
+            let Some(service_name) = self.service_name(service) else { continue };
+            let (policy, suffix) = match service {
+                EndpointService::ObjectStore => (&config.objectstore_endpoint_policy, "-objectstore"),
+                EndpointService::KeyValue => (&config.keyvalue_endpoint_policy, "-keyvalue"),
+            };
+            let spec = VpcEndpoint {
+                vpc: self.vpc.clone(),
+                service_name: service_name.clone(),
+                route_tables: route_tables.clone(),
+                policy: policy.clone().map(|policy| policy.map(|policy| canonical_json(&policy))),
+                tags: self.tags(suffix, &[]),
+            };
+            self.add(&keys::vpc_endpoint(service, &service_name), Spec::VpcEndpoint(spec));
+        }
+    }
+
+    /// The service's name as AWS lists it, else as the endpoint that exists has it. Names differ between partitions
+    /// and cannot be built.
+    fn service_name(&mut self, service: EndpointService) -> Option<Input<String>> {
+        let listed = self.context.facts.gateway_endpoint_services.as_ref();
+        let found = listed.and_then(|names| names.iter().find(|name| EndpointService::of_name(name) == Some(service)));
+        if let Some(name) = found {
+            return Some(Input::Known(name.clone()));
+        }
+        let slot = format!("vpc_endpoint.{}", service.slot());
+        let existing = self.context.existing.entries.iter().find(|entry| entry.key.slot == slot && !entry.leaving);
+        match (existing.map(|entry| &entry.applied), listed) {
+            (Some(Spec::VpcEndpoint(endpoint)), _) => Some(endpoint.service_name.clone()),
+            (_, None) => Some(Input::Unknown),
+            (_, Some(_)) => {
+                let message =
+                    format!("This Region offers no gateway endpoint for a service named {}.", service.label());
+                let hint = "Set it to false.";
+                self.problems.push(Problem::new(AttributePath::new("create_vpc_endpoints"), message, hint));
+                None
+            }
+        }
+    }
+
+    fn default_network_acl(&mut self, associates: bool, subnets: &BTreeMap<Site, Key>) {
+        let config = self.context.config;
+        let given = subnets.iter().filter(|((tier, _), _)| associates && *tier != Tier::Transit);
+        let mut subnets: Vec<Key> = given.map(|(_, key)| key.clone()).collect();
+        subnets.sort();
+        let spec = DefaultNetworkAcl {
+            vpc: self.vpc.clone(),
+            ingress: network_acl::rules(&config.default_nacl_ingress_rules),
+            egress: network_acl::rules(&config.default_nacl_egress_rules),
+            subnets,
+            tags: self.tags("", &[]),
+        };
+        self.add(&keys::default_network_acl(), Spec::DefaultNetworkAcl(spec));
+    }
+
+    fn default_security_group(&mut self) {
+        let config = self.context.config;
+        let spec = DefaultSecurityGroup {
+            vpc: self.vpc.clone(),
+            ingress: security_group::rules(&config.default_security_group_ingress_rules),
+            egress: security_group::rules(&config.default_security_group_egress_rules),
+            tags: self.tags("", &[&config.security_group_tags]),
+        };
+        self.add(&keys::default_security_group(), Spec::DefaultSecurityGroup(spec));
+    }
+}

@@ -1,0 +1,92 @@
+//! Networks and facts for tests.
+
+use super::{Config, FourTierVpc};
+use crate::model::{AvailabilityZone, Facts, Scope};
+use crate::model::{Entry, Inventory, Object};
+use crate::plugin::Problem;
+use crate::topology::{Blueprint, Context, Product};
+
+/// AZs called by these letters, such as `a` with the id `az-a`, all available.
+pub(super) fn zones(letters: &str) -> Vec<AvailabilityZone> {
+    let zone = |letter: char| AvailabilityZone {
+        name: letter.to_string(),
+        id: format!("az-{letter}"),
+        state: "available".into(),
+    };
+    letters.chars().map(zone).collect()
+}
+
+pub(super) fn facts(letters: &str) -> Facts {
+    let services = ["s3", "s3express", "dynamodb"].map(|it| format!("com.amazonaws.eu-central-1.{it}"));
+    Facts {
+        availability_zones: Some(zones(letters)),
+        gateway_endpoint_services: Some(services.into()),
+        ..Facts::default()
+    }
+}
+
+pub(super) fn scope() -> Scope {
+    Scope {
+        partition: "aws".into(),
+        region: "eu-central-1".into(),
+        account: Some("123456789012".into()),
+        ..Scope::default()
+    }
+}
+
+/// The blueprint in a Region with these AZs.
+pub(super) fn blueprint(
+    config: &Config,
+    prior: Option<&Config>,
+    existing: &Inventory,
+    letters: &str,
+) -> Result<Blueprint, Vec<Problem>> {
+    let (scope, facts) = (scope(), facts(letters));
+    FourTierVpc::blueprint(&Context { config, prior, existing, scope: &scope, facts: &facts })
+}
+
+/// The objects of a new network.
+pub(super) fn objects(config: &Config, letters: &str) -> Vec<Object> {
+    next_objects(config, None, &Inventory::default(), letters)
+}
+
+/// The objects of a network that exists.
+pub(super) fn next_objects(
+    config: &Config,
+    prior: Option<&Config>,
+    existing: &Inventory,
+    letters: &str,
+) -> Vec<Object> {
+    match blueprint(config, prior, existing, letters) {
+        Ok(Blueprint::Decided { objects, .. }) => objects,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What exists after these objects have been made.
+pub(super) fn applied(objects: &[Object]) -> Inventory {
+    let entry = |object: &Object| {
+        let id = format!("id-of-{}", object.key.slot);
+        Entry::new(object.key.clone(), id, object.spec.clone())
+    };
+    Inventory { entries: objects.iter().map(entry).collect() }
+}
+
+/// What exists after a network of the defaults has been made in these AZs, with indices in this order.
+pub(super) fn existing_in(letters: &str) -> Inventory {
+    let mut inventory =
+        applied(&objects(&super::config::tests::config(&[]), "pqrstuvwxyz".get(..letters.len()).unwrap_or("")));
+    for entry in &mut inventory.entries {
+        let crate::model::Spec::Subnet(subnet) = &mut entry.applied else { continue };
+        let letter = letters.as_bytes()[subnet.index as usize] as char;
+        subnet.availability_zone = letter.to_string();
+        subnet.availability_zone_id = format!("az-{letter}");
+        entry.key = crate::model::keys::network::subnet(
+            subnet.tier,
+            subnet.index,
+            &subnet.availability_zone_id,
+            &subnet.cidr_block,
+        );
+    }
+    inventory
+}

@@ -1,0 +1,140 @@
+//! From the tags of objects to the maps that they are configured in.
+
+use std::collections::BTreeMap;
+
+use super::addresses::most_common;
+use super::tier_of;
+use crate::model::Scope;
+use crate::model::{Entry, Inventory};
+use crate::plugin::Value;
+
+/// Tags by key.
+type ByKey = BTreeMap<String, String>;
+
+/// The maps for subnets, in the order of [`Tier::ALL`](crate::model::Tier::ALL).
+const SUBNET_MAPS: [&str; 4] = [
+    "public_subnet_custom_tags",
+    "private_app_subnet_custom_tags",
+    "private_persistence_subnet_custom_tags",
+    "transit_subnet_custom_tags",
+];
+
+/// The maps for route tables, in the same order.
+const ROUTE_TABLE_MAPS: [&str; 4] = [
+    "public_route_table_custom_tags",
+    "private_app_route_table_custom_tags",
+    "private_persistence_route_table_custom_tags",
+    "transit_route_table_custom_tags",
+];
+
+/// The tags of one object.
+struct Tagged<'a> {
+    slot: &'a str,
+    /// All of them.
+    all: ByKey,
+    /// Those that neither `default_tags` nor the computed name explains.
+    own: ByKey,
+}
+
+/// Keys on every object go to `custom_tags`, with the value that the objects without a map of their own have; what all
+/// objects of a kind have beside that goes to the map of the kind. What is left on single objects is not ours.
+pub(super) fn tags(inventory: &Inventory, scope: &Scope, vpc_name: &str, attributes: &mut Value) {
+    let staying = inventory.present().filter(|entry| !entry.leaving);
+    let objects: Vec<Tagged> = staying.filter_map(|entry| tagged(entry, scope, vpc_name)).collect();
+    let everywhere = everywhere(&objects);
+    let mut kinds: BTreeMap<&str, Vec<ByKey>> = BTreeMap::new();
+    for Tagged { slot, all, own } in &objects {
+        let Some(map) = map_of(slot) else { continue };
+        let is_of_kind = |key: &str, value: &String| match everywhere.get(key) {
+            Some(general) => value != general,
+            None => own.contains_key(key),
+        };
+        let mut tags = all.clone();
+        tags.retain(|key, value| is_of_kind(key, value));
+        kinds.entry(map).or_default().push(tags);
+    }
+    for (map, tags) in kinds {
+        attributes.set(map, common(tags.iter()).into());
+    }
+    attributes.set("custom_tags", everywhere.into());
+}
+
+/// The keys that every object has.
+fn everywhere(objects: &[Tagged]) -> ByKey {
+    let mapless: Vec<&Tagged> = objects.iter().filter(|it| map_of(it.slot).is_none()).collect();
+    let Some(first) = objects.first() else { return ByKey::new() };
+    let keys = first.all.keys().filter(|key| objects.iter().all(|it| it.all.contains_key(*key)));
+    let value = |key: &String| match mapless.first() {
+        Some(first) => {
+            let agree = mapless.iter().all(|it| it.all.get(key) == first.all.get(key));
+            let is_ours = mapless.iter().any(|it| it.own.contains_key(key));
+            first.all.get(key).filter(|_| agree && is_ours).cloned()
+        }
+        None => most_common(objects.iter().filter_map(|it| it.own.get(key))).cloned(),
+    };
+    keys.filter_map(|key| Some((key.clone(), value(key)?))).collect()
+}
+
+/// `None` for an object that takes no tags, or none of ours.
+fn tagged<'a>(entry: &'a Entry, scope: &Scope, vpc_name: &str) -> Option<Tagged<'a>> {
+    let name = format!("{vpc_name}{}", suffix(&entry.key.slot)?);
+    let tags = entry.spec().tags()?.known()?;
+    let all: ByKey = tags.iter().filter_map(|(key, value)| Some((key.clone(), value.known()?.clone()))).collect();
+    let mut own = all.clone();
+    own.retain(|key, value| match key.as_str() {
+        "Name" => *value != name,
+        _ => scope.default_tags.get(key) != Some(value),
+    });
+    Some(Tagged { slot: &entry.key.slot, all, own })
+}
+
+/// What all of them have.
+fn common<'a>(mut all: impl Iterator<Item = &'a ByKey>) -> ByKey {
+    let mut common = all.next().cloned().unwrap_or_default();
+    for own in all {
+        common.retain(|key, value| own.get(key) == Some(value));
+    }
+    common
+}
+
+/// What follows the network's name in the name of the object in this slot; `None` where the slot is not one of a
+/// network.
+fn suffix(slot: &str) -> Option<String> {
+    let numbered = |text: &str, number: &str| Some(format!("-{text}-{number}"));
+    match slot {
+        "vpc" | "internet_gateway" | "default_network_acl" | "default_security_group" => return Some(String::new()),
+        _ => {}
+    }
+    let (kind, place) = slot.split_once('.')?;
+    match kind {
+        "subnet" | "route_table" => {
+            let tier = tier_of("", place)?.name();
+            match place.split_once('.') {
+                Some((_, index)) => numbered(tier, index),
+                None => Some(format!("-{tier}")),
+            }
+        }
+        "eip" | "nat_gateway" => numbered("nat-gateway", place),
+        "private_nat_gateway" => numbered("private-nat-gateway", place),
+        "vpc_endpoint" => Some(format!("-{place}")),
+        _ => None,
+    }
+}
+
+/// The map for the tags of the object in this slot, beside `custom_tags`.
+pub(in super::super) fn map_of(slot: &str) -> Option<&'static str> {
+    match slot.split_once('.').map_or(slot, |(kind, _)| kind) {
+        "vpc" => Some("vpc_custom_tags"),
+        "eip" | "nat_gateway" | "private_nat_gateway" => Some("nat_gateway_custom_tags"),
+        "default_security_group" => Some("security_group_tags"),
+        "subnet" => Some(SUBNET_MAPS[tier_of("subnet.", slot)? as usize]),
+        "route_table" => Some(ROUTE_TABLE_MAPS[tier_of("route_table.", slot)? as usize]),
+        _ => None,
+    }
+}
+
+/// All maps of tags.
+pub(in super::super) fn maps() -> impl Iterator<Item = &'static str> {
+    let single = ["custom_tags", "vpc_custom_tags", "nat_gateway_custom_tags", "security_group_tags"];
+    single.into_iter().chain(SUBNET_MAPS).chain(ROUTE_TABLE_MAPS)
+}

@@ -1,0 +1,167 @@
+use super::super::config::tests::config;
+use super::super::fixtures::{applied, objects, scope};
+use super::*;
+use crate::model::{
+    DefaultNetworkAcl, DefaultSecurityGroup, Entry, NetworkAclRule, Object, RuleSource, SecurityGroupRule, VpcIpv6Block,
+};
+use crate::plugin::AttributePath;
+
+fn of(config: &Config) -> Inventory {
+    applied(&objects(config, "abc"))
+}
+
+/// What an import makes of an inventory, which decodes as a configuration does.
+fn import(inventory: &Inventory) -> Value {
+    let attributes = imported(inventory, &scope()).expect("the VPC has a name");
+    let mut problems = Vec::new();
+    assert!(Config::decode(&attributes, &AttributePath::root(), &mut problems).is_some(), "{problems:?}");
+    attributes
+}
+
+fn add<'a>(inventory: &'a mut Inventory, slot: &str, spec: Spec) -> &'a mut Entry {
+    let object = Object::new(crate::model::Key::new(slot), spec);
+    inventory.entries.extend(applied(&[object]).entries);
+    inventory.entries.last_mut().expect("it was just added")
+}
+
+fn vpc_key(inventory: &Inventory) -> crate::model::Key {
+    inventory.at(keys::VPC).expect("there is a VPC").key.clone()
+}
+
+#[test]
+fn given_addresses_are_told_from_our_own() {
+    let ours = import(&of(&config(&[])));
+    assert_eq!(ours.get("use_custom_nat_eips"), &false.into());
+    assert_eq!(ours.get("num_nat_gateways"), &1.into());
+    let given = vec!["eipalloc-2", "eipalloc-1"];
+    let theirs = import(&of(&config(&[
+        ("use_custom_nat_eips", true.into()),
+        ("custom_nat_eips", given.clone().into()),
+        ("num_nat_gateways", 2.into()),
+    ])));
+    assert_eq!(theirs.get("use_custom_nat_eips"), &true.into());
+    assert_eq!(theirs.get("custom_nat_eips"), &given.into());
+}
+
+#[test]
+fn private_nat_gateways_show_in_their_number_and_their_secondary_addresses() {
+    let mut inventory = of(&config(&[("num_nat_gateways", 0.into()), ("create_transit_subnets", true.into())]));
+    let subnet = inventory.at("subnet.transit.0").expect("transit is created").key.clone();
+    for slot in ["private_nat_gateway.0", "private_nat_gateway.1"] {
+        let gateway = NatGateway {
+            subnet: subnet.clone(),
+            allocation: None,
+            internet_gateway: None,
+            secondary_private_ip_address_count: Input::Known(3),
+            tags: Input::Known(BTreeMap::new()),
+        };
+        add(&mut inventory, slot, Spec::NatGateway(gateway));
+    }
+    let found = import(&inventory);
+    assert_eq!(found.get("enable_private_nat"), &true.into());
+    assert_eq!(found.get("num_nat_gateways"), &2.into());
+    assert_eq!(found.get("nat_secondary_private_ip_address_count"), &3.into());
+}
+
+#[test]
+fn ipv6_blocks_that_are_where_the_bits_put_them_need_no_entry() {
+    let mut inventory = of(&config(&[]));
+    let block = VpcIpv6Block {
+        vpc: vpc_key(&inventory),
+        source: Ipv6Source::Amazon { network_border_group: Input::Known(Some(scope().region)) },
+    };
+    let entry = add(&mut inventory, keys::IPV6_CIDR_BLOCK, Spec::VpcIpv6Block(block));
+    entry.learned.insert("ipv6_cidr_block".into(), "2600:1f00:0:ab00::/56".into());
+    for (index, number) in [(0, 0), (1, 1), (2, 9)] {
+        let slot = keys::subnet_slot(Tier::Public, index);
+        let entry = inventory.entries.iter_mut().find(|entry| entry.key.slot == slot).expect("a public subnet");
+        let Spec::Subnet(subnet) = &mut entry.applied else { panic!() };
+        subnet.ipv6_cidr_block = Input::Known(Some(format!("2600:1f00:0:ab0{number}::/64")));
+    }
+    let found = import(&inventory);
+    assert_eq!(found.get("enable_ipv6"), &true.into());
+    assert_eq!(found.get("assign_generated_ipv6_cidr_block"), &true.into());
+    assert_eq!(found.get("ipv6_cidr_block_network_border_group"), &Value::Null, "the Region's group is the default");
+    assert_eq!(found.get("ipv6_subnet_bits"), &8.into());
+    let entries = Value::map([("AZ-2", Value::from("2600:1f00:0:ab09::/64"))]);
+    assert_eq!(found.get("public_subnet_ipv6_cidr_blocks"), &entries);
+}
+
+fn acl_rule(rule_no: i64, cidr_block: &str) -> NetworkAclRule {
+    let (protocol, cidr_block) = ("-1".to_string(), cidr_block.to_string());
+    NetworkAclRule { rule_no, allow: true, protocol, cidr_block, ports: None, icmp: None }
+}
+
+#[test]
+fn acl_rules_keep_their_numbers_and_default_rules_their_names() {
+    let mut inventory = of(&config(&[]));
+    let ping = NetworkAclRule { protocol: "1".into(), icmp: Some((8, -1)), ..acl_rule(90, "10.0.0.0/8") };
+    let acl = DefaultNetworkAcl {
+        vpc: vpc_key(&inventory),
+        ingress: Input::Known(vec![ping, acl_rule(101, "::/0")]),
+        egress: Input::Known(vec![acl_rule(100, "0.0.0.0/0"), acl_rule(101, "::/0")]),
+        subnets: vec![],
+        tags: Input::Known(BTreeMap::new()),
+    };
+    add(&mut inventory, "default_network_acl", Spec::DefaultNetworkAcl(acl));
+    let found = import(&inventory);
+    assert_eq!(found.get("apply_default_nacl_rules"), &true.into());
+    assert_eq!(found.get("associate_default_nacl_to_subnets"), &false.into());
+    let ping = found.get("default_nacl_ingress_rules").get("90");
+    assert_eq!((ping.get("icmp_type"), ping.get("icmp_code")), (&8.into(), &(-1).into()));
+    assert_eq!(found.get("default_nacl_ingress_rules").get("101").get("ipv6_cidr_block"), &"::/0".into());
+    assert_eq!(found.get("default_nacl_egress_rules").get("AllowAllIPv4").get("rule_no"), &100.into());
+}
+
+#[test]
+fn group_rules_that_differ_in_their_source_only_are_one_entry() {
+    let mut inventory = of(&config(&[("enable_default_security_group", false.into())]));
+    let rule = |source: RuleSource, description: Option<&str>| SecurityGroupRule {
+        protocol: "tcp".into(),
+        from_port: Some(443),
+        to_port: Some(443),
+        source,
+        description: description.map(str::to_string),
+    };
+    let group = DefaultSecurityGroup {
+        vpc: vpc_key(&inventory),
+        ingress: Input::Known(Some(vec![
+            rule(RuleSource::CidrIpv4("10.0.0.0/8".into()), None),
+            rule(RuleSource::CidrIpv6("::/0".into()), None),
+            rule(RuleSource::ItSelf, Some("among us")),
+        ])),
+        egress: Input::Known(None),
+        tags: Input::Known(BTreeMap::new()),
+    };
+    add(&mut inventory, "default_security_group", Spec::DefaultSecurityGroup(group.clone()));
+    let found = import(&inventory);
+    assert_eq!(found.get("default_security_group_egress_rules"), &Value::map::<&str>([]));
+    let mut problems = Vec::new();
+    let config = Config::decode(&found, &AttributePath::root(), &mut problems).expect("it decodes");
+    let rules = config.default_security_group_ingress_rules.known().expect("they are known");
+    assert_eq!(rules.keys().collect::<Vec<_>>(), ["tcp-443-443", "tcp-443-443.2"]);
+    let mut wanted = group.ingress.known().cloned().flatten().expect("there are rules");
+    wanted.sort();
+    let made = super::super::security_group::rules(&config.default_security_group_ingress_rules);
+    assert_eq!(made, Input::Known(Some(wanted)));
+}
+
+#[test]
+fn a_tag_on_one_object_of_a_kind_is_nobodys_input() {
+    let mut inventory = of(&config(&[]));
+    let entry = inventory.entries.iter_mut().find(|it| it.key.slot == "subnet.public.1").expect("a public subnet");
+    let Some(Input::Known(tags)) = entry.applied.tags_mut() else { panic!() };
+    tags.insert("karpenter.sh/discovery".into(), Input::Known("blue".into()));
+    let found = import(&inventory);
+    for map in maps_of_tags() {
+        assert_eq!(found.get(map), &Value::map::<&str>([]), "{map}");
+    }
+}
+
+#[test]
+fn default_tags_are_no_input() {
+    let with_defaults = config(&[("custom_tags", Value::map([("team", "blue".into()), ("own", "1".into())]))]);
+    let scope = Scope { default_tags: [("team".to_string(), "blue".to_string())].into(), ..scope() };
+    let found = imported(&of(&with_defaults), &scope).expect("the VPC has a name");
+    assert_eq!(found.get("custom_tags"), &Value::map([("own", Value::from("1"))]));
+}

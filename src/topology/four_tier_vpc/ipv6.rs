@@ -1,0 +1,370 @@
+//! IPv6: the VPC's range, and the block of it that each public subnet has.
+//!
+//! Block number i goes to the subnet of AZ i when it first gets one. From then on it is frozen, as IPv4 blocks are. AWS
+//! changes a subnet's block in place, but never gives two subnets the same addresses, not even for a moment: a subnet
+//! keeps away from what another one still has.
+
+use std::collections::BTreeMap;
+
+use ipnet::Ipv6Net;
+
+use super::canonical;
+use super::config::Config;
+use super::vpc::new_key;
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Inventory, Ipv6Source, Key, Object, Spec, VpcIpv6Block};
+use crate::plugin::{AttributePath, Input, Problem};
+use crate::topology::Context;
+
+/// The prefix lengths that AWS allows for subnets, of those in the specification's range from /56 to /64.
+pub(super) const SUBNET_LENGTHS: [i64; 3] = [56, 60, 64];
+
+/// The range that the VPC should have, or what is missing for one.
+pub(super) fn range(context: &Context<'_, Config>, vpc: &Key) -> Result<Object, Problem> {
+    let wanted = source(context.config)?;
+    let region = &context.scope.region;
+    let existing = ranges(context.existing).find(|(entry, it)| is_compatible(entry, &it.source, &wanted, region));
+    let (key, source) = match existing {
+        Some((entry, it)) => (entry.key.clone(), told(&it.source, &wanted)),
+        None => (keys::ipv6_cidr_block(&wanted), wanted),
+    };
+    if let (Ipv6Source::Amazon { .. }, Input::Known(Some(asked))) = (&source, &context.config.ipv6_cidr_block) {
+        let there = existing.and_then(|(entry, _)| actual(entry));
+        if there.is_none_or(|there| asked.parse() != Ok(there)) {
+            let has = there.map_or("has none yet".to_string(), |there| format!("has {there}"));
+            return Err(Problem::new(
+                AttributePath::new("ipv6_cidr_block"),
+                format!("{asked} cannot be had: Amazon chooses the range that it gives, and the network {has}."),
+                "Leave it out, or take a range from a pool with ipv6_ipam_pool_id.",
+            ));
+        }
+    }
+    Ok(Object::new(key, Spec::VpcIpv6Block(VpcIpv6Block { vpc: vpc.clone(), source })))
+}
+
+/// The range as this configuration wants it, if it wants one. A range carries no tags: once its subnets have given up
+/// their blocks, only its id leads to it.
+pub(super) fn remembered(config: &Config) -> Option<Object> {
+    let source = source(config).ok().filter(|_| config.enable_ipv6 == Input::Known(true))?;
+    let block = VpcIpv6Block { vpc: new_key(config), source };
+    Some(Object::new(keys::ipv6_cidr_block(&block.source), Spec::VpcIpv6Block(block)))
+}
+
+/// Where the configuration says that the range comes from.
+pub(super) fn source(config: &Config) -> Result<Ipv6Source, Problem> {
+    let (generated, pool_id) = (&config.assign_generated_ipv6_cidr_block, &config.ipv6_ipam_pool_id);
+    let is_amazon = match generated {
+        Input::Known(generated) => *generated == Some(true),
+        Input::Unknown => *pool_id == Input::Known(None),
+    };
+    if is_amazon {
+        let network_border_group = config.ipv6_cidr_block_network_border_group.clone();
+        return Ok(Ipv6Source::Amazon { network_border_group });
+    }
+    if *pool_id == Input::Known(None) {
+        return Err(Problem::new(
+            AttributePath::new("enable_ipv6"),
+            "It is true, and nothing says where the IPv6 range comes from.",
+            "Set assign_generated_ipv6_cidr_block to true for a range of Amazon's, or ipv6_ipam_pool_id.",
+        ));
+    }
+    Ok(Ipv6Source::Pool {
+        pool_id: pool_id.clone(),
+        cidr_block: config.ipv6_cidr_block.clone().map(|cidr| cidr.map(|cidr| canonical(&cidr))),
+        netmask_length: config.ipv6_netmask_length.clone(),
+    })
+}
+
+/// The block of each public subnet, by the index of its AZ. `subnets` are their keys by index.
+///
+/// Unknown is what depends on an unknown input or on a range that is not there yet.
+pub(super) fn blocks(
+    context: &Context<'_, Config>,
+    range: &Object,
+    subnets: &BTreeMap<u32, Key>,
+) -> Result<BTreeMap<u32, Input<Ipv6Net>>, Vec<Problem>> {
+    let config = context.config;
+    let room = match (known_range(range, context.existing), &config.ipv6_subnet_bits) {
+        (Some(range), Input::Known(bits)) => Some(Room::new(range, *bits).map_err(|problem| vec![problem])?),
+        _ => None,
+    };
+    let mut blocks: BTreeMap<u32, Input<Ipv6Net>> = BTreeMap::new();
+    for (index, key) in subnets {
+        let block = match (explicit(config, *index), &room) {
+            (Some(explicit), _) => explicit,
+            (None, None) => Input::Unknown,
+            (None, Some(room)) => match frozen(context, key, room) {
+                Some(block) => Input::Known(block),
+                None => continue,
+            },
+        };
+        blocks.insert(*index, block);
+    }
+    let held = held(context.existing);
+    let problems = conflicts(config, subnets, &blocks, known_range(range, context.existing), &held);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let new: Vec<(u32, &Key)> =
+        subnets.iter().filter(|(index, _)| !blocks.contains_key(index)).map(|(index, key)| (*index, key)).collect();
+    match room.filter(|_| blocks.values().all(Input::is_known)) {
+        Some(room) => place(&room, subnets, &new, &held, &mut blocks)?,
+        // A block that is unknown may turn out to be where a new one would go.
+        None => blocks.extend(new.into_iter().map(|(index, _)| (index, Input::Unknown))),
+    }
+    Ok(blocks)
+}
+
+/// Gives each new one the block of its number if that is free, else the next free one.
+fn place(
+    room: &Room,
+    subnets: &BTreeMap<u32, Key>,
+    new: &[(u32, &Key)],
+    held: &[(&Key, Ipv6Net)],
+    blocks: &mut BTreeMap<u32, Input<Ipv6Net>>,
+) -> Result<(), Vec<Problem>> {
+    let mut taken: Vec<Ipv6Net> = blocks.values().filter_map(Input::known).copied().collect();
+    // What a subnet has itself is not in its way.
+    let is_unheld = |block: &Ipv6Net, key: &Key| held.iter().all(|(at, theirs)| *at == key || !overlap(block, theirs));
+    let mut homeless = Vec::new();
+    for (index, key) in new {
+        let own = room.block(u128::from(*index));
+        match own.filter(|block| is_free(block, &taken) && is_unheld(block, key)) {
+            Some(block) => {
+                taken.push(block);
+                blocks.insert(*index, Input::Known(block));
+            }
+            None => homeless.push((*index, *key)),
+        }
+    }
+    let mut problems = Vec::new();
+    for (index, key) in homeless {
+        let first = u128::from(index).min(room.count());
+        // A VPC has at most 200 subnets unless AWS has raised the quota: a free block is not far, or there is none.
+        let candidates = || (first..room.count()).chain(0..first).take(1024).filter_map(|number| room.block(number));
+        // A subnet that is made anew may wait for one that goes.
+        let is_made = held.iter().all(|(holder, _)| *holder != key);
+        let stays = |holder: &Key| subnets.values().any(|key| key == holder);
+        let is_left = |block: &Ipv6Net| held.iter().all(|(holder, theirs)| !stays(holder) || !overlap(block, theirs));
+        let found = candidates()
+            .find(|block| is_free(block, &taken) && is_unheld(block, key))
+            .or_else(|| candidates().find(|block| is_made && is_free(block, &taken) && is_left(block)));
+        match found {
+            Some(block) => {
+                taken.push(block);
+                blocks.insert(index, Input::Known(block));
+            }
+            None => problems.push(Problem::new(
+                AttributePath::new("ipv6_subnet_bits"),
+                format!(
+                    "There is no free /{} in {} for public subnet {index}: it has room for {}.",
+                    room.length,
+                    room.range,
+                    room.count()
+                ),
+                "Use more bits, or fewer AZs.",
+            )),
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// The VPC's range, divided into blocks of one size.
+struct Room {
+    range: Ipv6Net,
+    /// The prefix length of a block.
+    length: u8,
+}
+
+impl Room {
+    fn new(range: Ipv6Net, bits: i64) -> Result<Room, Problem> {
+        match size(i64::from(range.prefix_len()), bits) {
+            Ok(length) => Ok(Room { range, length }),
+            Err(message) => Err(Problem::new(AttributePath::new("ipv6_subnet_bits"), message, SIZE_HINT)),
+        }
+    }
+
+    fn count(&self) -> u128 {
+        1 << (self.length - self.range.prefix_len())
+    }
+
+    fn block(&self, number: u128) -> Option<Ipv6Net> {
+        let address = u128::from(self.range.network()) + (number << (128 - self.length));
+        Ipv6Net::new(address.into(), self.length).ok().filter(|_| number < self.count())
+    }
+}
+
+pub(super) const SIZE_HINT: &str = "Use bits that make /56, /60 or /64, such as 8 for a range of /56.";
+
+/// The prefix length of subnets that these bits make of a range of that length, or what is wrong with it.
+pub(super) fn size(range: i64, bits: i64) -> Result<u8, String> {
+    let length = range + bits;
+    match u8::try_from(length) {
+        Ok(short) if SUBNET_LENGTHS.contains(&length) => Ok(short),
+        _ => Err(format!("{bits} bits after an IPv6 range of /{range} make subnets of /{length}, which AWS refuses.")),
+    }
+}
+
+/// The ranges of the VPC that exist, those that stay first.
+fn ranges(existing: &Inventory) -> impl Iterator<Item = (&Entry, &VpcIpv6Block)> {
+    let mut entries: Vec<&Entry> = existing.present().filter(|entry| entry.key.slot == keys::IPV6_CIDR_BLOCK).collect();
+    entries.sort_by_key(|entry| entry.leaving);
+    entries.into_iter().filter_map(|entry| match &entry.applied {
+        Spec::VpcIpv6Block(block) => Some((entry, block)),
+        _ => None,
+    })
+}
+
+/// Whether the range that exists is what is wanted. AWS does not tell the pool of one that was imported.
+fn is_compatible(entry: &Entry, source: &Ipv6Source, wanted: &Ipv6Source, region: &str) -> bool {
+    match (source, wanted) {
+        (
+            Ipv6Source::Amazon { network_border_group: existing },
+            Ipv6Source::Amazon { network_border_group: wanted },
+        ) => {
+            // The border group of the Region itself is what one gets without asking.
+            let asked =
+                |group: &Input<Option<String>>| group.clone().map(|group| group.filter(|group| group != region));
+            wanted.is_known() && asked(existing) == asked(wanted)
+        }
+        (Ipv6Source::Pool { pool_id: existing, .. }, Ipv6Source::Pool { pool_id, cidr_block, netmask_length }) => {
+            let range = actual(entry);
+            let is_pool = pool_id.is_known() && (existing == pool_id || *existing == Input::Known(None));
+            let is_range = match cidr_block {
+                Input::Known(Some(text)) => text.parse().ok() == range,
+                Input::Known(None) => true,
+                Input::Unknown => false,
+            };
+            let is_length = match netmask_length {
+                Input::Known(Some(length)) => range.is_none_or(|range| i64::from(range.prefix_len()) == *length),
+                Input::Known(None) => true,
+                Input::Unknown => false,
+            };
+            is_pool && is_range && is_length
+        }
+        _ => false,
+    }
+}
+
+/// The source of a range that stays: what was asked for when it was made is history, but the pool of an imported one
+/// can still be told.
+fn told(source: &Ipv6Source, wanted: &Ipv6Source) -> Ipv6Source {
+    let mut source = source.clone();
+    if let (Ipv6Source::Pool { pool_id, .. }, Ipv6Source::Pool { pool_id: wanted, .. }) = (&mut source, wanted) {
+        *pool_id = wanted.clone();
+    }
+    source
+}
+
+/// The range that an existing object stands for.
+fn actual(entry: &Entry) -> Option<Ipv6Net> {
+    let learned = entry.learned.get("ipv6_cidr_block").and_then(|text| text.parse().ok());
+    learned.or_else(|| match &entry.applied {
+        Spec::VpcIpv6Block(VpcIpv6Block { source: Ipv6Source::Pool { cidr_block, .. }, .. }) => {
+            cidr_block.known()?.as_ref()?.parse().ok()
+        }
+        _ => None,
+    })
+}
+
+/// The wanted range's addresses, if they are known: because they were asked for, or because it is there.
+fn known_range(range: &Object, existing: &Inventory) -> Option<Ipv6Net> {
+    let there = ranges(existing).find(|(entry, _)| entry.key == range.key).and_then(|(entry, _)| actual(entry));
+    there.or_else(|| match &range.spec {
+        Spec::VpcIpv6Block(VpcIpv6Block { source: Ipv6Source::Pool { cidr_block, .. }, .. }) => {
+            cidr_block.known()?.as_ref()?.parse().ok()
+        }
+        _ => None,
+    })
+}
+
+/// The block that the subnet's own entry gives. While the map is unknown, so is every block.
+fn explicit(config: &Config, index: u32) -> Option<Input<Ipv6Net>> {
+    match &config.public_subnet_ipv6_cidr_blocks {
+        Input::Unknown => Some(Input::Unknown),
+        Input::Known(entries) => match entries.get(&format!("AZ-{index}"))? {
+            Input::Unknown => Some(Input::Unknown),
+            // An entry that is no CIDR is reported by the validation.
+            Input::Known(text) => text.parse::<Ipv6Net>().ok().map(|block| Input::Known(block.trunc())),
+        },
+    }
+}
+
+/// The block that the subnet has, unless the size of blocks has changed since.
+fn frozen(context: &Context<'_, Config>, key: &Key, room: &Room) -> Option<Ipv6Net> {
+    // A subnet that was deleted behind our back is made anew as it was.
+    let entry = context.existing.entries.iter().find(|entry| entry.key == *key)?;
+    let Spec::Subnet(subnet) = &entry.applied else { return None };
+    let block: Ipv6Net = subnet.ipv6_cidr_block.known()?.as_ref()?.parse().ok()?;
+    let is_same_size = context.prior.is_none_or(|prior| prior.ipv6_subnet_bits == context.config.ipv6_subnet_bits)
+        || block.prefix_len() == room.length;
+    (room.range.contains(&block) && is_same_size).then_some(block)
+}
+
+/// The blocks that subnets have at this moment.
+fn held(existing: &Inventory) -> Vec<(&Key, Ipv6Net)> {
+    let blocks = existing.present().flat_map(|entry| {
+        [Some(&entry.applied), entry.observed.as_ref()].into_iter().flatten().filter_map(|spec| match spec {
+            Spec::Subnet(subnet) => {
+                let block = subnet.ipv6_cidr_block.known()?.as_ref()?.parse().ok()?;
+                Some((&entry.key, block))
+            }
+            _ => None,
+        })
+    });
+    blocks.collect()
+}
+
+/// Blocks outside the range, blocks that overlap, and entries that name what another subnet still has.
+fn conflicts(
+    config: &Config,
+    subnets: &BTreeMap<u32, Key>,
+    blocks: &BTreeMap<u32, Input<Ipv6Net>>,
+    range: Option<Ipv6Net>,
+    held: &[(&Key, Ipv6Net)],
+) -> Vec<Problem> {
+    let path = |index: u32| AttributePath::new("public_subnet_ipv6_cidr_blocks").key(&format!("AZ-{index}"));
+    let known: Vec<(u32, Ipv6Net)> =
+        blocks.iter().filter_map(|(index, block)| Some((*index, *block.known()?))).collect();
+    let mut problems = Vec::new();
+    for (index, block) in known.iter().filter(|(index, _)| explicit(config, *index).is_some()) {
+        if let Some(range) = range.filter(|range| !range.contains(block)) {
+            let message = format!("{block} lies outside the VPC's IPv6 range {range}.");
+            problems.push(Problem::new(path(*index), message, "Choose a block inside it."));
+        }
+        // Two entries are reported at the second one.
+        let is_reported = |other: u32| other < *index && explicit(config, other).is_some();
+        let others = known.iter().filter(|(other, theirs)| other != index && overlap(block, theirs));
+        for (other, theirs) in others.filter(|(other, _)| !is_reported(*other)) {
+            let message = format!("{block} overlaps {theirs}, the block of public subnet {other}.");
+            problems.push(Problem::new(path(*index), message, "Choose a block that is free."));
+        }
+        let is_made = held.iter().all(|(holder, _)| Some(*holder) != subnets.get(index));
+        let is_in_the_way = |holder: &Key| match subnets.iter().find(|(_, key)| *key == holder) {
+            Some((at, _)) if at == index => false,
+            // If it keeps its block, that was reported above.
+            Some((at, _)) => {
+                blocks.get(at).is_none_or(|block_then| block_then.known().is_some_and(|it| !overlap(it, block)))
+            }
+            // A subnet that is made waits for one that goes; one that is changed does not.
+            None => !is_made,
+        };
+        if let Some((holder, theirs)) = held.iter().find(|(key, theirs)| overlap(block, theirs) && is_in_the_way(key)) {
+            let message = format!("{block} overlaps {theirs}, which {holder} has until this change is applied.");
+            let hint = "Make the change in two applies, or choose a block that is free.";
+            problems.push(Problem::new(path(*index), message, hint));
+        }
+    }
+    problems
+}
+
+fn is_free(block: &Ipv6Net, taken: &[Ipv6Net]) -> bool {
+    taken.iter().all(|other| !overlap(block, other))
+}
+
+fn overlap(a: &Ipv6Net, b: &Ipv6Net) -> bool {
+    a.contains(b) || b.contains(a)
+}
+
+#[cfg(test)]
+mod tests;

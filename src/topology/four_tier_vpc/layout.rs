@@ -1,0 +1,240 @@
+//! The function `subnet_layout`: the addresses that a new network would have, for people who plan and review them.
+
+use std::collections::BTreeMap;
+
+use ipnet::Ipv4Net;
+
+use super::config::Config;
+use super::zones::Place;
+use super::{addresses, validate, vpc, warnings};
+use crate::model::{Inventory, Tier};
+use crate::plugin::schema::{check, with_defaults};
+use crate::plugin::{
+    AttributePath, AttributeType, Function, Input, Misuse, Nested, Parameter, Problem, Signature, Step, Type, Value,
+};
+
+/// The function. It decides with the code that decides for the resource.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SubnetLayout;
+
+/// The inputs of the resource that decide addresses, beside the range and the number of AZs.
+const OPTIONS: [&str; 17] = [
+    "create_public_subnets",
+    "create_private_app_subnets",
+    "create_private_persistence_subnets",
+    "create_transit_subnets",
+    "public_subnet_bits",
+    "private_subnet_bits",
+    "persistence_subnet_bits",
+    "transit_subnet_bits",
+    "subnet_spacing",
+    "global_subnet_spacing",
+    "private_subnet_spacing",
+    "persistence_subnet_spacing",
+    "transit_subnet_spacing",
+    "public_subnet_cidr_blocks",
+    "private_app_subnet_cidr_blocks",
+    "private_persistence_subnet_cidr_blocks",
+    "transit_subnet_cidr_blocks",
+];
+
+/// The arguments in their order, under the names that the resource's rules know them by.
+const ARGUMENTS: [(&str, &str); 3] =
+    [("cidr_block", "cidr_block"), ("az_count", "num_availability_zones"), ("options", "")];
+
+const FREE: &str = "free_cidr_blocks";
+const WARNINGS: &str = "warnings";
+
+impl Function for SubnetLayout {
+    fn name(&self) -> &'static str {
+        "subnet_layout"
+    }
+
+    fn signature(&self) -> Signature {
+        let [cidr_block, az_count, options] = ARGUMENTS.map(|(name, _)| name);
+        let parameter = |name, kind, nullable, description: &str| Parameter {
+            name,
+            kind,
+            nullable,
+            description: description.to_string(),
+        };
+        let all = OPTIONS.map(|name| format!("`{name}`")).join(", ");
+        Signature {
+            summary: "The IPv4 addresses that fgw_four_tier_vpc would give to its subnets".to_string(),
+            description: description(),
+            parameters: vec![
+                parameter(
+                    cidr_block,
+                    Type::String,
+                    false,
+                    "IPv4 range of the VPC in CIDR notation, from /16 to /27: the resource's `cidr_block`.",
+                ),
+                parameter(
+                    az_count,
+                    Type::Number,
+                    false,
+                    "Number of AZs, from 1 to 100: the resource's `num_availability_zones`. Where that is left out, it is \
+                     the number of AZs in the Region.",
+                ),
+                parameter(
+                    options,
+                    Type::Dynamic,
+                    true,
+                    &format!(
+                        "An object of those inputs of the resource that differ from their defaults, under their names; `{{}}` \
+                         or null where none does. Allowed are {all}."
+                    ),
+                ),
+            ],
+            result: result_type(),
+        }
+    }
+
+    fn call(&self, arguments: &[Value]) -> Result<Value, Misuse> {
+        let [cidr_block, az_count, options] = arguments else {
+            return Err(Misuse::new("It takes a cidr_block, an az_count and options."));
+        };
+        layout(cidr_block, az_count, options).map_err(misuse)
+    }
+}
+
+fn description() -> String {
+    format!(
+        "Gives the IPv4 block of each subnet that a new `fgw_four_tier_vpc` with these inputs would make. It needs \
+         neither AWS nor credentials, and decides with the code that decides for the resource.\n\nThe result is an object \
+         of\n\n\
+         - `public_subnet_cidr_blocks`, `private_app_subnet_cidr_blocks`, `private_persistence_subnet_cidr_blocks` and \
+         `transit_subnet_cidr_blocks`: the blocks of each tier by `AZ-0`, `AZ-1`, ..., in the form of the resource's inputs \
+         of the same names, to which they may be given; empty for a tier that is not created;\n\
+         - `{FREE}`: what no subnet takes of the VPC's range, as the fewest blocks, in order;\n\
+         - `{WARNINGS}`: what a plan of the resource would warn of, such as an entry for an AZ that there is not.\n\n\
+         A network that exists keeps the blocks that its subnets have, whatever the layout of a new one would be."
+    )
+}
+
+fn result_type() -> Type {
+    let blocks = Type::Map(Box::new(Type::String));
+    let strings = Type::List(Box::new(Type::String));
+    let tiers = Tier::ALL.map(|tier| (Config::cidr_blocks_name(tier).to_string(), blocks.clone()));
+    let others = [FREE, WARNINGS].map(|name| (name.to_string(), strings.clone()));
+    Type::Object(tiers.into_iter().chain(others).collect())
+}
+
+fn layout(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Value, Vec<Problem>> {
+    let config = config(cidr_block, az_count, options)?;
+    let nothing = Inventory::default();
+    let (Some(vpc), Input::Known(Some(count))) = (vpc::range(&config, &nothing), &config.num_availability_zones) else {
+        let message = "A layout needs a range and a number of AZs.";
+        return Err(vec![Problem::new(AttributePath::root(), message, "Give both.")]);
+    };
+    let count = u32::try_from(*count).unwrap_or(0);
+    let places: Vec<Place> = (0..count).map(|index| Place { index, name: String::new(), id: String::new() }).collect();
+    let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|tier| *config.creates(*tier) == Input::Known(true)).collect();
+    let blocks = addresses::blocks(&config, None, &nothing, Some(vpc), &tiers, &places)?;
+
+    let taken: Vec<Ipv4Net> = blocks.values().filter_map(|block| block.known()?.parse().ok()).collect();
+    let free: Vec<String> = addresses::free_blocks(vpc, &taken).iter().map(Ipv4Net::to_string).collect();
+    let warnings = warnings::unused_entries(&config, &tiers, &places);
+    let mut result =
+        Value::map([(FREE, free.into()), (WARNINGS, warnings.iter().map(in_words).collect::<Vec<_>>().into())]);
+    for tier in Tier::ALL {
+        let own = blocks.iter().filter(|((it, _), _)| *it == tier);
+        let own: BTreeMap<String, Value> =
+            own.map(|((_, index), block)| (format!("AZ-{index}"), block.clone().into())).collect();
+        result.set(Config::cidr_blocks_name(tier), own.into());
+    }
+    Ok(result)
+}
+
+/// The configuration of a network with these inputs. What has no say in addresses is as good as any.
+fn config(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Config, Vec<Problem>> {
+    let mut value = Value::map([
+        ("vpc_name", "layout".into()),
+        ("num_nat_gateways", 0_i64.into()),
+        ("cidr_block", cidr_block.clone()),
+        ("num_availability_zones", az_count.clone()),
+    ]);
+    let attributes = Config::attributes();
+    for (name, given) in known_options(options)? {
+        let kind = attributes.iter().find(|attribute| attribute.name == *name).map(|attribute| &attribute.kind);
+        value.set(name, kind.map_or_else(|| given.clone(), |kind| converted(given, kind)));
+    }
+    let value = with_defaults(&attributes, &value);
+    let mut problems = check(&attributes, &value, &AttributePath::root());
+    let config = Config::decode(&value, &AttributePath::root(), &mut problems);
+    if let (Some(config), true) = (&config, problems.is_empty()) {
+        problems = validate::addresses(config);
+    }
+    match config {
+        Some(config) if problems.is_empty() => Ok(config),
+        _ => Err(problems),
+    }
+}
+
+/// The options by name. All that are none are named at once.
+fn known_options(options: &Value) -> Result<&BTreeMap<String, Value>, Vec<Problem>> {
+    static NONE: BTreeMap<String, Value> = BTreeMap::new();
+    let options = match options {
+        Value::Null => return Ok(&NONE),
+        Value::Map(options) => options,
+        other => {
+            let message = format!("{other} is no object.");
+            return Err(vec![Problem::new(AttributePath::root(), message, "Write { name = value } or {}.")]);
+        }
+    };
+    let unknown: Vec<&str> = options.keys().map(String::as_str).filter(|name| !OPTIONS.contains(name)).collect();
+    if unknown.is_empty() {
+        return Ok(options);
+    }
+    let (what, these) = if unknown.len() == 1 { ("is no option", "it") } else { ("are no options", "them") };
+    let message = format!("{} {what}. Options are {}.", unknown.join(", "), OPTIONS.join(", "));
+    Err(vec![Problem::new(AttributePath::root(), message, format!("Leave {these} out."))])
+}
+
+/// A value as Terraform would convert it for the resource: a number or a bool may be written as a string. What cannot
+/// be converted stays, and is reported when it is decoded.
+fn converted(value: &Value, kind: &AttributeType) -> Value {
+    match (kind, value) {
+        (AttributeType::Plain(Type::Number), Value::String(text)) => {
+            text.parse::<i64>().map_or_else(|_| value.clone(), Value::from)
+        }
+        (AttributeType::Plain(Type::Bool), Value::String(text)) => {
+            text.parse::<bool>().map_or_else(|_| value.clone(), Value::from)
+        }
+        _ => value.clone(),
+    }
+}
+
+fn in_words(problem: &Problem) -> String {
+    format!("{}: {} {}", problem.path, problem.message, problem.hint)
+}
+
+/// All problems, told of the first argument that has one.
+fn misuse(mut problems: Vec<Problem>) -> Misuse {
+    problems.sort_by_key(argument);
+    let first = problems.first().map_or(ARGUMENTS.len() - 1, argument);
+    let told = |problem: &Problem| {
+        let (name, _) = ARGUMENTS[argument(problem)];
+        let words = format!("{} {}", problem.message, problem.hint);
+        match (argument(problem), problem.path.0.is_empty()) {
+            (at, _) if at == first && at < ARGUMENTS.len() - 1 => words,
+            (at, _) if at < ARGUMENTS.len() - 1 => format!("{name}: {words}"),
+            (_, true) => words,
+            (_, false) => in_words(problem),
+        }
+    };
+    let told: Vec<String> = problems.iter().map(told).collect();
+    Misuse::of_argument(first, told.join("\n"))
+}
+
+/// The argument that a problem is about. What is said of no attribute is said of the options.
+fn argument(problem: &Problem) -> usize {
+    let attribute = match problem.path.0.first() {
+        Some(Step::Attribute(name)) => name.as_str(),
+        _ => "",
+    };
+    ARGUMENTS.iter().position(|(_, known_as)| *known_as == attribute).unwrap_or(ARGUMENTS.len() - 1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! Which NAT gateways there are, where each stands, and which tables use it.
+
+use super::config::Config;
+use super::zones::Place;
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Inventory, Key, Ref, Spec, Tier};
+use crate::plugin::Input;
+
+/// A public NAT gateway.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Nat {
+    /// The number in its key.
+    pub(super) slot: u32,
+    /// The index of the AZ whose public subnet it stands in.
+    pub(super) index: u32,
+    /// Its address: one of ours, or one that the user gave.
+    pub(super) allocation: Input<Ref>,
+}
+
+/// The public NAT gateways in the order of their slots; `None` while an unknown input decides. `places` are the AZs
+/// that have a public subnet.
+///
+/// A gateway stays in its subnet as long as the network has that subnet, whatever its number says.
+pub(super) fn nats(config: &Config, existing: &Inventory, places: &[Place]) -> Option<Vec<Nat>> {
+    let (count, custom) = (*config.num_nat_gateways.known()?, *config.use_custom_nat_eips.known()?);
+    if !*config.create_igw.known()? || places.is_empty() {
+        return Some(Vec::new());
+    }
+    let addresses: Vec<(u32, Input<Ref>)> = if custom {
+        custom_addresses(config.custom_nat_eips.known()?, existing)?
+    } else {
+        let slots = 0..u32::try_from(count).unwrap_or(0);
+        slots.map(|slot| (slot, Input::Known(Ref::Key(keys::eip(slot))))).collect()
+    };
+    let nat = |(slot, allocation)| Nat { slot, index: index(slot, existing, places), allocation };
+    Some(addresses.into_iter().map(nat).collect())
+}
+
+/// The gateway that the tables of an AZ use: the one in the AZ, else one by number.
+pub(super) fn gateway_for(index: u32, gateways: &[(u32, Key)]) -> Option<&Key> {
+    let here = gateways.iter().find(|(at, _)| *at == index);
+    let by_number = || gateways.get(index as usize % gateways.len().max(1));
+    here.or_else(by_number).map(|(_, key)| key)
+}
+
+/// The slot of each address that the user gave. An address that a gateway holds keeps that gateway's slot, so that
+/// its place in the list has no meaning; a new one gets the lowest free slot.
+fn custom_addresses(given: &[Input<String>], existing: &Inventory) -> Option<Vec<(u32, Input<Ref>)>> {
+    let held: Vec<(u32, &str)> = gateways(existing)
+        .filter_map(|(slot, entry)| match &entry.applied {
+            Spec::NatGateway(nat) => match &nat.allocation {
+                Some(Input::Known(Ref::Id(id))) => Some((slot, id.as_str())),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    let is_given = |id: &str| given.iter().any(|it| it.known().is_some_and(|it| it == id));
+    let may_be_held = held.iter().any(|(_, id)| !is_given(id));
+    if may_be_held && given.iter().any(|id| !id.is_known()) {
+        // The unknown address may be one that a gateway holds, and then it keeps that gateway's slot.
+        return None;
+    }
+    let slot_of = |id: &Input<String>| held.iter().find(|(_, it)| id.known().is_some_and(|id| id == it)).map(|it| it.0);
+    let mut taken: Vec<u32> = given.iter().filter_map(slot_of).collect();
+    let mut addresses = Vec::new();
+    for id in given {
+        let slot = slot_of(id).unwrap_or_else(|| {
+            let free = (0..).find(|slot| !taken.contains(slot)).unwrap_or(u32::MAX);
+            taken.push(free);
+            free
+        });
+        addresses.push((slot, id.clone().map(Ref::Id)));
+    }
+    addresses.sort_by_key(|(slot, _)| *slot);
+    Some(addresses)
+}
+
+/// The AZ of a gateway: where it stands, else by its number.
+fn index(slot: u32, existing: &Inventory, places: &[Place]) -> u32 {
+    let standing = gateways(existing).find(|(it, _)| *it == slot).and_then(|(_, entry)| match &entry.applied {
+        Spec::NatGateway(nat) => {
+            places.iter().find(|place| nat.subnet.slot == keys::subnet_slot(Tier::Public, place.index))
+        }
+        _ => None,
+    });
+    standing.unwrap_or(&places[slot as usize % places.len()]).index
+}
+
+/// The existing gateways by slot. One that was deleted behind our back is made anew in its place.
+fn gateways(existing: &Inventory) -> impl Iterator<Item = (u32, &Entry)> {
+    let staying = existing.entries.iter().filter(|entry| !entry.leaving);
+    staying.filter_map(|entry| Some((entry.key.slot.strip_prefix("nat_gateway.")?.parse().ok()?, entry)))
+}

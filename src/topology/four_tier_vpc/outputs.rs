@@ -1,0 +1,300 @@
+//! What a network tells of itself: the computed attributes.
+
+use std::collections::BTreeMap;
+
+use super::config::Config;
+use crate::model::Scope;
+use crate::model::keys::network as keys;
+use crate::model::{Ids, Key, NatGateway, Object, Ref, Spec, Subnet, Tags, Tier, Vpc};
+use crate::plugin::{Attribute, Input, Type, Value};
+
+/// The attributes that [`outputs`] fills.
+pub(super) fn schema() -> Vec<Attribute> {
+    let strings = || Type::List(Box::new(Type::String));
+    let text = |name: &str, description: &str| Attribute::computed(name, Type::String, description);
+    let list = |name: &str, description: &str| Attribute::computed(name, strings(), description);
+    let mut schema = vec![
+        text("vpc_arn", "ARN of the VPC."),
+        text("vpc_id", "Id of the VPC."),
+        text("vpc_cidr_block", "IPv4 CIDR block of the VPC, which an IPAM pool may have chosen."),
+        list("availability_zones", "Names of the AZs in use, in the order of their indices."),
+        list("availability_zone_ids_used", "Ids of the AZs in use, in the order of their indices."),
+        text("default_route_table_id", "Id of the VPC's main route table, which is left alone."),
+        text("default_network_acl_id", "Id of the VPC's default network ACL."),
+        text("default_security_group_id", "Id of the VPC's default security group."),
+        text("internet_gateway_id", "Id of the internet gateway; null where there is none."),
+        list("nat_gateway_ids", "Ids of the public NAT gateways."),
+        list("nat_gateway_public_ips", "Public addresses of the NAT gateways, in the order of `nat_gateway_ids`."),
+        list("private_nat_gateway_ids", "Ids of the private NAT gateways."),
+        text("objectstore_endpoint_id", "Id of the S3 endpoint; null where there is none."),
+        text("keyvalue_endpoint_id", "Id of the DynamoDB endpoint; null where there is none."),
+    ];
+    for tier in Tier::ALL {
+        let (slot, name) = (tier.slot(), tier.name().replace('-', " "));
+        let subnets =
+            format!("The {name} subnets with all their properties, by name (`<vpc_name>-{}-<index>`).", tier.name());
+        schema.extend([
+            Attribute::computed(&format!("{slot}_subnets"), Type::Map(Box::new(subnet_type())), &subnets)
+                .fields(SUBNET_FIELDS),
+            list(&format!("{slot}_subnet_ids"), &format!("Ids of the {name} subnets, in the order of their AZs.")),
+            list(&format!("{slot}_subnet_arns"), &format!("ARNs of the {name} subnets, in the order of their AZs.")),
+            list(
+                &format!("{slot}_route_table_ids"),
+                &format!("Ids of the route tables of the {name} subnets, in the order of their AZs."),
+            ),
+        ]);
+    }
+    schema
+}
+
+/// The one output that users may set, so that it stands with the inputs in the schema.
+pub(super) const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
+
+/// The same where nobody sets it.
+pub(super) fn ipv6_range_schema() -> Attribute {
+    Attribute::computed(IPV6_CIDR_BLOCK, Type::String, "IPv6 CIDR block of the VPC; null where it has none.")
+}
+
+/// The outputs of a network. Without objects, all are unknown.
+pub(super) fn outputs(
+    config: &Config,
+    objects: Option<&[Object]>,
+    ids: &Ids,
+    scope: Option<&Scope>,
+) -> BTreeMap<String, Value> {
+    let Some(objects) = objects else {
+        let unknown = schema().into_iter().map(|attribute| (attribute.name, Value::Unknown));
+        return unknown.chain([(IPV6_CIDR_BLOCK.to_string(), asked_ipv6_range(config, || Value::Unknown))]).collect();
+    };
+    Network { config, objects, ids, scope }.outputs()
+}
+
+/// The IPv6 range that the user wrote down, which must stay as he wrote it, else the other one.
+fn asked_ipv6_range(config: &Config, other: impl FnOnce() -> Value) -> Value {
+    match &config.ipv6_cidr_block {
+        Input::Known(Some(asked)) => asked.as_str().into(),
+        Input::Known(None) => other(),
+        Input::Unknown => Value::Unknown,
+    }
+}
+
+/// All that the outputs are made from.
+struct Network<'a> {
+    config: &'a Config,
+    objects: &'a [Object],
+    ids: &'a Ids,
+    scope: Option<&'a Scope>,
+}
+
+impl<'a> Network<'a> {
+    fn outputs(&self) -> BTreeMap<String, Value> {
+        let vpc = self.objects.iter().find(|object| object.key.slot == keys::VPC).map(|object| &object.key);
+        let learned = |name: &str| vpc.map_or(Value::Null, |vpc| self.ids.learned(vpc, name));
+        let zones = self.zones();
+        let (nats, private_nats): (Vec<_>, Vec<_>) =
+            self.nat_gateways().into_iter().partition(|(_, nat)| nat.allocation.is_some());
+        let mut outputs = BTreeMap::from([
+            ("vpc_id".to_string(), vpc.map_or(Value::Null, |vpc| self.ids.id(vpc))),
+            ("vpc_arn".to_string(), vpc.map_or(Value::Null, |vpc| self.arn("vpc", vpc))),
+            ("vpc_cidr_block".to_string(), self.vpc_range()),
+            (IPV6_CIDR_BLOCK.to_string(), asked_ipv6_range(self.config, || self.ipv6_range())),
+            ("availability_zones".to_string(), list(zones.values().map(|it| it.availability_zone.as_str().into()))),
+            (
+                "availability_zone_ids_used".to_string(),
+                list(zones.values().map(|it| it.availability_zone_id.as_str().into())),
+            ),
+            ("default_route_table_id".to_string(), learned("default_route_table_id")),
+            ("default_network_acl_id".to_string(), learned("default_network_acl_id")),
+            ("default_security_group_id".to_string(), learned("default_security_group_id")),
+            ("internet_gateway_id".to_string(), self.id_at("internet_gateway")),
+            ("nat_gateway_ids".to_string(), list(nats.iter().map(|(key, _)| self.ids.id(key)))),
+            ("nat_gateway_public_ips".to_string(), list(nats.iter().map(|(key, nat)| self.public_ip(key, nat)))),
+            ("private_nat_gateway_ids".to_string(), list(private_nats.iter().map(|(key, _)| self.ids.id(key)))),
+            ("objectstore_endpoint_id".to_string(), self.id_at("vpc_endpoint.objectstore")),
+            ("keyvalue_endpoint_id".to_string(), self.id_at("vpc_endpoint.keyvalue")),
+        ]);
+        for tier in Tier::ALL {
+            let (slot, subnets) = (tier.slot(), self.subnets(tier));
+            let ids = list(subnets.iter().map(|(key, _)| self.ids.id(key)));
+            let arns = list(subnets.iter().map(|(key, _)| self.arn("subnet", key)));
+            outputs.insert(format!("{slot}_subnets"), self.subnet_map(&subnets));
+            outputs.insert(format!("{slot}_subnet_ids"), ids);
+            outputs.insert(format!("{slot}_subnet_arns"), arns);
+            outputs.insert(format!("{slot}_route_table_ids"), self.route_table_ids(&subnets));
+        }
+        outputs
+    }
+
+    /// The range that was asked for, else the one that a pool has chosen.
+    fn vpc_range(&self) -> Value {
+        let vpc = self.objects.iter().find_map(|object| match &object.spec {
+            Spec::Vpc(vpc) => Some((&object.key, vpc)),
+            _ => None,
+        });
+        match vpc {
+            Some((_, Vpc { cidr_block: Input::Known(Some(asked)), .. })) => asked.as_str().into(),
+            Some((key, _)) => self.ids.learned(key, "cidr_block"),
+            None => Value::Null,
+        }
+    }
+
+    fn ipv6_range(&self) -> Value {
+        let range = self.objects.iter().find(|object| object.key.slot == keys::IPV6_CIDR_BLOCK);
+        range.map_or(Value::Null, |range| self.ids.learned(&range.key, "ipv6_cidr_block"))
+    }
+
+    /// A subnet of each AZ, by the AZ's index.
+    fn zones(&self) -> BTreeMap<u32, &'a Subnet> {
+        Tier::ALL.into_iter().flat_map(|tier| self.subnets(tier)).map(|(_, subnet)| (subnet.index, subnet)).collect()
+    }
+
+    fn subnets(&self, tier: Tier) -> Vec<(&'a Key, &'a Subnet)> {
+        let mut subnets: Vec<(&Key, &Subnet)> = self
+            .objects
+            .iter()
+            .filter_map(|object| match &object.spec {
+                Spec::Subnet(subnet) if subnet.tier == tier => Some((&object.key, subnet)),
+                _ => None,
+            })
+            .collect();
+        subnets.sort_by_key(|(_, subnet)| subnet.index);
+        subnets
+    }
+
+    fn nat_gateways(&self) -> Vec<(&'a Key, &'a NatGateway)> {
+        self.objects
+            .iter()
+            .filter_map(|object| match &object.spec {
+                Spec::NatGateway(nat) => Some((&object.key, nat)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The address is known before the gateway where it is ours.
+    fn public_ip(&self, key: &Key, nat: &NatGateway) -> Value {
+        match &nat.allocation {
+            Some(Input::Known(Ref::Key(eip))) => self.ids.learned(eip, "public_ip"),
+            _ => self.ids.learned(key, "public_ip"),
+        }
+    }
+
+    /// The subnets by their computed names. The names are unknown while that of the network is.
+    fn subnet_map(&self, subnets: &[(&Key, &Subnet)]) -> Value {
+        let Input::Known(vpc_name) = &self.config.vpc_name else {
+            return if subnets.is_empty() { Value::Map(BTreeMap::new()) } else { Value::Unknown };
+        };
+        let named = subnets.iter().map(|(key, subnet)| {
+            let name = format!("{vpc_name}-{}-{}", subnet.tier.name(), subnet.index);
+            (name.clone(), self.subnet(&name, key, subnet))
+        });
+        Value::Map(named.collect())
+    }
+
+    fn subnet(&self, name: &str, key: &Key, subnet: &Subnet) -> Value {
+        Value::map([
+            ("id", self.ids.id(key)),
+            ("arn", self.arn("subnet", key)),
+            ("name", name.into()),
+            ("tier", subnet.tier.slot().into()),
+            ("index", i64::from(subnet.index).into()),
+            ("availability_zone", subnet.availability_zone.as_str().into()),
+            ("availability_zone_id", subnet.availability_zone_id.as_str().into()),
+            ("cidr_block", subnet.cidr_block.clone().into()),
+            ("ipv6_cidr_block", subnet.ipv6_cidr_block.clone().into()),
+            ("route_table_id", self.route_table_of(key).map_or(Value::Null, |table| self.resolve(table))),
+            ("map_public_ip_on_launch", subnet.map_public_ip_on_launch.clone().into()),
+            ("assign_ipv6_address_on_creation", subnet.assign_ipv6_address_on_creation.clone().into()),
+            ("vpc_id", self.ids.id(&subnet.vpc)),
+            ("owner_id", self.owner(&subnet.vpc).into()),
+            ("tags", tags(&subnet.tags)),
+        ])
+    }
+
+    fn route_table_of(&self, subnet: &Key) -> Option<&'a Ref> {
+        self.objects.iter().find_map(|object| match &object.spec {
+            Spec::RouteTableAssociation(association) if association.subnet == *subnet => Some(&association.route_table),
+            _ => None,
+        })
+    }
+
+    /// Each table once: public subnets may share one.
+    fn route_table_ids(&self, subnets: &[(&Key, &Subnet)]) -> Value {
+        let mut tables: Vec<&Ref> = Vec::new();
+        for table in subnets.iter().filter_map(|(key, _)| self.route_table_of(key)) {
+            if !tables.contains(&table) {
+                tables.push(table);
+            }
+        }
+        list(tables.into_iter().map(|table| self.resolve(table)))
+    }
+
+    fn resolve(&self, reference: &Ref) -> Value {
+        self.ids.resolve(reference).map_or(Value::Unknown, Value::from)
+    }
+
+    /// The id of the object in a slot; null where the network has no such object.
+    fn id_at(&self, slot: &str) -> Value {
+        let object = self.objects.iter().find(|object| object.key.slot == slot);
+        object.map_or(Value::Null, |object| self.ids.id(&object.key))
+    }
+
+    fn arn(&self, kind: &str, key: &Key) -> Value {
+        let vpc = self.objects.iter().find(|object| object.key.slot == keys::VPC);
+        let owner = vpc.map_or(Input::Unknown, |vpc| self.owner(&vpc.key));
+        match (self.scope, owner, self.ids.get(key)) {
+            (Some(scope), Input::Known(Some(owner)), Some(made)) => {
+                format!("arn:{}:ec2:{}:{owner}:{kind}/{}", scope.partition, scope.region, made.id).into()
+            }
+            // Without an owner there is no ARN.
+            (Some(_), Input::Known(None), Some(_)) => Value::Null,
+            _ => Value::Unknown,
+        }
+    }
+
+    /// The account that owns the VPC, as AWS told it, else the one we work in.
+    fn owner(&self, vpc: &Key) -> Input<Option<String>> {
+        let account = self.scope.and_then(|scope| scope.account.clone());
+        match self.ids.get(vpc) {
+            Some(made) => Input::Known(made.learned.get("owner_id").cloned().or(account)),
+            None => account.map_or(Input::Unknown, |account| Input::Known(Some(account))),
+        }
+    }
+}
+
+/// What is told of a subnet.
+const SUBNET_FIELDS: &[(&str, &str)] = &[
+    ("id", "Id of the subnet."),
+    ("arn", "ARN of the subnet."),
+    ("name", "Its name, the key in this map."),
+    ("tier", "`public`, `private_app`, `private_persistence` or `transit`."),
+    ("index", "Index of its AZ in the network, from 0."),
+    ("availability_zone", "Name of its AZ, such as `eu-central-1a`."),
+    ("availability_zone_id", "Id of its AZ, such as `euc1-az2`."),
+    ("cidr_block", "Its IPv4 block."),
+    ("ipv6_cidr_block", "Its IPv6 block; null where it has none."),
+    ("map_public_ip_on_launch", "Whether instances launched into it get a public address."),
+    ("assign_ipv6_address_on_creation", "Whether network interfaces in it get an IPv6 address."),
+    ("route_table_id", "Id of its route table."),
+    ("vpc_id", "Id of the VPC."),
+    ("owner_id", "Id of the account that owns it."),
+    ("tags", "The tags that this resource has set on it, the provider's `default_tags` among them."),
+];
+
+fn subnet_type() -> Type {
+    let kind = |name: &str| match name {
+        "index" => Type::Number,
+        "map_public_ip_on_launch" | "assign_ipv6_address_on_creation" => Type::Bool,
+        "tags" => Type::Map(Box::new(Type::String)),
+        _ => Type::String,
+    };
+    Type::Object(SUBNET_FIELDS.iter().map(|(name, _)| (name.to_string(), kind(name))).collect())
+}
+
+fn tags(tags: &Tags) -> Value {
+    tags.clone().into()
+}
+
+fn list(items: impl IntoIterator<Item = Value>) -> Value {
+    Value::List(items.into_iter().collect())
+}

@@ -1,0 +1,184 @@
+//! What holds for every network, whatever its inputs.
+
+use std::collections::BTreeMap;
+
+use ipnet::Ipv4Net;
+use proptest::prelude::*;
+
+use super::config::tests::config;
+use super::fixtures::{applied, blueprint};
+use super::{Config, tests};
+use crate::model::{Ids, Inventory, Object, Spec, Tier};
+use crate::plugin::Value;
+use crate::topology::Blueprint;
+
+/// Inputs that people change in the life of a network.
+#[derive(Clone, Debug)]
+struct Wish {
+    zones: usize,
+    tiers: [bool; 4],
+    nats: i64,
+    igw: bool,
+    one_table: bool,
+    allow: bool,
+    spacing: i64,
+    bits: [i64; 4],
+    entry: Option<(u32, u8)>,
+    /// IPv6, private NAT, the default ACL.
+    extras: [bool; 3],
+    unknown: Option<usize>,
+}
+
+const UNKNOWABLE: [&str; 9] = [
+    "cidr_block",
+    "vpc_name",
+    "subnet_spacing",
+    "public_subnet_bits",
+    "transit_subnet_spacing",
+    "custom_tags",
+    "ipv6_subnet_bits",
+    "public_subnet_ipv6_cidr_blocks",
+    "private_propagating_vgws",
+];
+
+impl Wish {
+    fn config(&self) -> Config {
+        let mut attributes: Vec<(&str, Value)> = vec![
+            ("create_public_subnets", self.tiers[0].into()),
+            ("create_private_app_subnets", self.tiers[1].into()),
+            ("create_private_persistence_subnets", self.tiers[2].into()),
+            ("create_transit_subnets", self.tiers[3].into()),
+            ("create_igw", self.igw.into()),
+            ("num_nat_gateways", self.nats.into()),
+            ("one_route_table_public_subnets", self.one_table.into()),
+            ("allow_private_persistence_internet_access", self.allow.into()),
+            ("allow_transit_internet_access", self.allow.into()),
+            ("subnet_spacing", self.spacing.into()),
+            ("public_subnet_bits", self.bits[0].into()),
+            ("private_subnet_bits", self.bits[1].into()),
+            ("persistence_subnet_bits", self.bits[2].into()),
+            ("transit_subnet_bits", self.bits[3].into()),
+            ("enable_ipv6", self.extras[0].into()),
+            ("assign_generated_ipv6_cidr_block", true.into()),
+            ("enable_private_nat", self.extras[1].into()),
+            ("apply_default_nacl_rules", self.extras[2].into()),
+        ];
+        if let Some((index, number)) = self.entry {
+            let entry = Value::map([(format!("AZ-{index}"), format!("10.0.{number}.0/24").into())]);
+            attributes.push(("private_app_subnet_cidr_blocks", entry));
+        }
+        if let Some(unknown) = self.unknown {
+            attributes.push((UNKNOWABLE[unknown], Value::Unknown));
+        }
+        config(&attributes)
+    }
+
+    fn letters(&self) -> &'static str {
+        &"abcdef"[..self.zones]
+    }
+}
+
+fn wish() -> impl Strategy<Value = Wish> {
+    (
+        (1..=6_usize, any::<[bool; 4]>(), 0..5_i64, any::<bool>(), any::<bool>(), any::<bool>()),
+        (6..11_i64, [4..7_i64, 4..7, 4..7, 4..7], prop::option::weighted(0.3, (0..6_u32, any::<u8>()))),
+        any::<[bool; 3]>(),
+        prop::option::weighted(0.3, 0..UNKNOWABLE.len()),
+    )
+        .prop_map(|((zones, tiers, nats, igw, one_table, allow), (spacing, bits, entry), extras, unknown)| Wish {
+            zones,
+            tiers,
+            nats,
+            igw,
+            one_table,
+            allow,
+            spacing,
+            bits,
+            entry,
+            extras,
+            unknown,
+        })
+}
+
+fn known_wish() -> impl Strategy<Value = Wish> {
+    wish().prop_map(|wish| Wish { unknown: None, ..wish })
+}
+
+fn decided(config: &Config, prior: Option<&Config>, existing: &Inventory, letters: &str) -> Option<Vec<Object>> {
+    match blueprint(config, prior, existing, letters) {
+        Ok(Blueprint::Decided { objects, .. }) => Some(objects),
+        _ => None,
+    }
+}
+
+fn blocks(objects: &[Object]) -> BTreeMap<(Tier, u32, String), Ipv4Net> {
+    objects
+        .iter()
+        .filter_map(|object| match &object.spec {
+            Spec::Subnet(it) => {
+                let site = (it.tier, it.index, it.availability_zone_id.clone());
+                Some((site, it.cidr_block.known()?.parse().unwrap()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn assert_apart_and_inside(blocks: &BTreeMap<(Tier, u32, String), Ipv4Net>) -> Result<(), TestCaseError> {
+    let vpc: Ipv4Net = "10.0.0.0/16".parse().unwrap();
+    for (site, block) in blocks {
+        prop_assert!(vpc.contains(block), "{site:?} {block}");
+        for (other_site, other) in blocks.iter().filter(|(other, _)| *other != site) {
+            prop_assert!(!block.contains(other), "{site:?} {block} {other_site:?} {other}");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_need_is_in_the_blueprint_before_the_object_and_slots_are_unique(wish in wish()) {
+        let Some(objects) = decided(&wish.config(), None, &Inventory::default(), wish.letters()) else { return Ok(()) };
+        for (position, object) in objects.iter().enumerate() {
+            let before = &objects[..position];
+            prop_assert!(before.iter().all(|it| it.key.slot != object.key.slot), "{} twice", object.key);
+            let needs = object.spec.needs().into_iter().map(|need| need.key);
+            for need in needs.chain(object.after.iter().cloned()) {
+                prop_assert!(before.iter().any(|it| it.key == need), "{} needs {need}", object.key);
+            }
+        }
+    }
+
+    #[test]
+    fn outputs_fit_their_types(wish in wish()) {
+        let config = wish.config();
+        let Some(objects) = decided(&config, None, &Inventory::default(), wish.letters()) else { return Ok(()) };
+        tests::assert_outputs_conform(&config, Some(&objects), &Ids::default());
+        tests::assert_outputs_conform(&config, Some(&objects), &tests::ids_of(&objects));
+    }
+
+    #[test]
+    fn addresses_stay_through_any_changes(wishes in prop::collection::vec(known_wish(), 1..6)) {
+        let (mut prior, mut existing): (Option<Config>, _) = (None, Inventory::default());
+        let mut before: BTreeMap<(Tier, u32, String), Ipv4Net> = BTreeMap::new();
+        for wish in wishes {
+            let config = wish.config();
+            let Some(objects) = decided(&config, prior.as_ref(), &existing, wish.letters()) else { continue };
+            let after = blocks(&objects);
+            assert_apart_and_inside(&after)?;
+            for (site, block) in &before {
+                let own_entry = wish.entry.is_some_and(|(index, _)| (Tier::PrivateApp, index) == (site.0, site.1));
+                let bits_changed = prior.as_ref().is_some_and(|prior| prior.bits(site.0).1 != config.bits(site.0).1);
+                if let Some(now) = after.get(site).filter(|_| !own_entry && !bits_changed) {
+                    prop_assert_eq!(now, block, "{:?}", site);
+                }
+            }
+            existing = applied(&objects);
+            let again = decided(&config, Some(&config), &existing, wish.letters());
+            prop_assert_eq!(again.as_ref(), Some(&objects), "a second plan wants the same");
+            (before, prior) = (after, Some(config));
+        }
+    }
+}

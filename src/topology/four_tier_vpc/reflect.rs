@@ -1,0 +1,213 @@
+//! What others changed, in the words of the configuration: Terraform shows a change where the user wrote the value.
+//!
+//! One attribute often stands for many objects. It can only say what they all agree on; the rest is in `drift`.
+
+mod rules;
+
+use super::import::{maps_of_tags, tier_of};
+use crate::model::keys::network as keys;
+use crate::model::{Entry, Inventory, Spec, Subnet, Tags, Tier};
+use crate::plugin::{Input, Value};
+
+/// Writes what differs from what was applied into the attributes that express it.
+pub(super) fn reflect(state: &mut Value, inventory: &Inventory) {
+    the_vpc(state, inventory);
+    endpoints(state, inventory);
+    let public = |field: fn(&Subnet) -> Input<bool>| {
+        agreed(inventory, move |slot, spec| match spec {
+            Spec::Subnet(subnet) if tier_of("subnet.", slot) == Some(Tier::Public) => Some(field(subnet)),
+            _ => None,
+        })
+    };
+    set(state, "map_public_ip_on_launch", public(|subnet| subnet.map_public_ip_on_launch.clone()));
+    set(state, "assign_ipv6_address_on_creation", public(|subnet| subnet.assign_ipv6_address_on_creation.clone()));
+    let secondary = agreed(inventory, |slot, spec| match spec {
+        Spec::NatGateway(gateway) if slot.starts_with("private_nat_gateway.") => {
+            Some(gateway.secondary_private_ip_address_count.clone())
+        }
+        _ => None,
+    });
+    set(state, "nat_secondary_private_ip_address_count", secondary);
+    for (tier, name) in [
+        (Tier::Public, "public_propagating_vgws"),
+        (Tier::PrivateApp, "private_propagating_vgws"),
+        (Tier::PrivatePersistence, "persistence_propagating_vgws"),
+        (Tier::Transit, "transit_propagating_vgws"),
+    ] {
+        let gateways = agreed(inventory, move |slot, spec| match spec {
+            Spec::RouteTable(table) if tier_of("route_table.", slot) == Some(tier) => {
+                Some(table.propagating_gateways.clone())
+            }
+            _ => None,
+        });
+        set(state, name, gateways);
+    }
+    rules::rules(state, inventory);
+    tags(state, inventory);
+}
+
+fn the_vpc(state: &mut Value, inventory: &Inventory) {
+    let Some(entry) = inventory.at(keys::VPC) else { return };
+    let (Spec::Vpc(applied), Some(Spec::Vpc(observed))) = (&entry.applied, entry.drifted()) else { return };
+    let attributes = [
+        ("enable_dns_support", &applied.enable_dns_support, &observed.enable_dns_support),
+        ("enable_dns_hostnames", &applied.enable_dns_hostnames, &observed.enable_dns_hostnames),
+        (
+            "enable_network_address_usage_metrics",
+            &applied.enable_network_address_usage_metrics,
+            &observed.enable_network_address_usage_metrics,
+        ),
+    ];
+    for (name, applied, observed) in attributes {
+        if applied != observed {
+            state.set(name, observed.clone().into());
+        }
+    }
+    if applied.instance_tenancy != observed.instance_tenancy {
+        state.set("tenancy", observed.instance_tenancy.clone().into());
+    }
+}
+
+fn endpoints(state: &mut Value, inventory: &Inventory) {
+    for (slot, name) in [
+        ("vpc_endpoint.objectstore", "objectstore_endpoint_policy"),
+        ("vpc_endpoint.keyvalue", "keyvalue_endpoint_policy"),
+    ] {
+        let policy = agreed(inventory, |at, spec| match spec {
+            Spec::VpcEndpoint(endpoint) if at == slot => Some(endpoint.policy.clone()),
+            _ => None,
+        });
+        set(state, name, policy);
+    }
+}
+
+/// A key of a map of tags changes or goes where every object that has it from this map agrees.
+fn tags(state: &mut Value, inventory: &Inventory) {
+    for map in maps_of_tags() {
+        let Some(entries) = state.get(map).as_map().cloned() else { continue };
+        let mut reflected = entries.clone();
+        for key in entries.keys() {
+            // What a more specific map says counts for its objects.
+            let is_overridden =
+                |own: &str| map == "custom_tags" && state.get(own).as_map().is_some_and(|own| own.contains_key(key));
+            let value = agreed(inventory, |slot, spec| {
+                let own = super::import::map_of_tags(slot);
+                let has_it_from_here = match map {
+                    "custom_tags" => !own.is_some_and(is_overridden),
+                    _ => own == Some(map),
+                };
+                tag(spec.tags().filter(|_| has_it_from_here)?, key)
+            });
+            match value {
+                Some(Some(value)) => reflected.insert(key.clone(), value.into()),
+                Some(None) => reflected.remove(key),
+                None => continue,
+            };
+        }
+        if reflected != entries {
+            state.set(map, Value::Map(reflected));
+        }
+    }
+}
+
+/// The value of a tag, `None` inside where the object has no such tag.
+fn tag(tags: &Tags, key: &str) -> Option<Option<String>> {
+    match tags.known()?.get(key) {
+        Some(value) => Some(Some(value.known()?.clone())),
+        None => Some(None),
+    }
+}
+
+fn set<T: Into<Value>>(state: &mut Value, name: &str, value: Option<T>) {
+    if let Some(value) = value {
+        state.set(name, value.into());
+    }
+}
+
+/// What a property is now, where all objects that have it agreed before and agree on something else now.
+fn agreed<T: PartialEq>(inventory: &Inventory, property: impl Fn(&str, &Spec) -> Option<T>) -> Option<T> {
+    let staying = inventory.present().filter(|entry| !entry.leaving);
+    let of = |entry: &Entry, spec: &Spec| property(&entry.key.slot, spec);
+    let mut changes = staying.filter_map(|entry| Some((of(entry, &entry.applied)?, of(entry, entry.spec())?)));
+    let first = changes.next()?;
+    (changes.all(|change| change == first) && first.0 != first.1).then_some(first.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::tests::config;
+    use super::super::fixtures::{applied, objects};
+    use super::*;
+
+    fn team(value: &str) -> Value {
+        Value::map([("team", Value::from(value))])
+    }
+
+    /// A network of team blue, whose VPC is of team red, and its state.
+    fn tagged() -> (Inventory, Value) {
+        let maps = [("custom_tags", team("blue")), ("vpc_custom_tags", team("red"))];
+        (applied(&objects(&config(&maps), "ab")), Value::map(maps))
+    }
+
+    fn damage(inventory: &mut Inventory, is_hit: impl Fn(&Entry) -> bool, damage: impl Fn(&mut Spec)) {
+        for entry in inventory.entries.iter_mut().filter(|entry| is_hit(entry)) {
+            let mut spec = entry.applied.clone();
+            damage(&mut spec);
+            entry.observed = Some(spec);
+        }
+    }
+
+    fn retag(spec: &mut Spec) {
+        if let Some(Input::Known(tags)) = spec.tags_mut() {
+            tags.insert("team".into(), Input::Known("green".into()));
+        }
+    }
+
+    #[test]
+    fn a_tag_shows_in_the_map_that_it_is_from_where_all_its_objects_agree() {
+        let (mut inventory, mut state) = tagged();
+        damage(&mut inventory, |entry| entry.key.slot != keys::VPC, retag);
+        reflect(&mut state, &inventory);
+        assert_eq!((state.get("custom_tags"), state.get("vpc_custom_tags")), (&team("green"), &team("red")));
+        damage(
+            &mut inventory,
+            |entry| entry.key.slot == keys::VPC,
+            |spec| {
+                if let Some(Input::Known(tags)) = spec.tags_mut() {
+                    tags.remove("team");
+                }
+            },
+        );
+        reflect(&mut state, &inventory);
+        assert_eq!(state.get("vpc_custom_tags"), &Value::map::<&str>([]));
+    }
+
+    #[test]
+    fn a_tag_that_one_object_lost_shows_in_no_map() {
+        let (mut inventory, mut state) = tagged();
+        let before = state.clone();
+        damage(&mut inventory, |entry| entry.key.slot == "subnet.public.0", retag);
+        reflect(&mut state, &inventory);
+        assert_eq!(state, before);
+    }
+
+    #[test]
+    fn a_policy_shows_and_so_does_its_absence() {
+        let policy = r#"{"Statement":[]}"#;
+        let mut inventory = applied(&objects(&config(&[("objectstore_endpoint_policy", policy.into())]), "ab"));
+        damage(
+            &mut inventory,
+            |_| true,
+            |spec| {
+                if let Spec::VpcEndpoint(endpoint) = spec {
+                    let other = endpoint.policy == Input::Known(None);
+                    endpoint.policy = Input::Known(other.then(|| "{}".to_string()));
+                }
+            },
+        );
+        let mut state = Value::map([("objectstore_endpoint_policy", Value::from(policy))]);
+        reflect(&mut state, &inventory);
+        assert_eq!(state.get("objectstore_endpoint_policy"), &Value::Null);
+        assert_eq!(state.get("keyvalue_endpoint_policy"), &"{}".into());
+    }
+}

@@ -1,0 +1,214 @@
+//! The rules of the default group and the default ACL, in the maps of rules that made them: entries of which nothing is
+//! missing stay as they were written, and what others have added stands in entries beside them.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Inventory, NetworkAclRule, SecurityGroupRule, Spec};
+use crate::plugin::{AttributePath, Input, Nested, Value};
+use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as ConfiguredRule};
+use crate::topology::four_tier_vpc::import::rules as imported;
+use crate::topology::four_tier_vpc::{network_acl, security_group};
+
+/// Writes the rules of a direction where they are not as applied.
+pub(super) fn rules(state: &mut Value, inventory: &Inventory) {
+    for entry in inventory.present().filter(|entry| !entry.leaving) {
+        match (&entry.applied, entry.drifted()) {
+            (Spec::DefaultSecurityGroup(applied), Some(Spec::DefaultSecurityGroup(observed))) => {
+                for (name, applied, observed) in [
+                    ("default_security_group_ingress_rules", &applied.ingress, &observed.ingress),
+                    ("default_security_group_egress_rules", &applied.egress, &observed.egress),
+                ] {
+                    // Without rules of the user's AWS's are left alone.
+                    if let (Input::Known(Some(before)), Input::Known(Some(now))) = (applied, observed)
+                        && before != now
+                    {
+                        security_group_rules(state, name, now);
+                    }
+                }
+            }
+            (Spec::DefaultNetworkAcl(applied), Some(Spec::DefaultNetworkAcl(observed))) => {
+                for (name, applied, observed) in [
+                    ("default_nacl_ingress_rules", &applied.ingress, &observed.ingress),
+                    ("default_nacl_egress_rules", &applied.egress, &observed.egress),
+                ] {
+                    if let (Input::Known(before), Input::Known(now)) = (applied, observed)
+                        && before != now
+                    {
+                        network_acl_rules(state, name, now);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn security_group_rules(state: &mut Value, name: &str, now: &[SecurityGroupRule]) {
+    let expand = |entry: &Value| security_group::expand(&decoded::<ConfiguredRule>(entry)?);
+    let generated = |rest: &[SecurityGroupRule]| match now {
+        // An empty map would mean that the rules are left alone.
+        [] => BTreeMap::from([("none".to_string(), imported::security_group_rule(&[]))]),
+        _ => imported::security_group_rules(rest),
+    };
+    write(state, name, now, expand, generated);
+}
+
+fn network_acl_rules(state: &mut Value, name: &str, now: &[NetworkAclRule]) {
+    let expand = |entry: &Value| Some(vec![network_acl::of_user(&decoded::<NaclRule>(entry)?)?]);
+    let generated = |rest: &[NetworkAclRule]| imported::network_acl_rules(rest);
+    write(state, name, now, expand, generated);
+}
+
+/// Keeps the entries of a map whose rules are all there, and adds entries for the other rules.
+fn write<T: Clone + PartialEq>(
+    state: &mut Value,
+    name: &str,
+    now: &[T],
+    expand: impl Fn(&Value) -> Option<Vec<T>>,
+    generated: impl Fn(&[T]) -> BTreeMap<String, Value>,
+) {
+    let Some(entries) = state.get(name).as_map() else { return };
+    let mut kept: BTreeMap<String, Value> = BTreeMap::new();
+    let mut said: Vec<T> = Vec::new();
+    for (key, entry) in entries {
+        let Some(rules) = expand(entry) else { continue };
+        if !rules.is_empty() && rules.iter().all(|rule| now.contains(rule)) {
+            kept.insert(key.clone(), entry.clone());
+            said.extend(rules);
+        }
+    }
+    let rest: Vec<T> = now.iter().filter(|rule| !said.contains(rule)).cloned().collect();
+    for (key, entry) in generated(&rest) {
+        let free = (2..).map(|number| format!("{key}.{number}"));
+        let key = std::iter::once(key.clone()).chain(free).find(|key| !kept.contains_key(key));
+        kept.extend(key.map(|key| (key, entry)));
+    }
+    state.set(name, Value::Map(kept));
+}
+
+fn decoded<T: Nested>(entry: &Value) -> Option<T> {
+    T::decode(entry, &AttributePath::root(), &mut Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::RuleSource;
+    use crate::plugin::schema::with_defaults;
+    use crate::topology::four_tier_vpc::config::Config;
+    use crate::topology::four_tier_vpc::config::tests::config;
+    use crate::topology::four_tier_vpc::fixtures::{applied, objects};
+
+    const INGRESS: &str = "default_security_group_ingress_rules";
+
+    fn web(cidrs: &[&str]) -> Value {
+        let rule = Value::map([
+            ("protocol", Value::from("tcp")),
+            ("from_port", 80_i64.into()),
+            ("to_port", 80_i64.into()),
+            ("cidr_blocks", cidrs.to_vec().into()),
+        ]);
+        with_defaults(&ConfiguredRule::attributes(), &rule)
+    }
+
+    fn cidr(text: &str) -> SecurityGroupRule {
+        let source = RuleSource::CidrIpv4(text.into());
+        SecurityGroupRule { protocol: "tcp".into(), from_port: Some(80), to_port: Some(80), source, description: None }
+    }
+
+    /// The map of rules after others have made these of the group's.
+    fn reflected(map: Value, now: &[SecurityGroupRule]) -> Value {
+        let given = [(INGRESS, map)];
+        let mut inventory = applied(&objects(&config(&given), "a"));
+        for entry in &mut inventory.entries {
+            if let Spec::DefaultSecurityGroup(group) = &entry.applied {
+                let mut group = group.clone();
+                if group.ingress != Input::Known(None) {
+                    group.ingress = Input::Known(Some(now.to_vec()));
+                }
+                entry.observed = Some(Spec::DefaultSecurityGroup(group));
+            }
+        }
+        let mut state = Value::map(given);
+        rules(&mut state, &inventory);
+        state.get(INGRESS).clone()
+    }
+
+    /// What a map of rules makes of the group.
+    fn expanded(map: &Value) -> Input<Option<Vec<SecurityGroupRule>>> {
+        let config: Config = config(&[(INGRESS, map.clone())]);
+        security_group::rules(&config.default_security_group_ingress_rules)
+    }
+
+    #[test]
+    fn a_rule_more_stands_beside_the_users_own_and_a_plan_with_it_has_nothing_to_do() {
+        let map = Value::map([("tcp-80-80", web(&["10.1.0.0/16"]))]);
+        let now = [cidr("10.1.0.0/16"), cidr("10.2.0.0/16")];
+        let shown = reflected(map, &now);
+        let entries = shown.as_map().unwrap();
+        assert_eq!(entries.keys().collect::<Vec<_>>(), ["tcp-80-80", "tcp-80-80.2"]);
+        assert_eq!(entries["tcp-80-80"], web(&["10.1.0.0/16"]), "as it was written");
+        assert_eq!(expanded(&shown), Input::Known(Some(now.to_vec())));
+    }
+
+    #[test]
+    fn an_entry_that_has_lost_a_rule_is_said_anew_and_the_others_stay() {
+        let map = Value::map([("both", web(&["10.1.0.0/16", "10.2.0.0/16"])), ("one", web(&["10.3.0.0/16"]))]);
+        let now = [cidr("10.2.0.0/16"), cidr("10.3.0.0/16")];
+        let shown = reflected(map, &now);
+        assert_eq!(shown.as_map().unwrap().keys().collect::<Vec<_>>(), ["one", "tcp-80-80"]);
+        assert_eq!(expanded(&shown), Input::Known(Some(now.to_vec())));
+    }
+
+    #[test]
+    fn a_map_that_leaves_the_rules_alone_stays_empty() {
+        let empty = Value::map::<&str>([]);
+        assert_eq!(reflected(empty.clone(), &[cidr("10.1.0.0/16")]), empty);
+    }
+
+    #[test]
+    fn a_group_that_others_took_all_rules_from_has_an_entry_that_is_for_nobody() {
+        let shown = reflected(Value::map([("web", web(&["10.1.0.0/16"]))]), &[]);
+        assert_eq!(expanded(&shown), Input::Known(Some(vec![])), "an empty map would leave the rules alone: {shown}");
+    }
+
+    #[test]
+    fn the_rules_of_the_acl_stand_by_their_numbers() {
+        let on = config(&[("apply_default_nacl_rules", true.into())]);
+        let mut inventory = applied(&objects(&on, "a"));
+        let deny = NetworkAclRule {
+            rule_no: 90,
+            allow: false,
+            protocol: "6".into(),
+            cidr_block: "10.9.0.0/16".into(),
+            ports: Some((22, 22)),
+            icmp: None,
+        };
+        for entry in &mut inventory.entries {
+            let mut spec = entry.applied.clone();
+            if let Spec::DefaultNetworkAcl(acl) = &mut spec
+                && let Input::Known(rules) = &mut acl.egress
+            {
+                // One is added, and that for IPv6 is taken away.
+                rules.retain(|rule| rule.cidr_block != "::/0");
+                rules.insert(0, deny.clone());
+                entry.observed = Some(spec);
+            }
+        }
+        let name = "default_nacl_egress_rules";
+        let of_default = imported::network_acl_rules(&match &inventory.at("default_network_acl").unwrap().applied {
+            Spec::DefaultNetworkAcl(acl) => acl.egress.known().unwrap().clone(),
+            other => panic!("{other:?}"),
+        });
+        let map = Value::map([("ipv4", of_default["100"].clone()), ("ipv6", of_default["101"].clone())]);
+        let mut state = Value::map([(name, map)]);
+        rules(&mut state, &inventory);
+        let shown = state.get(name).as_map().unwrap();
+        assert_eq!(shown.keys().collect::<Vec<_>>(), ["90", "ipv4"]);
+        assert_eq!(shown["ipv4"], of_default["100"]);
+        let again = config(&[(name, state.get(name).clone())]);
+        let Input::Known(rules) = network_acl::rules(&again.default_nacl_egress_rules) else { panic!() };
+        assert_eq!(rules.iter().map(|rule| rule.rule_no).collect::<Vec<_>>(), [90, 100]);
+        assert_eq!(rules[0], deny);
+    }
+}

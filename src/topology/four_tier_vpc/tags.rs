@@ -1,0 +1,77 @@
+//! The tags of each object: `default_tags`, then Name, then `custom_tags`, then the object's own map.
+
+use std::collections::BTreeMap;
+
+use super::config::Config;
+use crate::model::Tags;
+use crate::model::{MOST_TAGS, Scope};
+use crate::plugin::{AttributePath, Input, Problem};
+
+/// The tags of an object called `<vpc_name><suffix>`, less the keys that others manage. A map that is unknown makes
+/// all unknown; a value that is unknown is so alone.
+pub(super) fn tags(config: &Config, scope: &Scope, suffix: &str, own: &[&Tags]) -> Tags {
+    let name = config.vpc_name.clone().map(|name| format!("{name}{suffix}"));
+    let name = Input::Known([("Name".to_string(), name)].into());
+    scope.tags(&[&[&name, &config.custom_tags], own].concat())
+}
+
+/// Reports an object that would have more tags than AWS allows.
+pub(super) fn too_many(slot: &str, tags: &Tags) -> Option<Problem> {
+    let count = tags.known().map_or(0, BTreeMap::len);
+    (count > MOST_TAGS).then(|| {
+        let message = format!(
+            "{slot} would have {count} tags, default_tags and Name among them. AWS allows 50, of which the provider \
+             uses 2."
+        );
+        Problem::new(AttributePath::new("custom_tags"), message, format!("Use at most {MOST_TAGS}."))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::tests::config;
+    use super::*;
+    use crate::plugin::Value;
+
+    fn scope() -> Scope {
+        let default_tags = [("team", "default"), ("Name", "default"), ("only", "default")];
+        let default_tags = default_tags.map(|(key, value)| (key.to_string(), value.to_string())).into();
+        Scope { default_tags, ..Scope::default() }
+    }
+
+    #[test]
+    fn the_more_specific_map_wins() {
+        let custom = Value::map([("team", "custom".into()), ("level", "custom".into())]);
+        let config = config(&[("custom_tags", custom), ("vpc_custom_tags", Value::map([("level", "vpc".into())]))]);
+        let tags = tags(&config, &scope(), "-x", &[&config.vpc_custom_tags]);
+        let tags = tags.known().unwrap();
+        let value = |key: &str| tags[key].known().unwrap().as_str();
+        assert_eq!(
+            [value("only"), value("Name"), value("team"), value("level")],
+            ["default", "main-x", "custom", "vpc"]
+        );
+    }
+
+    #[test]
+    fn a_custom_name_overrides_the_computed_one() {
+        let config = config(&[("custom_tags", Value::map([("Name", "mine".into())]))]);
+        assert_eq!(tags(&config, &scope(), "", &[]).known().unwrap()["Name"], Input::Known("mine".to_string()));
+    }
+
+    #[test]
+    fn ignored_keys_are_not_managed() {
+        let mut scope = scope();
+        scope.ignore_tags.key_prefixes = vec!["kubernetes.io/".into()];
+        let config = config(&[("custom_tags", Value::map([("kubernetes.io/x", "1".into())]))]);
+        assert!(!tags(&config, &scope, "", &[]).known().unwrap().contains_key("kubernetes.io/x"));
+    }
+
+    #[test]
+    fn an_unknown_value_is_unknown_alone_and_an_unknown_map_altogether() {
+        let config_of = |tags: Value| config(&[("custom_tags", tags)]);
+        let config = config_of(Value::map([("a", Value::Unknown)]));
+        let known = tags(&config, &scope(), "", &[]);
+        assert_eq!(known.known().unwrap()["a"], Input::Unknown);
+        assert_eq!(tags(&config_of(Value::Unknown), &scope(), "", &[]), Input::Unknown);
+    }
+}

@@ -1,0 +1,543 @@
+//! Every rule, with an example that breaks it and one that keeps it.
+
+mod access;
+
+use serde_json::{Value as Json, json};
+
+use super::super::config::tests::{config, decode};
+use super::*;
+use crate::plugin::{Nested, Value};
+use crate::topology::rules::{Rule, assert_told, value, with};
+
+fn addressing() -> Vec<Rule> {
+    let pool = |more: Json| with(json!({"cidr_block": null, "ipv4_ipam_pool_id": "ipam-pool-1"}), more);
+    vec![
+        ("a range is IPv4", json!({"cidr_block": "fd00::/16"}), &["cidr_block"], &["fd00::/16"], json!({})),
+        (
+            "a range has no host bits",
+            json!({"cidr_block": "10.0.0.1/16"}),
+            &["cidr_block"],
+            &["10.0.0.1/16", "Write 10.0.0.0/16"],
+            json!({"cidr_block": "10.1.0.0/16"}),
+        ),
+        (
+            "a range is no longer than /27",
+            json!({"cidr_block": "10.0.0.0/28", "public_subnet_bits": 0}),
+            &["cidr_block"],
+            &["10.0.0.0/28", "/16 to /27"],
+            json!({
+                "cidr_block": "10.0.0.0/27", "public_subnet_bits": 1, "private_subnet_bits": 1,
+                "persistence_subnet_bits": 1,
+            }),
+        ),
+        (
+            "a range is no shorter than /16",
+            json!({"cidr_block": "10.0.0.0/15"}),
+            &["cidr_block"],
+            &["10.0.0.0/15"],
+            json!({"cidr_block": "10.2.0.0/16"}),
+        ),
+        (
+            "a network has a range",
+            json!({"cidr_block": null}),
+            &["cidr_block"],
+            &["ipv4_ipam_pool_id"],
+            pool(json!({})),
+        ),
+        (
+            "a pool has a pool's id",
+            pool(json!({"ipv4_ipam_pool_id": "pool-1"})),
+            &["ipv4_ipam_pool_id"],
+            &["pool-1"],
+            pool(json!({"cidr_block": "10.0.0.0/16"})),
+        ),
+        (
+            "a length is asked of a pool",
+            json!({"ipv4_netmask_length": 20, "cidr_block": null}),
+            &["ipv4_netmask_length", "cidr_block"],
+            &["/20", "ipv4_ipam_pool_id"],
+            pool(json!({"ipv4_netmask_length": 20})),
+        ),
+        (
+            "a length and a range exclude each other",
+            pool(json!({"ipv4_netmask_length": 20, "cidr_block": "10.0.0.0/16"})),
+            &["ipv4_netmask_length"],
+            &["20", "10.0.0.0/16"],
+            pool(json!({"ipv4_netmask_length": 16})),
+        ),
+        (
+            "a length is from 16 to 27",
+            pool(json!({"ipv4_netmask_length": 28})),
+            &["ipv4_netmask_length"],
+            &["28", "16 to 27"],
+            pool(json!({"ipv4_netmask_length": 22})),
+        ),
+        (
+            "subnets of a length are no smaller than /28",
+            pool(json!({"ipv4_netmask_length": 24})),
+            &["public_subnet_bits", "private_subnet_bits", "persistence_subnet_bits"],
+            &["5 bits", "/29", "at most 4 bits"],
+            pool(json!({"ipv4_netmask_length": 23})),
+        ),
+        (
+            "subnets of a range are no smaller than /28",
+            json!({"private_subnet_bits": 12, "cidr_block": "10.0.0.0/18"}),
+            &["private_subnet_bits"],
+            &["12 bits", "/18", "/30"],
+            json!({"private_subnet_bits": 10, "cidr_block": "10.0.0.0/18"}),
+        ),
+        (
+            "bits are from 0 to 12",
+            json!({"transit_subnet_bits": 13}),
+            &["transit_subnet_bits"],
+            &["13", "0 to 12"],
+            json!({"transit_subnet_bits": 12}),
+        ),
+        (
+            "a spacing is a number of blocks",
+            json!({"subnet_spacing": -1}),
+            &["subnet_spacing"],
+            &["-1", "0 to 4095"],
+            json!({"subnet_spacing": 0}),
+        ),
+        (
+            "an entry is for an AZ by index",
+            json!({"public_subnet_cidr_blocks": {"AZ-01": "10.0.0.0/24"}}),
+            &["public_subnet_cidr_blocks[\"AZ-01\"]"],
+            &["AZ-01", "AZ-0"],
+            json!({"public_subnet_cidr_blocks": {"AZ-1": "10.0.0.0/24"}}),
+        ),
+        (
+            "an entry is a range",
+            json!({"private_app_subnet_cidr_blocks": {"AZ-0": "10.0.0.0"}}),
+            &["private_app_subnet_cidr_blocks[\"AZ-0\"]"],
+            &["\"10.0.0.0\""],
+            json!({"private_app_subnet_cidr_blocks": {"AZ-0": "10.0.0.0/24"}}),
+        ),
+        (
+            "an entry is from /16 to /28",
+            json!({"private_persistence_subnet_cidr_blocks": {"AZ-0": "10.0.0.0/29"}}),
+            &["private_persistence_subnet_cidr_blocks[\"AZ-0\"]"],
+            &["10.0.0.0/29", "/28"],
+            json!({"private_persistence_subnet_cidr_blocks": {"AZ-0": "10.0.0.0/28"}}),
+        ),
+        (
+            "an entry lies inside the VPC",
+            json!({"public_subnet_cidr_blocks": {"AZ-0": "10.1.0.0/24"}}),
+            &["public_subnet_cidr_blocks[\"AZ-0\"]"],
+            &["10.1.0.0/24", "10.0.0.0/16"],
+            json!({"public_subnet_cidr_blocks": {"AZ-0": "10.0.1.0/24"}}),
+        ),
+        (
+            "entries are apart",
+            json!({
+                "public_subnet_cidr_blocks": {"AZ-0": "10.0.0.0/20"},
+                "private_app_subnet_cidr_blocks": {"AZ-1": "10.0.8.0/24"},
+            }),
+            &["private_app_subnet_cidr_blocks[\"AZ-1\"]"],
+            &["10.0.8.0/24 overlaps 10.0.0.0/20", "public_subnet_cidr_blocks"],
+            json!({
+                "public_subnet_cidr_blocks": {"AZ-0": "10.0.0.0/20"},
+                "transit_subnet_cidr_blocks": {"AZ-1": "10.0.8.0/24"},
+            }),
+        ),
+    ]
+}
+
+fn ipv6() -> Vec<Rule> {
+    let generated = |more: Json| with(json!({"enable_ipv6": true, "assign_generated_ipv6_cidr_block": true}), more);
+    let pool = |more: Json| with(json!({"enable_ipv6": true, "ipv6_ipam_pool_id": "ipam-pool-6"}), more);
+    let entry = |key: &str, block: &str| generated(json!({"public_subnet_ipv6_cidr_blocks": {key: block}}));
+    vec![
+        (
+            "IPv6 has a source",
+            json!({"enable_ipv6": true, "assign_generated_ipv6_cidr_block": false}),
+            &["enable_ipv6"],
+            &["assign_generated_ipv6_cidr_block", "ipv6_ipam_pool_id"],
+            generated(json!({})),
+        ),
+        (
+            "IPv6 has one source",
+            generated(json!({"ipv6_ipam_pool_id": "ipam-pool-6"})),
+            &["assign_generated_ipv6_cidr_block"],
+            &["ipam-pool-6"],
+            pool(json!({"assign_generated_ipv6_cidr_block": false})),
+        ),
+        (
+            "an IPv6 pool has a pool's id",
+            pool(json!({"ipv6_ipam_pool_id": "pool"})),
+            &["ipv6_ipam_pool_id"],
+            &["\"pool\""],
+            pool(json!({})),
+        ),
+        (
+            "an IPv6 range is asked of a pool",
+            json!({"ipv6_cidr_block": "2001:db8::/56"}),
+            &["ipv6_cidr_block"],
+            &["2001:db8::/56", "ipv6_ipam_pool_id"],
+            pool(json!({"ipv6_cidr_block": "2001:db8::/56"})),
+        ),
+        (
+            "an IPv6 length is asked of a pool",
+            generated(json!({"ipv6_netmask_length": 56})),
+            &["ipv6_netmask_length"],
+            &["/56", "ipv6_ipam_pool_id"],
+            pool(json!({"ipv6_netmask_length": 56})),
+        ),
+        (
+            "an IPv6 length and range exclude each other",
+            pool(json!({"ipv6_netmask_length": 56, "ipv6_cidr_block": "2001:db8::/56"})),
+            &["ipv6_netmask_length"],
+            &["56", "2001:db8::/56"],
+            pool(json!({"ipv6_cidr_block": "2001:db8:0:100::/56"})),
+        ),
+        (
+            "an IPv6 length is 56",
+            pool(json!({"ipv6_netmask_length": 52, "ipv6_subnet_bits": 8})),
+            &["ipv6_netmask_length"],
+            &["52", "56"],
+            pool(json!({"ipv6_netmask_length": 56, "ipv6_subnet_bits": 4})),
+        ),
+        (
+            "an IPv6 range is one",
+            pool(json!({"ipv6_cidr_block": "10.0.0.0/16"})),
+            &["ipv6_cidr_block"],
+            &["10.0.0.0/16", "2001:db8::/56"],
+            pool(json!({"ipv6_cidr_block": "2001:db8::/60", "ipv6_subnet_bits": 4})),
+        ),
+        (
+            "an IPv6 range has no host bits",
+            pool(json!({"ipv6_cidr_block": "2001:db8::1/56"})),
+            &["ipv6_cidr_block"],
+            &["2001:db8::1/56", "Write 2001:db8::/56"],
+            pool(json!({"ipv6_cidr_block": "2001:DB8::/56"})),
+        ),
+        (
+            "an IPv6 range has a length that AWS takes",
+            pool(json!({"ipv6_cidr_block": "2001:db8::/57"})),
+            &["ipv6_cidr_block"],
+            &["/57", "/60"],
+            pool(json!({"ipv6_cidr_block": "2001:db8::/52", "ipv6_subnet_bits": 8})),
+        ),
+        (
+            "a border group is asked of Amazon",
+            pool(json!({"ipv6_cidr_block_network_border_group": "us-east-1"})),
+            &["ipv6_cidr_block_network_border_group"],
+            &["us-east-1", "assign_generated_ipv6_cidr_block"],
+            generated(json!({"ipv6_cidr_block_network_border_group": "us-east-1"})),
+        ),
+        (
+            "IPv6 subnets have a length that AWS takes",
+            generated(json!({"ipv6_subnet_bits": 7})),
+            &["ipv6_subnet_bits"],
+            &["7 bits", "/63", "/64"],
+            generated(json!({"ipv6_subnet_bits": 4})),
+        ),
+        (
+            "IPv6 bits are from 0 to 8",
+            generated(json!({"ipv6_subnet_bits": 9})),
+            &["ipv6_subnet_bits"],
+            &["9", "0 to 8"],
+            generated(json!({"ipv6_subnet_bits": 0})),
+        ),
+        (
+            "IPv6 addresses need IPv6",
+            json!({"assign_ipv6_address_on_creation": true}),
+            &["assign_ipv6_address_on_creation"],
+            &["enable_ipv6"],
+            generated(json!({"assign_ipv6_address_on_creation": true})),
+        ),
+        (
+            "an IPv6 entry is for an AZ by index",
+            entry("0", "2001:db8::/64"),
+            &["public_subnet_ipv6_cidr_blocks[\"0\"]"],
+            &["\"0\"", "AZ-0"],
+            entry("AZ-0", "2001:db8::/64"),
+        ),
+        (
+            "an IPv6 entry is a range",
+            entry("AZ-0", "2001:db8::"),
+            &["public_subnet_ipv6_cidr_blocks[\"AZ-0\"]"],
+            &["\"2001:db8::\""],
+            entry("AZ-7", "2001:db8::/64"),
+        ),
+        (
+            "an IPv6 entry has a length that AWS takes",
+            entry("AZ-0", "2001:db8::/62"),
+            &["public_subnet_ipv6_cidr_blocks[\"AZ-0\"]"],
+            &["/62", "/64"],
+            entry("AZ-0", "2001:db8::/60"),
+        ),
+        (
+            "IPv6 entries are apart",
+            generated(json!({"public_subnet_ipv6_cidr_blocks": {"AZ-0": "2001:db8::/64", "AZ-1": "2001:db8::/60"}})),
+            &["public_subnet_ipv6_cidr_blocks[\"AZ-1\"]"],
+            &["2001:db8::/60 overlaps 2001:db8::/64"],
+            generated(
+                json!({"public_subnet_ipv6_cidr_blocks": {"AZ-0": "2001:db8::/64", "AZ-1": "2001:db8:0:1::/64"}}),
+            ),
+        ),
+        (
+            "an IPv6 entry lies inside the range",
+            pool(json!({
+                "ipv6_cidr_block": "2001:db8::/56", "public_subnet_ipv6_cidr_blocks": {"AZ-0": "2001:db9::/64"},
+            })),
+            &["public_subnet_ipv6_cidr_blocks[\"AZ-0\"]"],
+            &["2001:db9::/64", "2001:db8::/56"],
+            pool(json!({
+                "ipv6_cidr_block": "2001:db8::/56", "public_subnet_ipv6_cidr_blocks": {"AZ-0": "2001:db8::/64"},
+            })),
+        ),
+    ]
+}
+
+fn gateways() -> Vec<Rule> {
+    let private = |more: Json| with(json!({"enable_private_nat": true, "create_transit_subnets": true}), more);
+    let custom = |ids: &[&str]| json!({"use_custom_nat_eips": true, "custom_nat_eips": ids, "num_nat_gateways": 2});
+    vec![
+        (
+            "public NAT gateways need an internet gateway",
+            json!({"create_igw": false}),
+            &["create_igw"],
+            &["num_nat_gateways"],
+            json!({"create_igw": false, "num_nat_gateways": 0}),
+        ),
+        (
+            "there is a number of NAT gateways",
+            json!({"num_nat_gateways": -1}),
+            &["num_nat_gateways"],
+            &["-1"],
+            json!({"num_nat_gateways": 0}),
+        ),
+        (
+            "private NAT gateways stand in transit subnets",
+            private(json!({"create_transit_subnets": false})),
+            &["enable_private_nat"],
+            &["create_transit_subnets"],
+            private(json!({})),
+        ),
+        (
+            "private NAT gateways do not serve the subnets that they stand in",
+            private(json!({"allow_transit_internet_access": true})),
+            &["enable_private_nat"],
+            &["allow_transit_internet_access", "loop"],
+            private(json!({"allow_private_persistence_internet_access": true})),
+        ),
+        (
+            "secondary addresses are private NAT gateways'",
+            json!({"nat_secondary_private_ip_address_count": 2}),
+            &["nat_secondary_private_ip_address_count"],
+            &["2", "enable_private_nat"],
+            private(json!({"nat_secondary_private_ip_address_count": 2})),
+        ),
+        (
+            "secondary addresses are at most 31",
+            private(json!({"nat_secondary_private_ip_address_count": 32})),
+            &["nat_secondary_private_ip_address_count"],
+            &["32", "0 to 31"],
+            private(json!({"nat_secondary_private_ip_address_count": 7})),
+        ),
+        (
+            "custom addresses are as many as NAT gateways",
+            custom(&["eipalloc-1"]),
+            &["custom_nat_eips"],
+            &["1 addresses", "num_nat_gateways is 2"],
+            custom(&["eipalloc-1", "eipalloc-2"]),
+        ),
+        (
+            "custom addresses are allocation ids",
+            custom(&["eipalloc-1", "198.51.100.1"]),
+            &["custom_nat_eips[1]"],
+            &["198.51.100.1"],
+            with(custom(&["198.51.100.1"]), json!({"use_custom_nat_eips": false})),
+        ),
+        (
+            "a custom address serves one NAT gateway",
+            custom(&["eipalloc-1", "eipalloc-1"]),
+            &["custom_nat_eips[1]"],
+            &["eipalloc-1"],
+            with(custom(&["eipalloc-1"]), private(json!({}))),
+        ),
+        (
+            "what propagates routes is a virtual private gateway",
+            json!({"transit_propagating_vgws": ["vgw-1", "tgw-1"]}),
+            &["transit_propagating_vgws[1]"],
+            &["tgw-1"],
+            json!({"transit_propagating_vgws": ["vgw-1"]}),
+        ),
+    ]
+}
+
+fn names_and_zones() -> Vec<Rule> {
+    let tags = |key: &str, value: &str| json!({"custom_tags": {key: value}});
+    let many = |count: usize| -> Json {
+        let tags: serde_json::Map<String, Json> = (0..count).map(|it| (format!("k{it}"), "v".into())).collect();
+        json!({ "vpc_custom_tags": tags })
+    };
+    vec![
+        ("a name is not empty", json!({"vpc_name": ""}), &["vpc_name"], &["empty"], json!({"vpc_name": "a"})),
+        (
+            "a name has no space around it",
+            json!({"vpc_name": " a"}),
+            &["vpc_name"],
+            &["\" a\""],
+            json!({"vpc_name": "a b"}),
+        ),
+        (
+            "a name leaves room for its suffixes",
+            json!({"vpc_name": "x".repeat(231)}),
+            &["vpc_name"],
+            &["231", "230"],
+            json!({"vpc_name": "x".repeat(230)}),
+        ),
+        (
+            "there is an AZ",
+            json!({"num_availability_zones": 0}),
+            &["num_availability_zones"],
+            &["0"],
+            json!({"num_availability_zones": 1}),
+        ),
+        (
+            "a list of AZs is not empty",
+            json!({"availability_zone_ids": []}),
+            &["availability_zone_ids"],
+            &["no AZ"],
+            json!({"availability_zone_ids": ["use1-az1"]}),
+        ),
+        (
+            "AZs are chosen by id",
+            json!({"availability_zone_ids": ["use1-az1", "us-east-1b"]}),
+            &["availability_zone_ids[1]"],
+            &["us-east-1b", "use1-az1"],
+            json!({"availability_zone_ids": ["use1-az1", "use1-az2"]}),
+        ),
+        (
+            "an AZ is chosen once",
+            json!({"availability_zone_ids": ["use1-az1", "use1-az1"]}),
+            &["availability_zone_ids[1]"],
+            &["use1-az1"],
+            json!({"availability_zone_ids": ["use1-az2", "use1-az1"]}),
+        ),
+        (
+            "an AZ is not both chosen and excluded",
+            json!({"availability_zone_ids": ["use1-az1"], "availability_zone_exclude_ids": ["use1-az1"]}),
+            &["availability_zone_ids[0]"],
+            &["use1-az1", "availability_zone_exclude_ids"],
+            json!({"availability_zone_ids": ["use1-az1"], "availability_zone_exclude_ids": ["use1-az2"]}),
+        ),
+        (
+            "AZs are excluded by id",
+            json!({"availability_zone_exclude_ids": ["us-east-1a"]}),
+            &["availability_zone_exclude_ids[0]"],
+            &["us-east-1a", "availability_zone_exclude_names"],
+            json!({"availability_zone_exclude_ids": ["use1-az1"]}),
+        ),
+        (
+            "AZs are excluded by name",
+            json!({"availability_zone_exclude_names": ["use1-az1"]}),
+            &["availability_zone_exclude_names[0]"],
+            &["use1-az1", "availability_zone_exclude_ids"],
+            json!({"availability_zone_exclude_names": ["us-east-1a"]}),
+        ),
+        (
+            "an AZ's state is one of four",
+            json!({"availability_zone_state": "broken"}),
+            &["availability_zone_state"],
+            &["broken", "impaired"],
+            json!({"availability_zone_state": "impaired"}),
+        ),
+        (
+            "a tenancy is one of three",
+            json!({"tenancy": "shared"}),
+            &["tenancy"],
+            &["shared", "dedicated"],
+            json!({"tenancy": "dedicated"}),
+        ),
+        (
+            "DNS names need the DNS server",
+            json!({"enable_dns_support": false}),
+            &["enable_dns_hostnames"],
+            &["enable_dns_support"],
+            json!({"enable_dns_support": false, "enable_dns_hostnames": false}),
+        ),
+        ("AWS's tags are AWS's", tags("aws:x", "1"), &["custom_tags[\"aws:x\"]"], &["aws:x", "AWS"], tags("aws", "1")),
+        (
+            "the provider's tags are its own",
+            tags("fgw:object", "1"),
+            &["custom_tags[\"fgw:object\"]"],
+            &["fgw:object", "this provider"],
+            tags("fgw", "1"),
+        ),
+        ("a tag has a key", tags("", "1"), &["custom_tags[\"\"]"], &["0 characters"], tags("a", "")),
+        (
+            "a tag's value has at most 256 characters",
+            tags("a", &"x".repeat(257)),
+            &["custom_tags[\"a\"]"],
+            &["257"],
+            tags("a", &"x".repeat(256)),
+        ),
+        ("AWS allows 50 tags", many(49), &["vpc_custom_tags"], &["49", "50"], many(48)),
+        (
+            "a policy is JSON",
+            json!({"objectstore_endpoint_policy": "{"}),
+            &["objectstore_endpoint_policy"],
+            &["JSON", "jsonencode"],
+            json!({"objectstore_endpoint_policy": "{\"Statement\": []}"}),
+        ),
+        (
+            "a policy has statements",
+            json!({"keyvalue_endpoint_policy": "{}"}),
+            &["keyvalue_endpoint_policy"],
+            &["Statement"],
+            json!({"keyvalue_endpoint_policy": "{\"Statement\": []}"}),
+        ),
+        (
+            "a timeout is a duration",
+            json!({"route_table_update_timeout": "5"}),
+            &["route_table_update_timeout"],
+            &["\"5\""],
+            json!({"route_table_update_timeout": "5m"}),
+        ),
+        (
+            "a timeout of an operation is a duration",
+            json!({"timeouts": {"create": "soon"}}),
+            &["timeouts.create"],
+            &["soon"],
+            json!({"timeouts": {"create": "1h"}}),
+        ),
+    ]
+}
+
+/// What the schema and the validation find wrong.
+fn problems(attributes: Json) -> Vec<Problem> {
+    let Value::Map(attributes) = value(attributes) else { panic!("attributes are an object") };
+    let attributes: Vec<(&str, Value)> = attributes.iter().map(|(name, it)| (name.as_str(), it.clone())).collect();
+    decode(&attributes).map_or_else(|problems| problems, |config| validate(&config))
+}
+
+fn all() -> Vec<Rule> {
+    [addressing(), ipv6(), gateways(), names_and_zones(), access::network_acl_rules(), access::security_group_rules()]
+        .concat()
+}
+
+#[test]
+fn each_rule_is_told_where_it_is_broken_and_only_there() {
+    let rules = all();
+    assert!(rules.len() >= 45, "{}", rules.len());
+    assert_told(rules, problems);
+}
+
+#[test]
+fn the_defaults_are_right_and_unknowns_are_no_problem() {
+    assert_eq!(validate(&config(&[])), []);
+    for attribute in Config::attributes() {
+        assert_eq!(validate(&config(&[(&attribute.name, Value::Unknown)])), [], "{}", attribute.name);
+    }
+}
+
+#[test]
+fn all_problems_are_reported_at_once() {
+    let wrong = json!({"vpc_name": " ", "cidr_block": "x", "enable_ipv6": true, "enable_dns_support": false});
+    let paths: Vec<String> = problems(wrong).iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(paths, ["vpc_name", "cidr_block", "enable_ipv6", "enable_dns_hostnames"]);
+}

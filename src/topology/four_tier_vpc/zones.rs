@@ -1,0 +1,257 @@
+//! Which AZs the network uses, and the index of each.
+//!
+//! An index, once given, stays with its AZ: subnets are named and addressed by it.
+
+use super::config::Config;
+use crate::model::AvailabilityZone;
+use crate::model::{Inventory, Spec};
+use crate::plugin::{AttributePath, Input, Problem};
+
+/// An AZ of the network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its index in the network.
+    pub(super) index: u32,
+    /// Such as `us-east-1a`.
+    pub(super) name: String,
+    /// Such as `use1-az4`.
+    pub(super) id: String,
+}
+
+/// The inputs that choose AZs, all known.
+struct Choice<'a> {
+    count: Option<usize>,
+    ids: Option<Vec<&'a str>>,
+    exclude_ids: Vec<&'a str>,
+    exclude_names: Vec<&'a str>,
+    state: Option<&'a str>,
+}
+
+/// The AZs by index; `None` while an unknown input decides. Warnings are added to `warnings`.
+///
+/// AZs that hold subnets stay until an input removes them. One whose subnets are all leaving comes back at its index,
+/// if it is wanted again and nobody has taken that. The filters and the order by name choose among the `available`
+/// AZs for new places only, and each new place gets the lowest free index.
+pub(super) fn places(
+    config: &Config,
+    existing: &Inventory,
+    available: &[AvailabilityZone],
+    warnings: &mut Vec<Problem>,
+) -> Result<Option<Vec<Place>>, Vec<Problem>> {
+    let Some(choice) = Choice::of(config) else { return Ok(None) };
+    let limit = choice.count.unwrap_or(usize::MAX);
+    let mut places = Vec::new();
+    add(&mut places, holders(existing, false), &choice);
+    places.sort_by_key(|place| place.index);
+    places.truncate(limit);
+    // Where an AZ is wanted again before its subnets could be deleted, new ones at other blocks would help nobody.
+    let staying = places.len();
+    add(&mut places, holders(existing, true), &choice);
+    places[staying..].sort_by_key(|place| place.index);
+    places.truncate(limit);
+
+    let unheard_of = |id: &&&str| available.iter().all(|zone| zone.id != **id) && places.iter().all(|it| it.id != **id);
+    let unknown_ids: Vec<&str> = choice.ids.iter().flatten().filter(unheard_of).copied().collect();
+    if !unknown_ids.is_empty() {
+        let usable: Vec<&str> = available.iter().map(|zone| zone.id.as_str()).collect();
+        return Err(vec![Problem::new(
+            AttributePath::new("availability_zone_ids"),
+            format!("The account has no AZ {} in this Region; it has {}.", unknown_ids.join(", "), usable.join(", ")),
+            "Use ids from this list.",
+        )]);
+    }
+
+    let mut candidates: Vec<&AvailabilityZone> = available
+        .iter()
+        .filter(|zone| choice.admits(&zone.id, &zone.name))
+        .filter(|zone| choice.state.is_none_or(|state| state == zone.state))
+        .filter(|zone| places.iter().all(|place| place.id != zone.id))
+        .collect();
+    candidates.sort_by(|a, b| a.name.cmp(&b.name));
+    let room = limit.saturating_sub(places.len());
+    for zone in candidates.into_iter().take(room) {
+        let index = (0..).find(|index| places.iter().all(|place| place.index != *index)).unwrap_or(u32::MAX);
+        places.push(Place { index, name: zone.name.clone(), id: zone.id.clone() });
+    }
+    places.sort_by_key(|place| place.index);
+
+    if places.is_empty() {
+        return Err(vec![Problem::new(
+            AttributePath::new("availability_zone_ids"),
+            "No AZ is left after the AZ inputs have been applied.",
+            "Exclude fewer AZs, or allow another availability_zone_state.",
+        )]);
+    }
+    warnings.extend(warning(&places, available));
+    Ok(Some(places))
+}
+
+/// Adds each AZ that the inputs admit, unless it or its index is there already.
+fn add(places: &mut Vec<Place>, holders: impl Iterator<Item = Place>, choice: &Choice<'_>) {
+    for holder in holders.filter(|place| choice.admits(&place.id, &place.name)) {
+        if places.iter().all(|place| place.index != holder.index && place.id != holder.id) {
+            places.push(holder);
+        }
+    }
+}
+
+/// The AZ and index of each subnet that stays, or of each that is leaving. A subnet that should stay and was deleted
+/// behind our back counts: it is made anew.
+fn holders(existing: &Inventory, leaving: bool) -> impl Iterator<Item = Place> {
+    let entries = existing.entries.iter().filter(move |entry| entry.leaving == leaving && !(leaving && entry.gone));
+    entries.filter(|entry| entry.key.slot.starts_with("subnet.")).filter_map(|entry| match &entry.applied {
+        Spec::Subnet(subnet) => Some(Place {
+            index: subnet.index,
+            name: subnet.availability_zone.clone(),
+            id: subnet.availability_zone_id.clone(),
+        }),
+        _ => None,
+    })
+}
+
+/// Says which AZs in use are not as they should be: all in one warning, since Terraform shows only the first of several
+/// that begin alike.
+fn warning(places: &[Place], available: &[AvailabilityZone]) -> Option<Problem> {
+    let of = |place: &Place| match available.iter().find(|zone| zone.id == place.id) {
+        None => Some(format!("AWS no longer lists the AZ {} ({}). Its subnets stay.", place.name, place.id)),
+        Some(zone) if zone.state != "available" => {
+            Some(format!("The AZ {} ({}) is {}. It has subnets of this network.", place.name, place.id, zone.state))
+        }
+        Some(_) => None,
+    };
+    let messages: Vec<String> = places.iter().filter_map(of).collect();
+    let hint = "To leave an AZ, add its id to availability_zone_exclude_ids.";
+    let path = AttributePath::new("availability_zone_exclude_ids");
+    (!messages.is_empty()).then(|| Problem::new(path, messages.join(" "), hint))
+}
+
+impl Choice<'_> {
+    fn of(config: &Config) -> Option<Choice<'_>> {
+        let count = *config.num_availability_zones.known()?;
+        Some(Choice {
+            count: count.map(|count| usize::try_from(count).unwrap_or(0)),
+            ids: match config.availability_zone_ids.known()? {
+                Some(ids) => Some(all_known(ids)?),
+                None => None,
+            },
+            exclude_ids: all_known(config.availability_zone_exclude_ids.known()?)?,
+            exclude_names: all_known(config.availability_zone_exclude_names.known()?)?,
+            state: config.availability_zone_state.known()?.as_deref(),
+        })
+    }
+
+    fn admits(&self, id: &str, name: &str) -> bool {
+        self.ids.as_ref().is_none_or(|ids| ids.contains(&id))
+            && !self.exclude_ids.contains(&id)
+            && !self.exclude_names.contains(&name)
+    }
+}
+
+fn all_known(items: &[Input<String>]) -> Option<Vec<&str>> {
+    items.iter().map(|item| item.known().map(String::as_str)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::tests::config;
+    use super::super::fixtures::{existing_in, zones};
+    use super::*;
+    use crate::model::Entry;
+    use crate::plugin::Value;
+
+    fn chosen(attributes: &[(&str, Value)], existing: &Inventory, available: &[AvailabilityZone]) -> Vec<String> {
+        let places = places(&config(attributes), existing, available, &mut vec![]).unwrap().unwrap();
+        places.iter().map(|place| format!("{} {}", place.index, place.name)).collect()
+    }
+
+    #[test]
+    fn all_azs_are_used_by_name_and_without_duplicates() {
+        assert_eq!(chosen(&[], &Inventory::default(), &zones("cab")), ["0 a", "1 b", "2 c"]);
+        let nine = [("num_availability_zones", 9_i64.into())];
+        assert_eq!(chosen(&nine, &Inventory::default(), &zones("abc")), ["0 a", "1 b", "2 c"]);
+        let two = [("num_availability_zones", 2_i64.into())];
+        assert_eq!(chosen(&two, &Inventory::default(), &zones("abc")), ["0 a", "1 b"]);
+    }
+
+    #[test]
+    fn an_az_that_opens_later_moves_nobody() {
+        assert_eq!(chosen(&[], &existing_in("bc"), &zones("abc")), ["0 b", "1 c", "2 a"]);
+    }
+
+    #[test]
+    fn an_az_that_vanishes_or_fails_stays_with_a_warning() {
+        let mut warnings = vec![];
+        let mut available = zones("ab");
+        available[0].state = "impaired".into();
+        let places = places(&config(&[]), &existing_in("abc"), &available, &mut warnings).unwrap().unwrap();
+        assert_eq!(places.len(), 3);
+        assert_eq!(warnings.len(), 1, "Terraform would fold a second one into the first");
+        for text in ["The AZ a (az-a) is impaired.", "AWS no longer lists the AZ c (az-c)."] {
+            assert!(warnings[0].message.contains(text), "{warnings:?}");
+        }
+        let only_available = [("availability_zone_state", "available".into())];
+        assert_eq!(chosen(&only_available, &existing_in("abc"), &available), ["0 a", "1 b", "2 c"]);
+    }
+
+    #[test]
+    fn an_excluded_az_leaves_its_index_to_a_new_one() {
+        let without_a = [("availability_zone_exclude_names", vec!["a"].into())];
+        assert_eq!(chosen(&without_a, &existing_in("abc"), &zones("abcd")), ["0 d", "1 b", "2 c"]);
+    }
+
+    #[test]
+    fn the_highest_index_leaves_first() {
+        let two = [("num_availability_zones", 2_i64.into())];
+        assert_eq!(chosen(&two, &existing_in("cab"), &zones("abc")), ["0 c", "1 a"]);
+    }
+
+    /// The subnets of the AZs called by these letters.
+    fn subnets_in(existing: &Inventory, letters: &str) -> Vec<Entry> {
+        let is_in = |entry: &&Entry| match &entry.applied {
+            Spec::Subnet(subnet) => letters.contains(&subnet.availability_zone),
+            _ => false,
+        };
+        existing.entries.iter().filter(is_in).cloned().collect()
+    }
+
+    #[test]
+    fn an_az_whose_subnets_are_leaving_comes_back_at_its_index() {
+        let mut existing = existing_in("dca");
+        let leaving = subnets_in(&existing, "cd");
+        for entry in existing.entries.iter_mut().filter(|entry| leaving.contains(entry)) {
+            entry.leaving = true;
+        }
+        assert_eq!(chosen(&[], &existing, &zones("abcd")), ["0 d", "1 c", "2 a", "3 b"]);
+        let two = [("num_availability_zones", 2_i64.into())];
+        assert_eq!(chosen(&two, &existing, &zones("abcd")), ["0 d", "2 a"]);
+        let one = [("num_availability_zones", 1_i64.into())];
+        assert_eq!(chosen(&one, &existing, &zones("abcd")), ["2 a"]);
+        let without_d = [("availability_zone_exclude_names", vec!["d"].into())];
+        assert_eq!(chosen(&without_d, &existing, &zones("abcd")), ["0 b", "1 c", "2 a"]);
+    }
+
+    #[test]
+    fn an_az_comes_back_at_another_index_where_a_new_one_has_taken_its_own() {
+        let mut existing = existing_in("dbc");
+        let leaving = subnets_in(&existing_in("abc"), "a").into_iter();
+        existing.entries.extend(leaving.map(|entry| Entry { leaving: true, ..entry }));
+        assert_eq!(chosen(&[], &existing, &zones("abcd")), ["0 d", "1 b", "2 c", "3 a"]);
+    }
+
+    #[test]
+    fn an_az_keeps_the_index_that_it_took_over_in_an_apply_that_failed() {
+        let mut existing = existing_in("abc");
+        existing.entries.extend(subnets_in(&existing_in("ebc"), "e"));
+        let inputs = [("availability_zone_exclude_names", vec!["a"].into()), ("num_availability_zones", 3_i64.into())];
+        assert_eq!(chosen(&inputs, &existing, &zones("abcde")), ["0 e", "1 b", "2 c"]);
+    }
+
+    #[test]
+    fn an_az_id_that_does_not_exist_is_refused_and_an_unknown_one_is_waited_for() {
+        let wrong = config(&[("availability_zone_ids", vec!["az-x"].into())]);
+        let problems = places(&wrong, &Inventory::default(), &zones("ab"), &mut vec![]).unwrap_err();
+        assert!(problems[0].message.contains("az-x") && problems[0].message.contains("az-a, az-b"));
+        let unknown = config(&[("availability_zone_ids", Value::List(vec![Value::Unknown]))]);
+        assert_eq!(places(&unknown, &Inventory::default(), &zones("ab"), &mut vec![]), Ok(None));
+    }
+}

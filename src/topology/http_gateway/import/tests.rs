@@ -1,0 +1,226 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::super::HttpGateway;
+use super::super::tests::{FOREIGN, ORDERS, config, gateways, objects, problems, scope, value, with};
+use super::*;
+use crate::model::{Entry, Object};
+use crate::plugin::AttributePath;
+use crate::topology::Product;
+
+const GUARD: &str = "arn:aws:lambda:eu-central-1:123456789012:function:guard";
+
+fn invoke_uri(region: &str, function: &str) -> String {
+    format!("arn:aws:apigateway:{region}:lambda:path/2015-03-31/functions/{function}/invocations")
+}
+
+/// Objects as an import finds them.
+pub(in crate::topology::http_gateway) fn found(objects: &[Object]) -> Inventory {
+    let entry = |object: &Object| {
+        let id = format!("id-{}", object.key.slot);
+        let mut entry = Entry { adopted: true, ..Entry::new(object.key.clone(), id, object.spec.clone()) };
+        if matches!(object.spec, Spec::Api(_)) {
+            entry.learned.insert(keys::RESOURCE.into(), "http_gateway/shop".into());
+        }
+        entry
+    };
+    Inventory { entries: objects.iter().map(entry).collect() }
+}
+
+pub(in crate::topology::http_gateway) fn decoded(attributes: &Value) -> GatewayConfig {
+    let mut problems = Vec::new();
+    let filled = with_defaults(&GatewayConfig::attributes(), attributes);
+    GatewayConfig::decode(&filled, &AttributePath::root(), &mut problems).unwrap_or_else(|| panic!("{problems:?}"))
+}
+
+fn import(json: serde_json::Value) -> Value {
+    HttpGateway::imported(&found(&objects(&config(json))), &scope()).expect("it is ours")
+}
+
+/// Any gateway, with more settings than its routes.
+pub(in crate::topology::http_gateway) fn settings() -> impl Strategy<Value = serde_json::Value> {
+    let authorizer = (
+        prop::sample::select(vec![
+            json!({ "authorizer_name": "auth:live" }),
+            json!({ "authorizer_name": GUARD }),
+            json!({ "authorizer_name": "who", "authorizer_uri": invoke_uri("eu-central-1", FOREIGN) }),
+        ]),
+        any::<bool>(),
+        prop::option::of(prop::sample::select(vec![
+            vec![],
+            vec!["$context.path"],
+            vec!["$context.stage", "$context.path"],
+        ])),
+        prop::option::of(0..2_i64),
+        any::<bool>(),
+    )
+        .prop_map(|(function, new, sources, ttl, simple)| {
+            let ttl = ttl.filter(|ttl| *ttl == 0 || sources.as_ref().is_some_and(|it| !it.is_empty()));
+            let more = json!({
+                "authorizer_payload_format_version": if new { "2.0" } else { "1.0" },
+                "identity_sources": sources,
+                "result_ttl_in_seconds": ttl.map(|ttl| ttl * 300),
+                "enable_simple_responses": new && simple,
+            });
+            with(function, more)
+        });
+    let format = prop::sample::select(vec![
+        json!({ "access_log_format_type": "CLF" }),
+        json!({ "access_log_format_type": "JSON" }),
+        json!({ "access_log_format_type": "CUSTOM", "custom_access_log_format": "$context.requestId" }),
+    ]);
+    let text = || prop::option::of(prop::sample::select(vec!["", "a", "b"]));
+    let tags = || prop::sample::select(vec![json!({}), json!({ "team": "a" }), json!({ "team": "b", "level": "" })]);
+    let of_api = (text(), text(), tags(), tags(), prop::option::of(tags()));
+    let gateway = (gateways(), prop::option::of(authorizer), format, prop::option::of(Just(30)), of_api).prop_map(
+        |(mut gateway, authorizer, format, days, (description, version, api_tags, stage_tags, group_tags))| {
+            if let Some(authorizer) = authorizer {
+                gateway["faas_authorizers"]["a0"] = authorizer;
+            }
+            let more = json!({
+                "description": description, "api_version": version, "api_tags": api_tags, "stage_tags": stage_tags,
+            });
+            let gateway = with(gateway, more);
+            if gateway["access_log_logservice_group_name"].is_null() {
+                return gateway;
+            }
+            let logs = json!({
+                "access_log_logservice_group_retention_in_days": days, "access_log_logservice_group_tags": group_tags,
+            });
+            with(with(gateway, logs), format)
+        },
+    );
+    let key = prop::option::of(Just("arn:aws:kms:eu-central-1:123456789012:key/12345678-1234-1234-1234-123456789012"));
+    let to = |arn: &str, role: Option<&str>, distribution: Option<&str>, pattern: &str| {
+        json!({
+            "access_log_logservice_group_subscription_destination_arn": arn,
+            "access_log_logservice_group_subscription_role_arn": role,
+            "access_log_logservice_group_subscription_distribution": distribution,
+            "access_log_logservice_group_subscription_filter_pattern": pattern,
+        })
+    };
+    let (stream, role) =
+        ("arn:aws:kinesis:eu-central-1:123456789012:stream/logs", Some("arn:aws:iam::123456789012:role/r"));
+    let subscription = prop::sample::select(vec![
+        json!({}),
+        to(GUARD, None, None, ""),
+        to(GUARD, None, None, "500"),
+        to(stream, role, None, ""),
+        to(stream, role, Some("Random"), "500"),
+    ]);
+    let domain = prop::sample::select(vec![
+        json!({}),
+        json!({ "domain_name": "shop.example.com" }),
+        json!({ "domain_name": "shop.example.com", "certificate_domain": "*.example.com", "create_dns_entry": true,
+            "hosted_zone_id": "Z0123456789ABCDEFGHIJ" }),
+    ]);
+    (gateway, key, subscription, domain).prop_map(|(gateway, key, subscription, domain)| {
+        if gateway["access_log_logservice_group_name"].is_null() {
+            return with(gateway, domain);
+        }
+        with(with(with(gateway, json!({ "access_log_logservice_group_kms_key_id": key })), subscription), domain)
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_imported_leads_to_the_objects_that_were_found(gateway in settings()) {
+        prop_assert_eq!(problems(gateway.clone()), vec![]);
+        let before = objects(&config(gateway));
+        let imported = HttpGateway::imported(&found(&before), &scope()).expect("it is ours");
+        prop_assert_eq!(HttpGateway::validate(&decoded(&imported)), vec![]);
+        prop_assert_eq!(objects(&decoded(&imported)), before);
+    }
+}
+
+#[test]
+fn an_import_says_what_a_user_would_write() {
+    let gateway = json!({
+        "name": "shop", "description": "ours", "api_version": null, "api_tags": { "team": "web" },
+        "route_config": { "GET /": {
+            "faas_function_arn": ORDERS, "description": null, "payload_format_version": "2.0",
+            "timeout_milliseconds": 30_000, "authorizer_name": "token",
+        } },
+        "faas_authorizers": { "token": {
+            "authorizer_name": "guard:live", "authorizer_uri": null, "authorizer_payload_format_version": "1.0",
+            "identity_sources": ["$context.path"], "result_ttl_in_seconds": null, "enable_simple_responses": false,
+            "authorizer_credentials_arn": null,
+        } },
+        "access_log_logservice_group_name": "/http/shop", "access_log_format_type": "CLF",
+        "access_log_logservice_group_retention_in_days": 30, "access_log_logservice_group_tags": null,
+        "custom_access_log_format": null, "stage_tags": {},
+    });
+    let imported = import(gateway.clone());
+    for (name, expected) in gateway.as_object().unwrap() {
+        assert_eq!(*imported.get(name), value(expected.clone()), "{name}");
+    }
+    assert!(imported.get("cors_configuration").is_null());
+}
+
+#[test]
+fn an_authorizer_is_said_by_name_where_that_leads_to_its_uri_and_by_uri_else() {
+    let words = |entry: serde_json::Value| {
+        let imported = import(json!({ "faas_authorizers": { "token": entry } }));
+        let entry = imported.get("faas_authorizers").get("token").clone();
+        (
+            entry.get("authorizer_name").as_str().unwrap().to_string(),
+            entry.get("authorizer_uri").as_str().map(String::from),
+        )
+    };
+    let near = invoke_uri("eu-central-1", GUARD);
+    assert_eq!(words(json!({ "authorizer_name": "x", "authorizer_uri": near })), ("guard".into(), None));
+    let far = FunctionArn::parse(FOREIGN).unwrap().invoke_uri();
+    assert_eq!(words(json!({ "authorizer_name": "x", "authorizer_uri": far })), (FOREIGN.into(), None));
+    let crossed = invoke_uri("us-east-1", GUARD);
+    let said = words(json!({ "authorizer_name": "x", "authorizer_uri": crossed }));
+    assert_eq!(said, ("guard".into(), Some(crossed)));
+    let none = "arn:aws:apigateway:eu-central-1:sqs:path/x";
+    let said = words(json!({ "authorizer_name": "x", "authorizer_uri": none }));
+    assert_eq!(said, ("token".into(), Some(none.into())));
+}
+
+#[test]
+fn a_route_that_no_entry_expresses_is_left_out() {
+    let before = objects(&config(json!({ "route_config": {
+        "GET /a": { "faas_function_arn": ORDERS }, "GET /b": { "faas_function_arn": ORDERS },
+        "GET /c": { "faas_function_arn": ORDERS }, "GET /d": { "faas_function_arn": ORDERS },
+    } })));
+    let mut inventory = found(&before);
+    for entry in &mut inventory.entries {
+        let Spec::ApiRoute(route) = &mut entry.applied else { continue };
+        match route.route_key.as_str() {
+            "GET /a" => route.integration = None,
+            "GET /b" => route.integration = Some(Ref::Id("theirs".into())),
+            "GET /c" => route.authorizer = Some(Ref::Id("AWS_IAM".into())),
+            _ => {}
+        }
+    }
+    let imported = HttpGateway::imported(&inventory, &scope()).expect("it is ours");
+    let keys: Vec<&String> = imported.get("route_config").as_map().unwrap().keys().collect();
+    assert_eq!(keys, ["GET /d"]);
+}
+
+#[test]
+fn tags_that_default_tags_explain_are_no_input() {
+    let mut scope = scope();
+    scope.default_tags = BTreeMap::from([("cost".into(), "net".into()), ("team".into(), "all".into())]);
+    let tags = json!({ "cost": "net", "team": "web" });
+    let gateway = json!({
+        "api_tags": tags, "stage_tags": tags, "access_log_logservice_group_name": "g",
+        "access_log_logservice_group_tags": tags,
+    });
+    let imported = HttpGateway::imported(&found(&objects(&config(gateway))), &scope).expect("it is ours");
+    for map in ["api_tags", "stage_tags", "access_log_logservice_group_tags"] {
+        assert_eq!(*imported.get(map), value(json!({ "team": "web" })), "{map}");
+    }
+}
+
+#[test]
+fn an_api_without_the_tag_of_this_provider_is_none() {
+    let mut inventory = found(&objects(&config(json!({}))));
+    assert!(HttpGateway::imported(&inventory, &scope()).is_some());
+    inventory.entries[0].learned.insert(keys::RESOURCE.into(), "four_tier_vpc/shop".into());
+    assert_eq!(HttpGateway::imported(&inventory, &scope()), None);
+    inventory.entries[0].learned.clear();
+    assert_eq!(HttpGateway::imported(&inventory, &scope()), None);
+}

@@ -1,0 +1,199 @@
+//! The outputs of a gateway.
+
+use std::collections::BTreeMap;
+
+use super::config::GatewayConfig;
+use crate::model::Scope;
+use crate::model::keys::gateway as keys;
+use crate::model::{Ids, Object, Ref, Spec};
+use crate::plugin::{Attribute, Input, Type, Value};
+
+/// The attributes that [`outputs`] fills.
+pub(super) fn schema() -> Vec<Attribute> {
+    let ids = || Type::Map(Box::new(Type::String));
+    let domain = ["domain_name", "hosted_zone_id"].map(|name| (name.to_string(), Type::String)).into();
+    vec![
+        Attribute::computed("api_id", Type::String, "Id of the API."),
+        Attribute::computed("api_arn", Type::String, "ARN of the API."),
+        Attribute::computed("api_endpoint", Type::String, "URL of the API, `https://<api id>.execute-api...`."),
+        Attribute::computed(
+            "execution_arn",
+            Type::String,
+            "The start of the ARNs by which permissions name the API's requests, `arn:aws:execute-api:<region>:<account>\
+             :<api id>`. Null when the provider may not ask for its account.",
+        ),
+        Attribute::computed(
+            "invoke_url",
+            Type::String,
+            "URL at which the gateway answers: that of the custom domain where there is one.",
+        ),
+        Attribute::computed("default_stage_id", Type::String, "Id of the stage, `$default`."),
+        Attribute::computed("stage_arn", Type::String, "ARN of the stage."),
+        Attribute::computed("integration_ids", ids(), "Ids of integrations, by route key. Equal routes share one."),
+        Attribute::computed("route_ids", ids(), "Ids of routes, by route key."),
+        Attribute::computed("authorizer_ids", ids(), "Ids of authorizers, by name."),
+        Attribute::computed(
+            "access_log_group_arn",
+            Type::String,
+            "ARN of the log group for access logs. Null when access logs are off.",
+        ),
+        Attribute::computed(
+            "certificate_arn",
+            Type::String,
+            "ARN of the custom domain's certificate. Null without a custom domain.",
+        ),
+        Attribute::computed(
+            "domain_target",
+            Type::Object(domain),
+            "What a DNS record for the custom domain points to. Null without a custom domain.",
+        )
+        .fields(&[
+            ("domain_name", "Name of API Gateway's endpoint for the domain, the target of an alias record or a CNAME."),
+            ("hosted_zone_id", "Id of that endpoint's hosted zone, which an alias record needs."),
+        ]),
+        Attribute::computed("dns_record_fqdn", Type::String, "Name of the DNS record. Null without one."),
+    ]
+}
+
+/// The outputs, unknown where they depend on what is not made or not decided yet.
+pub(super) fn outputs(
+    config: &GatewayConfig,
+    objects: Option<&[Object]>,
+    ids: &Ids,
+    scope: Option<&Scope>,
+) -> BTreeMap<String, Value> {
+    let api = keys::api();
+    let stage = ids.id(&keys::stage());
+    let endpoint = ids.learned(&api, "api_endpoint");
+    // ARNs of an API have no account.
+    let api_arn = arn(scope, |scope| {
+        let Scope { partition, region, .. } = scope;
+        text(ids.input(&api).map(|id| format!("arn:{partition}:apigateway:{region}::/apis/{id}")))
+    });
+    let stage_arn = match (api_arn.as_str(), stage.as_str()) {
+        (Some(api_arn), Some(stage)) => format!("{api_arn}/stages/{stage}").into(),
+        _ => Value::Unknown,
+    };
+    let execution_arn = arn(scope, |scope| {
+        let Scope { partition, region, .. } = scope;
+        let Some(account) = &scope.account else { return Value::Null };
+        text(ids.input(&api).map(|id| format!("arn:{partition}:execute-api:{region}:{account}:{id}")))
+    });
+    let integration_ids = by_key(&config.route_config, |key| match objects.and_then(|it| route(it, key)) {
+        Some(Ref::Key(integration)) => ids.id(integration),
+        Some(Ref::Id(id)) => id.as_str().into(),
+        None => Value::Unknown,
+    });
+    let route_ids = by_key(&config.route_config, |key| match objects {
+        Some(_) => ids.id(&keys::route(key)),
+        None => Value::Unknown,
+    });
+    let authorizer_ids = by_key(&config.faas_authorizers, |name| {
+        let slot = keys::authorizer_slot(name);
+        let object = objects.and_then(|objects| objects.iter().find(|object| object.key.slot == slot));
+        object.map_or(Value::Unknown, |object| ids.id(&object.key))
+    });
+    [
+        ("api_id", ids.id(&api)),
+        ("api_arn", api_arn),
+        ("invoke_url", invoke_url(config, &endpoint)),
+        ("api_endpoint", endpoint),
+        ("execution_arn", execution_arn),
+        ("default_stage_id", stage),
+        ("stage_arn", stage_arn),
+        ("integration_ids", integration_ids),
+        ("route_ids", route_ids),
+        ("authorizer_ids", authorizer_ids),
+        ("access_log_group_arn", access_log_group_arn(config, ids, scope)),
+        ("certificate_arn", of_domain(config, || certificate_arn(objects))),
+        ("domain_target", of_domain(config, || domain_target(config, ids))),
+        ("dns_record_fqdn", dns_record_fqdn(config)),
+    ]
+    .map(|(name, value)| (name.to_string(), value))
+    .into()
+}
+
+/// The ARN is known before the group is made, as it consists of what the configuration says. Without the account
+/// it is what AWS tells.
+fn access_log_group_arn(config: &GatewayConfig, ids: &Ids, scope: Option<&Scope>) -> Value {
+    let name = match &config.access_log_logservice_group_name {
+        Input::Unknown => return Value::Unknown,
+        Input::Known(None) => return Value::Null,
+        Input::Known(Some(name)) => name,
+    };
+    arn(scope, |Scope { partition, region, account, .. }| match account {
+        Some(account) => format!("arn:{partition}:logs:{region}:{account}:log-group:{name}").into(),
+        None => ids.learned(&keys::log_group(&Input::Known(name.clone())), "arn"),
+    })
+}
+
+/// The custom domain where there is one.
+fn invoke_url(config: &GatewayConfig, endpoint: &Value) -> Value {
+    match &config.domain_name {
+        Input::Unknown => Value::Unknown,
+        Input::Known(None) => endpoint.clone(),
+        // There is no such name: requests come to those that the wildcard stands for.
+        Input::Known(Some(domain)) if domain.starts_with("*.") => endpoint.clone(),
+        Input::Known(Some(domain)) => format!("https://{domain}").into(),
+    }
+}
+
+/// What depends on the custom domain: null where there is none.
+fn of_domain(config: &GatewayConfig, value: impl FnOnce() -> Value) -> Value {
+    match &config.domain_name {
+        Input::Unknown => Value::Unknown,
+        Input::Known(None) => Value::Null,
+        Input::Known(Some(_)) => value(),
+    }
+}
+
+fn certificate_arn(objects: Option<&[Object]>) -> Value {
+    let certificate = objects.into_iter().flatten().find_map(|object| match &object.spec {
+        Spec::DomainName(domain) => Some(domain.certificate_arn.clone()),
+        _ => None,
+    });
+    certificate.map_or(Value::Unknown, text)
+}
+
+fn domain_target(config: &GatewayConfig, ids: &Ids) -> Value {
+    let key = keys::domain(&config.domain_name.clone().map(Option::unwrap_or_default));
+    match [ids.learned(&key, "target_domain_name"), ids.learned(&key, "target_hosted_zone_id")] {
+        [Value::String(name), Value::String(zone)] => {
+            Value::map([("domain_name", Value::String(name)), ("hosted_zone_id", Value::String(zone))])
+        }
+        _ => Value::Unknown,
+    }
+}
+
+/// The record has the domain's name.
+fn dns_record_fqdn(config: &GatewayConfig) -> Value {
+    match &config.create_dns_entry {
+        Input::Unknown => Value::Unknown,
+        Input::Known(false) => Value::Null,
+        Input::Known(true) => of_domain(config, || config.domain_name.clone().into()),
+    }
+}
+
+fn arn(scope: Option<&Scope>, write: impl FnOnce(&Scope) -> Value) -> Value {
+    scope.map_or(Value::Unknown, write)
+}
+
+fn text(input: Input<String>) -> Value {
+    input.into()
+}
+
+/// A map with the keys of a configured one. They stay known although values are not.
+fn by_key<T>(entries: &Input<BTreeMap<String, T>>, value: impl Fn(&str) -> Value) -> Value {
+    match entries {
+        Input::Unknown => Value::Unknown,
+        Input::Known(entries) => Value::Map(entries.keys().map(|key| (key.clone(), value(key))).collect()),
+    }
+}
+
+/// What answers a route.
+fn route<'a>(objects: &'a [Object], route_key: &str) -> Option<&'a Ref> {
+    objects.iter().find_map(|object| match &object.spec {
+        Spec::ApiRoute(route) if route.route_key == route_key => route.integration.as_ref(),
+        _ => None,
+    })
+}

@@ -1,0 +1,254 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::super::HttpGateway;
+use super::super::import::tests::{decoded, found, settings};
+use super::super::tests::{ORDERS, USERS, complete, config, objects, value};
+use super::*;
+use crate::model::{ApiRoute, Key, Object, Ref};
+use crate::topology::Product;
+
+/// The state and the inventory after this gateway has been applied.
+fn applied(gateway: &serde_json::Value) -> (Value, Inventory) {
+    (complete(gateway.clone()), found(&objects(&config(gateway.clone()))))
+}
+
+/// Looks at `there` where `inventory` was applied: what has the same key looks like that, what has none is gone, what
+/// is new in AWS is recognized.
+fn look_at(inventory: &mut Inventory, there: &[Object]) {
+    // An authorizer that somebody edited keeps its id, and by that its key.
+    let keys: Vec<Key> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();
+    let known_by = |key: &Key| match key.slot.starts_with("authorizer.") {
+        true => keys.iter().find(|it| it.slot == key.slot).unwrap_or(key).clone(),
+        false => key.clone(),
+    };
+    let there: Vec<Object> = there
+        .iter()
+        .map(|object| {
+            let mut spec = object.spec.clone();
+            if let Spec::ApiRoute(ApiRoute { authorizer: Some(Ref::Key(authorizer)), .. }) = &mut spec {
+                *authorizer = known_by(authorizer);
+            }
+            Object::new(known_by(&object.key), spec)
+        })
+        .collect();
+    for entry in &mut inventory.entries {
+        match there.iter().find(|object| object.key == entry.key) {
+            None => entry.gone = true,
+            Some(object) => entry.observed = Some(object.spec.clone()).filter(|spec| *spec != entry.applied),
+        }
+    }
+    let known: Vec<_> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();
+    inventory.entries.extend(found(&there).entries.into_iter().filter(|entry| !known.contains(&entry.key)));
+}
+
+fn damage(inventory: &mut Inventory, slot: &str, damage: impl Fn(&mut Spec)) {
+    let entry = inventory.entries.iter_mut().find(|entry| entry.key.slot.starts_with(slot)).expect("it is there");
+    let mut spec = entry.applied.clone();
+    damage(&mut spec);
+    entry.observed = Some(spec);
+}
+
+fn lose(inventory: &mut Inventory, slot: &str) {
+    inventory.entries.iter_mut().find(|entry| entry.key.slot == slot).expect("it is there").gone = true;
+}
+
+proptest! {
+    #[test]
+    fn what_is_as_applied_stays_as_written(gateway in settings()) {
+        let (mut state, inventory) = applied(&gateway);
+        let before = state.clone();
+        HttpGateway::reflect(&mut state, &inventory);
+        prop_assert_eq!(state, before);
+    }
+
+    /// Routes may be gone, lead elsewhere or be protected otherwise, authorizers and settings be others.
+    #[test]
+    fn a_gateway_that_somebody_made_another_is_described_as_that(before in settings(), after in settings()) {
+        let mut after = after;
+        // What others add is not ours, and where logs go can only be said by another group.
+        let keys: Vec<String> = before["route_config"].as_object().unwrap().keys().cloned().collect();
+        after["route_config"].as_object_mut().unwrap().retain(|key, _| keys.contains(key));
+        for map in ["api_tags", "stage_tags", "access_log_logservice_group_tags"] {
+            after[map] = before[map].clone();
+        }
+        let is_other = |name: &str| ["access_log", "domain", "dns", "zone"].iter().any(|part| name.contains(part));
+        after.as_object_mut().unwrap().retain(|name, _| !is_other(name));
+        for (name, value) in before.as_object().unwrap().iter().filter(|(name, _)| is_other(name)) {
+            after[name] = value.clone();
+        }
+        let there = objects(&config(after.clone()));
+        let (mut state, mut inventory) = applied(&before);
+        look_at(&mut inventory, &there);
+        HttpGateway::reflect(&mut state, &inventory);
+        prop_assert_eq!(objects(&decoded(&state)), there);
+        let once = state.clone();
+        HttpGateway::reflect(&mut state, &inventory);
+        prop_assert_eq!(state, once, "a second look says the same");
+    }
+}
+
+#[test]
+fn a_route_that_is_gone_or_leads_elsewhere_shows_in_its_entry_and_the_others_stay_as_written() {
+    let gateway = json!({ "route_config": {
+        "GET /a": { "faas_function_arn": ORDERS, "description": "" }, "GET /b": { "faas_function_arn": USERS },
+        "GET /c": { "faas_function_arn": ORDERS, "description": "" },
+    } });
+    let (mut state, mut inventory) = applied(&gateway);
+    lose(&mut inventory, "route.GET /a");
+    let orders = inventory.entries.iter().find(|it| it.key.slot.starts_with("integration.orders")).unwrap().key.clone();
+    damage(&mut inventory, "route.GET /b", |spec| {
+        let Spec::ApiRoute(route) = spec else { unreachable!() };
+        route.integration = Some(Ref::Key(orders.clone()));
+    });
+    let mut expected = state.clone();
+    reflect(&mut state, &inventory);
+    let mut routes = expected.get("route_config").as_map().unwrap().clone();
+    routes.remove("GET /a");
+    routes.get_mut("GET /b").unwrap().set("faas_function_arn", ORDERS.into());
+    expected.set("route_config", Value::Map(routes));
+    assert_eq!(state, expected);
+}
+
+#[test]
+fn what_no_entry_expresses_is_left_to_drift() {
+    let gateway = json!({ "route_config": { "GET /a": { "faas_function_arn": ORDERS } },
+        "access_log_logservice_group_name": "g" });
+    let (mut state, mut inventory) = applied(&gateway);
+    let before = state.clone();
+    damage(&mut inventory, "route.", |spec| {
+        let Spec::ApiRoute(route) = spec else { unreachable!() };
+        (route.integration, route.authorizer) = (Some(Ref::Id("theirs".into())), Some(Ref::Id("AWS_IAM".into())));
+    });
+    damage(&mut inventory, "stage", |spec| {
+        let Spec::Stage(stage) = spec else { unreachable!() };
+        stage.access_log = None;
+    });
+    reflect(&mut state, &inventory);
+    assert_eq!(state, before);
+}
+
+#[test]
+fn an_integration_that_somebody_edited_shows_in_every_route_that_it_answers() {
+    let slow = json!({ "faas_function_arn": ORDERS, "timeout_milliseconds": 9000 });
+    let (mut state, mut inventory) = applied(&json!({ "route_config": { "GET /a": slow, "PUT /a": slow } }));
+    damage(&mut inventory, "integration.", |spec| {
+        let Spec::Integration(integration) = spec else { unreachable!() };
+        integration.timeout_in_millis = Input::Known(50);
+    });
+    reflect(&mut state, &inventory);
+    for (key, entry) in state.get("route_config").as_map().unwrap() {
+        assert_eq!(
+            (entry.get("timeout_milliseconds"), entry.get("faas_function_arn")),
+            (&50.into(), &ORDERS.into()),
+            "{key}"
+        );
+    }
+}
+
+#[test]
+fn settings_of_logs_and_tags_show_and_a_tag_of_default_tags_does_not() {
+    let tags = json!({ "team": "web", "level": "live" });
+    let gateway = json!({ "stage_tags": tags, "access_log_logservice_group_tags": tags,
+        "access_log_logservice_group_name": "g", "access_log_logservice_group_retention_in_days": 30 });
+    let (mut state, mut inventory) = applied(&gateway);
+    damage(&mut inventory, "stage", |spec| {
+        let Spec::Stage(stage) = spec else { unreachable!() };
+        stage.access_log.as_mut().unwrap().format = Input::Known("$context.requestId".into());
+        let Input::Known(tags) = &mut stage.tags else { unreachable!() };
+        tags.insert("team".into(), Input::Known("api".into()));
+    });
+    damage(&mut inventory, "log_group", |spec| {
+        let Spec::LogGroup(group) = spec else { unreachable!() };
+        group.retention_in_days = Input::Known(None);
+        let Input::Known(tags) = &mut group.tags else { unreachable!() };
+        tags.remove("level");
+        tags.insert("cost".into(), Input::Known("net".into()));
+    });
+    reflect(&mut state, &inventory);
+    for (name, expected) in [
+        ("stage_tags", json!({ "team": "api", "level": "live" })),
+        ("access_log_logservice_group_tags", json!({ "team": "web" })),
+        ("access_log_logservice_group_retention_in_days", json!(null)),
+        ("access_log_format_type", json!("CUSTOM")),
+        ("custom_access_log_format", json!("$context.requestId")),
+    ] {
+        assert_eq!(*state.get(name), value(expected), "{name}");
+    }
+}
+
+#[test]
+fn a_log_group_that_is_gone_shows_by_its_name() {
+    let (mut state, mut inventory) = applied(&json!({ "access_log_logservice_group_name": "g" }));
+    lose(&mut inventory, "log_group");
+    reflect(&mut state, &inventory);
+    assert!(state.get("access_log_logservice_group_name").is_null());
+}
+
+#[test]
+fn of_a_gateway_that_is_gone_everything_stays_as_written() {
+    let (mut state, mut inventory) = applied(&json!({ "access_log_logservice_group_name": "g" }));
+    let before = state.clone();
+    for entry in &mut inventory.entries {
+        entry.gone = true;
+    }
+    reflect(&mut state, &inventory);
+    assert_eq!(state, before);
+}
+
+#[test]
+fn drift_that_is_ignored_shows_nowhere() {
+    let (mut state, mut inventory) = applied(&json!({ "access_log_logservice_group_name": "g" }));
+    let before = state.clone();
+    lose(&mut inventory, "route.GET /");
+    damage(&mut inventory, "log_group", |spec| {
+        let Spec::LogGroup(group) = spec else { unreachable!() };
+        group.retention_in_days = Input::Known(Some(1));
+    });
+    for entry in &mut inventory.entries {
+        entry.ignored = true;
+    }
+    reflect(&mut state, &inventory);
+    assert_eq!(state, before);
+}
+
+#[test]
+fn a_key_and_a_subscription_show_and_so_does_their_absence() {
+    let stream = "arn:aws:kinesis:eu-central-1:123456789012:stream/logs";
+    let gateway = json!({ "access_log_logservice_group_name": "g",
+        "access_log_logservice_group_subscription_destination_arn": stream,
+        "access_log_logservice_group_subscription_role_arn": "arn:aws:iam::123456789012:role/r" });
+    let (mut state, mut inventory) = applied(&gateway);
+    let key = "arn:aws:kms:eu-central-1:123456789012:key/12345678-1234-1234-1234-123456789012";
+    damage(&mut inventory, "log_group", |spec| {
+        let Spec::LogGroup(group) = spec else { unreachable!() };
+        group.kms_key_arn = Input::Known(Some(key.into()));
+    });
+    damage(&mut inventory, "log_subscription", |spec| {
+        let Spec::LogSubscription(subscription) = spec else { unreachable!() };
+        subscription.filter_pattern = Input::Known("500".into());
+        subscription.distribution = Input::Known(Some("ByLogStream".into()));
+    });
+    let before = state.clone();
+    reflect(&mut state, &inventory);
+    let mut expected = before;
+    expected.set("access_log_logservice_group_kms_key_id", key.into());
+    expected.set("access_log_logservice_group_subscription_filter_pattern", "500".into());
+    assert_eq!(state, expected, "how events are spread is as it was: null is ByLogStream");
+    lose(&mut inventory, "log_subscription");
+    reflect(&mut state, &inventory);
+    assert!(state.get("access_log_logservice_group_subscription_destination_arn").is_null());
+}
+
+#[test]
+fn a_domain_and_a_record_that_are_gone_show() {
+    let gateway = json!({ "domain_name": "shop.example.com", "create_dns_entry": true,
+        "hosted_zone_id": "Z0123456789ABCDEFGHIJ" });
+    let (mut state, mut inventory) = applied(&gateway);
+    lose(&mut inventory, "dns_record");
+    reflect(&mut state, &inventory);
+    assert_eq!((state.get("create_dns_entry"), state.get("domain_name")), (&false.into(), &"shop.example.com".into()));
+    lose(&mut inventory, "domain");
+    reflect(&mut state, &inventory);
+    assert!(state.get("domain_name").is_null());
+}

@@ -1,0 +1,562 @@
+//! The gateway as a whole: rules, waves, unknowns, and what holds for every configuration.
+
+mod domains;
+mod logs;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use expect_test::expect_file;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{GatewayConfig, HttpGateway};
+use crate::model::keys::gateway as keys;
+use crate::model::waves::waves;
+use crate::model::{Cors, Entry, Ids, Inventory, Key, Made, Object, Spec};
+use crate::model::{Facts, Scope};
+use crate::plugin::schema::{self, with_defaults};
+use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
+pub(super) use crate::topology::rules::{UNKNOWN, value, with};
+use crate::topology::{Blueprint, Context, Product};
+
+pub(super) const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
+pub(super) const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";
+pub(super) const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
+
+#[test]
+fn every_input_of_the_specification_is_there() {
+    let names: BTreeSet<String> = GatewayConfig::attributes().into_iter().map(|attribute| attribute.name).collect();
+    for name in [
+        "name",
+        "route_config",
+        "access_log_logservice_group_kms_key_id",
+        "access_log_logservice_group_name",
+        "access_log_logservice_group_retention_in_days",
+        "access_log_logservice_group_subscription_destination_arn",
+        "access_log_logservice_group_subscription_distribution",
+        "access_log_logservice_group_subscription_filter_pattern",
+        "access_log_logservice_group_subscription_role_arn",
+        "access_log_logservice_group_tags",
+        "access_log_format_type",
+        "api_tags",
+        "api_version",
+        "certificate_domain",
+        "cors_configuration",
+        "create_dns_entry",
+        "custom_access_log_format",
+        "description",
+        "domain_name",
+        "hosted_zone_id",
+        "faas_authorizers",
+        "stage_tags",
+    ] {
+        assert!(names.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_gateway_is_made_in_these_waves() {
+    let objects = objects(&three_routes());
+    expect_file!["../../../tests/golden/http_gateway/three_routes.txt"].assert_eq(&waves(&objects));
+}
+
+#[test]
+fn a_gateway_of_one_route_is_made_in_these_waves() {
+    let objects = objects(&config(json!({})));
+    expect_file!["../../../tests/golden/http_gateway/one_route.txt"].assert_eq(&waves(&objects));
+}
+
+#[test]
+fn a_changed_timeout_leaves_the_integration_and_makes_another() {
+    let before = objects(&config(json!({})));
+    let after = objects(&config(json!({
+        "route_config": { "GET /": { "faas_function_arn": ORDERS, "timeout_milliseconds": 100 } }
+    })));
+    assert_ne!(of_kind(&before, "integration"), of_kind(&after, "integration"));
+    assert_eq!(of_kind(&before, "route"), of_kind(&after, "route"));
+    assert_eq!(of_kind(&before, "Lambda permission"), of_kind(&after, "Lambda permission"));
+}
+
+#[test]
+fn a_renamed_path_variable_is_a_route_that_leaves_before_the_other_arrives() {
+    let route = json!({ "faas_function_arn": ORDERS });
+    let routes = |name: &str| {
+        let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));
+        config(json!({ "route_config": { one: route, below: route, "GET /orders": route } }))
+    };
+    let entry = |object: Object| Entry::new(object.key.clone(), format!("id-{}", object.key), object.spec);
+    let existing = Inventory { entries: objects(&routes("id")).into_iter().map(entry).collect() };
+    let plan = crate::reconcile::plan(&existing, &objects(&routes("order"))).unwrap();
+    let slots = |positions: &BTreeSet<usize>| -> Vec<&str> {
+        positions.iter().map(|position| plan.ops[*position].action.key().slot.as_str()).collect()
+    };
+    let order: Vec<(&str, Vec<&str>)> =
+        plan.ops.iter().map(|op| (op.action.key().slot.as_str(), slots(&op.waits))).collect();
+    let old = vec!["route.POST /orders/{id}/items", "route.GET /orders/{id}"];
+    let expected = [
+        ("route.GET /orders/{order}", old.clone()),
+        ("route.POST /orders/{order}/items", old),
+        ("route.POST /orders/{id}/items", vec![]),
+        ("route.GET /orders/{id}", vec![]),
+    ];
+    assert_eq!(order, expected);
+}
+
+#[test]
+fn a_changed_ttl_keeps_the_authorizer_and_a_changed_source_exchanges_it_with_its_permission() {
+    let with_authorizer = |ttl: i64, source: &str| {
+        objects(&config(json!({ "faas_authorizers": { "a": {
+            "authorizer_name": "auth", "identity_sources": [source], "result_ttl_in_seconds": ttl,
+        } } })))
+    };
+    let before = with_authorizer(60, "$context.path");
+    let other_ttl = with_authorizer(61, "$context.path");
+    let other_source = with_authorizer(60, "$context.stage");
+    assert_eq!(of_kind(&before, "authorizer"), of_kind(&other_ttl, "authorizer"));
+    assert_ne!(of_kind(&before, "authorizer"), of_kind(&other_source, "authorizer"));
+    let permission = |objects: &[Object]| key_at(objects, "authorizer_permission.a");
+    assert_eq!(permission(&before), permission(&other_ttl));
+    assert_ne!(permission(&before), permission(&other_source));
+}
+
+#[test]
+fn an_authorizer_keeps_answers_only_where_it_has_identity_sources() {
+    let ttl = |entry: serde_json::Value| {
+        let objects = objects(&config(json!({ "faas_authorizers": { "a": entry } })));
+        objects.into_iter().find_map(|object| match object.spec {
+            Spec::Authorizer(authorizer) => Some(authorizer.result_ttl_in_seconds),
+            _ => None,
+        })
+    };
+    assert_eq!(ttl(json!({ "authorizer_name": "auth" })), Some(Input::Known(0)));
+    let sources = json!({ "authorizer_name": "auth", "identity_sources": ["$context.path"] });
+    assert_eq!(ttl(sources), Some(Input::Known(300)));
+}
+
+#[test]
+fn a_route_waits_for_the_permission_of_its_authorizer() {
+    let objects = objects(&three_routes());
+    let after = |slot: &str| objects.iter().find(|object| object.key.slot == slot).map(|object| object.after.clone());
+    assert_eq!(after("route.GET /orders"), Some(vec![key_at(&objects, "authorizer_permission.token").unwrap()]));
+    assert_eq!(after("route.GET /orders/{id}"), Some(vec![]));
+}
+
+#[test]
+fn an_authorizer_named_without_its_account_needs_the_account_to_be_known() {
+    let config = config(json!({ "faas_authorizers": { "a": { "authorizer_name": "auth" } } }));
+    let scope = Scope { account: None, ..scope() };
+    let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope, &Facts::default()));
+    let places: Vec<String> = blueprint.unwrap_err().iter().map(|problem| problem.path.to_string()).collect();
+    assert_eq!(places, [r#"faas_authorizers["a"].authorizer_name"#]);
+}
+
+#[test]
+fn a_function_of_another_partition_is_refused() {
+    let config = config(json!({ "route_config": { "GET /": {
+        "faas_function_arn": "arn:aws-cn:lambda:cn-north-1:123456789012:function:orders",
+    } } }));
+    let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
+    assert_eq!(blueprint.unwrap_err().len(), 1);
+}
+
+#[test]
+fn an_authorizer_with_a_role_needs_no_permission() {
+    let objects = objects(&config(json!({ "faas_authorizers": { "a": {
+        "authorizer_name": "auth", "authorizer_credentials_arn": "arn:aws:iam::123456789012:role/r",
+    } } })));
+    assert_eq!(of_kind(&objects, "Lambda permission").len(), 1, "the one of the route");
+}
+
+#[test]
+fn a_function_of_another_account_is_not_touched_and_its_owner_is_told_what_to_run() {
+    let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": FOREIGN } } }));
+    let mut existing = Inventory::default();
+    let api = objects(&config).remove(0);
+    existing.entries.push(Entry::new(api.key, "a1b2c3", api.spec));
+    let (objects, warnings) = decided(&config, &existing, &scope());
+    assert_eq!(of_kind(&objects, "Lambda permission"), vec![]);
+    let command = "aws lambda add-permission --region us-east-1 --function-name \
+                   arn:aws:lambda:us-east-1:210987654321:function:theirs --qualifier live --statement-id \
+                   http-gateway-a1b2c3 --action lambda:InvokeFunction --principal apigateway.amazonaws.com \
+                   --source-arn 'arn:aws:execute-api:eu-central-1:123456789012:a1b2c3/*/*'";
+    assert!(warnings[0].hint.ends_with(command), "{}", warnings[0].hint);
+}
+
+#[test]
+fn without_the_account_every_function_is_taken_for_ours() {
+    let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": FOREIGN } } }));
+    let (objects, warnings) = decided(&config, &Inventory::default(), &Scope { account: None, ..scope() });
+    assert_eq!(of_kind(&objects, "Lambda permission").len(), 1);
+    assert_eq!(warnings, vec![]);
+}
+
+#[test]
+fn cors_with_an_authorized_route_for_preflights_is_warned_of() {
+    let warnings = |key: &str| {
+        let config = config(json!({
+            "faas_authorizers": { "a": { "authorizer_name": "auth" } },
+            "cors_configuration": { "allow_origins": ["*"] },
+            "route_config": { key: { "faas_function_arn": ORDERS, "authorizer_name": "a" } },
+        }));
+        decided(&config, &Inventory::default(), &scope()).1.len()
+    };
+    assert_eq!(["ANY /x", "$default", "OPTIONS /x", "GET /x"].map(warnings), [1, 1, 1, 0]);
+
+    // What the warning advises is enough: API Gateway prefers a route that names the method, and $default last.
+    let beside = |guarded: &str, open: &str| {
+        let config = config(json!({
+            "faas_authorizers": { "a": { "authorizer_name": "auth" } },
+            "cors_configuration": { "allow_origins": ["*"] },
+            "route_config": {
+                guarded: { "faas_function_arn": ORDERS, "authorizer_name": "a" },
+                open: { "faas_function_arn": ORDERS },
+            },
+        }));
+        decided(&config, &Inventory::default(), &scope()).1.len()
+    };
+    for (guarded, open, expected) in [
+        ("ANY /x", "OPTIONS /x", 0),
+        ("ANY /x/{id}", "OPTIONS /x/{id}", 0),
+        ("ANY /x", "OPTIONS /y", 1),
+        ("ANY /x", "OPTIONS /{proxy+}", 1),
+        ("ANY /x", "GET /x", 1),
+        ("$default", "OPTIONS /{proxy+}", 0),
+        ("$default", "ANY /{rest+}", 0),
+        ("$default", "OPTIONS /x/{proxy+}", 1),
+        ("OPTIONS /x", "ANY /x", 1),
+    ] {
+        assert_eq!(beside(guarded, open), expected, "{guarded} beside {open}");
+    }
+}
+
+#[test]
+fn own_tags_win_over_defaults_and_ignored_keys_are_not_set() {
+    let mut scope = scope();
+    scope.default_tags = BTreeMap::from([("team".into(), "a".into()), ("theirs".into(), "x".into())]);
+    scope.ignore_tags.keys = vec!["theirs".into()];
+    let (objects, _) = decided(&config(json!({ "api_tags": { "team": "b" } })), &Inventory::default(), &scope);
+    let expected = BTreeMap::from([("team".to_string(), Input::Known("b".to_string()))]);
+    assert_eq!(objects[0].spec.tags(), Some(&Input::Known(expected)));
+}
+
+#[test]
+fn a_function_made_in_the_same_run_leaves_the_objects_undecided_and_the_known_outputs_known() {
+    let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": UNKNOWN } } }));
+    let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
+    assert_eq!(blueprint, Ok(Blueprint::Undecided));
+    let mut ids = Ids::default();
+    ids.insert(keys::api(), Made { id: "a1".into(), learned: BTreeMap::new() });
+    let outputs = HttpGateway::outputs(&config, None, &ids, Some(&scope()));
+    assert_eq!(outputs["api_id"], Value::from("a1"));
+    assert_eq!(outputs["route_ids"], Value::map([("GET /", Value::Unknown)]));
+    assert_eq!(outputs["integration_ids"], Value::map([("GET /", Value::Unknown)]));
+}
+
+#[test]
+fn arns_have_the_forms_that_aws_gives_them() {
+    let config = three_routes();
+    let objects = objects(&config);
+    let outputs = HttpGateway::outputs(&config, Some(&objects), &all_made(&objects), Some(&scope()));
+    let text = |name: &str| outputs[name].as_str().unwrap_or_default().to_string();
+    assert_eq!(text("api_arn"), "arn:aws:apigateway:eu-central-1::/apis/id-api");
+    assert_eq!(text("stage_arn"), "arn:aws:apigateway:eu-central-1::/apis/id-api/stages/id-stage");
+    assert_eq!(text("execution_arn"), "arn:aws:execute-api:eu-central-1:123456789012:id-api");
+    assert_eq!(text("access_log_group_arn"), "arn:aws:logs:eu-central-1:123456789012:log-group:/http/shop");
+    assert_eq!(text("invoke_url"), "https://id-api.example");
+}
+
+#[test]
+fn what_someone_changed_on_the_api_shows_in_its_attributes_and_the_rest_stays_as_written() {
+    let config =
+        config(json!({ "description": "ours", "cors_configuration": { "allow_origins": ["*"], "allow_headers": [] } }));
+    let api = objects(&config).remove(0);
+    let mut entry = Entry::new(api.key, "a1", api.spec.clone());
+    let Spec::Api(mut found) = api.spec else { panic!("the first object is the API") };
+    found.description = Input::Known(Some("theirs".into()));
+    found.cors = Input::Known(Some(Cors { allow_origins: vec!["*".into()], max_age: Some(5), ..Cors::default() }));
+    entry.observed = Some(Spec::Api(found));
+    let mut state = value(json!({
+        "name": "shop", "description": "ours", "api_version": null,
+        "cors_configuration": { "allow_credentials": null, "allow_headers": [], "allow_methods": null,
+            "allow_origins": ["*"], "expose_headers": null, "max_age": null },
+    }));
+    HttpGateway::reflect(&mut state, &Inventory { entries: vec![entry] });
+    let expected = value(json!({
+        "name": "shop", "description": "theirs", "api_version": null,
+        "cors_configuration": { "allow_credentials": null, "allow_headers": [], "allow_methods": null,
+            "allow_origins": ["*"], "expose_headers": null, "max_age": 5 },
+    }));
+    assert_eq!(state, expected);
+}
+
+proptest! {
+    #[test]
+    fn every_blueprint_holds_together(config in gateways()) {
+        let config = self::config(config);
+        let objects = objects(&config);
+        let text = waves(&objects);
+        prop_assert!(!text.contains("never"), "{}", text);
+        let slots: BTreeSet<&str> = objects.iter().map(|object| object.key.slot.as_str()).collect();
+        prop_assert_eq!(slots.len(), objects.len(), "slots are unique");
+        let mut before: Vec<&Key> = Vec::new();
+        for object in &objects {
+            for need in object.spec.needs() {
+                prop_assert!(before.contains(&&need.key), "{} stands after what it needs", object.key);
+            }
+            before.push(&object.key);
+        }
+        let routes: Vec<_> = config.route_config.known().into_iter().flatten().filter_map(|(_, it)| it.known()).collect();
+        let tuples: BTreeSet<_> = routes.iter().map(|it| {
+            let description = it.description.clone().map(Option::unwrap_or_default);
+            (&it.faas_function_arn, &it.payload_format_version, &it.timeout_milliseconds, description)
+        }).collect();
+        prop_assert_eq!(of_kind(&objects, "integration").len(), tuples.len());
+        let ours: BTreeSet<_> =
+            routes.iter().filter_map(|it| it.faas_function_arn.known()).filter(|it| it.contains(":123456789012:")).collect();
+        let statements = objects.iter().filter(|it| it.key.slot.starts_with("permission.")).count();
+        prop_assert_eq!(statements, ours.len());
+    }
+
+    #[test]
+    fn outputs_have_their_declared_types_whatever_is_known(
+        config in gateways(), made in any::<bool>(), decided in any::<bool>(), configured in any::<bool>()
+    ) {
+        let config = self::config(config);
+        let objects = objects(&config);
+        let ids = if made { all_made(&objects) } else { Ids::default() };
+        let scope = configured.then(scope);
+        let outputs = HttpGateway::outputs(&config, decided.then_some(&objects), &ids, scope.as_ref());
+        let schema = HttpGateway::outputs_schema();
+        let declared: BTreeSet<&str> = schema.iter().map(|attribute| attribute.name.as_str()).collect();
+        prop_assert_eq!(outputs.keys().map(String::as_str).collect::<BTreeSet<_>>(), declared);
+        for Attribute { name, kind, .. } in &schema {
+            prop_assert!(conforms(&outputs[name], &kind.value_type()), "{} is {}", name, outputs[name]);
+            if made && decided && configured {
+                prop_assert!(outputs[name].is_wholly_known(), "{} is {}", name, outputs[name]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_at_plan_never_fails_it(path in prop::sample::select(unknowable()), config in gateways()) {
+        let mut config = config;
+        make_unknown(&mut config, path);
+        prop_assert_eq!(problems(config.clone()), vec![]);
+        let config = self::config(config);
+        let blueprint =
+            HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
+        let objects = match blueprint {
+            Ok(Blueprint::Decided { objects, .. }) => Some(objects),
+            Ok(Blueprint::Undecided) => None,
+            Err(problems) => return Err(TestCaseError::fail(format!("{problems:?}"))),
+        };
+        let outputs = HttpGateway::outputs(&config, objects.as_deref(), &Ids::default(), Some(&scope()));
+        for Attribute { name, kind, .. } in HttpGateway::outputs_schema() {
+            prop_assert!(conforms(&outputs[&name], &kind.value_type()), "{} is {}", name, outputs[&name]);
+        }
+    }
+}
+
+/// Configurations that keep every rule.
+pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
+    let function = prop::sample::select(vec![
+        ORDERS.to_string(),
+        USERS.to_string(),
+        format!("{ORDERS}:live"),
+        FOREIGN.to_string(),
+    ]);
+    let entry = (function, 0..3_i64, any::<bool>(), prop::option::of("[ab]{0,1}"), prop::option::of(0..2_usize))
+        .prop_map(|(arn, timeout, new, description, authorizer)| {
+            json!({
+                "faas_function_arn": arn,
+                "timeout_milliseconds": 1000 + timeout,
+                "payload_format_version": if new { "2.0" } else { "1.0" },
+                "description": description,
+                "authorizer_name": authorizer.map(|it| format!("a{it}")),
+            })
+        });
+    let key = prop::sample::select(vec!["$default", "GET /", "ANY /x", "PUT /x/{id}", "GET /x/{id}/y", "GET /z/{p+}"]);
+    let authorizer = (prop::sample::select(vec!["auth", "auth:live", FOREIGN, ORDERS]), any::<bool>(), any::<bool>())
+        .prop_map(|(function, role, sources)| {
+            json!({
+                "authorizer_name": function,
+                "authorizer_credentials_arn": role.then_some("arn:aws:iam::123456789012:role/r"),
+                "identity_sources": sources.then(|| vec!["$request.header.Authorization"]),
+            })
+        });
+    (
+        prop::collection::btree_map(key, entry, 1..6),
+        prop::collection::vec(authorizer, 2),
+        prop::option::of(logs::some_logs()),
+        any::<bool>(),
+        domains::some_domain(),
+    )
+        .prop_map(|(routes, authorizers, logs, cors, domain)| {
+            let authorizers = authorizers.into_iter().enumerate().map(|(index, it)| (format!("a{index}"), it));
+            let gateway = json!({
+                "route_config": routes,
+                "faas_authorizers": serde_json::Value::Object(authorizers.collect()),
+                "cors_configuration": cors.then(|| json!({ "allow_origins": ["*"], "max_age": 1 })),
+            });
+            let gateway = with(gateway, domain);
+            logs.map_or(gateway.clone(), |logs| with(gateway, logs::logging(logs)))
+        })
+}
+
+/// The places that [`make_unknown`] is tried on.
+fn unknowable() -> Vec<&'static str> {
+    vec![
+        "name",
+        "description",
+        "api_version",
+        "api_tags",
+        "stage_tags",
+        "route_config",
+        "faas_authorizers",
+        "cors_configuration",
+        "access_log_logservice_group_name",
+        "access_log_format_type",
+        "custom_access_log_format",
+        "access_log_logservice_group_tags",
+        "access_log_logservice_group_retention_in_days",
+        "access_log_logservice_group_kms_key_id",
+        "access_log_logservice_group_subscription_destination_arn",
+        "access_log_logservice_group_subscription_filter_pattern",
+        "access_log_logservice_group_subscription_role_arn",
+        "access_log_logservice_group_subscription_distribution",
+        "domain_name",
+        "certificate_domain",
+        "create_dns_entry",
+        "hosted_zone_id",
+        "timeouts",
+        "route_config.*",
+        "route_config.*.faas_function_arn",
+        "route_config.*.description",
+        "route_config.*.payload_format_version",
+        "route_config.*.timeout_milliseconds",
+        "route_config.*.authorizer_name",
+        "faas_authorizers.*",
+        "faas_authorizers.*.authorizer_name",
+        "faas_authorizers.*.authorizer_uri",
+        "faas_authorizers.*.identity_sources",
+        "faas_authorizers.*.authorizer_credentials_arn",
+        "faas_authorizers.*.authorizer_payload_format_version",
+        "faas_authorizers.*.enable_simple_responses",
+        "faas_authorizers.*.result_ttl_in_seconds",
+        "cors_configuration.allow_origins",
+        "cors_configuration.max_age",
+    ]
+}
+
+fn make_unknown(config: &mut serde_json::Value, path: &str) {
+    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
+    let Some(entries) = config.as_object_mut() else { return };
+    let keys: Vec<String> = if step == "*" { entries.keys().cloned().collect() } else { vec![step.to_string()] };
+    for key in keys {
+        match rest {
+            None => {
+                entries.insert(key, json!(UNKNOWN));
+            }
+            Some(rest) => {
+                if let Some(entry) = entries.get_mut(&key) {
+                    make_unknown(entry, rest);
+                }
+            }
+        }
+    }
+}
+
+fn three_routes() -> GatewayConfig {
+    config(json!({
+        "route_config": {
+            "GET /orders": { "faas_function_arn": ORDERS, "authorizer_name": "token" },
+            "GET /orders/{id}": { "faas_function_arn": ORDERS },
+            "ANY /users/{proxy+}": { "faas_function_arn": USERS, "payload_format_version": "2.0" },
+        },
+        "faas_authorizers": { "token": { "authorizer_name": "check-token" } },
+        "access_log_logservice_group_name": "/http/shop",
+    }))
+}
+
+/// A configuration with a name and one route, unless the test says otherwise.
+pub(super) fn complete(config: serde_json::Value) -> Value {
+    let basis = json!({ "name": "shop", "route_config": { "GET /": { "faas_function_arn": ORDERS } } });
+    with_defaults(&GatewayConfig::attributes(), &value(with(basis, config)))
+}
+
+pub(super) fn config(config: serde_json::Value) -> GatewayConfig {
+    let mut problems = Vec::new();
+    let decoded = GatewayConfig::decode(&complete(config), &AttributePath::root(), &mut problems);
+    decoded.unwrap_or_else(|| panic!("{problems:?}"))
+}
+
+/// What validation says, the rules of single attributes among it.
+pub(super) fn problems(config: serde_json::Value) -> Vec<Problem> {
+    let mut problems = schema::check(&GatewayConfig::attributes(), &complete(config.clone()), &AttributePath::root());
+    problems.extend(HttpGateway::validate(&self::config(config)));
+    problems
+}
+
+pub(super) fn scope() -> Scope {
+    Scope {
+        partition: "aws".into(),
+        region: "eu-central-1".into(),
+        account: Some("123456789012".into()),
+        ..Scope::default()
+    }
+}
+
+pub(super) fn context<'a>(
+    config: &'a GatewayConfig,
+    existing: &'a Inventory,
+    scope: &'a Scope,
+    facts: &'a Facts,
+) -> Context<'a, GatewayConfig> {
+    Context { config, prior: None, existing, scope, facts }
+}
+
+fn decided(config: &GatewayConfig, existing: &Inventory, scope: &Scope) -> (Vec<Object>, Vec<Problem>) {
+    match HttpGateway::blueprint(&context(config, existing, scope, &domains::facts())) {
+        Ok(Blueprint::Decided { objects, warnings, .. }) => (objects, warnings),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(super) fn objects(config: &GatewayConfig) -> Vec<Object> {
+    decided(config, &Inventory::default(), &scope()).0
+}
+
+fn of_kind(objects: &[Object], kind: &str) -> Vec<Key> {
+    objects.iter().filter(|object| object.spec.kind() == kind).map(|object| object.key.clone()).collect()
+}
+
+fn key_at(objects: &[Object], slot: &str) -> Option<Key> {
+    objects.iter().map(|object| object.key.clone()).find(|key| key.slot == slot)
+}
+
+fn all_made(objects: &[Object]) -> Ids {
+    let mut ids = Ids::default();
+    for object in objects {
+        let id = format!("id-{}", object.key.slot);
+        let learned = BTreeMap::from([
+            ("api_endpoint".to_string(), format!("https://{id}.example")),
+            ("target_domain_name".to_string(), format!("d-{id}.example")),
+            ("target_hosted_zone_id".to_string(), "Z1".to_string()),
+        ]);
+        ids.insert(object.key.clone(), Made { id, learned });
+    }
+    ids
+}
+
+fn conforms(value: &Value, kind: &Type) -> bool {
+    match (value, kind) {
+        (Value::Unknown | Value::Null, _) => true,
+        (Value::Bool(_), Type::Bool) | (Value::Number(_), Type::Number) | (Value::String(_), Type::String) => true,
+        (Value::List(items), Type::List(kind) | Type::Set(kind)) => items.iter().all(|item| conforms(item, kind)),
+        (Value::Map(entries), Type::Map(kind)) => entries.values().all(|entry| conforms(entry, kind)),
+        (Value::Map(entries), Type::Object(kinds)) => {
+            entries.keys().eq(kinds.keys()) && kinds.iter().all(|(name, kind)| conforms(&entries[name], kind))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,432 @@
+//! Every rule, with an example that breaks it and one that keeps it.
+
+mod authorizers;
+mod logs;
+mod routes;
+
+use serde_json::{Value as Json, json};
+
+use super::super::tests::{FOREIGN, ORDERS, problems};
+use super::*;
+use crate::plugin::Nested;
+use crate::topology::rules::{Rule, UNKNOWN, assert_told, with};
+
+/// The ARN of a role.
+const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
+
+fn api() -> Vec<Rule> {
+    vec![
+        ("a gateway has a name", json!({"name": ""}), &["name"], &["0 characters"], json!({"name": "x"})),
+        (
+            "a name has at most 128 characters",
+            json!({"name": "x".repeat(129)}),
+            &["name"],
+            &["129", "128"],
+            json!({"name": "x".repeat(128)}),
+        ),
+        (
+            "a name fits a tag",
+            json!({"name": "shop & co"}),
+            &["name"],
+            &["shop & co", "a tag carries it"],
+            json!({"name": "shop + co"}),
+        ),
+        (
+            "a description has at most 1024 characters",
+            json!({"description": "x".repeat(1025)}),
+            &["description"],
+            &["1025", "1024"],
+            json!({"description": "x".repeat(1024)}),
+        ),
+        (
+            "a version has at most 64 characters",
+            json!({"api_version": "1".repeat(65)}),
+            &["api_version"],
+            &["65", "64"],
+            json!({"api_version": "1".repeat(64)}),
+        ),
+        (
+            "a timeout of an operation is a duration",
+            json!({"timeouts": {"create": "10"}}),
+            &["timeouts.create"],
+            &["\"10\""],
+            json!({"timeouts": {"create": "10m"}}),
+        ),
+    ]
+}
+
+fn tags() -> Vec<Rule> {
+    let tag = |key: &str, value: &str| json!({"api_tags": {key: value}});
+    let many = |count: usize| -> Json { (0..count).map(|it| (format!("k{it}"), Json::from("v"))).collect() };
+    let group = |tags: Json| json!({"access_log_logservice_group_name": "g", "access_log_logservice_group_tags": tags});
+    vec![
+        ("AWS allows 50 tags on an API", json!({"api_tags": many(49)}), &["api_tags"], &["49", "50"], {
+            json!({"api_tags": many(48)})
+        }),
+        ("AWS allows 50 tags on a stage", json!({"stage_tags": many(50)}), &["stage_tags"], &["50", "Leave 2 out"], {
+            json!({"stage_tags": many(48)})
+        }),
+        (
+            "AWS allows 50 tags on a log group",
+            group(many(49)),
+            &["access_log_logservice_group_tags"],
+            &["49", "50"],
+            group(many(48)),
+        ),
+        ("AWS's tags are AWS's", tag("AWS:x", "y"), &["api_tags[\"AWS:x\"]"], &["AWS"], tag("x:aws", "y")),
+        (
+            "the provider's tags are its own",
+            json!({"stage_tags": {"fgw:x": "y"}}),
+            &["stage_tags[\"fgw:x\"]"],
+            &["fgw:", "this provider"],
+            json!({"stage_tags": {"fgw": "y"}}),
+        ),
+        ("a tag has a key", tag("", "y"), &["api_tags[\"\"]"], &["0 characters"], tag("x", "")),
+        (
+            "a tag's key has at most 128 characters",
+            json!({"api_tags": {"x".repeat(128): "y", "z".repeat(129): "y"}}),
+            &[concat!(
+                "api_tags[\"",
+                "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz",
+                "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz\"]"
+            )],
+            &["129", "128"],
+            json!({"api_tags": {"x".repeat(128): "y"}}),
+        ),
+        (
+            "a tag's key has characters that AWS takes",
+            tag("a&b", "y"),
+            &["api_tags[\"a&b\"]"],
+            &["a&b", "letters, digits"],
+            tag("a b_.:/=+-@ä", "y"),
+        ),
+        (
+            "a tag's value has at most 256 characters",
+            group(json!({"k": "v".repeat(257)})),
+            &["access_log_logservice_group_tags[\"k\"]"],
+            &["257", "256"],
+            group(json!({"k": "v".repeat(256)})),
+        ),
+        (
+            "a tag's value has characters that AWS takes",
+            tag("k", "50%"),
+            &["api_tags[\"k\"]"],
+            &["50%", "letters, digits"],
+            tag("k", "50"),
+        ),
+    ]
+}
+
+fn cors() -> Vec<Rule> {
+    let cors = |it: Json| json!({"cors_configuration": it});
+    let origins = |list: &[&str]| cors(json!({"allow_origins": list}));
+    vec![
+        (
+            "CORS sets something",
+            cors(json!({})),
+            &["cors_configuration"],
+            &["sets nothing"],
+            cors(json!({"max_age": 0})),
+        ),
+        (
+            "an empty list sets nothing",
+            cors(json!({"allow_origins": [], "allow_methods": []})),
+            &["cors_configuration"],
+            &["sets nothing"],
+            cors(json!({"allow_credentials": false, "allow_origins": []})),
+        ),
+        (
+            "CORS knows seven methods and all",
+            cors(json!({"allow_methods": ["GET", "get", "ANY"]})),
+            &["cors_configuration.allow_methods[1]", "cors_configuration.allow_methods[2]"],
+            &["\"get\"", "\"ANY\"", "OPTIONS, *"],
+            cors(json!({"allow_methods": ["GET", "*"]})),
+        ),
+        (
+            "a method is allowed once",
+            cors(json!({"allow_methods": ["GET", "PUT", "GET"]})),
+            &["cors_configuration.allow_methods[2]"],
+            &["\"GET\"", "twice"],
+            cors(json!({"allow_methods": ["GET", "PUT"]})),
+        ),
+        (
+            "an origin has a scheme",
+            origins(&["https://example.com", "example.com"]),
+            &["cors_configuration.allow_origins[1]"],
+            &["example.com", "no scheme"],
+            origins(&["https://example.com", "http://localhost:3000"]),
+        ),
+        (
+            "an origin's scheme has a scheme's characters",
+            origins(&["my app://example.com"]),
+            &["cors_configuration.allow_origins[0]"],
+            &["my app://example.com", "scheme"],
+            origins(&["my-app://example.com"]),
+        ),
+        (
+            "an origin has a host",
+            origins(&["https://"]),
+            &["cors_configuration.allow_origins[0]"],
+            &["\"https://\"", "no host"],
+            origins(&["https://*"]),
+        ),
+        (
+            "an origin has no path",
+            origins(&["https://example.com/"]),
+            &["cors_configuration.allow_origins[0]"],
+            &["https://example.com/", "path"],
+            origins(&["https://example.com:8443"]),
+        ),
+        (
+            "an origin's host has a host's characters",
+            origins(&["https://example.com, https://example.org"]),
+            &["cors_configuration.allow_origins[0]"],
+            &["example.org"],
+            origins(&["https://example.com", "https://example.org"]),
+        ),
+        (
+            "an origin has no wildcard in its host",
+            origins(&["https://*.example.com"]),
+            &["cors_configuration.allow_origins[0]"],
+            &["https://*.example.com", "wildcard"],
+            origins(&["https://*", "http://*"]),
+        ),
+        (
+            "an origin is allowed once",
+            origins(&["*", "*"]),
+            &["cors_configuration.allow_origins[1]"],
+            &["\"*\"", "twice"],
+            origins(&["*"]),
+        ),
+        (
+            "credentials are not for all origins",
+            cors(json!({"allow_origins": ["*"], "allow_credentials": true})),
+            &["cors_configuration.allow_origins[0]"],
+            &["allow_credentials", "\"*\""],
+            cors(json!({"allow_origins": ["https://*"], "allow_credentials": true})),
+        ),
+        (
+            "a header that is allowed has a header's name",
+            cors(json!({"allow_headers": ["a, b"]})),
+            &["cors_configuration.allow_headers[0]"],
+            &["a, b", "one name"],
+            cors(json!({"allow_headers": ["a", "b", "*"]})),
+        ),
+        (
+            "a header that is exposed has a header's name",
+            cors(json!({"expose_headers": ["x-id", ""]})),
+            &["cors_configuration.expose_headers[1]"],
+            &["\"\"", "header"],
+            cors(json!({"expose_headers": ["x-id", "*"]})),
+        ),
+        (
+            "a header is given once, whatever its case",
+            cors(json!({"allow_headers": ["Authorization", "x", "authorization"], "expose_headers": ["x"]})),
+            &["cors_configuration.allow_headers[2]"],
+            &["\"authorization\"", "\"Authorization\""],
+            cors(json!({"allow_headers": ["Authorization", "x"], "expose_headers": ["x"]})),
+        ),
+        (
+            "a preflight answer is kept for a day at most",
+            cors(json!({"max_age": 86401})),
+            &["cors_configuration.max_age"],
+            &["86401", "86400"],
+            cors(json!({"max_age": 86400})),
+        ),
+        (
+            "a preflight answer is kept or not",
+            cors(json!({"max_age": -2})),
+            &["cors_configuration.max_age"],
+            &["-2", "-1"],
+            cors(json!({"max_age": -1})),
+        ),
+    ]
+}
+
+fn domains() -> Vec<Rule> {
+    let domain = |name: &str| json!({"domain_name": name});
+    let record = |more: Json| with(json!({"domain_name": "a.example.com", "create_dns_entry": true}), more);
+    let long = |last: usize| {
+        let labels = ["a".repeat(63), "b".repeat(63), "c".repeat(63), "d".repeat(last)];
+        json!({"domain_name": labels.join(".")})
+    };
+    vec![
+        ("a domain is a name", domain(""), &["domain_name"], &["0 characters"], json!({"domain_name": null})),
+        (
+            "a domain is no URL",
+            domain("https://api.example.com/v1"),
+            &["domain_name"],
+            &["https://api.example.com/v1", "\"api.example.com\""],
+            domain("api.example.com"),
+        ),
+        (
+            "a domain has no dot at its end",
+            domain("api.example.com."),
+            &["domain_name"],
+            &["\"api.example.com.\"", "\"api.example.com\""],
+            domain("example.com"),
+        ),
+        (
+            "a domain is in lower case",
+            domain("API.example.com"),
+            &["domain_name"],
+            &["API.example.com", "\"api.example.com\""],
+            domain("a-1.example.com"),
+        ),
+        (
+            "a domain has a domain's characters",
+            domain("bücher.example.com"),
+            &["domain_name"],
+            &["bücher", "xn--"],
+            domain("xn--bcher-kva.example.com"),
+        ),
+        ("a domain has at most 253 characters", long(62), &["domain_name"], &["254", "253"], long(61)),
+        (
+            "a label has at most 63 characters",
+            domain(&format!("{}.example.com", "a".repeat(64))),
+            &["domain_name"],
+            &["64", "63"],
+            domain(&format!("{}.example.com", "a".repeat(63))),
+        ),
+        (
+            "a label is not empty",
+            domain("api..example.com"),
+            &["domain_name"],
+            &["api..example.com", "0 characters"],
+            domain("api.v1.example.com"),
+        ),
+        (
+            "a label has no hyphen at its ends",
+            domain("-api.example.com"),
+            &["domain_name"],
+            &["\"-api\""],
+            domain("a-pi.example.com"),
+        ),
+        ("a domain has two labels", domain("localhost"), &["domain_name"], &["localhost", "one label"], {
+            domain("localhost.localdomain")
+        }),
+        ("a domain is no address", domain("10.0.0.1"), &["domain_name"], &["10.0.0.1", "address"], {
+            domain("10.0.0.1.example.com")
+        }),
+        (
+            "a wildcard is a whole first label",
+            domain("api-*.example.com"),
+            &["domain_name"],
+            &["api-*.example.com", "*.example.com"],
+            domain("*.example.com"),
+        ),
+        (
+            "a certificate's domain is a domain",
+            with(domain("api.example.com"), json!({"certificate_domain": "*.com"})),
+            &["certificate_domain"],
+            &["*.com", "one label"],
+            with(domain("api.example.com"), json!({"certificate_domain": "*.example.com"})),
+        ),
+        (
+            "a certificate is for a domain",
+            json!({"certificate_domain": "*.example.com"}),
+            &["certificate_domain"],
+            &["*.example.com", "domain_name"],
+            with(domain("api.example.com"), json!({"certificate_domain": "api.example.com"})),
+        ),
+        (
+            "a record has a zone",
+            record(json!({})),
+            &["create_dns_entry"],
+            &["hosted_zone_id"],
+            record(json!({"hosted_zone_id": "Z0123456789ABC"})),
+        ),
+        (
+            "a record has a name",
+            record(json!({"domain_name": null, "hosted_zone_id": "Z1"})),
+            &["create_dns_entry"],
+            &["domain_name"],
+            record(json!({"create_dns_entry": false, "hosted_zone_id": "Z1"})),
+        ),
+        (
+            "a zone has an id without a prefix",
+            record(json!({"hosted_zone_id": "/hostedzone/Z1"})),
+            &["hosted_zone_id"],
+            &["/hostedzone/Z1", "\"Z1\""],
+            record(json!({"hosted_zone_id": "Z1"})),
+        ),
+        (
+            "a zone is named by its id",
+            record(json!({"hosted_zone_id": "example.com"})),
+            &["hosted_zone_id"],
+            &["example.com", "zone_id"],
+            record(json!({"hosted_zone_id": format!("Z{}", "A".repeat(31))})),
+        ),
+    ]
+}
+
+fn all() -> Vec<Rule> {
+    [
+        api(),
+        tags(),
+        routes::routes(),
+        routes::route_keys(),
+        authorizers::authorizers(),
+        cors(),
+        logs::access_logs(),
+        logs::subscriptions(),
+        domains(),
+    ]
+    .concat()
+}
+
+#[test]
+fn each_rule_is_told_where_it_is_broken_and_only_there() {
+    let rules = all();
+    assert!(rules.len() >= 100, "{}", rules.len());
+    assert_told(rules, problems);
+}
+
+#[test]
+fn the_defaults_are_right_and_unknowns_are_no_problem() {
+    assert_eq!(problems(json!({})), []);
+    let names: Vec<String> = GatewayConfig::attributes().into_iter().map(|attribute| attribute.name).collect();
+    for name in &names {
+        assert_eq!(problems(json!({name: UNKNOWN})), [], "{name}");
+    }
+    let all: Json = names.into_iter().map(|name| (name, Json::from(UNKNOWN))).collect();
+    assert_eq!(problems(all), []);
+}
+
+#[test]
+fn all_problems_are_reported_at_once() {
+    let found = problems(json!({
+        "name": "",
+        "route_config": {
+            "get x": {"faas_function_arn": "no", "timeout_milliseconds": 1, "authorizer_name": "none"},
+        },
+        "cors_configuration": {},
+        "api_tags": {"aws:x": "y"},
+        "access_log_logservice_group_name": "",
+        "access_log_logservice_group_kms_key_id": "no",
+        "access_log_logservice_group_subscription_role_arn": "no",
+        "certificate_domain": "no",
+        "create_dns_entry": true,
+        "hosted_zone_id": "no",
+    }));
+    let mut paths: Vec<String> = found.iter().map(|it| it.path.to_string()).collect();
+    paths.sort();
+    let expected = [
+        "access_log_logservice_group_kms_key_id",
+        "access_log_logservice_group_name",
+        "access_log_logservice_group_subscription_role_arn",
+        "access_log_logservice_group_subscription_role_arn",
+        "api_tags[\"aws:x\"]",
+        "certificate_domain",
+        "certificate_domain",
+        "cors_configuration",
+        "create_dns_entry",
+        "hosted_zone_id",
+        "name",
+        "route_config[\"get x\"]",
+        "route_config[\"get x\"].authorizer_name",
+        "route_config[\"get x\"].faas_function_arn",
+        "route_config[\"get x\"].timeout_milliseconds",
+    ];
+    assert_eq!(paths, expected);
+}
