@@ -316,17 +316,22 @@ impl Workspace {
             .env("HOME", self.path())
             .env("TF_CLI_CONFIG_FILE", self.path().join("terraformrc"))
             .envs([("CHECKPOINT_DISABLE", "1"), ("TF_IN_AUTOMATION", "1"), ("AWS_EC2_METADATA_DISABLED", "true")])
-            .env("TF_LOG_PATH", self.log())
+            .envs(self.logging())
             .envs(&self.variables)
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(stderr)
             // A group of its own: Ctrl-C in a terminal reaches Terraform and provider together, and so does ours.
             .process_group(0);
-        if !self.variables.contains_key("TF_LOG") {
-            command.env("TF_LOG_PROVIDER", "DEBUG");
-        }
         command
+    }
+
+    /// The provider writes its log into a file, unless the test has its own wishes.
+    fn logging(&self) -> Vec<(&'static str, String)> {
+        if self.variables.keys().any(|name| name.starts_with("TF_LOG")) {
+            return Vec::new();
+        }
+        vec![("TF_LOG_PROVIDER", "DEBUG".into()), ("TF_LOG_PATH", self.log().display().to_string())]
     }
 
     fn in_new_directory(provider: String) -> Self {
