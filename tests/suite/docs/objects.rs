@@ -29,18 +29,18 @@ struct Group<'a> {
 const BEGINNING: &str = "
 # What each object is
 
-A resource of this provider is many objects in AWS. Each has a key, such as `subnet.public.0`, under which you find it
-in the attribute `aws_objects`, in the plan, in messages and in `ignore_drift`. The diagrams and tables below are made
-from the code that decides what is made.
+A resource of this provider consists of many AWS objects. Each object has a key, such as `subnet.public.0`, which
+appears in the attribute `aws_objects`, in plans and messages, and in `ignore_drift`. The diagrams and tables below are
+generated from the code that decides which objects to create.
 
-An arrow leads from what must be there first to what needs it; arrows that follow from others are left out. Nothing else
-is waited for: objects of one wave can be made side by side. A change makes what is new before it deletes what is left
-over, and a destroy goes the other way round.
+An arrow points from a dependency to the object that needs it. Arrows that follow from others are omitted. The provider
+waits for nothing else, so it can create all objects of a wave in parallel. An update creates new objects before it
+deletes those that are no longer needed, and a destroy uses the reverse order.
 ";
 
 /// The whole page.
 pub(super) fn guide() -> String {
-    let about = "What the resources are made of in AWS, in which order it is made, and how each object is called.";
+    let about = "The AWS objects that each resource consists of, the order in which they are created, and their keys.";
     let mut text = pages::front_matter("What each object is", about) + BEGINNING;
     text += &chapter(
         "fgw_four_tier_vpc",
@@ -49,8 +49,9 @@ pub(super) fn guide() -> String {
         &first_objects::<FourTierVpc>(&network(), network_changes::facts),
     );
     text += "
-With `enable_private_nat` the NAT gateways have keys `private_nat_gateway.<index>`, stand in the transit tier, and need
-neither addresses nor the internet gateway. The main route table, which AWS makes with each VPC, is left alone.
+With `enable_private_nat`, the NAT gateways have keys `private_nat_gateway.<index>`, are in the transit tier, and need
+neither Elastic IP addresses nor the internet gateway. The provider does not manage the main route table, which AWS
+creates with each VPC.
 ";
     text += &chapter(
         "fgw_http_gateway",
@@ -59,8 +60,8 @@ neither addresses nor the internet gateway. The main route table, which AWS make
         &first_objects::<HttpGateway>(&gateway(), gateway_changes::facts),
     );
     text += "
-Permissions stand in the policies of your functions, one statement each, and are withdrawn with what needed them.
-Functions of other accounts get none: their owner grants it.
+Each permission is one statement in the policy of a function. The provider removes it together with the object that
+needs it. The provider adds no permission to a function in another account; the owner of the function must grant it.
 ";
     text
 }
