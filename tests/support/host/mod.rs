@@ -58,6 +58,15 @@ struct Options {
     no_refresh: bool,
 }
 
+/// What a provider is started for.
+#[derive(Clone, Copy)]
+enum Start<'a> {
+    /// To validate the whole configuration, which needs no configured provider.
+    ToValidate,
+    /// To be configured and called, after the validation of the resources that this names.
+    ToUse(&'a dyn Fn(&Address) -> bool),
+}
+
 #[derive(Debug, Default)]
 struct Plan {
     resources: Vec<Change>,
@@ -159,7 +168,7 @@ impl Host {
     }
 
     pub(super) fn validate(&self) -> Outcome {
-        let (_, _, messages) = self.start(None);
+        let (_, _, messages) = self.start(Start::ToValidate);
         outcome(&messages, 0)
     }
 
@@ -196,7 +205,7 @@ impl Host {
 
     pub(super) fn import(&self, address: &str, id: &str) -> Outcome {
         let (of_type, name) = parsed(address);
-        let (process, _, mut messages) = self.start(Some(&BTreeSet::new()));
+        let (process, _, mut messages) = self.start(Start::ToUse(&|_| false));
         let imported = runtime().block_on(async {
             let (imported, told) = process.import(of_type, id).await;
             messages.extend(told);
@@ -263,9 +272,8 @@ impl Host {
         })
     }
 
-    /// Starts a provider, validates the configuration and, unless that is all, configures the provider. The resources
-    /// are validated that `only` names, or all of them.
-    fn start(&self, only: Option<&BTreeSet<Address>>) -> (Process, BTreeMap<Address, Value>, Vec<Message>) {
+    /// Starts a provider, validates the configuration and, unless that is all, configures the provider.
+    fn start(&self, purpose: Start<'_>) -> (Process, BTreeMap<Address, Value>, Vec<Message>) {
         let config = Config::read(&self.directory);
         let mut messages = Vec::new();
         let provider = typed(&schemas().provider, &config.provider, &mut messages);
@@ -280,10 +288,13 @@ impl Host {
         runtime().block_on(async {
             let Some(provider) = provider else { return };
             messages.extend(process.validate_provider(&provider).await);
-            let validated = resources.iter().filter(|(address, _)| only.is_none_or(|only| only.contains(*address)));
+            let validated = resources.iter().filter(|(address, _)| match purpose {
+                Start::ToValidate => true,
+                Start::ToUse(validates) => validates(address),
+            });
             let validated = validated.map(|(address, config)| process.validate(&address.0, config));
             messages.extend(join_all(validated).await.into_iter().flatten());
-            if only.is_some() && !messages.iter().any(|it| it.is_error) {
+            if matches!(purpose, Start::ToUse(_)) && !messages.iter().any(|it| it.is_error) {
                 messages.extend(process.configure(&provider).await);
             }
         });
@@ -291,8 +302,7 @@ impl Host {
     }
 
     fn planned(&self, options: Options) -> Plan {
-        let configured = Config::read(&self.directory).resources.into_keys().collect();
-        let (process, configs, messages) = self.start(Some(&configured));
+        let (process, configs, messages) = self.start(Start::ToUse(&|_| true));
         let mut plan = Plan { messages, ..Plan::default() };
         if plan.failed() {
             return plan;
@@ -318,9 +328,9 @@ impl Host {
         for change in &plan.resources {
             self.keep(&change.address, Kept { stored: change.prior.clone(), tainted: change.tainted });
         }
-        let changed = |it: &&Change| it.action != Action::NoOp && !it.planned.0.is_null();
-        let validated = plan.resources.iter().filter(changed).map(|it| it.address.clone()).collect();
-        let (process, _, told) = self.start(Some(&validated));
+        let changed = |it: &Change| it.action != Action::NoOp && !it.planned.0.is_null();
+        let is_changed = |address: &Address| plan.resources.iter().any(|it| it.address == *address && changed(it));
+        let (process, _, told) = self.start(Start::ToUse(&is_changed));
         messages.extend(told.into_iter().filter(|it| it.is_error));
         if messages.iter().any(|it| it.is_error) {
             return outcome(&messages, 0);

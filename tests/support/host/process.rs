@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -62,8 +63,10 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log.expect("the directory is ours"))
+            .process_group(0)
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {}: {error}", binary.display()));
+        reaper::group_started(child.id());
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
         stdout.read_line(&mut line).expect("stdout can be read");
