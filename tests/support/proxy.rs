@@ -276,13 +276,7 @@ impl Proxy {
 
     /// The most calls that were in flight at one moment.
     pub(crate) fn peak_concurrency(&self) -> usize {
-        self.peak_concurrency_of(|_| true)
-    }
-
-    /// The same among some of the calls, such as the mutations of one API.
-    pub(crate) fn peak_concurrency_of(&self, of: impl Fn(&Record) -> bool) -> usize {
-        let records: Vec<Record> = self.calls().into_iter().filter(of).collect();
-        log::peak(&records)
+        log::peak(&self.calls())
     }
 
     /// Waits until `count` calls of an action have been answered with success.

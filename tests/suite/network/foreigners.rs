@@ -7,7 +7,7 @@ use super::{Bed, text};
 use crate::support::terraform::Run;
 
 const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n  timeouts {\n    \
-                      delete = \"6s\"\n  }\n";
+                      delete = \"2s\"\n  }\n";
 
 fn one_az(further: &str) -> String {
     format!("{ONE_AZ}{further}")

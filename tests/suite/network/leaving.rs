@@ -6,8 +6,9 @@ use super::{Bed, text};
 use crate::support::proxy::fault::Fault;
 use crate::support::terraform::Run;
 
+/// The timeouts end only the wait for the subnets, so they may be short.
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n  timeouts {\n    \
-                       update = \"6s\"\n    delete = \"6s\"\n  }\n";
+                       update = \"2s\"\n    delete = \"2s\"\n  }\n";
 
 fn two_azs(further: &str) -> String {
     format!("{TWO_AZS}{further}")
