@@ -3,21 +3,21 @@
 
 pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;
+mod dependents;
 pub(crate) mod eip;
+mod endpoint_policy;
 pub(crate) mod internet_gateway;
 mod ipam;
 pub(crate) mod nat_gateway;
 mod nat_gateway_addresses;
-mod network;
 mod network_acl_rules;
-mod obstacles;
-mod policy;
+mod observed;
 mod pollers;
+mod read;
 pub(crate) mod route;
 pub(crate) mod route_table;
 pub(crate) mod route_table_association;
 mod security_group_rules;
-mod shown;
 pub(crate) mod subnet;
 mod tags;
 pub(crate) mod vpc;
@@ -30,9 +30,9 @@ pub(crate) mod recorded;
 use aws_sdk_ec2::types::Filter;
 use ipnet::Ipv6Net;
 
-pub(crate) use network::read;
-pub(crate) use obstacles::in_the_way;
+pub(crate) use dependents::in_the_way;
 pub(crate) use pollers::Pollers;
+pub(crate) use read::read;
 pub(crate) use vpc::{mark_root, roots, unfinished_roots};
 
 /// Restricts a describing call. Filters are preferred to lists of ids, where one missing id fails the whole call.

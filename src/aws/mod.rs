@@ -1,45 +1,25 @@
-//! The only code that knows the AWS SDK: one file per kind of object, each with the same functions in the same
-//! order (`read`, `create`, `update`, `delete`).
+//! The only code that knows the AWS SDK. It imports `model` and `cloud` and nothing else of this crate.
+//!
+//! - [`config`]: from settings to clients: credentials, Region, TLS, proxies.
+//! - [`calls`]: what every call shares: errors, retries, waits, rate limits, locks.
+//! - [`ec2`], [`apigateway`], [`lambda`], [`logs`], [`route53`]: one file per kind of object, each with the same
+//!   functions in the same order (`read`, `create`, `update`, `delete`).
+//! - [`lookups`]: what a blueprint must know about the account and Region.
+//! - [`session`]: the account as the executor sees it.
 
+pub(crate) mod config;
 mod session;
 
-pub(crate) mod ec2;
-pub(crate) mod apigatewayv2;
-pub(crate) mod lambda_permission;
-pub(crate) mod log_group;
-pub(crate) mod log_subscription;
-pub(crate) mod dns_record;
+mod apigateway;
+mod calls;
+mod ec2;
+mod lambda;
+mod logs;
+mod lookups;
+mod route53;
 
-mod operation;
-mod ownership;
-mod tag_changes;
-mod changes;
-mod locks;
-mod waits;
-mod poller;
-mod errors;
-mod retries;
-mod pace;
-mod process_state;
-
-mod clients;
-mod credentials;
-mod profile_roles;
-mod concealed;
-mod identity;
-mod http_client;
-mod trust;
-mod facts;
-mod acm;
-mod kms;
-
-#[cfg(test)]
-mod loopback;
 #[cfg(test)]
 mod recorded;
 
-pub(crate) use clients::connect;
-pub(crate) use errors::AwsError;
-pub(crate) use facts::facts;
-pub(crate) use operation::Operation;
+pub(crate) use config::connect::connect;
 pub use session::Session;

@@ -13,8 +13,9 @@ use aws_types::region::Region;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::process_state::ProcessState;
-use super::{Operation, Session};
+use crate::aws::Session;
+use crate::aws::calls::Operation;
+use crate::aws::calls::process_state::ProcessState;
 use crate::cloud::{Failure, Patience, Record, Work};
 use crate::model::Owner;
 use crate::model::{Ids, Key, Learned, Made};

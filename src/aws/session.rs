@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::process_state::ProcessState;
-use super::waits::Newborns;
-use super::{Operation, apigatewayv2, dns_record, ec2, lambda_permission, log_group, log_subscription};
+use super::{apigateway, ec2, lambda, logs, lookups, route53};
+use crate::aws::calls::Operation;
+use crate::aws::calls::process_state::ProcessState;
+use crate::aws::calls::wait::Newborns;
 use crate::cloud::{Cloud, Failure, InTheWay, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
 use crate::model::Owner;
 use crate::model::{Entry, Object, Spec};
@@ -47,13 +48,13 @@ impl Cloud for Session {
     }
 
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
-        super::facts(self, lookups).await
+        lookups::facts(self, lookups).await
     }
 
     async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
         match owner {
             Owner::FourTierVpc => ec2::read(self, owner, root_id, known).await,
-            Owner::HttpGateway => apigatewayv2::gateway::read(self, owner, root_id, known).await,
+            Owner::HttpGateway => apigateway::read::read(self, owner, root_id, known).await,
         }
     }
 
@@ -72,17 +73,17 @@ impl Cloud for Session {
             Spec::VpcEndpoint(spec) => ec2::vpc_endpoint::create(&operation, spec).await,
             Spec::DefaultNetworkAcl(spec) => ec2::default_network_acl::create(&operation, spec).await,
             Spec::DefaultSecurityGroup(spec) => ec2::default_security_group::create(&operation, spec).await,
-            Spec::Api(spec) => apigatewayv2::api::create(&operation, spec).await,
-            Spec::Authorizer(spec) => apigatewayv2::authorizer::create(&operation, spec).await,
-            Spec::LambdaPermission(spec) => lambda_permission::create(&operation, spec).await,
-            Spec::Integration(spec) => apigatewayv2::integration::create(&operation, spec).await,
-            Spec::ApiRoute(spec) => apigatewayv2::route::create(&operation, spec).await,
-            Spec::LogGroup(spec) => log_group::create(&operation, spec).await,
-            Spec::Stage(spec) => apigatewayv2::stage::create(&operation, spec).await,
-            Spec::LogSubscription(spec) => log_subscription::create(&operation, spec).await,
-            Spec::DomainName(spec) => apigatewayv2::domain_name::create(&operation, spec).await,
-            Spec::ApiMapping(spec) => apigatewayv2::api_mapping::create(&operation, spec).await,
-            Spec::DnsRecord(spec) => dns_record::create(&operation, spec).await,
+            Spec::Api(spec) => apigateway::api::create(&operation, spec).await,
+            Spec::Authorizer(spec) => apigateway::authorizer::create(&operation, spec).await,
+            Spec::LambdaPermission(spec) => lambda::permission::create(&operation, spec).await,
+            Spec::Integration(spec) => apigateway::integration::create(&operation, spec).await,
+            Spec::ApiRoute(spec) => apigateway::route::create(&operation, spec).await,
+            Spec::LogGroup(spec) => logs::group::create(&operation, spec).await,
+            Spec::Stage(spec) => apigateway::stage::create(&operation, spec).await,
+            Spec::LogSubscription(spec) => logs::subscription::create(&operation, spec).await,
+            Spec::DomainName(spec) => apigateway::domain_name::create(&operation, spec).await,
+            Spec::ApiMapping(spec) => apigateway::api_mapping::create(&operation, spec).await,
+            Spec::DnsRecord(spec) => route53::record::create(&operation, spec).await,
         }
     }
 
@@ -122,17 +123,17 @@ impl Cloud for Session {
             Spec::DefaultSecurityGroup(to) => {
                 ec2::default_security_group::update(&operation, id, from!(DefaultSecurityGroup), to).await
             }
-            Spec::Api(to) => apigatewayv2::api::update(&operation, id, from!(Api), to).await,
-            Spec::Authorizer(to) => apigatewayv2::authorizer::update(&operation, id, from!(Authorizer), to).await,
-            Spec::LambdaPermission(to) => lambda_permission::update(&operation, id, from!(LambdaPermission), to).await,
-            Spec::Integration(to) => apigatewayv2::integration::update(&operation, id, from!(Integration), to).await,
-            Spec::ApiRoute(to) => apigatewayv2::route::update(&operation, id, from!(ApiRoute), to).await,
-            Spec::LogGroup(to) => log_group::update(&operation, id, from!(LogGroup), to).await,
-            Spec::Stage(to) => apigatewayv2::stage::update(&operation, id, from!(Stage), to).await,
-            Spec::LogSubscription(to) => log_subscription::update(&operation, id, from!(LogSubscription), to).await,
-            Spec::DomainName(to) => apigatewayv2::domain_name::update(&operation, id, from!(DomainName), to).await,
-            Spec::ApiMapping(to) => apigatewayv2::api_mapping::update(&operation, id, from!(ApiMapping), to).await,
-            Spec::DnsRecord(to) => dns_record::update(&operation, id, from!(DnsRecord), to).await,
+            Spec::Api(to) => apigateway::api::update(&operation, id, from!(Api), to).await,
+            Spec::Authorizer(to) => apigateway::authorizer::update(&operation, id, from!(Authorizer), to).await,
+            Spec::LambdaPermission(to) => lambda::permission::update(&operation, id, from!(LambdaPermission), to).await,
+            Spec::Integration(to) => apigateway::integration::update(&operation, id, from!(Integration), to).await,
+            Spec::ApiRoute(to) => apigateway::route::update(&operation, id, from!(ApiRoute), to).await,
+            Spec::LogGroup(to) => logs::group::update(&operation, id, from!(LogGroup), to).await,
+            Spec::Stage(to) => apigateway::stage::update(&operation, id, from!(Stage), to).await,
+            Spec::LogSubscription(to) => logs::subscription::update(&operation, id, from!(LogSubscription), to).await,
+            Spec::DomainName(to) => apigateway::domain_name::update(&operation, id, from!(DomainName), to).await,
+            Spec::ApiMapping(to) => apigateway::api_mapping::update(&operation, id, from!(ApiMapping), to).await,
+            Spec::DnsRecord(to) => route53::record::update(&operation, id, from!(DnsRecord), to).await,
         }
     }
 
@@ -151,52 +152,52 @@ impl Cloud for Session {
             Spec::VpcEndpoint(_) => ec2::vpc_endpoint::delete(&operation, entry).await,
             Spec::DefaultNetworkAcl(_) => ec2::default_network_acl::delete(&operation, entry).await,
             Spec::DefaultSecurityGroup(spec) => ec2::default_security_group::delete(&operation, entry, spec).await,
-            Spec::Api(_) => apigatewayv2::api::delete(&operation, entry).await,
-            Spec::Authorizer(_) => apigatewayv2::authorizer::delete(&operation, entry).await,
-            Spec::LambdaPermission(_) => lambda_permission::delete(&operation, entry).await,
-            Spec::Integration(_) => apigatewayv2::integration::delete(&operation, entry).await,
-            Spec::ApiRoute(_) => apigatewayv2::route::delete(&operation, entry).await,
-            Spec::LogGroup(_) => log_group::delete(&operation, entry).await,
-            Spec::Stage(_) => apigatewayv2::stage::delete(&operation, entry).await,
-            Spec::LogSubscription(_) => log_subscription::delete(&operation, entry).await,
-            Spec::DomainName(_) => apigatewayv2::domain_name::delete(&operation, entry).await,
-            Spec::ApiMapping(_) => apigatewayv2::api_mapping::delete(&operation, entry).await,
-            Spec::DnsRecord(_) => dns_record::delete(&operation, entry).await,
+            Spec::Api(_) => apigateway::api::delete(&operation, entry).await,
+            Spec::Authorizer(_) => apigateway::authorizer::delete(&operation, entry).await,
+            Spec::LambdaPermission(_) => lambda::permission::delete(&operation, entry).await,
+            Spec::Integration(_) => apigateway::integration::delete(&operation, entry).await,
+            Spec::ApiRoute(_) => apigateway::route::delete(&operation, entry).await,
+            Spec::LogGroup(_) => logs::group::delete(&operation, entry).await,
+            Spec::Stage(_) => apigateway::stage::delete(&operation, entry).await,
+            Spec::LogSubscription(_) => logs::subscription::delete(&operation, entry).await,
+            Spec::DomainName(_) => apigateway::domain_name::delete(&operation, entry).await,
+            Spec::ApiMapping(_) => apigateway::api_mapping::delete(&operation, entry).await,
+            Spec::DnsRecord(_) => route53::record::delete(&operation, entry).await,
         }
     }
 
     async fn settle(&self, owner: Owner, root_id: &str) -> Result<(), Failure> {
         match owner {
             Owner::FourTierVpc => Ok(()),
-            Owner::HttpGateway => apigatewayv2::stage::check_deployment(self, root_id).await,
+            Owner::HttpGateway => apigateway::stage::check_deployment(self, root_id).await,
         }
     }
 
     async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
         match owner {
             Owner::FourTierVpc => ec2::in_the_way(self, root_id, within, known).await,
-            Owner::HttpGateway => apigatewayv2::in_the_way(self, root_id, within, known).await,
+            Owner::HttpGateway => apigateway::in_the_way(self, root_id, within, known).await,
         }
     }
 
     async fn roots(&self, owner: Owner) -> Result<Vec<Root>, Failure> {
         match owner {
             Owner::FourTierVpc => ec2::roots(self, owner).await,
-            Owner::HttpGateway => apigatewayv2::gateway::roots(self, owner).await,
+            Owner::HttpGateway => apigateway::read::roots(self, owner).await,
         }
     }
 
     async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
         match owner {
             Owner::FourTierVpc => ec2::unfinished_roots(self, owner, name).await,
-            Owner::HttpGateway => apigatewayv2::gateway::unfinished_roots(self, owner, name).await,
+            Owner::HttpGateway => apigateway::read::unfinished_roots(self, owner, name).await,
         }
     }
 
     async fn mark_root(&self, owner: Owner, root_id: &str, state: RootState) -> Result<(), Failure> {
         match owner {
             Owner::FourTierVpc => ec2::mark_root(self, root_id, state).await,
-            Owner::HttpGateway => apigatewayv2::gateway::mark_root(self, owner, root_id, state).await,
+            Owner::HttpGateway => apigateway::read::mark_root(self, owner, root_id, state).await,
         }
     }
 }

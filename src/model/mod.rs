@@ -40,7 +40,7 @@ pub(crate) use tags::check_tag;
 pub use timeouts::{OperationTimeouts, Timeouts};
 pub use topology_kind::Owner;
 
-use crate::plugin::Input;
+pub use crate::plugin::Input;
 
 /// The identity of an object within its topology. It never depends on tags or display names.
 ///

@@ -44,10 +44,11 @@ fn only_the_plugin_folder_speaks_terraforms_protocol() {
     let places = broken(others(), |line| first_of(line, &crates));
     assert_kept("Only src/plugin knows gRPC, msgpack and the handshake.", &places);
     // The connections to AWS are encrypted too.
-    let without_tls = others().filter(|file| !["src/aws/http_client.rs", "src/aws/trust.rs"].contains(&&*file.path));
+    let without_tls =
+        others().filter(|file| !["src/aws/config/http_client.rs", "src/aws/config/tls.rs"].contains(&&*file.path));
     let places = broken(without_tls, |line| first_of(line, &["rustls"]));
     assert_kept(
-        "TLS is known to src/plugin, for Terraform, and to src/aws/http_client.rs and trust.rs, for AWS.",
+        "TLS is known to src/plugin, for Terraform, and to src/aws/config/http_client.rs and trust.rs, for AWS.",
         &places,
     );
 }

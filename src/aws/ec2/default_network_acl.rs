@@ -2,13 +2,15 @@
 
 use aws_sdk_ec2::types::{Filter, NetworkAcl, VpcCidrBlockStateCode};
 
-use super::super::waits::{self, Look, Pauses};
-use super::super::{AwsError, Operation, ownership};
-use super::shown::{Shown, tier_and_index};
 use super::{filter, network_acl_rules as rules, tags};
+use crate::aws::calls::ownership;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::{Look, Pauses};
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::{Shown, tier_and_index};
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::Input;
 use crate::model::{DefaultNetworkAcl, Entry, Key, Learned, NetworkAclRule, Spec, Tier};
-use crate::plugin::Input;
 
 /// The ACL as AWS shows it. Its list of subnets is what was applied, because a subnet that has got another ACL since is
 /// not fought over.
@@ -46,8 +48,8 @@ fn associated(shown: &Shown<'_>, acl: &NetworkAcl) -> Vec<Key> {
 /// Finds the ACL, says whose it is, gives it its rules, and gives it to the subnets that have another one.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultNetworkAcl) -> Result<(), Failure> {
     let vpc_id = operation.id(&spec.vpc)?;
-    let patience = operation.patience(waits::PROPAGATION);
-    let (id, acl) = waits::until("DescribeNetworkAcls", &patience, waits::SECONDS, || async {
+    let patience = operation.patience(wait::PROPAGATION);
+    let (id, acl) = wait::until("DescribeNetworkAcls", &patience, wait::SECONDS, || async {
         let found = look(operation, [filter("vpc-id", vpc_id), filter("default", "true")]).await?;
         Ok(match found.into_iter().find_map(|acl| Some((acl.network_acl_id()?.to_string(), acl))) {
             Some(found) => Look::Done(found),
@@ -148,8 +150,8 @@ async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &
     for subnet in subnets {
         rest.push(operation.id(subnet)?);
     }
-    let patience = operation.patience(waits::PROPAGATION);
-    let mut pauses = Pauses::new(waits::SECONDS);
+    let patience = operation.patience(wait::PROPAGATION);
+    let mut pauses = Pauses::new(wait::SECONDS);
     while !rest.is_empty() {
         let acls = look(operation, [filter("vpc-id", vpc_id)]).await?;
         let mut later = Vec::new();

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::super::waits::{self, Look, Pauses};
-use super::super::{AwsError, Operation, ownership};
 use super::security_group_rules::{self as rules, Difference, Existing};
-use super::shown::Shown;
 use super::{filter, tags};
+use crate::aws::calls::ownership;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::{Look, Pauses};
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::Input;
 use crate::model::{DefaultSecurityGroup, Entry, Key, Learned, SecurityGroupRule, Spec};
-use crate::plugin::Input;
 
 /// The group as AWS shows it. A direction that we leave alone is not looked at.
 pub(super) fn read(
@@ -40,17 +42,16 @@ pub(super) fn read(
 /// Finds the group, says whose it is, and gives it its rules.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
-    let id =
-        waits::until("DescribeSecurityGroups", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
-            let call = session.ec2.describe_security_groups();
-            let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", "default"));
-            let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
-            Ok(match answer.security_groups().first().and_then(|group| group.group_id()) {
-                Some(id) => Look::Done(id.to_string()),
-                None => Look::Pending("the default group is not visible yet".to_string()),
-            })
+    let id = wait::until("DescribeSecurityGroups", &operation.patience(wait::PROPAGATION), wait::SECONDS, || async {
+        let call = session.ec2.describe_security_groups();
+        let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", "default"));
+        let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+        Ok(match answer.security_groups().first().and_then(|group| group.group_id()) {
+            Some(id) => Look::Done(id.to_string()),
+            None => Look::Pending("the default group is not visible yet".to_string()),
         })
-        .await?;
+    })
+    .await?;
     operation.record_id(&id);
     tags::set(operation, &id, &ownership::tags_on_create(operation, &spec.tags)?).await?;
     apply(operation, &id, spec).await
@@ -100,8 +101,8 @@ pub(crate) async fn delete(
 /// and the new rules allow is never cut off.
 async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
     let wanted = [(false, operation.known(&spec.ingress)?), (true, operation.known(&spec.egress)?)];
-    let patience = operation.patience(waits::PROPAGATION);
-    let mut pauses = Pauses::new(waits::SECONDS);
+    let patience = operation.patience(wait::PROPAGATION);
+    let mut pauses = Pauses::new(wait::SECONDS);
     let mut described = BTreeSet::new();
     loop {
         let all = read_rules(operation, id).await?;

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{Address, DomainType, ResourceType};
 
-use super::super::errors::incomplete_answer;
-use super::super::waits::{self, Look};
-use super::super::{AwsError, Operation, ownership};
-use super::shown::Shown;
 use super::{tags, without_token};
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::ownership;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Eip, Entry, Key, Learned, Spec};
 
@@ -79,7 +81,7 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ei
 /// a NAT gateway still holds it, so only a look tells.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    waits::released(&operation.work.patience, || async {
+    wait::released(&operation.work.patience, || async {
         let call = session.ec2.release_address().allocation_id(id).send().await;
         let Err(failure) = call.map_err(|error| error.failure("ReleaseAddress")) else { return Ok(()) };
         let held = failure.cause == Cause::InUse || failure.code.as_deref() == Some("AuthFailure");
@@ -108,8 +110,8 @@ fn learned(public_ip: Option<&str>) -> Learned {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::model::Input;
     use crate::model::keys::network as keys;
-    use crate::plugin::Input;
 
     fn entry() -> Entry {
         let spec = Eip { vpc: Key::new("vpc"), tags: Input::Known(Default::default()) };

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::ResourceType;
 
-use super::super::errors::incomplete_answer;
-use super::super::waits::{self, Look};
-use super::super::{AwsError, Operation, ownership};
-use super::shown::Shown;
 use super::{tags, without_token};
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::ownership;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Entry, InternetGateway, Key, Learned, Spec};
 
@@ -79,7 +81,7 @@ pub(crate) async fn update(
 /// in the VPC has a public address.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id, vpc_id) = (operation.session, entry.id.as_str(), operation.root_id()?);
-    waits::released(&operation.work.patience, || async {
+    wait::released(&operation.work.patience, || async {
         let call = session.ec2.detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
         match call.map_err(|error| error.failure("DetachInternetGateway")) {
             Err(failure) if failure.code.as_deref() == Some("Gateway.NotAttached") => Ok(()),
@@ -87,7 +89,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         }
     })
     .await?;
-    waits::released(&operation.work.patience, || async {
+    wait::released(&operation.work.patience, || async {
         let call = session.ec2.delete_internet_gateway().internet_gateway_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteInternetGateway"))
     })
@@ -97,7 +99,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> Result<(), Failure> {
     let Some(vpc) = &spec.vpc else { return Ok(()) };
     let (session, vpc_id) = (operation.session, operation.id(vpc)?);
-    let attached = waits::visible(operation, &[id, vpc_id], || async {
+    let attached = wait::visible(operation, &[id, vpc_id], || async {
         let call = session.ec2.attach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("AttachInternetGateway"))
     })

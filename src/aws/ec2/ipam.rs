@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::super::waits::{self, Look, Over, Pauses};
-use super::super::{AwsError, Operation};
 use super::filter;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::{Look, Over, Pauses};
+use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 
 /// How long IPAM may take to learn of an account that is new to it.
@@ -24,7 +25,7 @@ pub(super) async fn monitored<T, F>(operation: &Operation<'_>, mut call: impl Fn
 where
     F: Future<Output = Result<T, Failure>>,
 {
-    let (patience, mut pauses) = (operation.patience(MONITORED), Pauses::new(waits::MINUTES));
+    let (patience, mut pauses) = (operation.patience(MONITORED), Pauses::new(wait::MINUTES));
     loop {
         match call().await {
             Err(failure) if is_not_monitored(&failure) => match pauses.pause(&patience).await {
@@ -40,7 +41,7 @@ where
 /// Waits until a pool has the range of a deleted VPC back. Who may use a pool need not be allowed to look into it: then
 /// nothing is waited for.
 pub(super) async fn released(operation: &Operation<'_>, pool_id: &str, vpc_id: &str) -> Result<(), Failure> {
-    waits::until("GetIpamPoolAllocations", &operation.patience(RELEASED), waits::MINUTES, || async {
+    wait::until("GetIpamPoolAllocations", &operation.patience(RELEASED), wait::MINUTES, || async {
         let call = operation.session.ec2.get_ipam_pool_allocations().ipam_pool_id(pool_id);
         let call = call.filters(filter("resource-type", "vpc")).filters(filter("resource-id", vpc_id));
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;

@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType};
 
-use super::super::errors::incomplete_answer;
-use super::super::waits::{self, Look};
-use super::super::{AwsError, Operation, ownership};
-use super::shown::{Ours, Shown};
 use super::{filter, nat_gateway_addresses as addresses, tags};
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::ownership;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::{Ours, Shown};
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::Input;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Key, Learned, NatGateway, Spec};
-use crate::plugin::Input;
 
 /// How long a NAT gateway may be pending; one to three minutes are usual.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -122,9 +124,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
         // An address that this process has made was never held.
         left(operation, address).await?;
     }
-    let made = match (waits::visible(operation, &used, send).await, allocation_id) {
+    let made = match (wait::visible(operation, &used, send).await, allocation_id) {
         (Err(failure), Some(address)) if failure.cause == Cause::Exists && left(operation, address).await? => {
-            waits::visible(operation, &used, send).await?
+            wait::visible(operation, &used, send).await?
         }
         (made, _) => made?,
     };
@@ -177,7 +179,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// else deletes it: for us it is gone already.
 async fn left(operation: &Operation<'_>, address: &str) -> Result<bool, Failure> {
     let held = AtomicBool::new(false);
-    waits::until("CreateNatGateway", &operation.patience(GONE), waits::MINUTES, || async {
+    wait::until("CreateNatGateway", &operation.patience(GONE), wait::MINUTES, || async {
         Ok(match leaving_holder(operation, address).await? {
             Some(holder) => {
                 held.store(true, Ordering::Relaxed);

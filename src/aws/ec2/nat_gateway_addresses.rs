@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{NatGateway, NatGatewayAddress, NatGatewayAddressStatus};
 
-use super::super::waits::Look;
-use super::super::{AwsError, Operation};
 use super::without_token;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 use crate::model;
 
@@ -146,9 +146,9 @@ fn stays(address: &NatGatewayAddress) -> bool {
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::model::Input;
     use crate::model::Key;
     use crate::model::keys::network as keys;
-    use crate::plugin::Input;
 
     /// A private NAT gateway with a first address and these: last number and status.
     fn gateway(addresses: &[(u8, &str)]) -> String {

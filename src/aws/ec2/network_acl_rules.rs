@@ -4,7 +4,8 @@
 use aws_sdk_ec2::types::{IcmpTypeCode, NetworkAclEntry, PortRange, RuleAction};
 use ipnet::IpNet;
 
-use super::super::{AwsError, Operation, waits};
+use crate::aws::calls::wait;
+use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 use crate::model::NetworkAclRule;
 
@@ -213,7 +214,7 @@ impl Acl<'_> {
     where
         F: Future<Output = Result<(), Failure>>,
     {
-        waits::visible(self.operation, &[self.id], || {
+        wait::visible(self.operation, &[self.id], || {
             let sent = call();
             async {
                 match sent.await {

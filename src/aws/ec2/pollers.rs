@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, RouteTable, Subnet, VpcEndpoint};
 
-use super::super::poller::{Polled, Poller};
-use super::super::{AwsError, Session, waits};
 use super::filter_any;
+use crate::aws::Session;
+use crate::aws::calls::AwsError;
+use crate::aws::calls::poller::{Polled, Poller};
+use crate::aws::calls::wait;
 use crate::cloud::Failure;
 
 /// One poller for each kind. Associations and routes are parts of their tables.
@@ -35,27 +37,27 @@ macro_rules! polled {
     };
 }
 
-polled!(Subnet, waits::SECONDS, "DescribeSubnets", subnet_id, "subnet-id", |ec2, ids| {
+polled!(Subnet, wait::SECONDS, "DescribeSubnets", subnet_id, "subnet-id", |ec2, ids| {
     ec2.describe_subnets().filters(ids).into_paginator().items().send().collect::<Result<_, _>>()
 });
-polled!(RouteTable, waits::SECONDS, "DescribeRouteTables", route_table_id, "route-table-id", |ec2, ids| {
+polled!(RouteTable, wait::SECONDS, "DescribeRouteTables", route_table_id, "route-table-id", |ec2, ids| {
     ec2.describe_route_tables().filters(ids).into_paginator().items().send().collect::<Result<_, _>>()
 });
 polled!(
     InternetGateway,
-    waits::SECONDS,
+    wait::SECONDS,
     "DescribeInternetGateways",
     internet_gateway_id,
     "internet-gateway-id",
     |ec2, ids| ec2.describe_internet_gateways().filters(ids).into_paginator().items().send().collect::<Result<_, _>>()
 );
-polled!(NatGateway, waits::MINUTES, "DescribeNatGateways", nat_gateway_id, "nat-gateway-id", |ec2, ids| {
+polled!(NatGateway, wait::MINUTES, "DescribeNatGateways", nat_gateway_id, "nat-gateway-id", |ec2, ids| {
     ec2.describe_nat_gateways().filter(ids).into_paginator().items().send().collect::<Result<_, _>>()
 });
-polled!(VpcEndpoint, waits::MINUTES, "DescribeVpcEndpoints", vpc_endpoint_id, "vpc-endpoint-id", |ec2, ids| {
+polled!(VpcEndpoint, wait::MINUTES, "DescribeVpcEndpoints", vpc_endpoint_id, "vpc-endpoint-id", |ec2, ids| {
     ec2.describe_vpc_endpoints().filters(ids).into_paginator().items().send().collect::<Result<_, _>>()
 });
 // AWS answers addresses on one page.
-polled!(Address, waits::SECONDS, "DescribeAddresses", allocation_id, "allocation-id", |ec2, ids| async {
+polled!(Address, wait::SECONDS, "DescribeAddresses", allocation_id, "allocation-id", |ec2, ids| async {
     ec2.describe_addresses().filters(ids).send().await.map(|answer| answer.addresses.unwrap_or_default())
 });

@@ -13,7 +13,8 @@ use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::retry::RetryConfig;
 use tokio::time::Instant;
 
-use crate::aws::{Operation, Session};
+use crate::aws::Session;
+use crate::aws::calls::Operation;
 use crate::cloud::{Failure, Patience, Record, Work};
 use crate::model::Owner;
 use crate::model::{Ids, Key, Learned, Made};

@@ -6,9 +6,10 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{RouteOrigin, RouteState};
 use ipnet::IpNet;
 
-use super::super::waits::{self, Look};
-use super::super::{AwsError, Operation};
-use super::shown::Shown;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::network as keys;
 use crate::model::keys::network::Family;
@@ -77,7 +78,7 @@ pub(super) fn foreign_default(
 /// Makes the route.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<(), Failure> {
     let (table_id, target_id) = (operation.id(&spec.route_table)?, operation.resolve(&spec.target)?);
-    let made = waits::visible(operation, &[table_id, target_id], || async {
+    let made = wait::visible(operation, &[table_id, target_id], || async {
         let target = Target::of(target_id)?;
         let call = operation
             .session
@@ -126,7 +127,7 @@ pub(crate) async fn update(
         return Ok(());
     }
     let (table_id, target_id) = (operation.id(&to.route_table)?, operation.resolve(&to.target)?);
-    waits::visible(operation, &[table_id, target_id], || async {
+    wait::visible(operation, &[table_id, target_id], || async {
         let target = Target::of(target_id)?;
         let call = operation
             .session
@@ -152,7 +153,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (table_id, destination) = entry.id.split_once('_').ok_or_else(|| {
         Failure::new(Cause::Other, "DeleteRoute", format!("{} is no id of a route: <table>_<destination>", entry.id))
     })?;
-    waits::released(&operation.work.patience, || async {
+    wait::released(&operation.work.patience, || async {
         let call = operation
             .session
             .ec2
@@ -172,7 +173,7 @@ async fn wait_for(
     target_id: &str,
 ) -> Result<(), Failure> {
     // A route is an update of its table.
-    let limit = operation.work.timeouts.route_table_update.map_or(waits::PROPAGATION, Duration::from_secs);
+    let limit = operation.work.timeouts.route_table_update.map_or(wait::PROPAGATION, Duration::from_secs);
     let (session, patience) = (operation.session, operation.patience(limit));
     session
         .pollers

@@ -5,14 +5,16 @@ use std::time::Duration;
 use aws_sdk_ec2::types::ResourceType;
 use futures::future::join_all;
 
-use super::super::errors::incomplete_answer;
-use super::super::waits::{self, Look, Over, Pauses};
-use super::super::{AwsError, Operation, ownership};
-use super::shown::Shown;
 use super::tags;
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::ownership;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::{Look, Over, Pauses};
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Failure, Observed, Patience};
+use crate::model::Input;
 use crate::model::{Entry, Key, Learned, RouteTable, Spec};
-use crate::plugin::Input;
 
 /// How long the creation or deletion of a table may take unless the user says otherwise.
 const READY: Duration = Duration::from_secs(5 * 60);
@@ -55,7 +57,7 @@ pub(super) fn read(
 pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
-    let id = waits::visible(operation, &[vpc_id], || async {
+    let id = wait::visible(operation, &[vpc_id], || async {
         let call = session
             .ec2
             .create_route_table()
@@ -107,7 +109,7 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     let patience = operation.patience(seconds_or(operation.work.timeouts.route_table_delete, READY));
-    waits::released(&patience, || async {
+    wait::released(&patience, || async {
         let call = session.ec2.delete_route_table().route_table_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteRouteTable"))
     })
@@ -143,9 +145,9 @@ async fn enable_all(
 /// Lets a gateway's routes propagate to the table, as soon as the gateway is attached: that takes a while, and may be
 /// at work in another run.
 async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, patience: &Patience) -> Result<(), Failure> {
-    let mut pauses = Pauses::new(waits::SECONDS);
+    let mut pauses = Pauses::new(wait::SECONDS);
     loop {
-        let enabled = waits::visible(operation, &[id], || async {
+        let enabled = wait::visible(operation, &[id], || async {
             let call = operation.session.ec2.enable_vgw_route_propagation();
             let call = call.route_table_id(id).gateway_id(gateway).send().await;
             call.map(|_| ()).map_err(|error| error.failure("EnableVgwRoutePropagation"))

@@ -2,11 +2,12 @@
 
 use aws_sdk_ec2::types::{RouteTableAssociationState, RouteTableAssociationStateCode};
 
-use super::super::errors::incomplete_answer;
-use super::super::waits::{self, Look};
-use super::super::{AwsError, Operation};
 use super::filter;
-use super::shown::Shown;
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Entry, Key, Learned, RouteTableAssociation, Spec};
 
@@ -34,7 +35,7 @@ pub(super) fn read(
 /// Gives the subnet its table.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTableAssociation) -> Result<(), Failure> {
     let (subnet_id, table_id) = (operation.id(&spec.subnet)?, operation.resolve(&spec.route_table)?);
-    let made = waits::visible(operation, &[subnet_id, table_id], || async {
+    let made = wait::visible(operation, &[subnet_id, table_id], || async {
         let call =
             operation.session.ec2.associate_route_table().subnet_id(subnet_id).route_table_id(table_id).send().await;
         let answer = call.map_err(|error| error.failure("AssociateRouteTable"))?;
@@ -77,7 +78,7 @@ pub(crate) async fn update(
         let id = id.ok_or_else(|| incomplete_answer("ReplaceRouteTableAssociation", "an id"))?;
         Ok((id.to_string(), answer.association_state().cloned()))
     };
-    let (id, state) = match waits::visible(operation, &[id, table_id], call).await {
+    let (id, state) = match wait::visible(operation, &[id, table_id], call).await {
         // The SDK repeats a call whose answer was lost, and by then the old id is gone and the change made.
         Err(failure) if failure.cause == Cause::NotFound => {
             match of_subnet(operation, operation.id(&to.subnet)?).await? {
@@ -94,7 +95,7 @@ pub(crate) async fn update(
 /// Takes the table from the subnet, which falls back to the main table.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
-    waits::released(&operation.work.patience, || async {
+    wait::released(&operation.work.patience, || async {
         let call = operation.session.ec2.disassociate_route_table().association_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateRouteTable"))
     })
@@ -148,7 +149,7 @@ async fn look_until(
     id: &str,
     judge: impl Fn(Option<&aws_sdk_ec2::types::RouteTableAssociation>) -> Result<Look<()>, Failure>,
 ) -> Result<(), Failure> {
-    let (session, patience) = (operation.session, operation.patience(waits::PROPAGATION));
+    let (session, patience) = (operation.session, operation.patience(wait::PROPAGATION));
     session
         .pollers
         .route_tables

@@ -9,14 +9,16 @@ use aws_sdk_ec2::types::{ResourceType, SubnetState};
 use ipnet::Ipv6Net;
 
 use self::attributes::Change;
-use super::super::errors::incomplete_answer;
-use super::super::waits::{self, Look};
-use super::super::{AwsError, Operation, ownership};
-use super::shown::Shown;
 use super::{filter, tags, without_token};
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::ownership;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::Input;
 use crate::model::{Entry, Key, Learned, Spec, Subnet, Tier};
-use crate::plugin::Input;
 
 /// How long a subnet may be pending.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -75,7 +77,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
         });
         Ok(here.find_map(|it| it.subnet_id()).map(str::to_string))
     };
-    let made = waits::visible(operation, &[vpc_id], || {
+    let made = wait::visible(operation, &[vpc_id], || {
         without_token::create(
             operation,
             "CreateSubnet",
@@ -143,12 +145,12 @@ pub(crate) async fn update(
 /// Deletes the subnet, and with it its route table association.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    waits::released(&operation.work.patience, || async {
+    wait::released(&operation.work.patience, || async {
         let call = session.ec2.delete_subnet().subnet_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
     })
     .await?;
-    let patience = operation.patience(waits::PROPAGATION);
+    let patience = operation.patience(wait::PROPAGATION);
     session
         .pollers
         .subnets

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use aws_sdk_ec2::types::{Filter, ResourceType, Tag, TagSpecification};
 
-use super::super::{AwsError, Operation, ownership, waits};
 use super::filter;
-use crate::aws::tag_changes::TagChanges;
+use crate::aws::calls::tag_changes::TagChanges;
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::calls::{ownership, wait};
 use crate::cloud::Failure;
+use crate::model::Input;
 use crate::model::Owner;
 use crate::model::Tags;
-use crate::plugin::Input;
 
 /// An object's own tags: all that AWS shows less ours that say whose it is.
 pub(super) fn own(tags: &[Tag]) -> Tags {
@@ -76,7 +77,7 @@ pub(super) async fn set(operation: &Operation<'_>, id: &str, tags: &BTreeMap<Str
     if tags.is_empty() {
         return Ok(());
     }
-    waits::visible(operation, &[id], || async {
+    wait::visible(operation, &[id], || async {
         let call = operation.session.ec2.create_tags().resources(id).set_tags(Some(list(tags)));
         call.send().await.map(|_| ()).map_err(|error| error.failure("CreateTags"))
     })

@@ -5,15 +5,18 @@ use std::time::Duration;
 use aws_sdk_ec2::operation::modify_vpc_attribute::builders::ModifyVpcAttributeFluentBuilder;
 use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttributeName, VpcState, VpcTenancy};
 
-use super::super::errors::incomplete_answer;
-use super::super::waits::{self, Look};
-use super::super::{AwsError, Operation, Session, ownership};
 use super::{filter, ipam, tags, without_token};
+use crate::aws::Session;
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::ownership;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed, Root, RootState, UnfinishedRoot};
+use crate::model::Input;
 use crate::model::Owner;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Learned, Spec, Vpc};
-use crate::plugin::Input;
 
 /// How long a VPC may be pending.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -133,7 +136,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     operation.record_learned(learned.clone());
 
     let ready = operation.patience(READY);
-    let available = waits::until("DescribeVpcs", &ready, waits::SECONDS, || async {
+    let available = wait::until("DescribeVpcs", &ready, wait::SECONDS, || async {
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", &id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
         let Some(vpc) = answer.vpcs().first() else {
@@ -177,12 +180,12 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vp
 /// waits until the pool has it back: until then a new VPC may find the pool empty.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    waits::released(&operation.work.patience, || async {
+    wait::released(&operation.work.patience, || async {
         let call = session.ec2.delete_vpc().vpc_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteVpc"))
     })
     .await?;
-    waits::until("DescribeVpcs", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
+    wait::until("DescribeVpcs", &operation.patience(wait::PROPAGATION), wait::SECONDS, || async {
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
         Ok(match answer.vpcs() {
@@ -268,9 +271,9 @@ fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<Identity> {
 
 /// The ids of what AWS made together with the VPC.
 async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> {
-    let (ec2, patience) = (&operation.session.ec2, operation.patience(waits::PROPAGATION));
+    let (ec2, patience) = (&operation.session.ec2, operation.patience(wait::PROPAGATION));
     let (table, acl, group) = tokio::join!(
-        waits::until("DescribeRouteTables", &patience, waits::SECONDS, || async {
+        wait::until("DescribeRouteTables", &patience, wait::SECONDS, || async {
             let call =
                 ec2.describe_route_tables().filters(filter("vpc-id", id)).filters(filter("association.main", "true"));
             let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
@@ -283,7 +286,7 @@ async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> 
                 "main route table",
             ))
         }),
-        waits::until("DescribeNetworkAcls", &patience, waits::SECONDS, || async {
+        wait::until("DescribeNetworkAcls", &patience, wait::SECONDS, || async {
             let call = ec2.describe_network_acls().filters(filter("vpc-id", id)).filters(filter("default", "true"));
             let answer = call.send().await.map_err(|error| error.failure("DescribeNetworkAcls"))?;
             Ok(found(
@@ -291,7 +294,7 @@ async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> 
                 "default network ACL",
             ))
         }),
-        waits::until("DescribeSecurityGroups", &patience, waits::SECONDS, || async {
+        wait::until("DescribeSecurityGroups", &patience, wait::SECONDS, || async {
             let call =
                 ec2.describe_security_groups().filters(filter("vpc-id", id)).filters(filter("group-name", "default"));
             let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
@@ -347,12 +350,12 @@ async fn apply_attributes(
     to: Attributes,
 ) -> Result<(), Failure> {
     for change in changes(from, to) {
-        waits::visible(operation, &[id], || async {
+        wait::visible(operation, &[id], || async {
             let call = change.on(operation.session.ec2.modify_vpc_attribute().vpc_id(id));
             call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcAttribute"))
         })
         .await?;
-        waits::until("DescribeVpcAttribute", &operation.patience(waits::PROPAGATION), waits::SECONDS, || async {
+        wait::until("DescribeVpcAttribute", &operation.patience(wait::PROPAGATION), wait::SECONDS, || async {
             let shown = read_attribute(operation.session, id, change).await?;
             Ok(if shown == change.value() {
                 Look::Done(())
@@ -366,7 +369,7 @@ async fn apply_attributes(
 }
 
 async fn make_tenancy_default(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
-    waits::visible(operation, &[id], || async {
+    wait::visible(operation, &[id], || async {
         let call = operation.session.ec2.modify_vpc_tenancy().vpc_id(id).instance_tenancy(VpcTenancy::Default);
         call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcTenancy"))
     })

@@ -5,14 +5,17 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{ResourceType, VpcEndpointType};
 
-use super::super::errors::{incomplete_answer, item_failure};
-use super::super::waits::{self, Look};
-use super::super::{AwsError, Operation, ownership};
-use super::shown::Shown;
-use super::{policy, tags};
+use super::tags;
+use crate::aws::calls::errors::{incomplete_answer, item_failure};
+use crate::aws::calls::ownership;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::endpoint_policy;
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::Input;
 use crate::model::{Entry, Key, Learned, Ref, Spec, VpcEndpoint};
-use crate::plugin::Input;
 
 /// How long an endpoint may be pending or deleting.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -50,7 +53,7 @@ pub(super) fn read(
             vpc: shown.vpc.clone(),
             service_name: Input::Known(endpoint.service_name()?.to_string()),
             route_tables,
-            policy: Input::Known(policy::shown(endpoint.policy_document(), applied_policy)),
+            policy: Input::Known(endpoint_policy::shown(endpoint.policy_document(), applied_policy)),
             tags: tags::own(endpoint.tags()),
         }),
         learned: Learned::new(),
@@ -64,7 +67,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
     let (service_name, policy) = (operation.known(&spec.service_name)?, operation.known(&spec.policy)?);
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
     let used: Vec<&str> = [vpc_id].into_iter().chain(tables.iter().map(String::as_str)).collect();
-    let id = waits::visible(operation, &used, || async {
+    let id = wait::visible(operation, &used, || async {
         let call = session
             .ec2
             .create_vpc_endpoint()
@@ -129,7 +132,7 @@ pub(crate) async fn update(
     };
     if !add.is_empty() || !remove.is_empty() || policy.is_some() {
         let used: Vec<&str> = [id].into_iter().chain(add.iter().map(String::as_str)).collect();
-        waits::visible(operation, &used, || async {
+        wait::visible(operation, &used, || async {
             let mut call = operation
                 .session
                 .ec2
@@ -152,7 +155,7 @@ pub(crate) async fn update(
 /// Deletes the endpoint, and with it its routes in every table. AWS tells a refusal inside a successful answer.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    waits::released(&operation.work.patience, || async {
+    wait::released(&operation.work.patience, || async {
         let call = session.ec2.delete_vpc_endpoints().vpc_endpoint_ids(id).send().await;
         let answer = call.map_err(|error| error.failure("DeleteVpcEndpoints"))?;
         match answer.unsuccessful().first() {

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{VpcCidrBlockStateCode, VpcIpv6CidrBlockAssociation};
 
-use super::super::errors::incomplete_answer;
-use super::super::waits::{self, Look};
-use super::super::{AwsError, Operation, Session};
-use super::shown::Shown;
 use super::{filter, ipam, ipv6_range, without_token};
+use crate::aws::Session;
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
+use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
+use crate::model::Input;
 use crate::model::{Entry, Ipv6Source, Key, Learned, Spec, VpcIpv6Block};
-use crate::plugin::Input;
 
 /// How long a range may be associating.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -78,7 +80,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Re
                     },
                 )
             };
-            waits::visible(operation, &[vpc_id], || ipam::monitored(operation, associate)).await?
+            wait::visible(operation, &[vpc_id], || ipam::monitored(operation, associate)).await?
         }
     };
     operation.record_id(&id);
@@ -106,13 +108,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Err(Failure::new(Cause::Other, "DisassociateVpcCidrBlock", format!("{id} is no IPv6 range")));
     };
     let vpc_id = operation.id(vpc)?;
-    waits::released(&operation.work.patience, || async {
+    wait::released(&operation.work.patience, || async {
         let call = session.ec2.disassociate_vpc_cidr_block().association_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateVpcCidrBlock"))
     })
     .await?;
-    let patience = operation.patience(waits::PROPAGATION);
-    waits::until("DisassociateVpcCidrBlock", &patience, waits::SECONDS, || async {
+    let patience = operation.patience(wait::PROPAGATION);
+    wait::until("DisassociateVpcCidrBlock", &patience, wait::SECONDS, || async {
         let blocks = blocks(session, vpc_id).await?;
         let state = blocks.iter().find(|block| block.association_id() == Some(id)).map(state);
         Ok(match state {
@@ -125,7 +127,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 
 /// Waits until the VPC has the range, and records it. `disassociated` and `failing` are passed on the way.
 async fn ready(operation: &Operation<'_>, vpc_id: &str, id: &str) -> Result<(), Failure> {
-    let learned = waits::until("DescribeVpcs", &operation.patience(READY), waits::SECONDS, || async {
+    let learned = wait::until("DescribeVpcs", &operation.patience(READY), wait::SECONDS, || async {
         let blocks = blocks(operation.session, vpc_id).await?;
         let Some(block) = blocks.iter().find(|block| block.association_id() == Some(id)) else {
             return Ok(Look::Pending("the range is not visible yet".to_string()));

@@ -10,8 +10,8 @@ use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
 use tokio::time::Instant;
 
-use super::super::waits::Pauses;
-use super::super::{AwsError, Operation};
+use crate::aws::calls::wait::Pauses;
+use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Patience};
 
 /// How often the call is sent.

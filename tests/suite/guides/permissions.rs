@@ -18,18 +18,18 @@ const MOST: usize = 6144;
 
 /// Which files call which service, the most special first.
 const SERVICES: &[(&str, &str)] = &[
-    ("src/aws/apigatewayv2/gateway/dns", "route53"),
-    ("src/aws/apigatewayv2", "apigateway"),
+    ("src/aws/apigateway/gateway/dns", "route53"),
+    ("src/aws/apigateway", "apigateway"),
     ("src/aws/ec2", "ec2"),
-    ("src/aws/facts", "ec2"),
-    ("src/aws/lambda_permission", "lambda"),
-    ("src/aws/log_group", "logs"),
-    ("src/aws/log_subscription", "logs"),
-    ("src/aws/dns_record", "route53"),
-    ("src/aws/acm", "acm"),
-    ("src/aws/kms", "kms"),
-    ("src/aws/identity", "sts"),
-    ("src/aws/credentials", "sts"),
+    ("src/aws/lookups/facts", "ec2"),
+    ("src/aws/lambda/permission", "lambda"),
+    ("src/aws/logs/group", "logs"),
+    ("src/aws/logs/subscription", "logs"),
+    ("src/aws/route53/record", "route53"),
+    ("src/aws/lookups/acm", "acm"),
+    ("src/aws/lookups/kms", "kms"),
+    ("src/aws/config/identity", "sts"),
+    ("src/aws/config/credentials", "sts"),
 ];
 
 /// The verbs with which AWS's operations begin.

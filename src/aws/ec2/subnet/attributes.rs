@@ -4,8 +4,9 @@ use aws_sdk_ec2::operation::modify_subnet_attribute::builders::ModifySubnetAttri
 use aws_sdk_ec2::types::AttributeBooleanValue;
 
 use super::look_until;
-use crate::aws::waits::{self, Look};
-use crate::aws::{AwsError, Operation};
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::Failure;
 use crate::model::Subnet;
 
@@ -27,12 +28,12 @@ pub(super) fn changes(operation: &Operation<'_>, spec: &Subnet) -> Result<[Chang
 
 /// Sets an attribute and waits until AWS shows it: a change is visible late, and the next may need it.
 pub(super) async fn set(operation: &Operation<'_>, id: &str, change: Change) -> Result<(), Failure> {
-    waits::visible(operation, &[id], || async {
+    wait::visible(operation, &[id], || async {
         let call = change.on(operation.session.ec2.modify_subnet_attribute().subnet_id(id));
         call.send().await.map(|_| ()).map_err(|error| error.failure("ModifySubnetAttribute"))
     })
     .await?;
-    look_until(operation, id, waits::PROPAGATION, |subnet| {
+    look_until(operation, id, wait::PROPAGATION, |subnet| {
         let shown = change.shown(subnet);
         Ok(if shown == change.is_on() {
             Look::Done(())

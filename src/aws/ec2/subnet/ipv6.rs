@@ -7,10 +7,11 @@ use ipnet::Ipv6Net;
 
 use super::attributes::{self, Change};
 use super::look_until;
+use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::{Look, Pauses};
+use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::{ipv6_range, without_token};
-use crate::aws::errors::incomplete_answer;
-use crate::aws::waits::{self, Look, Pauses};
-use crate::aws::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 use crate::model::Subnet;
 
@@ -155,9 +156,9 @@ async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Resu
             },
         )
     };
-    let (patience, mut pauses) = (operation.patience(FREE), Pauses::new(waits::SECONDS));
+    let (patience, mut pauses) = (operation.patience(FREE), Pauses::new(wait::SECONDS));
     loop {
-        match waits::visible(operation, &[id], send).await {
+        match wait::visible(operation, &[id], send).await {
             Err(failure) if failure.cause == Cause::Exists => {
                 if pauses.pause(&patience).await.is_err() {
                     return Err(failure);
@@ -170,7 +171,7 @@ async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Resu
 
 async fn disassociate(operation: &Operation<'_>, association_id: &str) -> Result<(), Failure> {
     let session = operation.session;
-    waits::released(&operation.patience(FREE), || async {
+    wait::released(&operation.patience(FREE), || async {
         let call = session.ec2.disassociate_subnet_cidr_block().association_id(association_id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateSubnetCidrBlock"))
     })

@@ -1,0 +1,365 @@
+//! What custom domains lead to: a path of a domain, here the root, mapped to a stage.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
+
+use super::stage::DEFAULT;
+use super::{PAGE, change, deleted, domain_name, holds, is_absent, is_conflict, no_id, pages, turn};
+use crate::aws::Session;
+use crate::aws::calls::non_idempotent::Change;
+use crate::aws::calls::{AwsError, Operation};
+use crate::cloud::{Cause, Failure, Observed};
+use crate::model::keys::gateway as keys;
+use crate::model::{ApiMapping, Entry, Key, Learned, Ref, Spec};
+
+/// How long AWS may go on seeing a mapping that it has deleted.
+const LAG: Duration = Duration::from_secs(30);
+
+/// The Regions and APIs whose mappings this process has deleted, and when.
+#[derive(Debug, Default)]
+pub(crate) struct RecentlyUnmapped(Mutex<HashMap<(String, String), Instant>>);
+
+/// All mappings of a domain; none where the domain does not exist.
+pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, Failure> {
+    let all = pages(|token| async move {
+        let call = turn(session).await.get_api_mappings().domain_name(domain).max_results(PAGE);
+        let answer = call.set_next_token(token).send().await.map_err(|error| error.failure("GetApiMappings"))?;
+        Ok((answer.items.unwrap_or_default(), answer.next_token))
+    });
+    match all.await {
+        Err(failure) if is_absent(&failure) => Ok(Vec::new()),
+        result => result,
+    }
+}
+
+/// What AWS shows of a mapping.
+pub(super) fn read(shown: &Shown, api_id: &str, api: Key, domain: Key, key: Key) -> Option<Observed> {
+    let id = shown.api_mapping_id.clone()?;
+    let stage = match leads_to(shown, api_id, DEFAULT) {
+        true => Ref::Key(keys::stage()),
+        false => Ref::Id(target(shown)),
+    };
+    let spec = ApiMapping { api, stage, domain, mapping_key: path(shown).to_string() };
+    Some(Observed { id, key, spec: Spec::ApiMapping(spec), learned: Learned::new() })
+}
+
+/// The path below its domain that a mapping is for; empty for the root.
+pub(super) fn path(shown: &Shown) -> &str {
+    shown.api_mapping_key.as_deref().unwrap_or_default()
+}
+
+/// What a mapping leads to: `<API id>/<stage>`.
+pub(super) fn target(shown: &Shown) -> String {
+    format!("{}/{}", shown.api_id.as_deref().unwrap_or_default(), shown.stage.as_deref().unwrap_or_default())
+}
+
+/// Makes a mapping. One that is there already is taken if it leads to the same stage, and else left alone.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiMapping) -> Result<(), Failure> {
+    let session = operation.session;
+    let (api_id, stage) = (operation.id(&spec.api)?, operation.resolve(&spec.stage)?);
+    let domain = operation.id(&spec.domain)?;
+    let find = || async {
+        let there = list(session, domain).await?.into_iter().find(|it| path(it) == spec.mapping_key);
+        match there {
+            Some(there) if leads_to(&there, api_id, stage) => Ok(Some(there.api_mapping_id)),
+            Some(there) => Err(foreign(domain, &there)),
+            None => Ok(None),
+        }
+    };
+    let answer = {
+        let (_turns, change) = turns(operation, api_id, domain, "CreateApiMapping").await;
+        change
+            .create(
+                || async {
+                    let answer = turn(session)
+                        .await
+                        .create_api_mapping()
+                        .domain_name(domain)
+                        .api_id(api_id)
+                        .stage(stage)
+                        .set_api_mapping_key(Some(spec.mapping_key.clone()).filter(|key| !key.is_empty()))
+                        .customize()
+                        .config_override(session.once_apigateway())
+                        .send()
+                        .await?;
+                    Ok(answer.api_mapping_id)
+                },
+                find,
+            )
+            .await
+    };
+    let id = match answer {
+        Err(failure) if is_conflict(&failure) => find().await?.ok_or(failure)?,
+        result => result?,
+    };
+    operation.record_id(&id.ok_or_else(|| no_id("CreateApiMapping"))?);
+    Ok(())
+}
+
+/// Brings a mapping to its spec.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    id: &str,
+    from: Option<&ApiMapping>,
+    to: &ApiMapping,
+) -> Result<(), Failure> {
+    let session = operation.session;
+    let (api_id, stage) = (operation.id(&to.api)?, operation.resolve(&to.stage)?);
+    let domain = operation.id(&to.domain)?;
+    let moved = from.is_some_and(|from| from.mapping_key != to.mapping_key);
+    let (_turns, change) = turns(operation, api_id, domain, "UpdateApiMapping").await;
+    change
+        .send(|| async {
+            turn(session)
+                .await
+                .update_api_mapping()
+                .domain_name(domain)
+                .api_mapping_id(id)
+                .api_id(api_id)
+                .stage(stage)
+                .set_api_mapping_key(moved.then(|| to.mapping_key.clone()))
+                .send()
+                .await
+        })
+        .await
+        .map(|_| ())
+}
+
+/// Deletes a mapping, unless somebody has led it to another API: that one would not be reached any more, and as long as
+/// it is, its domain is not deleted either.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    // The API may have gone before.
+    let api_id = operation.work.root_id.unwrap_or_default();
+    let Spec::ApiMapping(ApiMapping { domain, .. }) = &entry.applied else { return Ok(()) };
+    let domain = operation.known(&domain.fixed)?;
+    let (_turns, change) = turns(operation, api_id, domain, "DeleteApiMapping").await;
+    let there = list(operation.session, domain).await?.into_iter().find(|it| it.api_mapping_id() == Some(&entry.id));
+    if let Some(there) = there.filter(|it| it.api_id() != Some(api_id)) {
+        let id = &entry.id;
+        tracing::warn!("API mapping {id} of {domain} leads to {} now, so it is left alone", target(&there));
+        return Ok(());
+    }
+    let delete = || async {
+        let client = turn(operation.session).await;
+        client.delete_api_mapping().domain_name(domain).api_mapping_id(&entry.id).send().await
+    };
+    let is_there =
+        || async { holds(list(operation.session, domain).await, |it| it.api_mapping_id() == Some(&entry.id)) };
+    deleted(change.delete(delete, is_there).await)?;
+    unmapped_now(operation.session, api_id);
+    Ok(())
+}
+
+/// Notes that mappings of an API have just gone.
+pub(super) fn unmapped_now(session: &Session, api_id: &str) {
+    let place = (session.scope.region.clone(), api_id.to_string());
+    session.process.unmapped.0.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Instant::now());
+}
+
+/// For how long AWS may still see a mapping of an API that this process has deleted.
+pub(super) fn lag(session: &Session, api_id: &str) -> Duration {
+    let unmapped = session.process.unmapped.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = (session.scope.region.clone(), api_id.to_string());
+    unmapped.get(&place).map_or(Duration::ZERO, |since| LAG.saturating_sub(since.elapsed()))
+}
+
+/// A change of a mapping, which is part of a domain and of an API: it needs the turns of both.
+async fn turns<'a>(
+    operation: &'a Operation<'_>,
+    api_id: &str,
+    domain: &str,
+    action: &'a str,
+) -> ([OwnedMutexGuard<()>; 2], Change<'a>) {
+    let (of_api, change) = change(operation, api_id, action).await;
+    let session = operation.session;
+    let of_domain = session.process.locks.turn(domain_name::lock(session, domain)).await;
+    ([of_api, of_domain], change)
+}
+
+fn leads_to(shown: &Shown, api_id: &str, stage: &str) -> bool {
+    shown.api_id.as_deref() == Some(api_id) && shown.stage.as_deref() == Some(stage)
+}
+
+fn foreign(domain: &str, there: &Shown) -> Failure {
+    let id = there.api_mapping_id().unwrap_or_default();
+    Failure::new(
+        Cause::Exists,
+        "CreateApiMapping",
+        format!(
+            "custom domain {domain} leads to {} already, by a mapping that is not managed here, so it is left alone. \
+             Delete it (aws apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}), or use \
+             another domain_name, and apply again",
+            target(there)
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::stage;
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded, run};
+    use crate::model::Input;
+    use crate::model::Stage;
+
+    const PATH: &str = "/v2/domainnames/api.example.com/apimappings";
+
+    fn domain() -> Key {
+        keys::domain(&Input::Known("api.example.com".into()))
+    }
+
+    fn spec() -> ApiMapping {
+        ApiMapping { api: keys::api(), stage: Ref::Key(keys::stage()), domain: domain(), mapping_key: String::new() }
+    }
+
+    fn ids() -> [(Key, &'static str); 3] {
+        [(keys::api(), "api1"), (keys::stage(), DEFAULT), (domain(), "api.example.com")]
+    }
+
+    fn item(id: &str, api: &str, stage: &str, key: &str) -> Value {
+        json!({ "apiMappingId": id, "apiId": api, "stage": stage, "apiMappingKey": key })
+    }
+
+    fn items(items: &[Value], next: Option<&str>) -> Answer {
+        Answer::Json(200, json!({ "items": items, "nextToken": next }))
+    }
+
+    async fn created(aws: &Recorded, region: &str) -> (Result<(), Failure>, Vec<String>) {
+        let session = aws.session(region);
+        let key = keys::api_mapping(&domain());
+        let (answer, told) = run(&session, &key, &ids(), async |it| create(it, &spec()).await).await;
+        (answer, told.ids)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_paths_of_a_domain_are_mapped_to_the_stage() {
+        let post = format!("POST {PATH}");
+        let aws = Recorded::default().on(&post, Answer::Json(201, item("m1", "api1", DEFAULT, "")));
+        let (answer, ids) = created(&aws, "mapping-create").await;
+        answer.unwrap();
+        assert_eq!(ids, ["m1"]);
+        assert_eq!(aws.body(&post), json!({ "apiId": "api1", "stage": "$default" }), "without a key it is the root");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_mapping_whose_creating_answer_was_lost_is_found_on_the_last_page() {
+        let aws = Recorded::default()
+            .on(&format!("POST {PATH}"), Answer::Lost)
+            .on(&format!("GET {PATH}"), items(&[item("m0", "api2", "prod", "v1")], Some("p2")))
+            .on(&format!("GET {PATH}?nextToken=p2"), items(&[item("m1", "api1", DEFAULT, "")], None));
+        let (answer, ids) = created(&aws, "mapping-lost").await;
+        answer.unwrap();
+        assert_eq!(ids, ["m1"]);
+        assert_eq!(aws.calls().iter().filter(|call| call.starts_with("POST")).count(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_mapping_of_another_api_is_never_overwritten() {
+        let exists = Answer::Error(409, "ConflictException", "ApiMapping key already exists for this domain name");
+        let aws = Recorded::default()
+            .on(&format!("POST {PATH}"), exists.clone())
+            .on(&format!("GET {PATH}"), items(&[item("m9", "api2", "prod", "")], None));
+        let (answer, ids) = created(&aws, "mapping-foreign").await;
+        let failure = answer.unwrap_err();
+        assert_eq!(failure.cause, Cause::Exists);
+        assert!(failure.message.contains("leads to api2/prod") && failure.message.contains("m9"), "{failure}");
+        assert!(ids.is_empty());
+
+        let aws = Recorded::default()
+            .on(&format!("POST {PATH}"), exists)
+            .on(&format!("GET {PATH}"), items(&[item("m1", "api1", DEFAULT, "")], None));
+        let (answer, ids) = created(&aws, "mapping-equal").await;
+        answer.unwrap();
+        assert_eq!(ids, ["m1"], "an equal one is taken");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_mapping_that_leads_elsewhere_is_led_back_in_place() {
+        let patch = format!("PATCH {PATH}/m1");
+        let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
+        let session = aws.session("mapping-update");
+        let shown = |api: &str, stage: &str, key: &str| {
+            let shown = Shown::builder().api_mapping_id("m1").api_id(api).stage(stage).api_mapping_key(key).build();
+            let read = read(&shown, "api1", keys::api(), domain(), keys::api_mapping(&domain())).unwrap();
+            let Spec::ApiMapping(spec) = read.spec else { panic!("{read:?}") };
+            spec
+        };
+        assert_eq!(shown("api1", DEFAULT, ""), spec(), "as it was made it is no drift");
+        let elsewhere = shown("api2", "prod", "");
+        let difference = Spec::ApiMapping(spec()).differences(&Spec::ApiMapping(elsewhere.clone()));
+        assert_eq!(difference, ["stage is api2/prod instead of stage"]);
+        let key = keys::api_mapping(&domain());
+        run(&session, &key, &ids(), async |it| update(it, "m1", Some(&elsewhere), &spec()).await).await.0.unwrap();
+        assert_eq!(aws.body(&patch), json!({ "apiId": "api1", "stage": "$default" }));
+
+        let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
+        let session = aws.session("mapping-moved");
+        let moved = shown("api1", DEFAULT, "v2");
+        run(&session, &key, &ids(), async |it| update(it, "m1", Some(&moved), &spec()).await).await.0.unwrap();
+        assert_eq!(aws.body(&patch)["apiMappingKey"], "");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_mapping_that_somebody_led_to_another_api_stays_and_keeps_its_domain() {
+        let remove = format!("DELETE {PATH}/m1");
+        for (led_to, stage, is_ours) in [("api2", "prod", false), ("api1", "prod", true), ("api1", DEFAULT, true)] {
+            let aws = Recorded::default()
+                .on(&format!("GET {PATH}"), items(&[item("m0", "api1", DEFAULT, "v1")], Some("p2")))
+                .on(&format!("GET {PATH}?nextToken=p2"), items(&[item("m1", led_to, stage, "")], None))
+                .on(&remove, Answer::Json(204, json!(null)));
+            let session = aws.session("mapping-led");
+            let key = keys::api_mapping(&domain());
+            let entry = Entry::new(key.clone(), "m1", Spec::ApiMapping(spec()));
+            run(&session, &key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
+            assert_eq!(aws.calls().contains(&remove), is_ours, "{led_to}/{stage}: {:?}", aws.calls());
+            if is_ours {
+                continue;
+            }
+            let domain_spec = Spec::DomainName(crate::model::DomainName {
+                api: keys::api(),
+                domain_name: Input::Known("api.example.com".into()),
+                certificate_arn: Input::Known("cert1".into()),
+                endpoint_type: crate::model::DomainName::REGIONAL.into(),
+                security_policy: crate::model::DomainName::TLS_1_2.into(),
+                tags: Input::Known([].into()),
+            });
+            let entry = Entry::new(domain(), "api.example.com", domain_spec);
+            let refused = run(&session, &domain(), &[], async |it| domain_name::delete(it, &entry).await).await.0;
+            assert!(refused.unwrap_err().message.contains("m1 (api2/prod)"));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stage_is_deleted_although_aws_still_sees_the_mapping_that_has_just_gone() {
+        let stage_path = "DELETE /v2/apis/api1/stages/%24default";
+        let mapped = "Please remove all base path mappings related to the stage in your domains";
+        let mapped = Answer::Error(400, "BadRequestException", mapped);
+        let aws = Recorded::default()
+            .on(&format!("GET {PATH}"), items(&[], None))
+            .on(&format!("DELETE {PATH}/m1"), Answer::Error(404, "NotFoundException", "gone"))
+            .on(stage_path, mapped.clone())
+            .on(stage_path, mapped)
+            .on(stage_path, Answer::Json(204, json!(null)));
+        let session = aws.session("mapping-delete");
+        let key = keys::api_mapping(&domain());
+        let entry = Entry::new(key.clone(), "m1", Spec::ApiMapping(spec()));
+        run(&session, &key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
+        let spec = Stage {
+            api: keys::api(),
+            auto_deploy: true,
+            deployment_failure: None,
+            access_log: None,
+            tags: Input::Known([].into()),
+        };
+        let entry = Entry::new(keys::stage(), DEFAULT, Spec::Stage(spec));
+        run(&session, &keys::stage(), &[], async |it| stage::delete(it, &entry).await).await.0.unwrap();
+        assert_eq!(aws.calls().iter().filter(|call| *call == stage_path).count(), 3);
+    }
+}

@@ -1,0 +1,195 @@
+//! What others keep in an API and in its domain. AWS deletes it along, so people are told before.
+
+use std::collections::HashSet;
+
+use futures::future::join_all;
+
+use super::{PAGE, api_mapping, authorizer, pages, route, text, turn};
+use crate::aws::Session;
+use crate::aws::calls::AwsError;
+use crate::cloud::{Failure, InTheWay, Obstacle, Within};
+use crate::model::{Entry, Spec};
+
+/// The routes, stages and authorizers of an API that are not ours, and the paths of its domain, which all go along;
+/// those paths that lead to other APIs keep the domain. Integrations serve routes, and are not told. Looks that fail
+/// are told beside what the others have found.
+pub(crate) async fn in_the_way(session: &Session, api_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
+    let is_meant = |entry: &&Entry| match within {
+        Within::Root => true,
+        Within::Domains(names) => names.contains(&entry.id.as_str()),
+        Within::Subnets(_) => false,
+    };
+    let domains = known.iter().filter(|entry| matches!(entry.applied, Spec::DomainName(_)) && entry.is_present());
+    let paths = join_all(domains.filter(is_meant).map(|entry| paths(session, api_id, &entry.id, known)));
+    if !matches!(within, Within::Root) {
+        return InTheWay::of(paths.await);
+    }
+    let ours: HashSet<&str> = known.iter().map(|entry| entry.id.as_str()).collect();
+    let foreign = |kind: &'static str, id: Option<String>, description: Option<String>| {
+        let id = id.filter(|id| !ours.contains(id.as_str()))?;
+        let description = description.filter(|text| *text != id).unwrap_or_default();
+        Some(Obstacle { kind, id, description, further: String::new(), owner: None, holds: Vec::new() })
+    };
+    let (routes, stages, authorizers, paths) =
+        tokio::join!(route::list(session, api_id), stages(session, api_id), authorizer::list(session, api_id), paths);
+    let routes = routes.map(|shown| {
+        let found = shown.into_iter().filter_map(|it| foreign("route", it.route_id, it.route_key));
+        found.collect::<Vec<_>>()
+    });
+    let stages = stages.map(|shown| {
+        let found = shown.into_iter().filter_map(|it| foreign("stage", it.stage_name, text(it.description.as_deref())));
+        found.collect()
+    });
+    let authorizers = authorizers.map(|shown| {
+        let found = shown.into_iter().filter_map(|it| foreign("authorizer", it.authorizer_id, it.name));
+        found.collect()
+    });
+    InTheWay::of([routes, stages, authorizers].into_iter().chain(paths))
+}
+
+/// The mappings of a domain that are not ours.
+async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -> Result<Vec<Obstacle>, Failure> {
+    let mappings = api_mapping::list(session, domain).await?;
+    let foreign = mappings.into_iter().filter_map(|shown| {
+        let id = shown.api_mapping_id.clone()?;
+        if known.iter().any(|entry| entry.id == id) {
+            return None;
+        }
+        let leads_elsewhere = shown.api_id.as_deref() != Some(api_id);
+        Some(Obstacle {
+            kind: "API mapping",
+            id,
+            description: format!("{domain}/{}", api_mapping::path(&shown)),
+            further: format!("to {}", api_mapping::target(&shown)),
+            owner: None,
+            holds: if leads_elsewhere { vec![domain.to_string()] } else { Vec::new() },
+        })
+    });
+    Ok(foreign.collect())
+}
+
+async fn stages(session: &Session, api_id: &str) -> Result<Vec<aws_sdk_apigatewayv2::types::Stage>, Failure> {
+    pages(|token| async move {
+        let call = turn(session).await.get_stages().api_id(api_id).max_results(PAGE).set_next_token(token);
+        let answer = call.send().await.map_err(|error| error.failure("GetStages"))?;
+        Ok((answer.items.unwrap_or_default(), answer.next_token))
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded};
+    use crate::cloud::Cause;
+    use crate::model::Input;
+    use crate::model::keys::gateway as keys;
+    use crate::model::{ApiMapping, ApiRoute, DomainName, Key, Ref, Stage};
+
+    /// A route and the stage.
+    fn known() -> Vec<Entry> {
+        let api = keys::api();
+        let route = ApiRoute { api: api.clone(), route_key: "GET /a".into(), integration: None, authorizer: None };
+        let tags = Input::Known(Default::default());
+        let stage = Stage { api, auto_deploy: true, deployment_failure: None, access_log: None, tags };
+        vec![
+            Entry::new(Key::new("route.GET /a"), "r1", Spec::ApiRoute(route)),
+            Entry::new(Key::new("stage"), "$default", Spec::Stage(stage)),
+        ]
+    }
+
+    fn aws() -> Recorded {
+        let routes = json!([{ "routeId": "r1", "routeKey": "GET /a" }, { "routeId": "r2", "routeKey": "GET /theirs" }]);
+        Recorded::default()
+            .on("GET /v2/apis/api1/routes", Answer::Json(200, json!({ "items": routes, "nextToken": "n" })))
+            .on(
+                "GET /v2/apis/api1/routes?nextToken=n",
+                Answer::Json(200, json!({ "items": [{ "routeId": "r0", "routeKey": "$default" }] })),
+            )
+            .on(
+                "GET /v2/apis/api1/stages",
+                Answer::Json(
+                    200,
+                    json!({ "items": [{ "stageName": "$default" }, { "stageName": "beta", "description": "of the web team" }] }),
+                ),
+            )
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn routes_stages_and_authorizers_that_state_does_not_know_are_told() {
+        let authorizers = json!({ "items": [{ "authorizerId": "a9", "name": "jwt" }] });
+        let aws = aws().on("GET /v2/apis/api1/authorizers", Answer::Json(200, authorizers));
+        let found = in_the_way(&aws.session("foreigners"), "api1", Within::Root, &known()).await;
+        let told: Vec<[&str; 3]> =
+            found.obstacles.iter().map(|it| [it.kind, it.id.as_str(), it.description.as_str()]).collect();
+        assert_eq!(
+            told,
+            [
+                ["route", "r0", "$default"],
+                ["route", "r2", "GET /theirs"],
+                ["stage", "beta", "of the web team"],
+                ["authorizer", "a9", "jwt"],
+            ]
+        );
+        assert_eq!((found.unseen, aws.calls().len()), (vec![], 4));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_paths_of_a_domain_that_others_have_mapped_are_told_and_those_to_other_apis_keep_it() {
+        let name = Input::Known("api.example.com".to_string());
+        let mapping = ApiMapping {
+            api: keys::api(),
+            stage: Ref::Key(keys::stage()),
+            domain: keys::domain(&name),
+            mapping_key: String::new(),
+        };
+        let domain = DomainName {
+            api: keys::api(),
+            domain_name: name.clone(),
+            certificate_arn: Input::Known("cert1".into()),
+            endpoint_type: DomainName::REGIONAL.into(),
+            security_policy: DomainName::TLS_1_2.into(),
+            tags: Input::Known(Default::default()),
+        };
+        let mut known = known();
+        known.push(Entry::new(keys::domain(&name), "api.example.com", Spec::DomainName(domain)));
+        known.push(Entry::new(keys::api_mapping(&keys::domain(&name)), "m1", Spec::ApiMapping(mapping)));
+        let item = |id: &str, api: &str, path: &str| json!({ "apiMappingId": id, "apiId": api, "stage": "$default", "apiMappingKey": path });
+        let items = json!({ "items": [item("m1", "api1", ""), item("m2", "api1", "v1"), item("m3", "api2", "shop")] });
+        let list = "GET /v2/domainnames/api.example.com/apimappings";
+        let none = || Answer::Json(200, json!({ "items": [] }));
+        let aws = ["routes", "stages", "authorizers"]
+            .iter()
+            .fold(Recorded::default(), |aws, list| aws.on(&format!("GET /v2/apis/api1/{list}"), none()))
+            .on(list, Answer::Json(200, items));
+        let session = aws.session("paths");
+        let found = in_the_way(&session, "api1", Within::Root, &known).await;
+        let told: Vec<(&str, &str, &str, usize)> = found
+            .obstacles
+            .iter()
+            .map(|it| (it.id.as_str(), it.description.as_str(), it.further.as_str(), it.holds.len()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("m2", "api.example.com/v1", "to api1/$default", 0),
+                ("m3", "api.example.com/shop", "to api2/$default", 1)
+            ]
+        );
+        let calls = aws.calls().len();
+        assert_eq!(in_the_way(&session, "api1", Within::Domains(&["api.example.com"]), &known).await, found);
+        assert_eq!(aws.calls()[calls..], [list], "nothing else is looked at");
+        assert_eq!(in_the_way(&session, "api1", Within::Domains(&["b"]), &known).await, InTheWay::default());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_is_not_allowed_hides_only_what_it_would_have_shown() {
+        let denied = Answer::Error(403, "AccessDeniedException", "not you");
+        let aws = aws().on("GET /v2/apis/api1/authorizers", denied);
+        let found = in_the_way(&aws.session("hidden"), "api1", Within::Root, &known()).await;
+        let unseen: Vec<(&str, Cause)> = found.unseen.iter().map(|it| (it.action.as_str(), it.cause)).collect();
+        assert_eq!((unseen, found.obstacles.len()), (vec![("GetAuthorizers", Cause::Denied)], 3));
+    }
+}

@@ -1,0 +1,420 @@
+//! Reads a whole gateway with a fixed number of calls, however many routes it has; one more for each function.
+
+mod dns;
+mod domain;
+mod logs;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aws_sdk_apigatewayv2::types;
+use futures::future::join_all;
+
+use super::{api, authorizer, integration, route, stage};
+use crate::aws::Session;
+use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
+use crate::aws::calls::ownership;
+use crate::aws::lambda::permission;
+use crate::aws::lambda::permission::{CallerId, Place, Statement, statement_id};
+use crate::cloud::{Failure, Observed, Root, RootState, Seen, UnfinishedRoot};
+use crate::model::FunctionArn;
+use crate::model::Input;
+use crate::model::Owner;
+use crate::model::Scope;
+use crate::model::keys::gateway as keys;
+use crate::model::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
+
+/// Looks at a gateway. `None` only where AWS says that neither the API nor anything known that outlives it exists.
+///
+/// Objects are recognized by their ids in `known`. Where nothing but the API is known (an import, or state that lost
+/// its private part), everything in the API that could be ours is.
+pub(crate) async fn read(
+    session: &Session,
+    owner: Owner,
+    root_id: &str,
+    known: &[Entry],
+) -> Result<Option<Seen>, Failure> {
+    let known_places = places_of(known);
+    let resource = ownership::resource(owner, root_id);
+    let (api, routes, integrations, authorizers, stage, logs, policies, domains, records) = tokio::join!(
+        api::get(session, root_id),
+        route::list(session, root_id),
+        integration::list(session, root_id),
+        authorizer::list(session, root_id),
+        stage::get(session, root_id),
+        Logs::known(session, known, &resource),
+        policies(session, known_places),
+        domain::known(session, known, &resource),
+        dns::listed(session, known),
+    );
+    let Some(api) = api? else {
+        // Its routes, integrations, authorizers and stages went with it. A log group with its filter, permissions, a
+        // domain and its record did not: a destroy that failed half-way may have left them.
+        let mut objects = outliving(&session.scope, root_id, known, &logs?, &policies?, &domains?);
+        objects.extend(dns::known(&records?, known, &objects));
+        return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
+    };
+    let root_state = match state_in(api.tags.as_ref()) {
+        Some(RootState::Ready) | None => state_in(api.tags.as_ref()),
+        // The answer may be older than the mark, and a user would be told of an unfinished creation: look twice.
+        Some(_) => api::state(session, root_id).await?,
+    };
+    let mut view = View {
+        scope: &session.scope,
+        root_id,
+        api,
+        routes: routes?,
+        integrations: integrations?,
+        authorizers: authorizers?,
+        stage: stage?,
+        logs: logs?,
+        policies: policies?,
+        domains: domains?,
+    };
+    if known.iter().any(|entry| !matches!(entry.applied, Spec::Api(_))) {
+        let mut objects = view.known(known);
+        objects.extend(dns::known(&records?, known, &objects));
+        objects.extend(dns::of_unknown_domains(session, known, &objects).await?);
+        return Ok(Some(Seen { objects, root_state }));
+    }
+    view.logs = Logs::of_stage(session, view.stage.as_ref(), &resource).await?;
+    view.policies = policies_of_functions(session, &view).await?;
+    view.domains = domain::tagged(session, &resource).await?;
+    let mut objects = view.everything(known, &resource);
+    objects.extend(dns::imported(session, &objects).await?);
+    Ok(Some(Seen { objects, root_state }))
+}
+
+fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {
+    tags?.get(ownership::STATE).and_then(|state| ownership::state_in(state))
+}
+
+/// The APIs that this provider has made.
+pub(crate) async fn roots(session: &Session, owner: Owner) -> Result<Vec<Root>, Failure> {
+    api::roots(session, owner).await
+}
+
+/// The gateways of this name that a create of another process has not finished.
+pub(crate) async fn unfinished_roots(
+    session: &Session,
+    owner: Owner,
+    name: &str,
+) -> Result<Vec<UnfinishedRoot>, Failure> {
+    api::unfinished_roots(session, owner, name).await
+}
+
+/// Sets the tag `fgw:state` of an API.
+pub(crate) async fn mark_root(
+    session: &Session,
+    _owner: Owner,
+    root_id: &str,
+    state: RootState,
+) -> Result<(), Failure> {
+    api::mark_root(session, root_id, state).await
+}
+
+type Policies = BTreeMap<Place, Vec<Statement>>;
+
+/// What AWS shows of a gateway, before it is sorted into ours and not ours.
+struct View<'a> {
+    scope: &'a Scope,
+    root_id: &'a str,
+    api: types::Api,
+    routes: Vec<types::Route>,
+    integrations: Vec<types::Integration>,
+    authorizers: Vec<types::Authorizer>,
+    stage: Option<types::Stage>,
+    logs: Logs,
+    policies: Policies,
+    domains: Vec<domain::Found>,
+}
+
+/// An authorizer that could be ours.
+struct OwnAuthorizer {
+    authorizer: Observed,
+    /// Whether API Gateway may call its function only by a statement that we make.
+    needs_statement: bool,
+    /// The one with our id, where it is there.
+    statement: Option<Observed>,
+}
+
+impl View<'_> {
+    /// The objects that state knows, as they are now.
+    fn known(&self, known: &[Entry]) -> Vec<Observed> {
+        let (api_key, mut seen) = self.api(known);
+        let mut ours = BTreeMap::new();
+        for entry in known {
+            if matches!(entry.applied, Spec::Integration(_) | Spec::Authorizer(_)) {
+                ours.insert(entry.id.clone(), entry.key.clone());
+            }
+        }
+        for entry in known {
+            let (id, key) = (entry.id.as_str(), entry.key.clone());
+            let observed = match &entry.applied {
+                Spec::LogGroup(_) | Spec::LogSubscription(_) => self.logs.read(entry, &api_key),
+                Spec::LambdaPermission(applied) => {
+                    let found = read_permission(self.scope, &self.policies, self.root_id, entry);
+                    match self.is_of_lost_authorizer(applied, known, id) {
+                        false => found,
+                        // The statement lets in nobody any more, so it leaves, and one for the new authorizer arrives.
+                        true => {
+                            found.map(|it| Observed { key: Key::fixed(key.slot, Input::Known(id.to_string())), ..it })
+                        }
+                    }
+                }
+                Spec::Authorizer(applied) => {
+                    self.authorizers.iter().find(|it| it.authorizer_id.as_deref() == Some(id)).and_then(|shown| {
+                        let spec = authorizer::read(shown, api_key.clone(), Some(applied))?;
+                        authorizer::observed(shown, spec, key)
+                    })
+                }
+                Spec::Integration(applied) => self
+                    .integrations
+                    .iter()
+                    .find(|it| it.integration_id.as_deref() == Some(id))
+                    .and_then(|shown| integration::read(shown, api_key.clone(), key, Some(applied))),
+                Spec::ApiRoute(_) => self
+                    .routes
+                    .iter()
+                    .find(|it| it.route_id.as_deref() == Some(id))
+                    .and_then(|shown| route::read(shown, api_key.clone(), key, &ours)),
+                Spec::Stage(_) => self
+                    .stage
+                    .as_ref()
+                    .map(|shown| stage::read(shown, api_key.clone(), key, |arn| reference_to_group(known, arn))),
+                Spec::DomainName(_) | Spec::ApiMapping(_) => domain::read(&self.domains, entry, self.root_id, &api_key),
+                _ => None,
+            };
+            seen.extend(observed);
+        }
+        seen.extend(domain::unknown(&self.domains, known, self.root_id, &api_key));
+        seen.extend(self.unknown_statements(known, &api_key));
+        seen
+    }
+
+    /// The statements with our ids that state does not know, in the policies of functions that it knows, and the
+    /// authorizers that they are for: a run that was cut off has made them. Routes and integrations carry nothing that
+    /// would tell them from those of others.
+    fn unknown_statements(&self, known: &[Entry], api_key: &Key) -> Vec<Observed> {
+        let is_unknown = |it: &Observed| !known.iter().any(|entry| entry.id == it.id);
+        let of_authorizers = self.authorizers.iter().filter_map(|shown| {
+            let OwnAuthorizer { authorizer, statement, .. } = self.authorizer(shown, api_key)?;
+            let statement = statement.filter(is_unknown)?;
+            Some([Some(authorizer).filter(is_unknown), Some(statement)])
+        });
+        let of_routes = self.policies.keys().filter_map(|place| {
+            let function = place.function()?;
+            self.statement(&function, keys::permission(&function), api_key, None).filter(is_unknown)
+        });
+        of_authorizers.flatten().flatten().chain(of_routes).collect()
+    }
+
+    /// Everything that could be ours: the routes that a configuration can express, the integrations and authorizers
+    /// that they use, authorizers with all that ours have, the statements with our ids, and stage and log group with
+    /// its filter if they carry our tags.
+    fn everything(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
+        let (api_key, mut seen) = self.api(known);
+        seen.extend(self.access_logs(&api_key));
+        let group_key = self.logs.group_key();
+        let mut ours = BTreeMap::new();
+        let routes = self.expressible_routes();
+        let used: BTreeSet<&str> =
+            routes.iter().flat_map(|it| [route::integration_id(it), route::protection(it)]).flatten().collect();
+        let is_used = |id: &Option<String>| id.as_deref().is_some_and(|id| used.contains(id));
+        for shown in &self.authorizers {
+            let Some(OwnAuthorizer { authorizer, needs_statement, statement }) = self.authorizer(shown, &api_key)
+            else {
+                continue;
+            };
+            if !is_used(&shown.authorizer_id) && needs_statement && statement.is_none() {
+                // An unused one without our statement is somebody's, or half made and then taken again by its create.
+                continue;
+            }
+            ours.insert(authorizer.id.clone(), authorizer.key.clone());
+            seen.push(authorizer);
+            seen.extend(statement);
+        }
+        for shown in self.integrations.iter().filter(|it| is_used(&it.integration_id)) {
+            // The key is made from what is read, so the first reading has none yet.
+            let Some(read) = integration::read(shown, api_key.clone(), Key::new(""), None) else { continue };
+            let Spec::Integration(mut spec) = read.spec else { continue };
+            let Some(mut key) = keys::integration(&spec) else { continue };
+            if ours.values().any(|it| *it == key) {
+                // A second one that does the same cannot have the same place.
+                key = Key::new(format!("stray.{}", read.id));
+            }
+            if let Some(function) = own_function(&spec).filter(|function| self.is_own(function)) {
+                let permission = keys::permission(&function);
+                if !seen.iter().any(|it| it.key == permission) {
+                    seen.extend(self.statement(&function, permission.clone(), &api_key, None));
+                }
+                spec.permission = Some(permission);
+            }
+            ours.insert(read.id.clone(), key.clone());
+            seen.push(Observed { key, spec: Spec::Integration(spec), ..read });
+        }
+        for shown in routes {
+            let Some(route_key) = &shown.route_key else { continue };
+            seen.extend(route::read(shown, api_key.clone(), keys::route(route_key), &ours));
+        }
+        seen.extend(self.stage.as_ref().filter(|shown| stage::is_tagged(shown, resource)).map(|shown| {
+            stage::read(shown, api_key.clone(), keys::stage(), |arn| match &group_key {
+                Some(key) => Ref::Key(key.clone()),
+                None => Ref::Id(arn.to_string()),
+            })
+        }));
+        seen.extend(domain::everything(&self.domains, self.root_id, &api_key));
+        seen
+    }
+
+    /// The routes that call a function and are protected by a request authorizer or not at all. Another one was made by
+    /// somebody else, or was ours once: what no configuration says is neither shown nor touched.
+    fn expressible_routes(&self) -> Vec<&types::Route> {
+        let functions: BTreeSet<&str> = self
+            .integrations
+            .iter()
+            .filter(|shown| integration::read(shown, keys::api(), Key::new(""), None).is_some())
+            .filter(|shown| function_of(shown).is_some())
+            .filter_map(|shown| shown.integration_id.as_deref())
+            .collect();
+        let authorizers: BTreeSet<&str> = self
+            .authorizers
+            .iter()
+            .filter(|shown| authorizer::read(shown, keys::api(), None).is_some())
+            .filter_map(|shown| shown.authorizer_id.as_deref())
+            .collect();
+        let is_expressible = |route: &&types::Route| {
+            // What AWS made along with an API is AWS's.
+            route.api_gateway_managed != Some(true)
+                && route::integration_id(route).is_some_and(|id| functions.contains(id))
+                && route::protection(route).is_none_or(|id| authorizers.contains(id))
+        };
+        self.routes.iter().filter(is_expressible).collect()
+    }
+
+    fn api(&self, known: &[Entry]) -> (Key, Vec<Observed>) {
+        let applied = known.iter().find_map(|entry| match &entry.applied {
+            Spec::Api(applied) => Some((&entry.key, applied)),
+            _ => None,
+        });
+        let key = applied.map_or_else(keys::api, |(key, _)| key.clone());
+        let observed = api::read(&self.api, self.root_id, key.clone(), applied.map(|(_, applied)| applied));
+        (key, vec![observed])
+    }
+
+    /// An authorizer as a configuration could have it. `None` where none could.
+    fn authorizer(&self, shown: &types::Authorizer, api_key: &Key) -> Option<OwnAuthorizer> {
+        let spec = authorizer::read(shown, api_key.clone(), None)?;
+        let key = keys::authorizer(&spec);
+        let function = calls_itself(&spec).filter(|function| self.is_own(function));
+        let name = spec.name.clone();
+        let needs_statement = function.is_some();
+        let authorizer = authorizer::observed(shown, spec, key.clone())?;
+        let statement = function.and_then(|function| {
+            let permission = keys::authorizer_permission(&name, &function, &key);
+            self.statement(&function, permission, api_key, Some((&authorizer.id, &key)))
+        });
+        Some(OwnAuthorizer { authorizer, needs_statement, statement })
+    }
+
+    fn statement(
+        &self,
+        function: &FunctionArn,
+        key: Key,
+        api_key: &Key,
+        authorizer: Option<(&str, &Key)>,
+    ) -> Option<Observed> {
+        let place = Place::of_function(function);
+        let (id, caller) = match authorizer {
+            Some((id, key)) => (CallerId::Authorizer(id), Caller::Authorizer(key.clone())),
+            None => (CallerId::Routes, Caller::Routes),
+        };
+        let id = statement_id(self.root_id, &place, id);
+        let spec = place.permission(api_key.clone(), caller);
+        permission::read(self.scope, self.policies.get(&place)?, self.root_id, &id, key, &spec)
+    }
+
+    /// Whether a statement names an authorizer that is gone.
+    fn is_of_lost_authorizer(&self, permission: &LambdaPermission, known: &[Entry], statement_id: &str) -> bool {
+        let Caller::Authorizer(key) = &permission.caller else { return false };
+        let authorizer = known.iter().find(|entry| entry.key == *key).map(|entry| entry.id.as_str());
+        let exists = |id: &str| self.authorizers.iter().any(|it| it.authorizer_id.as_deref() == Some(id));
+        !authorizer.is_some_and(|id| exists(id) && permission::authorizer_in(self.root_id, statement_id) == Some(id))
+    }
+
+    /// The policy of another account's function is not ours to read.
+    fn is_own(&self, function: &FunctionArn) -> bool {
+        self.scope.account.as_ref().is_none_or(|account| *account == function.account)
+    }
+}
+
+/// What is known and there although the API is gone.
+fn outliving(
+    scope: &Scope,
+    root_id: &str,
+    known: &[Entry],
+    logs: &Logs,
+    policies: &Policies,
+    domains: &[domain::Found],
+) -> Vec<Observed> {
+    let is_api = |entry: &&Entry| matches!(entry.applied, Spec::Api(_));
+    let api_key = known.iter().find(is_api).map_or_else(keys::api, |entry| entry.key.clone());
+    let read = |entry| {
+        logs.read(entry, &api_key)
+            .or_else(|| read_permission(scope, policies, root_id, entry))
+            .or_else(|| domain::read(domains, entry, root_id, &api_key))
+    };
+    known.iter().filter_map(read).collect()
+}
+
+fn read_permission(scope: &Scope, policies: &Policies, root_id: &str, entry: &Entry) -> Option<Observed> {
+    let Spec::LambdaPermission(applied) = &entry.applied else { return None };
+    let statements = policies.get(&Place::known(applied)?)?;
+    permission::read(scope, statements, root_id, &entry.id, entry.key.clone(), applied)
+}
+
+fn places_of(known: &[Entry]) -> BTreeSet<Place> {
+    let place = |entry: &Entry| match &entry.applied {
+        Spec::LambdaPermission(applied) => Place::known(applied),
+        _ => None,
+    };
+    known.iter().filter_map(place).collect()
+}
+
+async fn policies(session: &Session, places: BTreeSet<Place>) -> Result<Policies, Failure> {
+    let read = async |place: Place| {
+        let policy = permission::policy(session, &place).await?;
+        Ok((place, policy))
+    };
+    join_all(places.into_iter().map(read)).await.into_iter().collect()
+}
+
+async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Policies, Failure> {
+    let api_key = keys::api();
+    let of_integrations = view.integrations.iter().filter_map(function_of);
+    let of_authorizers =
+        view.authorizers.iter().filter_map(|shown| calls_itself(&authorizer::read(shown, api_key.clone(), None)?));
+    let own =
+        of_integrations.chain(of_authorizers).chain(view.logs.functions()).filter(|function| view.is_own(function));
+    policies(session, own.map(|function| Place::of_function(&function)).collect()).await
+}
+
+/// The function that AWS shows an integration to call.
+fn function_of(shown: &types::Integration) -> Option<FunctionArn> {
+    FunctionArn::parse(integration::function(shown.integration_uri.as_deref()?)).ok()
+}
+
+/// The function of an integration.
+fn own_function(spec: &crate::model::Integration) -> Option<FunctionArn> {
+    FunctionArn::parse(spec.function_arn.known()?).ok()
+}
+
+/// The function of an authorizer, where API Gateway needs a permission to call it.
+fn calls_itself(spec: &crate::model::Authorizer) -> Option<FunctionArn> {
+    if spec.credentials_arn.known()?.is_some() {
+        return None;
+    }
+    FunctionArn::parse_invoke_uri(spec.authorizer_uri.known()?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! The part of a gateway that CloudWatch Logs keeps: the log group and its subscription filter. Both outlive the API.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aws_sdk_apigatewayv2::types::Stage;
+use aws_sdk_cloudwatchlogs::types::SubscriptionFilter;
+use futures::future::join_all;
+
+use crate::aws::Session;
+use crate::aws::apigateway::read::{View, stage};
+use crate::aws::lambda::permission;
+use crate::aws::lambda::permission::{CallerId, Place, statement_id};
+use crate::aws::logs::group;
+use crate::aws::logs::group::Found;
+use crate::aws::logs::subscription;
+use crate::cloud::{Failure, Observed};
+use crate::model::keys::gateway as keys;
+use crate::model::{Caller, Entry, Key, Ref, Spec};
+use crate::model::{Destination, FunctionArn};
+
+/// What AWS shows of log groups.
+#[derive(Default)]
+pub(super) struct Logs {
+    groups: Vec<Found>,
+    /// Our filters, by the names of their groups.
+    filters: Vec<(String, SubscriptionFilter)>,
+}
+
+impl Logs {
+    /// The groups and filters that state knows: two calls for a group, one for a filter. `resource` is how their tags
+    /// name the gateway.
+    pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Logs, Failure> {
+        let entries: BTreeMap<&str, &Entry> = known
+            .iter()
+            .filter(|entry| matches!(entry.applied, Spec::LogGroup(_)))
+            .map(|entry| (entry.id.as_str(), entry))
+            .collect();
+        let subscribed: BTreeSet<&str> = known.iter().filter_map(group_of_filter).collect();
+        let groups = join_all(entries.keys().map(|name| group::find(session, name)));
+        let filters = join_all(subscribed.into_iter().map(|group| filter_of(session, group)));
+        let (groups, filters) = tokio::join!(groups, filters);
+        let groups: Vec<Found> = groups.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
+        let filters: Vec<_> = filters.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
+        // A group that somebody made anew under the name is not ours, and nor are its filters.
+        let is_ours = |found: &Found| {
+            let Some(entry) = found.shown.log_group_name.as_deref().and_then(|name| entries.get(name)) else {
+                return false;
+            };
+            let slot = keys::log_group(&entry.id.clone().into()).slot;
+            group::is_the_same(found, &entry.learned, resource, &slot)
+        };
+        let (ours, others): (Vec<Found>, Vec<Found>) = groups.into_iter().partition(is_ours);
+        let is_of_others = |name: &str| others.iter().any(|found| found.shown.log_group_name.as_deref() == Some(name));
+        let filters = filters.into_iter().filter(|(group, _)| !is_of_others(group)).collect();
+        Ok(Logs { groups: ours, filters })
+    }
+
+    /// The group that a stage logs to, if it is ours, and its filter.
+    pub(super) async fn of_stage(session: &Session, stage: Option<&Stage>, resource: &str) -> Result<Logs, Failure> {
+        let Some(name) = stage.and_then(stage::destination).and_then(group::name_in) else {
+            return Ok(Logs::default());
+        };
+        let slot = keys::log_group(&name.to_string().into()).slot;
+        let found = group::find(session, name).await?.filter(|found| group::is_ours(found, resource, &slot));
+        let Some(group) = found else { return Ok(Logs::default()) };
+        let filter = filter_of(session, name).await?;
+        Ok(Logs { groups: vec![group], filters: filter.into_iter().collect() })
+    }
+
+    /// A group or filter that state knows, as it is now.
+    pub(super) fn read(&self, entry: &Entry, api_key: &Key) -> Option<Observed> {
+        match &entry.applied {
+            Spec::LogGroup(_) => {
+                let is_it = |it: &&Found| it.shown.log_group_name.as_deref() == Some(entry.id.as_str());
+                group::read(self.groups.iter().find(is_it)?, api_key.clone(), entry.key.clone())
+            }
+            Spec::LogSubscription(applied) => {
+                let group = group_of_filter(entry)?;
+                let (_, filter) = self.filters.iter().find(|(name, _)| name == group)?;
+                let (log_group, permission) = (applied.log_group.clone(), applied.permission.clone());
+                subscription::read(filter, log_group, entry.key.clone(), permission)
+            }
+            _ => None,
+        }
+    }
+
+    /// The key of the group that was found by the stage.
+    pub(super) fn group_key(&self) -> Option<Key> {
+        let name = self.groups.first()?.shown.log_group_name.clone()?;
+        Some(keys::log_group(&name.into()))
+    }
+
+    /// The functions that filters forward to.
+    pub(super) fn functions(&self) -> impl Iterator<Item = FunctionArn> {
+        self.filters.iter().filter_map(|(_, filter)| function(filter))
+    }
+}
+
+impl View<'_> {
+    /// The group that was found by the stage, its filter, and the statement that lets the filter call a function.
+    pub(super) fn access_logs(&self, api_key: &Key) -> Vec<Observed> {
+        let (Some(found), Some(group)) = (self.logs.groups.first(), self.logs.group_key()) else { return Vec::new() };
+        let mut seen: Vec<Observed> = group::read(found, api_key.clone(), group.clone()).into_iter().collect();
+        let Some((name, filter)) = self.logs.filters.first() else { return seen };
+        let function = function(filter).filter(|function| self.is_own(function));
+        let permission = function.map(|function| {
+            let key = keys::subscription_permission(&function, &group);
+            let place = Place::of_function(&function);
+            let id = statement_id(self.root_id, &place, CallerId::LogGroup(name));
+            let spec = place.permission(api_key.clone(), Caller::LogGroup(group.clone()));
+            let policy = self.policies.get(&place).map(Vec::as_slice).unwrap_or_default();
+            seen.extend(permission::read(self.scope, policy, self.root_id, &id, key.clone(), &spec));
+            key
+        });
+        let key = keys::log_subscription(&group);
+        seen.extend(subscription::read(filter, group, key, permission));
+        seen
+    }
+}
+
+/// The log group with this ARN: ours, or another one.
+pub(super) fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
+    let is_it = |entry: &&Entry| {
+        matches!(entry.applied, Spec::LogGroup(_))
+            && match entry.learned.get("arn") {
+                Some(learned) => learned == arn,
+                None => group::name_in(arn) == Some(&entry.id),
+            }
+    };
+    known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))
+}
+
+/// The group of a filter that state knows.
+fn group_of_filter(entry: &Entry) -> Option<&str> {
+    match &entry.applied {
+        Spec::LogSubscription(applied) => applied.log_group.fixed.known().map(String::as_str),
+        _ => None,
+    }
+}
+
+async fn filter_of(session: &Session, group: &str) -> Result<Option<(String, SubscriptionFilter)>, Failure> {
+    Ok(subscription::find(session, group).await?.map(|filter| (group.to_string(), filter)))
+}
+
+/// The function that a filter forwards to.
+fn function(filter: &SubscriptionFilter) -> Option<FunctionArn> {
+    match Destination::parse(filter.destination_arn.as_deref()?) {
+        Ok(Destination::Function(function)) => Some(function),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

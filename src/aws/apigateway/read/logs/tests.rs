@@ -1,0 +1,209 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::aws::apigateway::read::{Place, read, statement_id};
+use crate::aws::recorded::{Answer, OWNER, Recorded};
+use crate::cloud::Seen;
+use crate::model::Input;
+use crate::model::{LogSubscription, Stage as StageSpec};
+
+const GROUP: &str = "/http/shop";
+const SINK: &str = "arn:aws:lambda:eu-west-1:123456789012:function:sink:live";
+
+fn sink() -> Place {
+    Place::of_function(&FunctionArn::parse(SINK).unwrap())
+}
+
+fn filter(name: &str, destination: &str) -> Value {
+    json!({ "filterName": name, "logGroupName": GROUP, "filterPattern": "500", "destinationArn": destination,
+        "distribution": "ByLogStream" })
+}
+
+fn get_policy() -> String {
+    format!("GET /2015-03-31/functions/{}/policy?Qualifier=live", sink().function_arn.replace(':', "%3A"))
+}
+
+/// The statement that lets the log group call the function, or one for another source.
+fn policy(region: &str, group: &str) -> Answer {
+    let statement = json!({ "Sid": statement_id("api1", &sink(), CallerId::LogGroup(GROUP)), "Effect": "Allow",
+        "Action": "lambda:InvokeFunction", "Principal": { "Service": "logs.amazonaws.com" },
+        "Condition": { "ArnLike": {
+            "AWS:SourceArn": format!("arn:aws:logs:{region}:123456789012:log-group:{group}:*") } } });
+    Answer::Json(200, json!({ "Policy": json!({ "Statement": [statement] }).to_string() }))
+}
+
+/// A gateway without routes whose stage logs to our group, with these filters on it. `None` is a group that is gone.
+fn aws(region: &str, filters: Option<&[Value]>) -> Recorded {
+    let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
+    let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
+    with_groups(gateway(region), &arn, &tags, filters)
+}
+
+/// The same, without anything of CloudWatch Logs.
+fn gateway(region: &str) -> Recorded {
+    let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
+    let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "stage" });
+    let api = json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e", "tags": { "fgw:state": "ready" } });
+    let stage = json!({ "stageName": "$default", "tags": tags,
+        "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } });
+    let aws = Recorded::default()
+        .on("GET /v2/apis/api1", Answer::Json(200, api))
+        .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+        .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, stage));
+    without_lists(aws)
+}
+
+fn without_lists(aws: Recorded) -> Recorded {
+    ["routes", "integrations", "authorizers"]
+        .iter()
+        .fold(aws, |aws, list| aws.on(&format!("GET /v2/apis/api1/{list}"), Answer::Json(200, json!({ "items": [] }))))
+}
+
+fn with_groups(aws: Recorded, arn: &str, tags: &Value, filters: Option<&[Value]>) -> Recorded {
+    let Some(filters) = filters else {
+        return aws
+            .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [] })))
+            .on("DescribeSubscriptionFilters", Answer::Error(400, "ResourceNotFoundException", "no such group"));
+    };
+    let group = json!({ "logGroupName": GROUP, "arn": format!("{arn}:*"), "retentionInDays": 30 });
+    aws.on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [group] })))
+        .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": filters })))
+}
+
+async fn seen(aws: &Recorded, region: &str, known: &[Entry]) -> Option<Seen> {
+    read(&aws.session(region), OWNER, "api1", known).await.unwrap()
+}
+
+fn slots(seen: &Seen) -> Vec<&str> {
+    seen.objects.iter().map(|it| it.key.slot.as_str()).collect()
+}
+
+fn entries(seen: &Seen) -> Vec<Entry> {
+    let entry =
+        |it: &Observed| Entry { learned: it.learned.clone(), ..Entry::new(it.key.clone(), &it.id, it.spec.clone()) };
+    seen.objects.iter().map(entry).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_import_finds_our_filter_and_its_statement_under_the_keys_of_the_blueprint() {
+    let region = "logs-import";
+    let filters = [filter("fgw-access-logs", SINK), filter("theirs", SINK)];
+    let aws = aws(region, Some(&filters)).on(&get_policy(), policy(region, GROUP));
+    let seen = seen(&aws, region, &[]).await.unwrap();
+    assert_eq!(slots(&seen), ["api", "log_group", "subscription_permission", "log_subscription", "stage"]);
+    let group = keys::log_group(&Input::Known(GROUP.to_string()));
+    let permission = keys::subscription_permission(&FunctionArn::parse(SINK).unwrap(), &group);
+    assert_eq!(seen.objects[2].key, permission);
+    assert_eq!(seen.objects[3].key, keys::log_subscription(&group));
+    assert_eq!(
+        seen.objects[3].spec,
+        Spec::LogSubscription(LogSubscription {
+            log_group: group.clone(),
+            destination_arn: Input::Known(SINK.into()),
+            filter_pattern: Input::Known("500".into()),
+            role_arn: Input::Known(None),
+            distribution: Input::Known(None),
+            permission: Some(permission),
+        })
+    );
+    let Spec::Stage(StageSpec { access_log: Some(log), .. }) = &seen.objects[4].spec else { panic!("{seen:?}") };
+    assert_eq!(log.log_group, Ref::Key(group));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_filter_that_state_knows_takes_one_call_and_reads_as_it_was_imported() {
+    let region = "logs-known";
+    let answers = || aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
+    let imported = seen(&answers(), region, &[]).await.unwrap();
+    let again = answers();
+    let known = seen(&again, region, &entries(&imported)).await.unwrap();
+    assert_eq!(known, imported);
+    let mut calls = again.calls();
+    calls.retain(|call| !call.contains("/policy"));
+    assert_eq!(calls.len(), 9, "{calls:?}");
+
+    let without: Vec<Entry> =
+        entries(&imported).into_iter().filter(|entry| entry.key.slot != "log_subscription").collect();
+    let aws = answers();
+    seen(&aws, region, &without).await.unwrap();
+    assert!(!aws.calls().contains(&"DescribeSubscriptionFilters".to_string()), "there is none to look for");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_filter_a_statement_or_a_group_that_has_gone_is_not_returned() {
+    let region = "logs-gone";
+    let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
+    let known = entries(&seen(&all, region, &[]).await.unwrap());
+    let foreign = aws(region, Some(&[filter("fgw-access-logs-2", SINK)])).on(&get_policy(), policy(region, "/other"));
+    assert_eq!(slots(&seen(&foreign, region, &known).await.unwrap()), ["api", "log_group", "stage"]);
+    let gone = aws(region, None).on(&get_policy(), policy(region, GROUP));
+    let left = seen(&gone, region, &known).await.unwrap();
+    assert_eq!(slots(&left), ["api", "subscription_permission", "stage"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_that_someone_put_in_the_place_of_ours_is_shown() {
+    let region = "logs-moved";
+    let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
+    let known = entries(&seen(&all, region, &[]).await.unwrap());
+    let stream = "arn:aws:kinesis:logs-moved:123456789012:stream/theirs";
+    let moved = aws(region, Some(&[filter("fgw-access-logs", stream)])).on(&get_policy(), policy(region, GROUP));
+    let seen = seen(&moved, region, &known).await.unwrap();
+    let subscription = seen.objects.iter().find(|it| it.key.slot == "log_subscription").unwrap();
+    let applied = &known.iter().find(|it| it.key.slot == "log_subscription").unwrap().applied;
+    let mut differences = applied.differences(&subscription.spec);
+    differences.sort();
+    assert_eq!(
+        differences,
+        [
+            format!("destination_arn is {stream} instead of {SINK}"),
+            "distribution is ByLogStream instead of absent".to_string(),
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn group_filter_and_statement_outlive_the_api() {
+    let region = "logs-left";
+    let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
+    let known = entries(&seen(&all, region, &[]).await.unwrap());
+    let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
+    let gone = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
+        .iter()
+        .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()));
+    let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
+    let gone = gone.on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })));
+    let gone = with_groups(gone, &arn, &json!({}), Some(&[filter("fgw-access-logs", SINK)]));
+    let left = seen(&gone.on(&get_policy(), policy(region, GROUP)), region, &known).await.expect("something is left");
+    assert_eq!(slots(&left), ["log_group", "subscription_permission", "log_subscription"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_that_another_stack_made_anew_under_the_name_is_not_ours_nor_is_its_filter() {
+    let region = "logs-anew";
+    let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
+    let group = |created: i64, tags: Value| {
+        let shown = json!({ "logGroupName": GROUP, "arn": format!("{arn}:*"), "creationTime": created });
+        let filters = json!({ "subscriptionFilters": [filter("fgw-access-logs", SINK)] });
+        gateway(region)
+            .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [shown] })))
+            .on("DescribeSubscriptionFilters", Answer::Json(200, filters))
+            .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
+            .on(&get_policy(), policy(region, GROUP))
+    };
+    let ours = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
+    let theirs = json!({ "fgw:resource": "http_gateway/api2", "fgw:object": "log_group" });
+    let known = entries(&seen(&group(1, ours.clone()), region, &[]).await.unwrap());
+    let found = async |aws: Recorded, known: &[Entry]| {
+        let seen = seen(&aws, region, known).await.unwrap();
+        let slots = slots(&seen).into_iter().map(str::to_string);
+        slots.filter(|slot| slot.starts_with("log_")).collect::<Vec<_>>()
+    };
+    let both = ["log_group", "log_subscription"];
+    assert_eq!(found(group(2, theirs.clone()), &known).await, Vec::<String>::new());
+    assert_eq!(found(group(2, ours), &known).await, both, "it carries our tags");
+    assert_eq!(found(group(1, theirs.clone()), &known).await, both, "somebody took our tags away");
+    let unlearned: Vec<Entry> = known.into_iter().map(|it| Entry { learned: Default::default(), ..it }).collect();
+    assert_eq!(found(group(2, theirs), &unlearned).await, both, "nobody can tell");
+}

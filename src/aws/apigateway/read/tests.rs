@@ -1,0 +1,401 @@
+use serde_json::{Value, json};
+
+use super::super::{api_mapping, domain_name};
+use crate::aws::apigateway::read::*;
+use crate::aws::logs::{group, subscription};
+use crate::aws::recorded::{Answer, OWNER, Recorded};
+use crate::model::Input;
+use crate::model::{AccessLog, ApiRoute, Authorizer, Integration, Stage};
+
+const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
+const CHECK: &str = "arn:aws:lambda:eu-west-1:123456789012:function:check";
+
+fn uri(function: &str) -> String {
+    format!("arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/{function}/invocations")
+}
+
+fn place(function: &str) -> Place {
+    Place { function_arn: function.into(), qualifier: None }
+}
+
+fn policy(region: &str, sid: &str, source: &str) -> Answer {
+    let statement = json!({ "Sid": sid, "Effect": "Allow", "Action": "lambda:InvokeFunction",
+        "Principal": { "Service": "apigateway.amazonaws.com" }, "Condition": { "ArnLike": {
+        "AWS:SourceArn": format!("arn:aws:execute-api:{region}:123456789012:api1/{source}") } } });
+    Answer::Json(200, json!({ "Policy": json!({ "Statement": [statement] }).to_string() }))
+}
+
+fn get_policy(function: &str) -> String {
+    format!("GET /2015-03-31/functions/{}/policy", function.replace(':', "%3A"))
+}
+
+fn integration_item(id: &str, timeout: i32) -> Value {
+    json!({ "integrationId": id, "integrationType": "AWS_PROXY", "integrationUri": FUNCTION,
+        "payloadFormatVersion": "1.0", "timeoutInMillis": timeout })
+}
+
+fn route_item(id: &str, key: &str, integration: &str, authorizer: Option<&str>) -> Value {
+    json!({ "routeId": id, "routeKey": key, "target": format!("integrations/{integration}"),
+        "authorizationType": if authorizer.is_some() { "CUSTOM" } else { "NONE" },
+        "authorizerId": authorizer })
+}
+
+/// A gateway with two routes, one of them on a second page, an unused integration, and a named stage.
+fn aws(region: &str) -> Recorded {
+    let group = "/http/shop";
+    let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{group}");
+    Recorded::default()
+        .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })))
+        .on(
+            "GET /v2/apis/api1",
+            Answer::Json(
+                200,
+                json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e",
+                "description": "",
+                "tags": { "fgw:resource": "http_gateway/shop", "fgw:state": "ready", "team": "web" } }),
+            ),
+        )
+        .on(
+            "GET /v2/apis/api1/routes",
+            Answer::Json(200, json!({ "items": [route_item("r1", "GET /a", "i1", Some("a1"))], "nextToken": "n" })),
+        )
+        .on(
+            "GET /v2/apis/api1/routes?nextToken=n",
+            Answer::Json(200, json!({ "items": [route_item("r2", "GET /b", "i1", None)] })),
+        )
+        .on(
+            "GET /v2/apis/api1/integrations",
+            Answer::Json(200, json!({ "items": [integration_item("i1", 30_000), integration_item("i9", 50)] })),
+        )
+        .on(
+            "GET /v2/apis/api1/authorizers",
+            Answer::Json(
+                200,
+                json!({ "items": [
+                { "authorizerId": "a1", "name": "token", "authorizerType": "REQUEST",
+                  "authorizerUri": uri(CHECK), "authorizerPayloadFormatVersion": "1.0" },
+                { "authorizerId": "a9", "name": "jwt", "authorizerType": "JWT" }] }),
+            ),
+        )
+        .on(
+            "GET /v2/apis/api1/stages/%24default",
+            Answer::Json(
+                200,
+                json!({ "stageName": "$default", "autoDeploy": true, "tags": { "fgw:resource": "http_gateway/api1" },
+                "accessLogSettings": { "destinationArn": arn, "format": "$context.requestId" } }),
+            ),
+        )
+        .on(
+            "DescribeLogGroups",
+            Answer::Json(
+                200,
+                json!({ "logGroups": [
+                { "logGroupName": group, "arn": format!("{arn}:*"), "retentionInDays": 30 }] }),
+            ),
+        )
+        .on(
+            "ListTagsForResource",
+            Answer::Json(
+                200,
+                json!({ "tags": {
+                "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" } }),
+            ),
+        )
+        .on("DescribeSubscriptionFilters", Answer::Json(200, json!({ "subscriptionFilters": [] })))
+        .on(&get_policy(FUNCTION), policy(region, &statement_id("api1", &place(FUNCTION), CallerId::Routes), "*/*"))
+        .on(
+            &get_policy(CHECK),
+            policy(region, &statement_id("api1", &place(CHECK), CallerId::Authorizer("a1")), "authorizers/a1"),
+        )
+}
+
+/// Makes sure that reading can run in a spawned task.
+async fn read_in_a_task(session: Session, known: Vec<Entry>) -> Option<Vec<Observed>> {
+    tokio::spawn(async move { read(&session, OWNER, "api1", &known).await })
+        .await
+        .unwrap()
+        .unwrap()
+        .map(|seen| seen.objects)
+}
+
+fn entries(observed: &[Observed]) -> Vec<Entry> {
+    let entry =
+        |it: &Observed| Entry { learned: it.learned.clone(), ..Entry::new(it.key.clone(), &it.id, it.spec.clone()) };
+    observed.iter().map(entry).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_import_finds_everything_that_is_used_under_the_keys_of_the_blueprint() {
+    let seen = read_in_a_task(aws("import").session("import"), vec![]).await.unwrap();
+    let slots: Vec<(&str, &str)> = seen.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
+    let integration = keys::integration(&Integration {
+        api: keys::api(),
+        function_arn: Input::Known(FUNCTION.into()),
+        payload_format_version: Input::Known("1.0".into()),
+        timeout_in_millis: Input::Known(30_000),
+        description: Input::Known(None),
+        permission: None,
+    });
+    let integration = integration.unwrap();
+    let permission = keys::permission(&FunctionArn::parse(FUNCTION).unwrap());
+    let statements = [
+        statement_id("api1", &place(CHECK), CallerId::Authorizer("a1")),
+        statement_id("api1", &place(FUNCTION), CallerId::Routes),
+    ];
+    assert_eq!(
+        slots,
+        [
+            ("api", "api1"),
+            ("log_group", "/http/shop"),
+            ("authorizer.token", "a1"),
+            ("authorizer_permission.token", &statements[0]),
+            (&permission.slot, &statements[1]),
+            (&integration.slot, "i1"),
+            ("route.GET /a", "r1"),
+            ("route.GET /b", "r2"),
+            ("stage", "$default"),
+        ]
+    );
+    let authorizer = seen[2].key.clone();
+    assert_eq!(
+        seen[6].spec,
+        Spec::ApiRoute(ApiRoute {
+            api: keys::api(),
+            route_key: "GET /a".into(),
+            integration: Some(Ref::Key(integration)),
+            authorizer: Some(Ref::Key(authorizer)),
+        })
+    );
+    let Spec::Integration(spec) = &seen[5].spec else { panic!("{:?}", seen[5]) };
+    assert_eq!(spec.permission, Some(permission));
+    let Spec::Stage(Stage { access_log: Some(AccessLog { log_group, .. }), .. }) = &seen[8].spec else {
+        panic!("{:?}", seen[8])
+    };
+    assert_eq!(*log_group, Ref::Key(seen[1].key.clone()));
+    let Spec::Api(api) = &seen[0].spec else { panic!("{:?}", seen[0]) };
+    assert_eq!(api.description, Input::Known(None));
+    assert_eq!(api.tags, Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_read_reads_the_same_when_state_knows_it() {
+    let imported = read_in_a_task(aws("again").session("again"), vec![]).await.unwrap();
+    let aws = aws("again");
+    let seen = read_in_a_task(aws.session("again"), entries(&imported)).await.unwrap();
+    assert_eq!(seen, imported);
+    assert_eq!(aws.calls().len(), 11, "{:?}", aws.calls());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_state_does_not_know_is_not_ours_and_what_has_gone_is_not_returned() {
+    let imported = read_in_a_task(aws("known").session("known"), vec![]).await.unwrap();
+    let mut known = entries(&imported);
+    known.retain(|entry| !["route.GET /b", "authorizer.token"].contains(&entry.key.slot.as_str()));
+    for entry in &mut known {
+        if entry.key.slot == "route.GET /a" {
+            entry.id = "gone".into();
+        }
+    }
+    known.push(Entry::new(keys::route("GET /b"), "r2", imported[7].spec.clone()));
+    let seen = read_in_a_task(aws("known").session("known"), known).await.unwrap();
+    let slots: Vec<&str> = seen.iter().map(|it| it.key.slot.as_str()).collect();
+    assert!(!slots.contains(&"route.GET /a") && !slots.contains(&"authorizer.token"), "{slots:?}");
+    assert!(slots.contains(&"route.GET /b") && slots.contains(&"stage"), "{slots:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_statement_for_an_authorizer_that_is_gone_is_another_object() {
+    let imported = read_in_a_task(aws("lost").session("lost"), vec![]).await.unwrap();
+    let mut known = entries(&imported);
+    let is_statement = |key: &Key| key.slot == "authorizer_permission.token";
+    let before = known.iter().find(|entry| is_statement(&entry.key)).unwrap().clone();
+    for entry in known.iter_mut().filter(|entry| entry.key.slot == "authorizer.token") {
+        entry.id = "made-anew".into();
+    }
+    let seen = read_in_a_task(aws("lost").session("lost"), known).await.unwrap();
+    let now = seen.iter().find(|it| is_statement(&it.key)).expect("it is there, and is to be removed");
+    assert_eq!((&now.id, &now.spec), (&before.id, &before.applied));
+    assert_ne!(now.key, before.key, "one for the new authorizer arrives beside it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_authorizer_that_a_killed_update_has_made_is_known_by_its_statement() {
+    let imported = read_in_a_task(aws("left").session("left"), vec![]).await.unwrap();
+    let slots = ["authorizer.token", "authorizer_permission.token"];
+    let left: Vec<&Observed> = imported.iter().filter(|it| slots.contains(&it.key.slot.as_str())).collect();
+    assert_eq!(left.len(), 2);
+    let mut known = entries(&imported);
+    known.retain(|entry| !slots.contains(&entry.key.slot.as_str()));
+    // An authorizer before it was the only one of its function.
+    let mut before = entries(&imported).into_iter().find(|entry| entry.key.slot == slots[1]).unwrap();
+    before.key = Key::new("authorizer_permission.before");
+    before.id = statement_id("api1", &place(CHECK), CallerId::Authorizer("a0"));
+    known.push(before);
+    let seen = read_in_a_task(aws("left").session("left"), known).await.unwrap();
+    assert!(left.iter().all(|it| seen.contains(it)), "{seen:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_statement_that_lets_in_something_else_counts_as_gone() {
+    let imported = read_in_a_task(aws("statement").session("statement"), vec![]).await.unwrap();
+    let aws = Recorded::default()
+        .on(&get_policy(FUNCTION), policy("other-region", &imported[4].id, "*/*"))
+        .on(&get_policy(CHECK), Answer::Error(404, "ResourceNotFoundException", "no function"));
+    let session = aws.session("statement");
+    let policies = policies(&session, places_of(&entries(&imported))).await.unwrap();
+    let view = View {
+        scope: &session.scope,
+        root_id: "api1",
+        api: types::Api::builder().build(),
+        routes: vec![],
+        integrations: vec![],
+        authorizers: vec![],
+        stage: None,
+        logs: Logs::default(),
+        policies,
+        domains: vec![],
+    };
+    assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API is left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_awss_word_that_the_api_does_not_exist_makes_it_absent() {
+    let answers = |answer: Answer| {
+        ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
+            .iter()
+            .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), answer.clone()))
+    };
+    let gone = answers(Answer::Error(404, "NotFoundException", "Invalid API identifier specified"));
+    assert_eq!(read(&gone.session("absent"), OWNER, "api1", &[]).await.unwrap(), None);
+    let denied = answers(Answer::Error(403, "AccessDeniedException", "not you"));
+    let failure = read(&denied.session("denied"), OWNER, "api1", &[]).await.unwrap_err();
+    assert_eq!(failure.action, "GetApi");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_group_and_permissions_outlive_the_api_and_are_shown_without_it() {
+    let all = read_in_a_task(aws("left").session("left"), vec![]).await.unwrap();
+    let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
+    let gone = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
+        .iter()
+        .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()));
+    let group = json!({ "logGroupName": "/http/shop", "arn": "arn:aws:logs:left:123456789012:log-group:/http/shop:*" });
+    let gone = gone
+        .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+        .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [group] })))
+        .on("ListTagsForResource", Answer::Json(200, json!({ "tags": {} })))
+        .on(&get_policy(FUNCTION), policy("left", &all[4].id, "*/*"))
+        .on(&get_policy(CHECK), Answer::Error(404, "ResourceNotFoundException", "no policy"));
+    let seen = read_in_a_task(gone.session("left"), entries(&all)).await.expect("something is left");
+    let ids: Vec<&str> = seen.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, ["/http/shop", all[4].id.as_str()]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_change_can_run_in_a_spawned_task() {
+    fn is_send<T: Send>(_: T) {}
+    async fn all(operation: &crate::aws::calls::Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+        match &entry.applied {
+            Spec::Api(it) => {
+                api::create(operation, it).await?;
+                api::update(operation, "", None, it).await?;
+                api::delete(operation, entry).await
+            }
+            Spec::Authorizer(it) => {
+                authorizer::create(operation, it).await?;
+                authorizer::update(operation, "", None, it).await?;
+                authorizer::delete(operation, entry).await
+            }
+            Spec::Integration(it) => {
+                integration::create(operation, it).await?;
+                integration::update(operation, "", None, it).await?;
+                integration::delete(operation, entry).await
+            }
+            Spec::ApiRoute(it) => {
+                route::create(operation, it).await?;
+                route::update(operation, "", None, it).await?;
+                route::delete(operation, entry).await
+            }
+            Spec::Stage(it) => {
+                stage::create(operation, it).await?;
+                stage::update(operation, "", None, it).await?;
+                stage::delete(operation, entry).await
+            }
+            Spec::DomainName(it) => {
+                domain_name::create(operation, it).await?;
+                domain_name::update(operation, "", None, it).await?;
+                domain_name::delete(operation, entry).await
+            }
+            Spec::ApiMapping(it) => {
+                api_mapping::create(operation, it).await?;
+                api_mapping::update(operation, "", None, it).await?;
+                api_mapping::delete(operation, entry).await
+            }
+            Spec::LogGroup(it) => {
+                group::create(operation, it).await?;
+                group::update(operation, "", None, it).await?;
+                group::delete(operation, entry).await
+            }
+            Spec::LogSubscription(it) => {
+                subscription::create(operation, it).await?;
+                subscription::update(operation, "", None, it).await?;
+                subscription::delete(operation, entry).await
+            }
+            Spec::LambdaPermission(it) => {
+                permission::create(operation, it).await?;
+                permission::update(operation, "", None, it).await?;
+                permission::delete(operation, entry).await
+            }
+            _ => Ok(()),
+        }
+    }
+    let session = Recorded::default().session("send");
+    let authorizer = |uri: &str| Authorizer {
+        api: keys::api(),
+        name: "token".into(),
+        authorizer_uri: Input::Known(uri.into()),
+        payload_format_version: Input::Known("1.0".into()),
+        identity_sources: Input::Known(vec![]),
+        result_ttl_in_seconds: Input::Known(0),
+        enable_simple_responses: Input::Known(false),
+        credentials_arn: Input::Known(None),
+    };
+    let entry = Entry::new(keys::authorizer(&authorizer("a")), "a1", Spec::Authorizer(authorizer("a")));
+    let (ids, timeouts) = (crate::model::Ids::default(), crate::model::Timeouts::default());
+    let patience = crate::cloud::Patience::until(tokio::time::Instant::now(), Default::default());
+    let work = crate::cloud::Work {
+        owner: OWNER,
+        root_id: None,
+        ids: &ids,
+        before: None,
+        known: Default::default(),
+        timeouts: &timeouts,
+        patience,
+    };
+    let operation = crate::aws::calls::Operation { session: &session, work: &work, key: &entry.key, record: None };
+    is_send(all(&operation, &entry));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unfinished_creation_is_believed_only_after_a_second_look_at_the_tags() {
+    let region = "marked";
+    let tags = format!("GET /v2/tags/arn%3Aaws%3Aapigateway%3A{region}%3A%3A%2Fapis%2Fapi1");
+    let answers = |state: &str| {
+        let api = json!({ "apiId": "api1", "name": "shop", "apiEndpoint": "https://e",
+            "tags": { "fgw:state": "creating" } });
+        let lists = ["routes", "integrations", "authorizers"];
+        let aws = Recorded::default()
+            .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+            .on("GET /v2/apis/api1", Answer::Json(200, api))
+            .on("GET /v2/apis/api1/stages/%24default", Answer::Error(404, "NotFoundException", "no stage"))
+            .on(&tags, Answer::Json(200, json!({ "tags": { "fgw:state": state } })));
+        lists.iter().fold(aws, |aws, list| {
+            aws.on(&format!("GET /v2/apis/api1/{list}"), Answer::Json(200, json!({ "items": [] })))
+        })
+    };
+    for (shown, believed) in [("ready", RootState::Ready), ("creating", RootState::Creating)] {
+        let seen = read(&answers(shown).session(region), OWNER, "api1", &[]).await.unwrap().unwrap();
+        assert_eq!(seen.root_state, Some(believed));
+    }
+}

@@ -1,0 +1,16 @@
+//! What all calls to AWS share.
+
+pub(crate) mod errors;
+pub(crate) mod locks;
+pub(crate) mod non_idempotent;
+pub(crate) mod operation;
+pub(crate) mod ownership;
+pub(crate) mod poller;
+pub(crate) mod process_state;
+pub(crate) mod rate_limit;
+pub(crate) mod retry;
+pub(crate) mod tag_changes;
+pub(crate) mod wait;
+
+pub(crate) use errors::AwsError;
+pub(crate) use operation::Operation;

@@ -1,0 +1,122 @@
+//! When a call is sent again.
+
+use aws_sdk_cloudwatchlogs::operation::create_log_group::CreateLogGroupError;
+use aws_sdk_cloudwatchlogs::operation::put_subscription_filter::PutSubscriptionFilterError;
+use aws_smithy_runtime::client::retries::{RetryPartition, TokenBucket};
+use aws_smithy_runtime_api::client::interceptors::context::InterceptorContext;
+use aws_smithy_runtime_api::client::retries::classifiers::{
+    ClassifyRetry, RetryAction, RetryClassifierPriority, RetryReason,
+};
+use aws_smithy_types::retry::ErrorKind;
+
+use crate::aws::Session;
+use crate::aws::config::http_client::NeverConnected;
+
+/// How often a call is sent when nothing else is configured. AWS throttles the many calls of a large topology,
+/// and giving up in the middle of one costs more than waiting.
+pub(crate) const DEFAULT_ATTEMPTS: u32 = 25;
+
+/// The retry budget of one service.
+///
+/// The SDK's own budget is exhausted by about a hundred pending retries, after which errors surface although
+/// attempts remain. A large topology reaches that, so the budget is unlimited unless the user sets one.
+pub(crate) fn budget(service: &'static str, capacity: Option<usize>) -> RetryPartition {
+    let bucket = capacity.map_or_else(TokenBucket::unlimited, TokenBucket::new);
+    RetryPartition::custom(service).token_bucket(bucket).build()
+}
+
+/// For calls that make something and carry no idempotency token, such as `CreateVpc`.
+///
+/// The SDK repeats a call after a 5xx or a lost answer, where AWS may have made the thing: the second call makes
+/// another one that nobody knows of. With this override a call is repeated only where AWS cannot have carried it
+/// out: it was throttled, or no connection was made. After any other failure the caller looks for the object by
+/// its ownership tag.
+///
+/// ```text
+/// session.ec2.create_vpc().cidr_block("10.0.0.0/16").customize().config_override(session.once_ec2()).send().await
+/// ```
+impl Session {
+    /// The override for EC2.
+    pub(crate) fn once_ec2(&self) -> aws_sdk_ec2::config::Builder {
+        aws_sdk_ec2::Config::builder().retry_classifier(Once)
+    }
+
+    /// The override for API Gateway, where no call has a token.
+    pub(crate) fn once_apigateway(&self) -> aws_sdk_apigatewayv2::config::Builder {
+        aws_sdk_apigatewayv2::Config::builder().retry_classifier(Once)
+    }
+
+    /// The override for CloudWatch Logs, where a quota is no throttle.
+    pub(crate) fn once_logs(&self) -> aws_sdk_cloudwatchlogs::config::Builder {
+        aws_sdk_cloudwatchlogs::Config::builder().retry_classifier(Once).retry_classifier(LogsQuota)
+    }
+
+    /// For calls of CloudWatch Logs that may be repeated safely, but not against a quota.
+    pub(crate) fn within_quota_logs(&self) -> aws_sdk_cloudwatchlogs::config::Builder {
+        aws_sdk_cloudwatchlogs::Config::builder().retry_classifier(LogsQuota)
+    }
+
+    /// The override for Lambda.
+    pub(crate) fn once_lambda(&self) -> aws_sdk_lambda::config::Builder {
+        aws_sdk_lambda::Config::builder().retry_classifier(Once)
+    }
+
+    /// The override for Route 53.
+    pub(crate) fn once_route53(&self) -> aws_sdk_route53::config::Builder {
+        aws_sdk_route53::Config::builder().retry_classifier(Once)
+    }
+}
+
+/// Forbids every retry that the SDK's own classifiers want, except after a throttle or without a connection.
+#[derive(Debug)]
+struct Once;
+
+impl ClassifyRetry for Once {
+    fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
+        if never_connected(context) { RetryAction::NoActionIndicated } else { RetryAction::RetryForbidden }
+    }
+
+    fn classify_retry_v2(&self, context: &InterceptorContext, previous: &RetryAction) -> RetryAction {
+        match previous {
+            RetryAction::RetryIndicated(RetryReason::RetryableError { kind: ErrorKind::ThrottlingError, .. }) => {
+                RetryAction::NoActionIndicated
+            }
+            _ => self.classify_retry(context),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "Calls without an idempotency token"
+    }
+
+    fn priority(&self) -> RetryClassifierPriority {
+        // The last of the SDK's own classifiers, whose verdict is needed.
+        RetryClassifierPriority::run_after(RetryClassifierPriority::transient_error_classifier())
+    }
+}
+
+/// Forbids retries of `LimitExceededException`. The SDK takes this code for a throttle, as it is one in other services;
+/// CloudWatch Logs answers it where a quota is used up, which no patience changes.
+#[derive(Debug)]
+struct LogsQuota;
+
+impl ClassifyRetry for LogsQuota {
+    fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
+        let Some(Err(error)) = context.output_or_error() else { return RetryAction::NoActionIndicated };
+        let is_quota = error.as_operation_error().is_some_and(|error| {
+            error.downcast_ref().is_some_and(CreateLogGroupError::is_limit_exceeded_exception)
+                || error.downcast_ref().is_some_and(PutSubscriptionFilterError::is_limit_exceeded_exception)
+        });
+        if is_quota { RetryAction::RetryForbidden } else { RetryAction::NoActionIndicated }
+    }
+
+    fn name(&self) -> &'static str {
+        "Quotas of CloudWatch Logs"
+    }
+}
+
+fn never_connected(context: &InterceptorContext) -> bool {
+    let Some(Err(error)) = context.output_or_error() else { return false };
+    let Some(error) = error.as_connector_error() else { return false };
+    std::error::Error::source(error).is_some_and(|source| source.is::<NeverConnected>())
+}

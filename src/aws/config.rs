@@ -1,0 +1,12 @@
+//! From the settings of a provider configuration to clients of AWS services.
+
+pub(crate) mod connect;
+mod credentials;
+pub(crate) mod http_client;
+mod identity;
+mod profile_roles;
+pub(crate) mod redact;
+mod tls;
+
+#[cfg(test)]
+mod loopback;

@@ -1,0 +1,347 @@
+//! Credentials: where they come from, and the roles that are assumed with them.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use aws_config::SdkConfig;
+use aws_config::ecs::EcsCredentialsProvider;
+use aws_config::environment::EnvironmentVariableCredentialsProvider;
+use aws_config::imds::client::EndpointMode;
+use aws_config::imds::credentials::ImdsCredentialsProvider;
+use aws_config::meta::credentials::CredentialsProviderChain;
+use aws_config::profile::ProfileFileCredentialsProvider;
+use aws_config::provider_config::ProviderConfig;
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider, future};
+use aws_sdk_sts::types::{PolicyDescriptorType, Tag};
+use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
+use aws_types::region::Region;
+
+use super::profile_roles::{self, Source};
+use crate::aws::config::connect::{Refusal, Sources, environment, given, path};
+use crate::aws::config::redact::{Concealed, conceal};
+use crate::model::durations;
+use crate::provider::block::{AssumeRole, AssumeRoleWithWebIdentity, ProviderBlock, Secret};
+use crate::provider::endpoints;
+
+/// The credentials that all calls are signed with. Nothing is asked of AWS here.
+pub(super) async fn provider(
+    block: &ProviderBlock,
+    sources: &Sources,
+    base: &SdkConfig,
+) -> Result<SharedCredentialsProvider, Refusal> {
+    for secret in [&block.secret_key, &block.token].into_iter().flatten() {
+        conceal(secret.reveal());
+    }
+    let mut provider = match block.web_identity() {
+        // The token proves who we are; no other credentials are needed.
+        Some(role) => with_token(block, base, role.clone()),
+        None => first(block, sources, base)?,
+    };
+    for role in block.roles() {
+        provider = assuming(block, base, provider, role.clone());
+    }
+    Ok(SharedCredentialsProvider::new(Concealed(provider)))
+}
+
+/// Credentials of a role that a token of an identity provider is shown for.
+fn with_token(block: &ProviderBlock, base: &SdkConfig, role: AssumeRoleWithWebIdentity) -> SharedCredentialsProvider {
+    let sts = aws_sdk_sts::Client::from_conf(sts_config(block, base, None));
+    SharedCredentialsProvider::new(WebIdentity { sts, role, made_up_name: made_up_name() })
+}
+
+/// Credentials of a role that is assumed with those of `provider`.
+fn assuming(
+    block: &ProviderBlock,
+    base: &SdkConfig,
+    provider: SharedCredentialsProvider,
+    role: AssumeRole,
+) -> SharedCredentialsProvider {
+    let provider = SharedCredentialsProvider::new(Concealed(provider));
+    let sts = aws_sdk_sts::Client::from_conf(sts_config(block, base, Some(provider)));
+    SharedCredentialsProvider::new(AssumedRole { sts, role, made_up_name: made_up_name() })
+}
+
+/// How often STS is asked. It is not throttled as EC2 is, and whoever mistyped an endpoint should learn it soon.
+const STS_ATTEMPTS: u32 = 4;
+
+/// The configuration of STS, which has a Region of its own.
+pub(super) fn sts_config(
+    block: &ProviderBlock,
+    base: &SdkConfig,
+    credentials: Option<SharedCredentialsProvider>,
+) -> aws_sdk_sts::Config {
+    let mut builder = aws_sdk_sts::config::Builder::from(base);
+    if let Some(retries) = base.retry_config() {
+        builder = builder.retry_config(retries.clone().with_max_attempts(retries.max_attempts().min(STS_ATTEMPTS)));
+    }
+    if let Some(region) = given(&block.sts_region) {
+        builder = builder.region(Region::new(region));
+    }
+    if let Some(url) = block.endpoint(endpoints::STS) {
+        builder = builder.endpoint_url(url);
+    }
+    if let Some(credentials) = credentials {
+        builder = builder.credentials_provider(credentials);
+    }
+    builder.build()
+}
+
+/// The credentials before any role of the block.
+fn first(block: &ProviderBlock, sources: &Sources, base: &SdkConfig) -> Result<SharedCredentialsProvider, Refusal> {
+    let secret =
+        |secret: &Option<Secret>| secret.as_ref().map(|it| it.reveal().to_string()).filter(|it| !it.is_empty());
+    if let (Some(key), Some(secret_key)) = (given(&block.access_key), secret(&block.secret_key)) {
+        let keys = Credentials::new(key, secret_key, secret(&block.token), None, "provider block");
+        return Ok(SharedCredentialsProvider::new(keys));
+    }
+    let mut config = ProviderConfig::without_region()
+        .with_behavior_version(Some(BehaviorVersion::latest()))
+        .with_region(base.region().cloned())
+        .with_use_fips(base.use_fips())
+        .with_use_dual_stack(base.use_dual_stack());
+    if let Some(http) = base.http_client() {
+        config = config.with_http_client(http);
+    }
+    let imds = metadata_service(block, sources, &config)?;
+    let environment_keys = EnvironmentVariableCredentialsProvider::new();
+    let container = EcsCredentialsProvider::builder().configure(&config).build();
+    let profile = of_profile(block, sources, base, &config, imds.as_ref());
+    if given(&block.profile).is_some() {
+        return Ok(profile);
+    }
+    let mut chain = CredentialsProviderChain::first_try("Environment", environment_keys).or_else("Profile", profile);
+    // As CI systems set it up. The rest of the session is in the environment too.
+    if environment(&["AWS_WEB_IDENTITY_TOKEN_FILE"]).is_some() && environment(&["AWS_ROLE_ARN"]).is_some() {
+        chain = chain.or_else("WebIdentityToken", with_token(block, base, AssumeRoleWithWebIdentity::default()));
+    }
+    chain = chain.or_else("EcsContainer", container);
+    Ok(SharedCredentialsProvider::new(match imds {
+        Some(imds) => chain.or_else("Ec2InstanceMetadata", imds),
+        None => chain,
+    }))
+}
+
+/// The credentials of the selected profile.
+fn of_profile(
+    block: &ProviderBlock,
+    sources: &Sources,
+    base: &SdkConfig,
+    config: &ProviderConfig,
+    imds: Option<&SharedCredentialsProvider>,
+) -> SharedCredentialsProvider {
+    let of_sdk = |name: &str| {
+        let mut profile = ProfileFileCredentialsProvider::builder()
+            .configure(config)
+            .profile_name(name)
+            .profile_files(sources.files.clone());
+        if let Some(imds) = imds {
+            profile = profile.with_custom_provider("Ec2InstanceMetadata", imds.clone());
+        }
+        SharedCredentialsProvider::new(profile.build())
+    };
+    let selected = || of_sdk(sources.profiles.selected_profile());
+    let Some(chain) = profile_roles::chain(&sources.profiles) else { return selected() };
+    let mut provider = match chain.source {
+        Source::Keys(keys) => SharedCredentialsProvider::new(keys),
+        Source::Token(role) => with_token(block, base, *role),
+        Source::Profile(name) => of_sdk(&name),
+        Source::Named(name) => match (name.to_ascii_lowercase().as_str(), imds) {
+            ("environment", _) => SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new()),
+            ("ecscontainer", _) => {
+                SharedCredentialsProvider::new(EcsCredentialsProvider::builder().configure(config).build())
+            }
+            ("ec2instancemetadata", Some(imds)) => imds.clone(),
+            // The SDK has words for what is off or unknown.
+            _ => return selected(),
+        },
+    };
+    for role in chain.roles {
+        provider = assuming(block, base, provider, role);
+    }
+    provider
+}
+
+/// The metadata service of the EC2 instance, if it may be asked.
+pub(super) fn metadata_service(
+    block: &ProviderBlock,
+    sources: &Sources,
+    config: &ProviderConfig,
+) -> Result<Option<SharedCredentialsProvider>, Refusal> {
+    if is_metadata_disabled() || block.skip_metadata_api_check == Some(true) {
+        return Ok(None);
+    }
+    let of_selected = |name: &str| sources.profile_setting(name).map(str::to_string);
+    // Where there is no such service, every further attempt is a second in which nothing happens.
+    let mut client = aws_config::imds::Client::builder().configure(config).max_attempts(2);
+    let url = given(&block.ec2_metadata_service_endpoint)
+        .or_else(|| environment(&["AWS_EC2_METADATA_SERVICE_ENDPOINT"]))
+        .or_else(|| of_selected("ec2_metadata_service_endpoint"));
+    let mode = given(&block.ec2_metadata_service_endpoint_mode)
+        .or_else(|| environment(&["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"]))
+        .or_else(|| of_selected("ec2_metadata_service_endpoint_mode"));
+    if let Some(url) = url {
+        client = client.endpoint(&url).map_err(|error| {
+            let detail = format!("{error}. Write one such as http://169.254.169.254.");
+            Refusal::new("Unusable address of the metadata service", detail).at("ec2_metadata_service_endpoint")
+        })?;
+    } else if let Some(mode) = mode {
+        let mode = mode.parse::<EndpointMode>().map_err(|error| {
+            let detail = format!("{error}. Write IPv4 or IPv6.");
+            Refusal::new("Unknown mode of the metadata service", detail).at("ec2_metadata_service_endpoint_mode")
+        })?;
+        client = client.endpoint_mode(mode);
+    }
+    let imds = ImdsCredentialsProvider::builder().configure(config).imds_client(client.build()).build();
+    Ok(Some(SharedCredentialsProvider::new(imds)))
+}
+
+/// Whether the environment keeps every AWS tool from asking the metadata service.
+pub(super) fn is_metadata_disabled() -> bool {
+    environment(&["AWS_EC2_METADATA_DISABLED"]).is_some_and(|it| it.eq_ignore_ascii_case("true"))
+}
+
+/// The credentials of one `assume_role` block. The SDK's own provider lacks source identity and transitive tags.
+#[derive(Debug)]
+struct AssumedRole {
+    sts: aws_sdk_sts::Client,
+    role: AssumeRole,
+    made_up_name: String,
+}
+
+impl AssumedRole {
+    async fn assume(&self) -> Result<Credentials, CredentialsError> {
+        let role = &self.role;
+        let answer = self
+            .sts
+            .assume_role()
+            .set_role_arn(role.role_arn.clone())
+            .role_session_name(given(&role.session_name).unwrap_or_else(|| self.made_up_name.clone()))
+            .set_external_id(given(&role.external_id))
+            .set_duration_seconds(seconds(&role.duration))
+            .set_policy(given(&role.policy))
+            .set_policy_arns(policies(&role.policy_arns))
+            .set_tags(role.tags.as_ref().map(session_tags).transpose()?)
+            .set_transitive_tag_keys(role.transitive_tag_keys.clone())
+            .set_source_identity(given(&role.source_identity))
+            .send()
+            .await
+            .map_err(|error| refused(&role.role_arn, error))?;
+        credentials(answer.credentials)
+    }
+}
+
+impl ProvideCredentials for AssumedRole {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::new(self.assume())
+    }
+}
+
+/// The credentials of the `assume_role_with_web_identity` block.
+#[derive(Debug)]
+struct WebIdentity {
+    sts: aws_sdk_sts::Client,
+    role: AssumeRoleWithWebIdentity,
+    made_up_name: String,
+}
+
+impl WebIdentity {
+    async fn assume(&self) -> Result<Credentials, CredentialsError> {
+        let role = &self.role;
+        let role_arn = given(&role.role_arn).or_else(|| environment(&["AWS_ROLE_ARN"]));
+        let session_name = given(&role.session_name)
+            .or_else(|| environment(&["AWS_ROLE_SESSION_NAME"]))
+            .unwrap_or_else(|| self.made_up_name.clone());
+        let answer = self
+            .sts
+            .assume_role_with_web_identity()
+            .set_role_arn(role_arn.clone())
+            .role_session_name(session_name)
+            .web_identity_token(self.token().await?)
+            .set_duration_seconds(seconds(&role.duration))
+            .set_policy(given(&role.policy))
+            .set_policy_arns(policies(&role.policy_arns))
+            .send()
+            .await
+            .map_err(|error| refused(&role_arn, error))?;
+        credentials(answer.credentials)
+    }
+
+    /// The token. A file is read each time, because whoever wrote it renews it.
+    async fn token(&self) -> Result<String, CredentialsError> {
+        let token = self.read_token().await?;
+        conceal(&token);
+        Ok(token)
+    }
+
+    async fn read_token(&self) -> Result<String, CredentialsError> {
+        if let Some(token) = &self.role.web_identity_token {
+            return Ok(token.reveal().to_string());
+        }
+        let file = given(&self.role.web_identity_token_file)
+            .or_else(|| environment(&["AWS_WEB_IDENTITY_TOKEN_FILE"]))
+            .ok_or_else(|| CredentialsError::invalid_configuration("no web identity token file is named"))?;
+        let read = tokio::task::spawn_blocking({
+            let file = path(&file);
+            move || std::fs::read_to_string(file)
+        });
+        let text = read.await.map_err(CredentialsError::unhandled)?;
+        let text = text.map_err(|error| {
+            CredentialsError::invalid_configuration(format!("the web identity token file {file}: {error}"))
+        })?;
+        Ok(text.trim().to_string())
+    }
+}
+
+impl ProvideCredentials for WebIdentity {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::new(self.assume())
+    }
+}
+
+/// STS did not give credentials for a role.
+#[derive(Debug, thiserror::Error)]
+#[error("the role {role} could not be assumed")]
+pub(super) struct RoleRefused {
+    pub(super) role: String,
+    pub(super) source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+fn refused(role: &Option<String>, error: impl std::error::Error + Send + Sync + 'static) -> CredentialsError {
+    let role = role.clone().unwrap_or_default();
+    CredentialsError::provider_error(RoleRefused { role, source: Box::new(error) })
+}
+
+fn credentials(answer: Option<aws_sdk_sts::types::Credentials>) -> Result<Credentials, CredentialsError> {
+    let answer = answer.ok_or_else(|| CredentialsError::unhandled("STS answered without credentials"))?;
+    let expires = SystemTime::try_from(answer.expiration).map_err(CredentialsError::unhandled)?;
+    let aws_sdk_sts::types::Credentials { access_key_id, secret_access_key, session_token, .. } = answer;
+    Ok(Credentials::new(access_key_id, secret_access_key, Some(session_token), Some(expires), "assumed role"))
+}
+
+fn seconds(duration: &Option<String>) -> Option<i32> {
+    let duration = durations::parse(duration.as_deref()?)?;
+    i32::try_from(duration.as_secs()).ok()
+}
+
+fn policies(arns: &Option<Vec<String>>) -> Option<Vec<PolicyDescriptorType>> {
+    Some(arns.as_ref()?.iter().map(|arn| PolicyDescriptorType::builder().arn(arn).build()).collect())
+}
+
+fn session_tags(tags: &BTreeMap<String, String>) -> Result<Vec<Tag>, CredentialsError> {
+    let tag = |(key, value)| Tag::builder().key(key).value(value).build();
+    tags.iter().map(tag).collect::<Result<_, _>>().map_err(CredentialsError::invalid_configuration)
+}
+
+/// A session name that tells CloudTrail's readers who it was, and no two runs apart less than a nanosecond share.
+fn made_up_name() -> String {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    format!("terraform-provider-fgw-{}", since.as_nanos())
+}

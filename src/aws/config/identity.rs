@@ -1,0 +1,221 @@
+//! Whose credentials they are, and what to say when there are none.
+
+use std::error::Error;
+
+use aws_config::SdkConfig;
+use aws_credential_types::provider::error::CredentialsError;
+use aws_sdk_sts::error::SdkError;
+use aws_sdk_sts::operation::get_caller_identity::GetCallerIdentityError;
+use aws_smithy_types::error::metadata::ProvideErrorMetadata;
+use aws_types::request_id::RequestId;
+
+use super::credentials::{RoleRefused, is_metadata_disabled, sts_config};
+use super::http_client::chain;
+use crate::aws::config::connect::{Refusal, Sources};
+use crate::provider::block::ProviderBlock;
+
+/// Whose credentials they are.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Identity {
+    /// Such as `aws`.
+    pub(super) partition: String,
+    /// `None` if the user told us not to ask.
+    pub(super) account: Option<String>,
+}
+
+/// Asks STS, once, and refuses accounts that may not be worked on.
+pub(super) async fn check(
+    block: &ProviderBlock,
+    sources: &Sources,
+    sdk: &SdkConfig,
+    region: &str,
+) -> Result<Identity, Refusal> {
+    if block.skip_credentials_validation == Some(true) && block.skip_requesting_account_id == Some(true) {
+        return Ok(Identity { partition: partition_of(region).to_string(), account: None });
+    }
+    let sts = aws_sdk_sts::Client::from_conf(sts_config(block, sdk, None));
+    let answer = match sts.get_caller_identity().send().await {
+        Ok(answer) => answer,
+        Err(error) => {
+            return Err(match find::<CredentialsError>(&error) {
+                Some(cause) => no_credentials(block, sources, cause),
+                None => not_answered(&error),
+            });
+        }
+    };
+    let partition = answer.arn().and_then(|arn| arn.split(':').nth(1)).filter(|partition| !partition.is_empty());
+    let identity = Identity {
+        partition: partition.unwrap_or_else(|| partition_of(region)).to_string(),
+        account: answer.account().map(str::to_string),
+    };
+    guard(block, identity.account.as_deref().unwrap_or_default())?;
+    Ok(identity)
+}
+
+/// The partition that a Region belongs to.
+fn partition_of(region: &str) -> &'static str {
+    const BY_PREFIX: &[(&str, &str)] = &[
+        ("cn-", "aws-cn"),
+        ("us-gov-", "aws-us-gov"),
+        ("us-iso-", "aws-iso"),
+        ("us-isob-", "aws-iso-b"),
+        ("eu-isoe-", "aws-iso-e"),
+        ("us-isof-", "aws-iso-f"),
+        ("eusc-", "aws-eusc"),
+    ];
+    BY_PREFIX.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("aws", |(_, partition)| partition)
+}
+
+fn guard(block: &ProviderBlock, account: &str) -> Result<(), Refusal> {
+    let lists = |ids: &Option<Vec<String>>| ids.as_ref().filter(|ids| !ids.is_empty()).cloned();
+    if let Some(allowed) = lists(&block.allowed_account_ids)
+        && !allowed.iter().any(|id| id == account)
+    {
+        let detail = format!(
+            "The credentials belong to account {account}, and allowed_account_ids allows only {}. Use credentials of \
+             that account, or allow this one.",
+            allowed.join(", ")
+        );
+        return Err(Refusal::new("Account not allowed", detail).at("allowed_account_ids"));
+    }
+    if let Some(forbidden) = lists(&block.forbidden_account_ids)
+        && forbidden.iter().any(|id| id == account)
+    {
+        let detail = format!(
+            "The credentials belong to account {account}, and forbidden_account_ids lists {}. Use credentials of \
+             another account, or take this one off the list.",
+            forbidden.join(", ")
+        );
+        return Err(Refusal::new("Account forbidden", detail).at("forbidden_account_ids"));
+    }
+    Ok(())
+}
+
+fn not_answered(error: &SdkError<GetCallerIdentityError>) -> Refusal {
+    let request = error.request_id().map(|id| format!(" (request {id})")).unwrap_or_default();
+    let words = match (error.code(), error.message()) {
+        (Some(code), Some(message)) => format!("{code}: {message}"),
+        _ => chain(error),
+    };
+    let detail = format!(
+        "STS GetCallerIdentity failed: {words}{request}. Correct the credentials, the endpoint or the way to AWS. For \
+         an endpoint without STS set skip_credentials_validation and skip_requesting_account_id."
+    );
+    Refusal::new("AWS did not accept the credentials", detail)
+}
+
+fn no_credentials(block: &ProviderBlock, sources: &Sources, cause: &CredentialsError) -> Refusal {
+    // Where STS refused a role of the block, the credentials that asked for it were good.
+    let refused_a_role = find::<RoleRefused>(innermost(cause)).is_some();
+    if let (Some(profile), false) = (signs_in(block, sources), refused_a_role) {
+        let detail = format!(
+            "Profile {profile:?} signs in through IAM Identity Center and gave no credentials. Most often its session \
+             has expired; then run: aws sso login --profile {profile}\n\nThe cause: {}.",
+            chain(cause)
+        );
+        return Refusal::new("Sign-in needed", detail);
+    }
+    if matches!(cause, CredentialsError::CredentialsNotLoaded(_)) {
+        let selected = sources.profiles.selected_profile();
+        let metadata = match block.skip_metadata_api_check {
+            Some(true) => "not asked, because of skip_metadata_api_check",
+            _ if is_metadata_disabled() => "not asked, because of AWS_EC2_METADATA_DISABLED",
+            _ => "no answer",
+        };
+        let detail = format!(
+            "They were looked for in this order:\n\
+             - access_key and secret_key of the provider block: not set\n\
+             - AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: not set\n\
+             - profile {selected:?} of the shared configuration and credentials files: no credentials\n\
+             - AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN: not both set\n\
+             - AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and AWS_CONTAINER_CREDENTIALS_FULL_URI: not set\n\
+             - the metadata service of the EC2 instance: {metadata}\n\n\
+             Set one of them, for example with: aws configure"
+        );
+        return Refusal::new("No AWS credentials", detail);
+    }
+    let detail = format!("{}. Correct what it names, or use other credentials.", chain(cause));
+    Refusal::new("No AWS credentials", detail)
+}
+
+/// The profile behind the credentials that signs in through IAM Identity Center, if one does: the selected one, or
+/// one that it takes its credentials from.
+fn signs_in<'a>(block: &ProviderBlock, sources: &'a Sources) -> Option<&'a str> {
+    if block.access_key.is_some() || block.web_identity().is_some() {
+        return None;
+    }
+    let mut name = sources.profiles.selected_profile();
+    // Profiles may name each other in a circle.
+    for _ in 0..8 {
+        let profile = sources.profiles.get_profile(name)?;
+        if profile.get("sso_session").or_else(|| profile.get("sso_start_url")).is_some() {
+            return Some(profile.name());
+        }
+        name = profile.get("source_profile")?;
+    }
+    None
+}
+
+/// The last credentials error of a chain. Each role wraps the error of the credentials that it was to be assumed with.
+fn innermost(error: &CredentialsError) -> &CredentialsError {
+    let mut last = error;
+    while let Some(next) = last.source().and_then(find::<CredentialsError>) {
+        last = next;
+    }
+    last
+}
+
+fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plugin::Value;
+
+    async fn with_sign_in() -> (ProviderBlock, Sources) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let profile = "[profile people]\nsso_session = corp\n[sso-session corp]\nsso_region = eu-west-3\n";
+        std::fs::write(file.path(), profile).unwrap();
+        let files = Value::List(vec![file.path().to_str().unwrap().into()]);
+        let config = Value::map([("profile", "people".into()), ("shared_config_files", files)]);
+        let block = ProviderBlock::known_part(&config).0.unwrap();
+        let sources = Sources::load(&block).await.unwrap();
+        (block, sources)
+    }
+
+    fn role_refused(source: impl Into<Box<dyn Error + Send + Sync>>) -> CredentialsError {
+        CredentialsError::provider_error(RoleRefused { role: "role/deploy".to_string(), source: source.into() })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_role_that_sts_refuses_is_not_mistaken_for_an_ended_sign_in() {
+        let (block, sources) = with_sign_in().await;
+        let refusal = no_credentials(&block, &sources, &role_refused("AccessDenied"));
+        assert!(refusal.detail.contains("role/deploy") && !refusal.detail.contains("sso login"), "{}", refusal.detail);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_ended_sign_in_is_recognized_below_a_role() {
+        let (block, sources) = with_sign_in().await;
+        let ended = CredentialsError::provider_error("the SSO token has expired");
+        let refusal = no_credentials(&block, &sources, &role_refused(ended));
+        assert!(refusal.detail.contains("aws sso login --profile people"), "{}", refusal.detail);
+    }
+
+    #[test]
+    fn the_partition_follows_from_the_region() {
+        let pairs = [("us-gov-west-1", "aws-us-gov"), ("us-isob-east-1", "aws-iso-b"), ("us-east-1", "aws")];
+        for (region, partition) in pairs {
+            assert_eq!(partition_of(region), partition);
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! What others keep in a network. AWS names no culprit in `DependencyViolation`, so it is looked for here: in subnets
+//! that are to be deleted, and in the whole VPC.
+
+use std::collections::HashSet;
+
+use aws_sdk_ec2::types::{
+    AttachmentStatus, Filter, NetworkInterface, Tag, VpcPeeringConnection,
+    VpcPeeringConnectionStateReasonCode as Peering,
+};
+
+use super::{filter, filter_any, nat_gateway, tags, vpc_endpoint};
+use crate::aws::Session;
+use crate::aws::calls::AwsError;
+use crate::cloud::{Failure, InTheWay, Obstacle, Within};
+use crate::model::{Entry, Spec};
+
+/// What stands in the way of deleting these subnets, or the VPC with all that is ours in it. Looks that fail are told
+/// beside what the others have found.
+pub(crate) async fn in_the_way(session: &Session, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
+    let look = Look { session, root_id, known, ours: known.iter().map(|entry| entry.id.as_str()).collect() };
+    let found = match within {
+        // A VPC has at most 200 subnets, as a filter has values.
+        Within::Subnets(ids) => vec![look.interfaces(filter_any("subnet-id", ids.iter().copied())).await],
+        Within::Domains(_) => vec![],
+        Within::Root => {
+            let (interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws) = tokio::join!(
+                look.interfaces(filter("vpc-id", root_id)),
+                look.security_groups(),
+                look.endpoints(),
+                look.peerings("requester-vpc-info.vpc-id"),
+                look.peerings("accepter-vpc-info.vpc-id"),
+                look.vpn_gateways(),
+                look.egress_only_gateways(),
+                look.nat_gateways(),
+                look.subnets(),
+                look.route_tables(),
+                look.network_acls(),
+                look.internet_gateways(),
+            );
+            let subnets = tell_tables(subnets, &tables);
+            let tables = tables.map(|(tables, _)| tables);
+            vec![interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws]
+        }
+    };
+    InTheWay::of(found)
+}
+
+/// A foreign subnet with a route table of ours: the subnet, and the table.
+type Associated = Vec<(String, String)>;
+
+/// One look into one VPC.
+struct Look<'a> {
+    session: &'a Session,
+    root_id: &'a str,
+    known: &'a [Entry],
+    /// The ids that state knows.
+    ours: HashSet<&'a str>,
+}
+
+impl Look<'_> {
+    /// The id, unless it is that of an object of ours.
+    fn foreign<'b>(&self, id: Option<&'b str>) -> Option<&'b str> {
+        id.filter(|id| !self.ours.contains(id))
+    }
+
+    fn in_vpc(&self) -> Filter {
+        filter("vpc-id", self.root_id)
+    }
+
+    /// Interfaces, less those of our NAT gateways, which go with them.
+    async fn interfaces(&self, filter: Filter) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_network_interfaces().filters(filter);
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeNetworkInterfaces"))?;
+        let foreign = found.iter().filter(|interface| !self.is_of_our_nat(interface));
+        Ok(foreign.filter_map(|interface| self.interface(interface)).collect())
+    }
+
+    /// AWS writes the id of a NAT gateway into the description of its interface. Its API model and its answers spell
+    /// the type differently.
+    fn is_of_our_nat(&self, interface: &NetworkInterface) -> bool {
+        if !interface.interface_type().is_some_and(|kind| matches!(kind.as_str(), "nat_gateway" | "natGateway")) {
+            return false;
+        }
+        let description = interface.description().unwrap_or_default();
+        description.split_whitespace().find(|word| word.starts_with("nat-")).is_none_or(|id| self.ours.contains(id))
+    }
+
+    fn interface(&self, interface: &NetworkInterface) -> Option<Obstacle> {
+        let kind = interface.interface_type().map(|kind| kind.as_str()).filter(|kind| *kind != "interface");
+        let further = [
+            kind.map(|kind| format!("type {kind}")),
+            interface.requester_id().map(|requester| format!("made by {requester}")),
+            interface
+                .attachment()
+                .and_then(|attachment| attachment.instance_id())
+                .map(|instance| format!("of instance {instance}")),
+        ];
+        // An internet gateway stays attached while a public address is mapped through it.
+        let mapped = interface.association().is_some_and(|it| it.public_ip().is_some());
+        let gateways = self.known.iter().filter(|entry| mapped && matches!(entry.applied, Spec::InternetGateway(_)));
+        Some(Obstacle {
+            kind: "network interface",
+            id: interface.network_interface_id()?.to_string(),
+            description: interface.description().unwrap_or_default().to_string(),
+            further: further.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            owner: interface.owner_id().map(str::to_string),
+            holds: interface
+                .subnet_id()
+                .map(str::to_string)
+                .into_iter()
+                .chain(gateways.map(|gateway| gateway.id.clone()))
+                .collect(),
+        })
+    }
+
+    /// Groups, less the default one, which goes with the VPC.
+    async fn security_groups(&self) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_security_groups().filters(self.in_vpc());
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+        let foreign = found.iter().filter(|group| group.group_name() != Some("default"));
+        Ok(foreign
+            .filter_map(|group| {
+                let mut obstacle =
+                    named("security group", self.foreign(group.group_id())?, group.tags(), group.owner_id());
+                obstacle.description = group.group_name().unwrap_or_default().to_string();
+                obstacle.further = group.description().unwrap_or_default().to_string();
+                Some(obstacle)
+            })
+            .collect())
+    }
+
+    /// Endpoints of every type. The interfaces of one that is being deleted are told as such.
+    async fn endpoints(&self) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_vpc_endpoints().filters(self.in_vpc());
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeVpcEndpoints"))?;
+        let foreign = found.iter().filter(|endpoint| vpc_endpoint::exists(endpoint));
+        Ok(foreign
+            .filter_map(|endpoint| {
+                let id = self.foreign(endpoint.vpc_endpoint_id())?;
+                let mut obstacle = named("VPC endpoint", id, endpoint.tags(), endpoint.owner_id());
+                obstacle.description = endpoint.service_name().unwrap_or_default().to_string();
+                obstacle.further =
+                    endpoint.vpc_endpoint_type().map(|kind| format!("type {}", kind.as_str())).unwrap_or_default();
+                Some(obstacle)
+            })
+            .collect())
+    }
+
+    /// Peering connections that the VPC has asked for, or been asked for: AWS has a filter for each.
+    async fn peerings(&self, side: &str) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_vpc_peering_connections().filters(filter(side, self.root_id));
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeVpcPeeringConnections"))?;
+        let foreign = found.iter().filter(|it| exists(it));
+        Ok(foreign
+            .filter_map(|it| {
+                let sides = [it.requester_vpc_info(), it.accepter_vpc_info()];
+                let other = sides.into_iter().flatten().find(|side| side.vpc_id() != Some(self.root_id));
+                let id = self.foreign(it.vpc_peering_connection_id())?;
+                let owner = other.and_then(|other| other.owner_id());
+                let mut obstacle = named("peering connection", id, it.tags(), None);
+                if let Some(vpc_id) = other.and_then(|other| other.vpc_id()) {
+                    let account = owner.map(|owner| format!(" of account {owner}")).unwrap_or_default();
+                    obstacle.further = format!("with {vpc_id}{account}");
+                }
+                Some(obstacle)
+            })
+            .collect())
+    }
+
+    async fn vpn_gateways(&self) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_vpn_gateways().filters(filter("attachment.vpc-id", self.root_id));
+        let answer = call.send().await.map_err(|error| error.failure("DescribeVpnGateways"))?;
+        let is_attached = |gateway: &&aws_sdk_ec2::types::VpnGateway| {
+            let mut here = gateway.vpc_attachments().iter().filter(|it| it.vpc_id() == Some(self.root_id));
+            here.any(|it| it.state() != Some(&AttachmentStatus::Detached))
+        };
+        Ok(answer
+            .vpn_gateways()
+            .iter()
+            .filter(is_attached)
+            .filter_map(|it| Some(named("VPN gateway", self.foreign(it.vpn_gateway_id())?, it.tags(), None)))
+            .collect())
+    }
+
+    /// AWS has no filter by VPC for them.
+    async fn egress_only_gateways(&self) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_egress_only_internet_gateways();
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeEgressOnlyInternetGateways"))?;
+        let here = found.iter().filter(|it| it.attachments().iter().any(|at| at.vpc_id() == Some(self.root_id)));
+        Ok(here
+            .filter_map(|it| {
+                let id = self.foreign(it.egress_only_internet_gateway_id())?;
+                Some(named("egress-only internet gateway", id, it.tags(), None))
+            })
+            .collect())
+    }
+
+    /// NAT gateways in whatever subnet. Their interfaces are told too, as what keeps that subnet.
+    async fn nat_gateways(&self) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_nat_gateways().filter(self.in_vpc());
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeNatGateways"))?;
+        let foreign = found.iter().filter(|gateway| nat_gateway::exists(gateway));
+        Ok(foreign
+            .filter_map(|it| {
+                let mut obstacle = named("NAT gateway", self.foreign(it.nat_gateway_id())?, it.tags(), None);
+                obstacle.further = it.subnet_id().map(|subnet| format!("in {subnet}")).unwrap_or_default();
+                Some(obstacle)
+            })
+            .collect())
+    }
+
+    async fn subnets(&self) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_subnets().filters(self.in_vpc());
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeSubnets"))?;
+        Ok(found
+            .iter()
+            .filter_map(|it| {
+                let mut obstacle = named("subnet", self.foreign(it.subnet_id())?, it.tags(), it.owner_id());
+                obstacle.further = it.cidr_block().unwrap_or_default().to_string();
+                Some(obstacle)
+            })
+            .collect())
+    }
+
+    /// Tables, less the main one, which goes with the VPC; and which foreign subnets use tables of ours.
+    async fn route_tables(&self) -> Result<(Vec<Obstacle>, Associated), Failure> {
+        let call = self.session.ec2.describe_route_tables().filters(self.in_vpc());
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeRouteTables"))?;
+        let is_main = |table: &&aws_sdk_ec2::types::RouteTable| {
+            table.associations().iter().any(|association| association.main() == Some(true))
+        };
+        let foreign = found.iter().filter(|table| !is_main(table)).filter_map(|table| {
+            let id = self.foreign(table.route_table_id())?;
+            Some(named("route table", id, table.tags(), table.owner_id()))
+        });
+        let associated = found.iter().flat_map(|table| table.associations()).filter_map(|it| {
+            let table = it.route_table_id().filter(|table| self.ours.contains(table))?;
+            Some((self.foreign(it.subnet_id())?.to_string(), table.to_string()))
+        });
+        Ok((foreign.collect(), associated.collect()))
+    }
+
+    /// ACLs, less the default one, which goes with the VPC.
+    async fn network_acls(&self) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_network_acls();
+        let call = call.filters(self.in_vpc()).filters(filter("default", "false"));
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeNetworkAcls"))?;
+        Ok(found
+            .iter()
+            .filter_map(|it| Some(named("network ACL", self.foreign(it.network_acl_id())?, it.tags(), it.owner_id())))
+            .collect())
+    }
+
+    async fn internet_gateways(&self) -> Result<Vec<Obstacle>, Failure> {
+        let call = self.session.ec2.describe_internet_gateways().filters(filter("attachment.vpc-id", self.root_id));
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeInternetGateways"))?;
+        Ok(found
+            .iter()
+            .filter_map(|it| {
+                let id = self.foreign(it.internet_gateway_id())?;
+                Some(named("internet gateway", id, it.tags(), it.owner_id()))
+            })
+            .collect())
+    }
+}
+
+/// An object that people know by its Name tag.
+fn named(kind: &'static str, id: &str, its_tags: &[Tag], owner: Option<&str>) -> Obstacle {
+    Obstacle {
+        kind,
+        id: id.to_string(),
+        description: tags::value(its_tags, "Name").unwrap_or_default().to_string(),
+        further: String::new(),
+        owner: owner.map(str::to_string),
+        holds: Vec::new(),
+    }
+}
+
+/// AWS shows a peering connection for some hours after its end.
+fn exists(peering: &VpcPeeringConnection) -> bool {
+    let code = peering.status().and_then(|status| status.code());
+    !matches!(code, Some(Peering::Deleted | Peering::Deleting | Peering::Expired | Peering::Failed | Peering::Rejected))
+}
+
+/// A foreign subnet keeps the table of ours that it uses.
+fn tell_tables(
+    subnets: Result<Vec<Obstacle>, Failure>,
+    tables: &Result<(Vec<Obstacle>, Associated), Failure>,
+) -> Result<Vec<Obstacle>, Failure> {
+    let mut subnets = subnets?;
+    for (subnet, table) in tables.iter().flat_map(|(_, associated)| associated) {
+        if let Some(obstacle) = subnets.iter_mut().find(|obstacle| obstacle.id == *subnet) {
+            obstacle.holds.push(table.clone());
+        }
+    }
+    Ok(subnets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aws::ec2::recorded::{Recorded, VPC};
+    use crate::cloud::Cause;
+    use crate::model::Input;
+    use crate::model::{InternetGateway, Key, NatGateway, RouteTable};
+
+    /// The internet gateway, a NAT gateway and a route table of ours.
+    fn known() -> Vec<Entry> {
+        let (vpc, tags) = (Key::new("vpc"), Input::Known(Default::default()));
+        let nat = NatGateway {
+            subnet: Key::new("subnet.public.0"),
+            allocation: None,
+            internet_gateway: None,
+            secondary_private_ip_address_count: Input::Known(0),
+            tags: tags.clone(),
+        };
+        let gateway = InternetGateway { vpc: Some(vpc.clone()), tags: tags.clone() };
+        vec![
+            Entry::new(Key::new("internet_gateway"), "igw-1", Spec::InternetGateway(gateway)),
+            Entry::new(Key::new("nat_gateway.0"), "nat-1", Spec::NatGateway(nat)),
+            Entry::new(
+                Key::new("route_table.public"),
+                "rtb-1",
+                Spec::RouteTable(RouteTable { vpc, propagating_gateways: Input::Known(vec![]), tags }),
+            ),
+        ]
+    }
+
+    const INTERFACES: &str = "<networkInterfaceSet>\
+        <item><networkInterfaceId>eni-1</networkInterfaceId><subnetId>subnet-1</subnetId>\
+        <interfaceType>nat_gateway</interfaceType><description>Interface for NAT Gateway nat-1</description></item>\
+        <item><networkInterfaceId>eni-2</networkInterfaceId><subnetId>subnet-1</subnetId>\
+        <interfaceType>natGateway</interfaceType><description>Interface for NAT Gateway nat-2</description></item>\
+        <item><networkInterfaceId>eni-3</networkInterfaceId><subnetId>subnet-2</subnetId>\
+        <interfaceType>lambda</interfaceType><description>AWS Lambda VPC ENI-shop</description>\
+        <ownerId>123456789012</ownerId><requesterId>AROA1:shop</requesterId></item>\
+        <item><networkInterfaceId>eni-4</networkInterfaceId><subnetId>subnet-2</subnetId>\
+        <interfaceType>interface</interfaceType><attachment><instanceId>i-1</instanceId></attachment>\
+        <association><publicIp>192.0.2.1</publicIp></association></item></networkInterfaceSet>";
+
+    #[tokio::test(start_paused = true)]
+    async fn one_call_tells_what_others_have_in_subnets_and_leaves_out_our_nat_gateways() {
+        let aws = Recorded::default().on("DescribeNetworkInterfaces", INTERFACES);
+        let ids = ["subnet-1", "subnet-2"];
+        let found = in_the_way(&aws.session(), VPC, Within::Subnets(&ids), &known()).await;
+        assert_eq!(aws.actions(), ["DescribeNetworkInterfaces"]);
+        let call = &aws.calls("DescribeNetworkInterfaces")[0];
+        let filter = ["Filter.1.Name", "Filter.1.Value.1", "Filter.1.Value.2"].map(|name| call[name].as_str());
+        assert_eq!(filter, ["subnet-id", "subnet-1", "subnet-2"]);
+        let told: Vec<(&str, &str)> = found.obstacles.iter().map(|it| (it.id.as_str(), it.further.as_str())).collect();
+        assert_eq!(
+            told,
+            [("eni-2", "type natGateway"), ("eni-3", "type lambda, made by AROA1:shop"), ("eni-4", "of instance i-1"),]
+        );
+        let lambda = &found.obstacles[1];
+        assert_eq!(
+            (lambda.description.as_str(), lambda.owner.as_deref()),
+            ("AWS Lambda VPC ENI-shop", Some("123456789012"))
+        );
+        let of_gateway: Vec<String> = found.holding("igw-1").into_iter().map(|it| it.id).collect();
+        assert_eq!(of_gateway, ["eni-4"], "a mapped address keeps the internet gateway");
+    }
+
+    /// A VPC with something of ours and something of others of each kind.
+    fn vpc() -> Recorded {
+        let attached = "<state>attached</state>";
+        Recorded::default()
+            .on("DescribeNetworkInterfaces", "<networkInterfaceSet/>")
+            .on(
+                "DescribeSecurityGroups",
+                "<securityGroupInfo><item><groupId>sg-1</groupId><groupName>default</groupName></item><item><groupId>sg-2\
+                 </groupId><groupName>web</groupName><groupDescription>of the shop</groupDescription></item></securityGroupInfo>",
+            )
+            .on(
+                "DescribeVpcEndpoints",
+                "<vpcEndpointSet><item><vpcEndpointId>vpce-2</vpcEndpointId><vpcEndpointType>Interface</vpcEndpointType>\
+                 <serviceName>guardduty</serviceName><state>available</state></item><item><vpcEndpointId>vpce-3</vpcEndpointId>\
+                 <state>deleted</state></item></vpcEndpointSet>",
+            )
+            .on(
+                "DescribeVpcPeeringConnections",
+                "<vpcPeeringConnectionSet><item><vpcPeeringConnectionId>pcx-1</vpcPeeringConnectionId><requesterVpcInfo>\
+                 <vpcId>vpc-1</vpcId></requesterVpcInfo><accepterVpcInfo><vpcId>vpc-9</vpcId><ownerId>999999999999</ownerId>\
+                 </accepterVpcInfo><status><code>active</code></status></item><item><vpcPeeringConnectionId>pcx-2\
+                 </vpcPeeringConnectionId><status><code>deleted</code></status></item></vpcPeeringConnectionSet>",
+            )
+            .on("DescribeVpcPeeringConnections", "<vpcPeeringConnectionSet/>")
+            .on(
+                "DescribeVpnGateways",
+                &format!(
+                    "<vpnGatewaySet><item><vpnGatewayId>vgw-1</vpnGatewayId><attachments><item><vpcId>vpc-1</vpcId>{attached}\
+                     </item></attachments></item><item><vpnGatewayId>vgw-2</vpnGatewayId><attachments><item><vpcId>vpc-1\
+                     </vpcId><state>detached</state></item></attachments></item></vpnGatewaySet>"
+                ),
+            )
+            .on(
+                "DescribeEgressOnlyInternetGateways",
+                "<egressOnlyInternetGatewaySet><item><egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId>\
+                 <attachmentSet><item><vpcId>vpc-1</vpcId></item></attachmentSet></item><item><egressOnlyInternetGatewayId>eigw-9\
+                 </egressOnlyInternetGatewayId><attachmentSet><item><vpcId>vpc-9</vpcId></item></attachmentSet></item>\
+                 </egressOnlyInternetGatewaySet>",
+            )
+            .on(
+                "DescribeNatGateways",
+                "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId></item><item><natGatewayId>nat-2</natGatewayId>\
+                 <subnetId>subnet-9</subnetId></item><item><natGatewayId>nat-3</natGatewayId><state>deleted</state></item>\
+                 </natGatewaySet>",
+            )
+            .on(
+                "DescribeSubnets",
+                "<subnetSet><item><subnetId>subnet-9</subnetId><cidrBlock>10.0.9.0/24</cidrBlock><tagSet><item><key>Name</key>\
+                 <value>theirs</value></item></tagSet></item></subnetSet>",
+            )
+            .on(
+                "DescribeRouteTables",
+                "<routeTableSet><item><routeTableId>rtb-0</routeTableId><associationSet><item><main>true</main></item>\
+                 </associationSet></item><item><routeTableId>rtb-1</routeTableId><associationSet><item><routeTableId>rtb-1\
+                 </routeTableId><subnetId>subnet-9</subnetId></item></associationSet></item><item><routeTableId>rtb-9\
+                 </routeTableId></item></routeTableSet>",
+            )
+            .on("DescribeNetworkAcls", "<networkAclSet><item><networkAclId>acl-9</networkAclId></item></networkAclSet>")
+            .on(
+                "DescribeInternetGateways",
+                "<internetGatewaySet><item><internetGatewayId>igw-1</internetGatewayId></item></internetGatewaySet>",
+            )
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn in_a_vpc_every_kind_is_found_that_is_not_ours_and_does_not_go_with_it() {
+        let aws = vpc();
+        let found = in_the_way(&aws.session(), VPC, Within::Root, &known()).await;
+        assert_eq!(found.unseen, []);
+        let told: Vec<String> = found
+            .obstacles
+            .iter()
+            .map(|it| [it.kind, &it.id, &it.description, &it.further].join(" ").trim_end().to_string())
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "security group sg-2 web of the shop",
+                "VPC endpoint vpce-2 guardduty type Interface",
+                "peering connection pcx-1  with vpc-9 of account 999999999999",
+                "VPN gateway vgw-1",
+                "egress-only internet gateway eigw-1",
+                "NAT gateway nat-2  in subnet-9",
+                "subnet subnet-9 theirs 10.0.9.0/24",
+                "route table rtb-9",
+                "network ACL acl-9",
+            ]
+        );
+        assert_eq!(found.holding("rtb-1")[0].id, "subnet-9", "it uses our table");
+        assert_eq!(aws.actions().len(), 12);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_is_not_allowed_hides_only_what_it_would_have_shown() {
+        let aws = vpc().fail("DescribeSubnets", 403, "UnauthorizedOperation", "You are not authorized");
+        let session = aws.session();
+        // The first answer to DescribeSubnets is the good one.
+        in_the_way(&session, VPC, Within::Root, &known()).await;
+        let found = in_the_way(&session, VPC, Within::Root, &known()).await;
+        let unseen: Vec<(&str, Cause)> = found.unseen.iter().map(|it| (it.action.as_str(), it.cause)).collect();
+        assert_eq!(unseen, [("DescribeSubnets", Cause::Denied)]);
+        assert!(found.obstacles.iter().any(|it| it.id == "rtb-9") && found.holding("rtb-1").is_empty());
+    }
+}

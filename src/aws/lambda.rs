@@ -1,0 +1,3 @@
+//! Lambda: what lets API Gateway invoke a function.
+
+pub(crate) mod permission;

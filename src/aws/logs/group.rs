@@ -1,0 +1,355 @@
+//! CloudWatch log groups.
+
+use std::time::Duration;
+
+use aws_sdk_cloudwatchlogs::types::LogGroup as Shown;
+use tokio::sync::OwnedMutexGuard;
+
+use crate::aws::Session;
+use crate::aws::calls::non_idempotent::Change;
+use crate::aws::calls::ownership;
+use crate::aws::calls::tag_changes;
+use crate::aws::calls::tag_changes::TagChanges;
+use crate::aws::calls::wait;
+use crate::aws::calls::wait::Look;
+use crate::aws::calls::{AwsError, Operation};
+use crate::cloud::{Cause, Failure, Observed, Patience};
+use crate::model::Input;
+use crate::model::Scope;
+use crate::model::{Entry, Key, Learned, LogGroup, Spec};
+
+/// How long a key may be refused, because its policy or the key itself is new: KMS says that a change takes some
+/// seconds to reach everything, and up to some minutes. A key that CloudWatch Logs may not use is refused with the same
+/// words, so this is also what a mistake costs.
+const KEY_POLICY: Duration = Duration::from_secs(2 * 60);
+
+/// Under which name it is learned when a group was created, in milliseconds since 1970.
+const CREATION_TIME: &str = "creation_time";
+
+/// A log group and its tags, which AWS shows by two calls.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// The group.
+    pub(crate) shown: Shown,
+    /// All its tags, ownership tags included.
+    pub(crate) tags: std::collections::HashMap<String, String>,
+}
+
+/// Reads a log group by its exact name. `None` where it does not exist.
+pub(crate) async fn find(session: &Session, name: &str) -> Result<Option<Found>, Failure> {
+    let Some(shown) = show(session, name).await? else { return Ok(None) };
+    let Some(arn) = arn_of(&shown) else { return Ok(None) };
+    match session.logs.list_tags_for_resource().resource_arn(arn).send().await {
+        Ok(answer) => Ok(Some(Found { shown, tags: answer.tags.unwrap_or_default() })),
+        Err(error) => match error.failure("ListTagsForResource") {
+            failure if is_absent(&failure) => Ok(None),
+            failure => Err(failure),
+        },
+    }
+}
+
+/// A log group of exactly this name, without its tags.
+async fn show(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
+    let mut token = None;
+    loop {
+        let request = session.logs.describe_log_groups().log_group_name_prefix(name).set_next_token(token);
+        let page = request.send().await.map_err(|error| error.failure("DescribeLogGroups"))?;
+        let mut groups = page.log_groups.unwrap_or_default().into_iter();
+        if let Some(group) = groups.find(|group| group.log_group_name.as_deref() == Some(name)) {
+            return Ok(Some(group));
+        }
+        match page.next_token.filter(|token| !token.is_empty()) {
+            Some(next) => token = Some(next),
+            None => return Ok(None),
+        }
+    }
+}
+
+/// What AWS shows of a log group.
+pub(crate) fn read(found: &Found, api: Key, key: Key) -> Option<Observed> {
+    let name = found.shown.log_group_name.clone()?;
+    let spec = LogGroup {
+        api,
+        name: Input::Known(name.clone()),
+        retention_in_days: Input::Known(found.shown.retention_in_days.filter(|days| *days != 0).map(i64::from)),
+        kms_key_arn: Input::Known(found.shown.kms_key_id.clone()),
+        tags: tag_changes::shown(&found.tags),
+    };
+    let created = found.shown.creation_time;
+    let learned = arn_of(&found.shown).map(|arn| learned(arn.to_string(), created)).unwrap_or_default();
+    Some(Observed { id: name, key, spec: Spec::LogGroup(spec), learned })
+}
+
+/// Whether a log group is the one of this root that has this key.
+pub(crate) fn is_ours(found: &Found, resource: &str, slot: &str) -> bool {
+    let tag = |key: &str| found.tags.get(key).map(String::as_str);
+    tag(ownership::RESOURCE) == Some(resource) && tag(ownership::OBJECT) == Some(slot)
+}
+
+/// Whether a log group may be the one that state knows, and not one that somebody made anew under its name: that one
+/// was created at another time, and does not carry our tags. Ours stays ours though somebody takes its tags away.
+pub(crate) fn is_the_same(found: &Found, learned: &Learned, resource: &str, slot: &str) -> bool {
+    let is_unchanged = match (learned.get(CREATION_TIME), found.shown.creation_time) {
+        (Some(learned), Some(shown)) => *learned == shown.to_string(),
+        _ => true,
+    };
+    is_unchanged || is_ours(found, resource, slot)
+}
+
+/// Makes a log group. One that is there already is taken only if it carries our tags.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result<(), Failure> {
+    let session = operation.session;
+    let name = operation.known(&spec.name)?;
+    let kms_key_arn = operation.known(&spec.kms_key_arn)?;
+    let tags = ownership::tags_on_create(operation, &spec.tags)?;
+    let find_ours = || async {
+        match find(session, name).await? {
+            Some(found) if is_ours(&found, &resource(operation), &operation.key.slot) => Ok(Some(())),
+            Some(_) => Err(foreign(operation, name)),
+            None => Ok(None),
+        }
+    };
+    let answer = {
+        let _turn = turn(operation.session, name).await;
+        let patience = key_patience(operation, kms_key_arn.is_some());
+        Change { action: "CreateLogGroup", patience: &patience, is_busy: is_busy_or_key_is_new, unknown_until: None }
+            .create(
+                || async {
+                    session
+                        .logs
+                        .create_log_group()
+                        .log_group_name(name)
+                        .set_kms_key_id(kms_key_arn.clone())
+                        .set_tags(Some(tags.clone().into_iter().collect()))
+                        .customize()
+                        .config_override(session.once_logs())
+                        .send()
+                        .await
+                        .map(|_| ())
+                },
+                find_ours,
+            )
+            .await
+    };
+    // A new group has its key and keeps events for ever, so nothing is to be cleared.
+    let from = match answer {
+        Ok(()) => Some(LogGroup { retention_in_days: Input::Known(None), ..spec.clone() }),
+        Err(failure) if failure.code.as_deref() == Some("ResourceAlreadyExistsException") => {
+            find_ours().await?.ok_or(failure)?;
+            None
+        }
+        Err(failure) => return Err(of_key(failure, kms_key_arn.as_deref())),
+    };
+    operation.record_id(name);
+    // The answer to a create tells nothing.
+    let patience = operation.patience(wait::PROPAGATION);
+    let shown = wait::until("the new log group to show", &patience, wait::SECONDS, || async {
+        let shown = show(session, name).await?;
+        Ok(shown.map_or_else(|| Look::Pending("no such log group".to_string()), Look::Done))
+    });
+    let created = shown.await?.creation_time;
+    operation.record_learned(learned(arn(operation, name).await?, created));
+    update(operation, name, from.as_ref(), spec).await
+}
+
+/// Brings a log group to its spec. The key goes first, so that no event is kept longer than before without it. To have
+/// none, and to keep events for ever, are calls of their own.
+pub(crate) async fn update(
+    operation: &Operation<'_>,
+    name: &str,
+    from: Option<&LogGroup>,
+    to: &LogGroup,
+) -> Result<(), Failure> {
+    let logs = &operation.session.logs;
+    let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
+    let _turn = turn(operation.session, name).await;
+    let (patience, unknown_until) = (&operation.work.patience, operation.unknown_until(name));
+    let change = Change { action: "PutRetentionPolicy", patience, is_busy, unknown_until };
+    let wanted = operation.known(&to.kms_key_arn)?;
+    let key = match from {
+        Some(from) => operation.known(&from.kms_key_arn)?.clone(),
+        // A group without a key has none to be taken away. What a create that failed half-way could not learn is
+        // learned now.
+        None => {
+            let shown = show(operation.session, name).await?;
+            if let Some((shown, arn)) = shown.as_ref().and_then(|it| Some((it, arn_of(it)?))) {
+                operation.record_learned(learned(arn.to_string(), shown.creation_time));
+            }
+            shown.and_then(|shown| shown.kms_key_id)
+        }
+    };
+    if key != *wanted {
+        set_key(operation, name, wanted.as_deref()).await?;
+    }
+    if from.is_none_or(|from| from.retention_in_days != to.retention_in_days) {
+        match operation.known(&to.retention_in_days)? {
+            Some(days) => {
+                let days = i32::try_from(*days).unwrap_or(i32::MAX);
+                change.send(|| logs.put_retention_policy().log_group_name(name).retention_in_days(days).send()).await?;
+            }
+            None => {
+                let change = Change { action: "DeleteRetentionPolicy", ..change };
+                change.send(|| logs.delete_retention_policy().log_group_name(name).send()).await?;
+            }
+        }
+    }
+    if tags == TagChanges::default() {
+        return Ok(());
+    }
+    let arn = arn(operation, name).await?;
+    if !tags.set.is_empty() {
+        let set: std::collections::HashMap<String, String> = tags.set.into_iter().collect();
+        let change = Change { action: "TagResource", ..change };
+        change.send(|| logs.tag_resource().resource_arn(&arn).set_tags(Some(set.clone())).send()).await?;
+    }
+    if !tags.remove.is_empty() {
+        let change = Change { action: "UntagResource", ..change };
+        change.send(|| logs.untag_resource().resource_arn(&arn).set_tag_keys(Some(tags.remove.clone())).send()).await?;
+    }
+    Ok(())
+}
+
+/// Deletes a log group with its events, unless somebody has deleted ours and made another one under its name.
+pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let _turn = turn(operation.session, &entry.id).await;
+    if is_of_others(operation, entry).await? {
+        tracing::warn!("Log group {} is not the one that was made here, so it is left alone", entry.id);
+        return Ok(());
+    }
+    let patience = &operation.work.patience;
+    let change = Change { action: "DeleteLogGroup", patience, is_busy, unknown_until: None };
+    let delete = || operation.session.logs.delete_log_group().log_group_name(&entry.id).send();
+    let is_there = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
+    match change.delete(delete, is_there).await {
+        Err(failure) if !is_absent(&failure) => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+/// The name of the group that an ARN names.
+pub(crate) fn name_in(arn: &str) -> Option<&str> {
+    let name = arn.split_once(":log-group:")?.1;
+    Some(name.strip_suffix(":*").unwrap_or(name))
+}
+
+/// Waits for the turn to change a group or its subscription filters: AWS refuses calls on one group that overlap.
+pub(crate) async fn turn(session: &Session, name: &str) -> OwnedMutexGuard<()> {
+    session.process.locks.turn(format!("log group {} {name}", session.scope.region)).await
+}
+
+/// Whether another change of the group is at work.
+pub(crate) fn is_busy(failure: &Failure) -> bool {
+    failure.code.as_deref() == Some("OperationAbortedException")
+}
+
+/// Whether the group of an entry's name is not the entry's. A group that AWS does not show is no one's: it may be too
+/// new.
+async fn is_of_others(operation: &Operation<'_>, entry: &Entry) -> Result<bool, Failure> {
+    let session = operation.session;
+    let is_it = |found: &Found| is_the_same(found, &entry.learned, &resource(operation), &entry.key.slot);
+    let Some(shown) = show(session, &entry.id).await? else { return Ok(false) };
+    // Tags are asked for only where the time of creation does not tell it.
+    if is_it(&Found { shown, tags: Default::default() }) {
+        return Ok(false);
+    }
+    Ok(find(session, &entry.id).await?.is_some_and(|found| !is_it(&found)))
+}
+
+/// Encrypts what is logged from now on with a key in the place of the one before, or with AWS's own.
+async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str>) -> Result<(), Failure> {
+    let logs = &operation.session.logs;
+    let patience = key_patience(operation, kms_key_arn.is_some());
+    let (is_busy, unknown_until) = (is_busy_or_key_is_new, operation.unknown_until(name));
+    let change = Change { action: "AssociateKmsKey", patience: &patience, is_busy, unknown_until };
+    match kms_key_arn {
+        Some(arn) => {
+            let answer = change.send(|| logs.associate_kms_key().log_group_name(name).kms_key_id(arn).send()).await;
+            answer.map(|_| ()).map_err(|failure| of_key(failure, kms_key_arn))
+        }
+        None => {
+            let change = Change { action: "DisassociateKmsKey", ..change };
+            change.send(|| logs.disassociate_kms_key().log_group_name(name).send()).await.map(|_| ())
+        }
+    }
+}
+
+fn key_patience(operation: &Operation<'_>, has_key: bool) -> Patience {
+    if has_key { operation.patience(KEY_POLICY) } else { operation.work.patience.clone() }
+}
+
+fn is_busy_or_key_is_new(failure: &Failure) -> bool {
+    is_busy(failure) || is_key_refused(failure)
+}
+
+/// Whether CloudWatch Logs cannot use a key. It says so by InvalidParameterException or by AccessDeniedException, and
+/// does not tell whether the key is missing, disabled, or by its policy closed to the service.
+fn is_key_refused(failure: &Failure) -> bool {
+    let texts = ["KMS key does not exist or is not allowed to be used", "KMS Key Id could not be found"];
+    texts.iter().any(|text| failure.message.contains(text))
+}
+
+/// The same failure, with the way out where a key is refused. It is no permission of the caller that is missing.
+fn of_key(mut failure: Failure, kms_key_arn: Option<&str>) -> Failure {
+    if let (Some(arn), true) = (kms_key_arn, is_key_refused(&failure)) {
+        failure.cause = Cause::Other;
+        failure.message = format!(
+            "{}. The key {arn} must exist in the Region of the log group, be symmetric and enabled, and its key policy \
+             must let the CloudWatch Logs service of the Region use it",
+            failure.message.trim_end_matches('.')
+        );
+    }
+    failure
+}
+
+fn is_absent(failure: &Failure) -> bool {
+    failure.code.as_deref() == Some("ResourceNotFoundException")
+}
+
+/// The ARN as tag calls and access logs want it: `arn` ends in `:*`, which neither takes.
+fn arn_of(shown: &Shown) -> Option<&str> {
+    shown.log_group_arn.as_deref().or(shown.arn.as_deref()).map(|arn| arn.strip_suffix(":*").unwrap_or(arn))
+}
+
+/// AWS does not answer a create with the ARN. It can be said beforehand where the account is known.
+async fn arn(operation: &Operation<'_>, name: &str) -> Result<String, Failure> {
+    let Scope { partition, region, account, .. } = &operation.session.scope;
+    if let Some(account) = account {
+        return Ok(format!("arn:{partition}:logs:{region}:{account}:log-group:{name}"));
+    }
+    let patience = &operation.work.patience;
+    wait::until("the new log group to show", patience, Duration::from_secs(2), || async {
+        let found = find(operation.session, name).await?;
+        Ok(match found.as_ref().and_then(|found| arn_of(&found.shown)) {
+            Some(arn) => Look::Done(arn.to_string()),
+            None => Look::Pending("no such log group".to_string()),
+        })
+    })
+    .await
+}
+
+fn learned(arn: String, creation_time: Option<i64>) -> Learned {
+    let created = creation_time.map(|time| (CREATION_TIME.to_string(), time.to_string()));
+    [("arn".to_string(), arn)].into_iter().chain(created).collect()
+}
+
+fn resource(operation: &Operation<'_>) -> String {
+    ownership::resource(operation.work.owner, operation.work.root_id.unwrap_or_default())
+}
+
+fn foreign(operation: &Operation<'_>, name: &str) -> Failure {
+    let (resource, slot) = (resource(operation), &operation.key.slot);
+    Failure::new(
+        Cause::Exists,
+        "CreateLogGroup",
+        format!(
+            "log group {name} exists already and is not managed here, so it is left alone. Choose another name, or \
+             delete it (aws logs delete-log-group --log-group-name {name}), or hand it over by the tags {}={resource} \
+             and {}={slot}, and apply again",
+            ownership::RESOURCE,
+            ownership::OBJECT,
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests;

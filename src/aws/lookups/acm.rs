@@ -1,0 +1,208 @@
+//! Certificates for custom domains.
+
+use aws_sdk_acm::types::{CertificateKeyPairOrigin, CertificateStatus, CertificateSummary, Filters, KeyAlgorithm};
+use aws_smithy_types::DateTime;
+use futures::future::join_all;
+
+use crate::aws::Session;
+use crate::aws::calls::AwsError;
+use crate::cloud::Failure;
+use crate::model::Certificate;
+use crate::model::covers;
+
+/// The keys that API Gateway takes. Where none are named ACM lists RSA keys of 1024 and 2048 bits alone.
+const KEY_TYPES: [KeyAlgorithm; 5] = [
+    KeyAlgorithm::Rsa2048,
+    KeyAlgorithm::Rsa3072,
+    KeyAlgorithm::Rsa4096,
+    KeyAlgorithm::EcPrime256v1,
+    KeyAlgorithm::EcSecp384r1,
+];
+
+/// The certificates of the Region that are issued, not expired, and for this domain by a name or a wildcard.
+pub(crate) async fn certificates(session: &Session, domain: &str) -> Result<Vec<Certificate>, Failure> {
+    let mut pages = session
+        .acm
+        .list_certificates()
+        .certificate_statuses(CertificateStatus::Issued)
+        .set_certificate_key_pair_origins(Some(origins()))
+        .includes(Filters::builder().set_key_types(Some(KEY_TYPES.to_vec())).build())
+        .into_paginator()
+        .items()
+        .send();
+    let mut summaries = Vec::new();
+    while let Some(summary) = pages.next().await {
+        summaries.push(summary.map_err(|error| error.failure("ListCertificates"))?);
+    }
+    let found = join_all(summaries.into_iter().map(|summary| whole(session, summary))).await;
+    let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let now = DateTime::from(std::time::SystemTime::now()).secs();
+    let mut found: Vec<Certificate> = found
+        .into_iter()
+        .flatten()
+        .filter(|(certificate, not_after)| {
+            not_after.is_none_or(|end| end > now) && covers(certificate.names.iter().map(String::as_str), domain)
+        })
+        .map(|(certificate, _)| certificate)
+        .collect();
+    found.sort_by(|a, b| (b.not_before, &b.arn).cmp(&(a.not_before, &a.arn)));
+    Ok(found)
+}
+
+/// Keys that ACM made, and those that came through ACME, which it lists only when it is asked to.
+fn origins() -> Vec<CertificateKeyPairOrigin> {
+    CertificateKeyPairOrigin::values().iter().map(|origin| CertificateKeyPairOrigin::from(*origin)).collect()
+}
+
+/// A certificate with all its names, and the moment at which it expires. `None` where it has gone meanwhile.
+async fn whole(session: &Session, summary: CertificateSummary) -> Result<Option<(Certificate, Option<i64>)>, Failure> {
+    let Some(arn) = summary.certificate_arn else { return Ok(None) };
+    let seconds = |moment: Option<DateTime>| moment.map(|moment| moment.secs());
+    // A summary has up to a hundred names, and endpoints other than AWS's may leave them out.
+    if let (Some(names), Some(not_before), Some(not_after)) =
+        (summary.subject_alternative_name_summaries, summary.not_before, summary.not_after)
+        && summary.has_additional_subject_alternative_names != Some(true)
+    {
+        let names = summary.domain_name.into_iter().chain(names).collect();
+        let certificate = Certificate { arn, names: in_lower_case(names), not_before: not_before.secs() };
+        return Ok(Some((certificate, Some(not_after.secs()))));
+    }
+    let answer = session.acm.describe_certificate().certificate_arn(&arn).send().await;
+    let detail = match answer.map_err(|error| error.failure("DescribeCertificate")) {
+        Ok(answer) => answer.certificate,
+        Err(failure) if failure.code.as_deref() == Some("ResourceNotFoundException") => None,
+        Err(failure) => return Err(failure),
+    };
+    Ok(detail.map(|detail| {
+        let others = detail.subject_alternative_names.unwrap_or_default();
+        let names = detail.domain_name.into_iter().chain(others).collect();
+        let not_before = seconds(detail.not_before.or(detail.issued_at)).unwrap_or_default();
+        (Certificate { arn, names: in_lower_case(names), not_before }, seconds(detail.not_after))
+    }))
+}
+
+fn in_lower_case(names: Vec<String>) -> Vec<String> {
+    let mut names: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded};
+
+    const DOMAIN: &str = "api.example.com";
+
+    /// Long after any test runs.
+    const FUTURE: i64 = 4_000_000_000;
+
+    /// A certificate as a list shows it.
+    fn summary(arn: &str, names: &[&str], not_before: i64, not_after: i64) -> Value {
+        json!({
+            "CertificateArn": arn, "DomainName": names[0], "SubjectAlternativeNameSummaries": names,
+            "HasAdditionalSubjectAlternativeNames": false, "NotBefore": not_before, "NotAfter": not_after,
+        })
+    }
+
+    fn list(summaries: &[Value], next: Option<&str>) -> Answer {
+        Answer::Json(200, json!({ "CertificateSummaryList": summaries, "NextToken": next }))
+    }
+
+    async fn arns(aws: &Recorded) -> Vec<String> {
+        let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
+        found.into_iter().map(|certificate| certificate.arn).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn issued_certificates_of_every_key_and_origin_are_asked_for() {
+        let aws = Recorded::default().on("ListCertificates", list(&[], None));
+        assert_eq!(arns(&aws).await, Vec::<String>::new());
+        let body = aws.body("ListCertificates");
+        assert_eq!(body["CertificateStatuses"], json!(["ISSUED"]));
+        let keys = ["RSA_2048", "RSA_3072", "RSA_4096", "EC_prime256v1", "EC_secp384r1"];
+        assert_eq!(body["Includes"], json!({ "keyTypes": keys }));
+        let mut origins: Vec<&str> =
+            body["CertificateKeyPairOrigins"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        origins.sort_unstable();
+        assert_eq!(origins, ["ACME", "AWS_MANAGED", "CUSTOMER_PROVIDED"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_all_pages_those_that_cover_the_domain_are_found_the_latest_first() {
+        let aws = Recorded::default()
+            .on(
+                "ListCertificates",
+                list(
+                    &[
+                        summary("exact", &["API.example.com"], 100, FUTURE),
+                        summary("apex", &["example.com"], 900, FUTURE),
+                        summary("deeper", &["*.api.example.com"], 900, FUTURE),
+                    ],
+                    Some("p2"),
+                ),
+            )
+            .on(
+                "ListCertificates",
+                list(
+                    &[
+                        summary("expired", &["api.example.com"], 900, 1_000_000_000),
+                        summary("wildcard", &["example.com", "*.example.com"], 300, FUTURE),
+                        summary("other", &["example.org"], 900, FUTURE),
+                    ],
+                    None,
+                ),
+            );
+        assert_eq!(arns(&aws).await, ["wildcard", "exact"]);
+        let asked: Vec<Value> = aws.asked().into_iter().map(|asked| asked.body["NextToken"].clone()).collect();
+        assert_eq!(asked, [json!(null), json!("p2")]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn names_that_a_list_leaves_out_are_asked_for() {
+        let mut many = summary("many", &["first.example.com"], 100, FUTURE);
+        many["HasAdditionalSubjectAlternativeNames"] = json!(true);
+        let detail = json!({
+            "CertificateArn": "many", "DomainName": "first.example.com",
+            "SubjectAlternativeNames": ["first.example.com", "Api.Example.com"],
+            "NotBefore": 100, "NotAfter": FUTURE,
+        });
+        let aws = Recorded::default()
+            .on("ListCertificates", list(&[many], None))
+            .on("DescribeCertificate", Answer::Json(200, json!({ "Certificate": detail })));
+        let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
+        assert_eq!(aws.body("DescribeCertificate"), json!({ "CertificateArn": "many" }));
+        let names = ["api.example.com", "first.example.com"].map(str::to_string).to_vec();
+        assert_eq!(found, [Certificate { arn: "many".into(), names, not_before: 100 }]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_short_summary_is_completed_and_what_has_gone_meanwhile_is_none() {
+        let short = json!({ "CertificateArn": "short", "DomainName": DOMAIN });
+        let detail = json!({ "CertificateArn": "short", "DomainName": DOMAIN, "IssuedAt": 50, "NotAfter": FUTURE });
+        let aws = Recorded::default()
+            .on("ListCertificates", list(std::slice::from_ref(&short), None))
+            .on("DescribeCertificate", Answer::Json(200, json!({ "Certificate": detail })));
+        let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
+        assert_eq!(found, [Certificate { arn: "short".into(), names: vec![DOMAIN.into()], not_before: 50 }]);
+
+        let aws = Recorded::default()
+            .on("ListCertificates", list(&[short], None))
+            .on("DescribeCertificate", Answer::Error(400, "ResourceNotFoundException", "gone"));
+        assert_eq!(arns(&aws).await, Vec::<String>::new());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refused_look_is_an_error_and_not_an_absence() {
+        let aws = Recorded::default().on(
+            "ListCertificates",
+            Answer::Error(400, "AccessDeniedException", "not authorized to perform: acm:ListCertificates"),
+        );
+        let failure = certificates(&aws.session("acm"), DOMAIN).await.unwrap_err();
+        assert_eq!(failure.cause, crate::cloud::Cause::Denied);
+        assert_eq!(failure.action, "ListCertificates");
+    }
+}

@@ -1,0 +1,99 @@
+//! What a blueprint must know about the account and Region.
+
+use aws_sdk_ec2::types::{AvailabilityZone as Zone, AvailabilityZoneOptInStatus, Filter};
+
+use super::{acm, kms};
+use crate::aws::Session;
+use crate::aws::calls::AwsError;
+use crate::cloud::Failure;
+use crate::model::{AvailabilityZone, Facts, Lookup};
+
+/// Looks up what is asked for, side by side.
+pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts, Failure> {
+    let zones = async {
+        match lookups.contains(&Lookup::AvailabilityZones) {
+            true => availability_zones(session).await.map(Some),
+            false => Ok(None),
+        }
+    };
+    let services = async {
+        match lookups.contains(&Lookup::GatewayEndpointServices) {
+            true => gateway_endpoint_services(session).await.map(Some),
+            false => Ok(None),
+        }
+    };
+    let certificates = async {
+        let domain =
+            lookups.iter().find_map(|it| if let Lookup::Certificates(domain) = it { Some(domain) } else { None });
+        match domain {
+            Some(domain) => acm::certificates(session, domain).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let kms_key = async {
+        let id = lookups.iter().find_map(|it| if let Lookup::KmsKey(id) = it { Some(id) } else { None });
+        match id {
+            Some(id) => kms::key_arn(session, id).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let (zones, services, certificates, kms_key) = tokio::join!(zones, services, certificates, kms_key);
+    Ok(Facts {
+        availability_zones: zones?,
+        gateway_endpoint_services: services?,
+        certificates: certificates?,
+        kms_key: kms_key?,
+    })
+}
+
+async fn availability_zones(session: &Session) -> Result<Vec<AvailabilityZone>, Failure> {
+    let answer = session
+        .ec2
+        .describe_availability_zones()
+        .filters(Filter::builder().name("zone-type").values("availability-zone").build())
+        .send()
+        .await
+        .map_err(|error| error.failure("DescribeAvailabilityZones"))?;
+    let mut zones: Vec<AvailabilityZone> =
+        answer.availability_zones().iter().filter(|zone| is_usable(zone)).filter_map(from_aws).collect();
+    zones.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(zones)
+}
+
+/// Whether it is a real AZ that the account has opted in to. The filter says the same, but not every endpoint
+/// obeys it, and neither field is always there; a zone without them is an ordinary one.
+fn is_usable(zone: &Zone) -> bool {
+    let is_real = zone.zone_type().is_none_or(|kind| kind == "availability-zone");
+    is_real && zone.opt_in_status() != Some(&AvailabilityZoneOptInStatus::NotOptedIn)
+}
+
+fn from_aws(zone: &Zone) -> Option<AvailabilityZone> {
+    Some(AvailabilityZone {
+        name: zone.zone_name()?.to_string(),
+        id: zone.zone_id()?.to_string(),
+        state: zone.state().map_or("available", |state| state.as_str()).to_string(),
+    })
+}
+
+async fn gateway_endpoint_services(session: &Session) -> Result<Vec<String>, Failure> {
+    let mut names = Vec::new();
+    let mut next = None;
+    loop {
+        let answer = session
+            .ec2
+            .describe_vpc_endpoint_services()
+            .filters(Filter::builder().name("service-type").values("Gateway").build())
+            .set_next_token(next)
+            .send()
+            .await
+            .map_err(|error| error.failure("DescribeVpcEndpointServices"))?;
+        names.extend_from_slice(answer.service_names());
+        next = answer.next_token().filter(|token| !token.is_empty()).map(str::to_string);
+        if next.is_none() {
+            break;
+        }
+    }
+    names.sort();
+    names.dedup();
+    Ok(names)
+}

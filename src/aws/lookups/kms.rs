@@ -1,0 +1,50 @@
+//! Keys, which users name in several ways and CloudWatch Logs takes by one.
+
+use crate::aws::Session;
+use crate::aws::calls::AwsError;
+use crate::cloud::Failure;
+use crate::model::Found;
+
+/// The ARN of the key with this id, alias or alias ARN.
+pub(crate) async fn key_arn(session: &Session, id: &str) -> Result<Found<String>, Failure> {
+    match session.kms.describe_key().key_id(id).send().await.map_err(|error| error.failure("DescribeKey")) {
+        Ok(answer) => Ok(answer.key_metadata.and_then(|key| key.arn).map_or(Found::Missing, Found::There)),
+        Err(failure) if failure.code.as_deref() == Some("NotFoundException") => Ok(Found::Missing),
+        Err(failure) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::aws::recorded::{Answer, Recorded};
+
+    const ARN: &str = "arn:aws:kms:r:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+
+    async fn looked_up(answer: Answer) -> (Result<Found<String>, Failure>, Recorded) {
+        let aws = Recorded::default().on("DescribeKey", answer);
+        (key_arn(&aws.session("r"), "alias/logs").await, aws)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_alias_stands_for_the_arn_of_its_key() {
+        let metadata = json!({ "KeyMetadata": { "KeyId": "1234abcd-12ab-34cd-56ef-1234567890ab", "Arn": ARN } });
+        let (found, aws) = looked_up(Answer::Json(200, metadata)).await;
+        assert_eq!(found, Ok(Found::There(ARN.to_string())));
+        assert_eq!(aws.body("DescribeKey"), json!({ "KeyId": "alias/logs" }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_that_does_not_exist_is_missing_and_one_that_may_not_be_seen_is_a_failure() {
+        let gone = Answer::Error(400, "NotFoundException", "Alias arn:aws:kms:r:1:alias/logs is not found.");
+        assert_eq!(looked_up(gone).await.0, Ok(Found::Missing));
+        let text = "User: u is not authorized to perform: kms:DescribeKey on resource: r";
+        let (found, aws) = looked_up(Answer::Error(400, "AccessDeniedException", text)).await;
+        let failure = found.unwrap_err();
+        assert_eq!(failure.cause, crate::cloud::Cause::Denied);
+        assert!(failure.message.contains("the permission kms:DescribeKey is missing"), "{failure}");
+        assert_eq!(aws.calls().len(), 1);
+    }
+}

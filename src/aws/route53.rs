@@ -1,0 +1,3 @@
+//! Route 53: DNS records.
+
+pub(crate) mod record;
