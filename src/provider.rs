@@ -6,12 +6,13 @@ use async_trait::async_trait;
 
 use crate::cloud::{Connected, Connection};
 use crate::composite::{Composite, Existing};
-use crate::plugin::{DataSource, Diagnostics, Function, Nested, Provider, Resource, Schema, Value};
+use crate::plugin::{AttributePath, DataSource, Diagnostics, Function, Nested, Provider, Resource, Schema, Value};
 use crate::topology::four_tier_vpc::{FourTierVpc, SubnetLayout};
 use crate::topology::http_gateway::HttpGateway;
 
 pub mod block;
-pub(crate) mod endpoints;
+mod endpoints;
+mod settings;
 mod validate;
 
 use block::ProviderBlock;
@@ -70,14 +71,14 @@ impl Provider for Fgw {
         let (block, problems) = ProviderBlock::known_part(&config);
         diagnostics.problems(problems);
         let Some(block) = block else { return diagnostics };
-        match crate::aws::connect(&block, terraform_version).await {
+        match crate::aws::connect(&block.settings(), terraform_version).await {
             Ok(session) => {
                 #[cfg(debug_assertions)]
                 let session = crate::cloud::panic_on_demand::PanicOnDemand::of_environment(session);
                 self.connection.set(Connected::Ready(Arc::new(session)));
             }
-            Err(refusal) => match refusal.path {
-                Some(path) => diagnostics.attribute_error(path, refusal.summary, refusal.detail),
+            Err(refusal) => match refusal.argument {
+                Some(name) => diagnostics.attribute_error(AttributePath::new(name), refusal.summary, refusal.detail),
                 None => diagnostics.error(refusal.summary, refusal.detail),
             },
         }

@@ -6,6 +6,8 @@ pub(crate) mod http_client;
 mod identity;
 mod profile_roles;
 pub(crate) mod redact;
+pub(crate) mod settings;
+pub(crate) mod sources;
 mod tls;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::endpoints::{Endpoints, is_called};
+use crate::aws::config::settings::Secret;
 use crate::plugin::{AttributePath, AttributeType, Check, FromValue, Nested, Problem, Type, Value};
 
 crate::attributes! {
@@ -181,6 +182,15 @@ impl ProviderBlock {
         self.assume_role.as_deref().unwrap_or_default()
     }
 
+    /// Every endpoint: its path, the name that the user wrote, and the URL.
+    pub(crate) fn endpoints_by_name(&self) -> impl Iterator<Item = (AttributePath, &str, &str)> {
+        let blocks = self.endpoints.iter().flatten().enumerate();
+        blocks.flat_map(|(index, block)| {
+            let path = AttributePath::new("endpoints").index(index);
+            block.entries().map(move |(name, url)| (path.attribute(name), name, url))
+        })
+    }
+
     /// The tags of the block, without the environment's.
     pub(crate) fn tags(&self) -> BTreeMap<String, String> {
         let blocks = self.default_tags.iter().flatten();
@@ -248,29 +258,12 @@ fn without_unknown_elements(value: &Value) -> Value {
     }
 }
 
-/// A string that is never shown.
-#[derive(Clone, PartialEq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// The string.
-    pub(crate) fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("(sensitive)")
-    }
-}
-
 impl FromValue for Secret {
     fn attribute_type() -> AttributeType {
         AttributeType::Plain(Type::String)
     }
 
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Secret> {
-        String::from_value(value, path, problems).map(Secret)
+        String::from_value(value, path, problems).map(Secret::new)
     }
 }

@@ -2,36 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::block::ProviderBlock;
+use crate::aws::config::settings::Service;
 use crate::plugin::{Attribute, AttributePath, AttributeType, FromValue, Nested, Nesting, Problem, Type, Value};
 
-/// A service that this provider calls: its name in `AWS_ENDPOINT_URL_<SERVICE>`, and its names in the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Service {
-    /// The first is the one that the documentation shows.
-    pub(crate) names: &'static [&'static str],
-    what: &'static str,
+/// A service that this provider calls, with its names in the block: the documentation shows the first one.
+struct Called {
+    service: Service,
+    names: &'static [&'static str],
+    title: &'static str,
 }
 
-/// ACM, where certificates are.
-pub(crate) const ACM: Service = Service { names: &["acm"], what: "ACM" };
-/// API Gateway version 2, the one of HTTP APIs.
-pub(crate) const APIGATEWAY: Service = Service { names: &["apigatewayv2", "apigateway"], what: "API Gateway" };
-/// CloudWatch Logs.
-pub(crate) const LOGS: Service =
-    Service { names: &["logs", "cloudwatchlogs", "cloudwatchlog"], what: "CloudWatch Logs" };
-/// EC2, which VPCs are part of.
-pub(crate) const EC2: Service = Service { names: &["ec2"], what: "EC2" };
-/// KMS, where keys are.
-pub(crate) const KMS: Service = Service { names: &["kms"], what: "KMS" };
-/// Lambda.
-pub(crate) const LAMBDA: Service = Service { names: &["lambda"], what: "Lambda" };
-/// Route 53, where DNS records are.
-pub(crate) const ROUTE53: Service = Service { names: &["route53"], what: "Route 53" };
-/// STS.
-pub(crate) const STS: Service = Service { names: &["sts"], what: "STS" };
-
-const CALLED: &[Service] = &[ACM, APIGATEWAY, EC2, KMS, LAMBDA, LOGS, ROUTE53, STS];
+const CALLED: &[Called] = &[
+    Called { service: Service::Acm, names: &["acm"], title: "ACM" },
+    Called { service: Service::ApiGateway, names: &["apigatewayv2", "apigateway"], title: "API Gateway" },
+    Called { service: Service::Ec2, names: &["ec2"], title: "EC2" },
+    Called { service: Service::Kms, names: &["kms"], title: "KMS" },
+    Called { service: Service::Lambda, names: &["lambda"], title: "Lambda" },
+    Called { service: Service::Logs, names: &["logs", "cloudwatchlogs", "cloudwatchlog"], title: "CloudWatch Logs" },
+    Called { service: Service::Route53, names: &["route53"], title: "Route 53" },
+    Called { service: Service::Sts, names: &["sts"], title: "STS" },
+];
 
 /// The names that hashicorp/aws accepts for services that this provider does not call.
 const OTHERS: &str = include_str!("other_endpoints.txt");
@@ -40,19 +30,10 @@ const OTHERS: &str = include_str!("other_endpoints.txt");
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Endpoints(BTreeMap<String, String>);
 
-impl ProviderBlock {
-    /// The URL that the user set for a service.
-    pub(crate) fn endpoint(&self, service: Service) -> Option<&str> {
-        self.endpoints_by_name().find(|(_, name, _)| service.names.contains(name)).map(|(_, _, url)| url)
-    }
-
-    /// Every entry, with its path.
-    pub(crate) fn endpoints_by_name(&self) -> impl Iterator<Item = (AttributePath, &str, &str)> {
-        let blocks = self.endpoints.iter().flatten().enumerate();
-        blocks.flat_map(|(index, block)| {
-            let path = AttributePath::new("endpoints").index(index);
-            block.0.iter().map(move |(name, url)| (path.attribute(name), name.as_str(), url.as_str()))
-        })
+impl Endpoints {
+    /// Every entry: the name that the user wrote, and the URL.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, url)| (name.as_str(), url.as_str()))
     }
 }
 
@@ -63,15 +44,15 @@ pub(crate) fn is_called(name: &str) -> bool {
 
 /// The service that a name in the block stands for, if this provider calls it.
 pub(crate) fn service_named(name: &str) -> Option<Service> {
-    CALLED.iter().find(|service| service.names.contains(&name)).copied()
+    CALLED.iter().find(|called| called.names.contains(&name)).map(|called| called.service)
 }
 
 impl Nested for Endpoints {
     fn attributes() -> Vec<Attribute> {
         let url = || AttributeType::Plain(Type::String);
-        let called = CALLED.iter().flat_map(|service| {
-            service.names.iter().map(move |name| {
-                Attribute::new(name, url(), &format!("The URL of {}, with `http://` or `https://`.", service.what))
+        let called = CALLED.iter().flat_map(|called| {
+            called.names.iter().map(move |name| {
+                Attribute::new(name, url(), &format!("The URL of {}, with `http://` or `https://`.", called.title))
             })
         });
         let others = OTHERS

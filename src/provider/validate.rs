@@ -253,7 +253,7 @@ fn endpoints(block: &ProviderBlock, found: &mut Vec<Problem>) {
     let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
     for (path, name, url) in block.endpoints_by_name() {
         found.extend(url_problem(path.clone(), url, &["http", "https"]));
-        let service = service_named(name).map_or(name, |service| service.names[0]);
+        let service = service_named(name).map_or(name, |service| service.id());
         match taken.insert(service, url) {
             Some(other) if other != url => found.push(Problem::new(
                 path,

@@ -19,47 +19,45 @@ use aws_smithy_runtime_api::client::behavior_version::BehaviorVersion;
 use aws_types::region::Region;
 
 use super::profile_roles::{self, Source};
-use crate::aws::config::connect::{Refusal, Sources, environment, given, path};
+use super::settings::{Role, Secret, Service, Settings, WebIdentityRole};
+use super::sources::{Refusal, Sources, environment, path};
 use crate::aws::config::redact::{Concealed, conceal};
-use crate::model::durations;
-use crate::provider::block::{AssumeRole, AssumeRoleWithWebIdentity, ProviderBlock, Secret};
-use crate::provider::endpoints;
 
 /// The credentials that all calls are signed with. Nothing is asked of AWS here.
 pub(super) async fn provider(
-    block: &ProviderBlock,
+    settings: &Settings,
     sources: &Sources,
     base: &SdkConfig,
 ) -> Result<SharedCredentialsProvider, Refusal> {
-    for secret in [&block.secret_key, &block.token].into_iter().flatten() {
+    for secret in [&settings.secret_key, &settings.token].into_iter().flatten() {
         conceal(secret.reveal());
     }
-    let mut provider = match block.web_identity() {
+    let mut provider = match &settings.web_identity {
         // The token proves who we are; no other credentials are needed.
-        Some(role) => with_token(block, base, role.clone()),
-        None => first(block, sources, base)?,
+        Some(role) => with_token(settings, base, role.clone()),
+        None => first(settings, sources, base)?,
     };
-    for role in block.roles() {
-        provider = assuming(block, base, provider, role.clone());
+    for role in &settings.roles {
+        provider = assuming(settings, base, provider, role.clone());
     }
     Ok(SharedCredentialsProvider::new(Concealed(provider)))
 }
 
 /// Credentials of a role that a token of an identity provider is shown for.
-fn with_token(block: &ProviderBlock, base: &SdkConfig, role: AssumeRoleWithWebIdentity) -> SharedCredentialsProvider {
-    let sts = aws_sdk_sts::Client::from_conf(sts_config(block, base, None));
+fn with_token(settings: &Settings, base: &SdkConfig, role: WebIdentityRole) -> SharedCredentialsProvider {
+    let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, base, None));
     SharedCredentialsProvider::new(WebIdentity { sts, role, made_up_name: made_up_name() })
 }
 
 /// Credentials of a role that is assumed with those of `provider`.
 fn assuming(
-    block: &ProviderBlock,
+    settings: &Settings,
     base: &SdkConfig,
     provider: SharedCredentialsProvider,
-    role: AssumeRole,
+    role: Role,
 ) -> SharedCredentialsProvider {
     let provider = SharedCredentialsProvider::new(Concealed(provider));
-    let sts = aws_sdk_sts::Client::from_conf(sts_config(block, base, Some(provider)));
+    let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, base, Some(provider)));
     SharedCredentialsProvider::new(AssumedRole { sts, role, made_up_name: made_up_name() })
 }
 
@@ -68,7 +66,7 @@ const STS_ATTEMPTS: u32 = 4;
 
 /// The configuration of STS, which has a Region of its own.
 pub(super) fn sts_config(
-    block: &ProviderBlock,
+    settings: &Settings,
     base: &SdkConfig,
     credentials: Option<SharedCredentialsProvider>,
 ) -> aws_sdk_sts::Config {
@@ -76,10 +74,10 @@ pub(super) fn sts_config(
     if let Some(retries) = base.retry_config() {
         builder = builder.retry_config(retries.clone().with_max_attempts(retries.max_attempts().min(STS_ATTEMPTS)));
     }
-    if let Some(region) = given(&block.sts_region) {
+    if let Some(region) = settings.sts_region.clone() {
         builder = builder.region(Region::new(region));
     }
-    if let Some(url) = block.endpoint(endpoints::STS) {
+    if let Some(url) = settings.endpoints.get(&Service::Sts) {
         builder = builder.endpoint_url(url);
     }
     if let Some(credentials) = credentials {
@@ -88,12 +86,12 @@ pub(super) fn sts_config(
     builder.build()
 }
 
-/// The credentials before any role of the block.
-fn first(block: &ProviderBlock, sources: &Sources, base: &SdkConfig) -> Result<SharedCredentialsProvider, Refusal> {
+/// The credentials before any role of the settings.
+fn first(settings: &Settings, sources: &Sources, base: &SdkConfig) -> Result<SharedCredentialsProvider, Refusal> {
     let secret =
         |secret: &Option<Secret>| secret.as_ref().map(|it| it.reveal().to_string()).filter(|it| !it.is_empty());
-    if let (Some(key), Some(secret_key)) = (given(&block.access_key), secret(&block.secret_key)) {
-        let keys = Credentials::new(key, secret_key, secret(&block.token), None, "provider block");
+    if let (Some(key), Some(secret_key)) = (settings.access_key.clone(), secret(&settings.secret_key)) {
+        let keys = Credentials::new(key, secret_key, secret(&settings.token), None, "provider block");
         return Ok(SharedCredentialsProvider::new(keys));
     }
     let mut config = ProviderConfig::without_region()
@@ -104,17 +102,17 @@ fn first(block: &ProviderBlock, sources: &Sources, base: &SdkConfig) -> Result<S
     if let Some(http) = base.http_client() {
         config = config.with_http_client(http);
     }
-    let imds = metadata_service(block, sources, &config)?;
+    let imds = metadata_service(settings, sources, &config)?;
     let environment_keys = EnvironmentVariableCredentialsProvider::new();
     let container = EcsCredentialsProvider::builder().configure(&config).build();
-    let profile = of_profile(block, sources, base, &config, imds.as_ref());
-    if given(&block.profile).is_some() {
+    let profile = of_profile(settings, sources, base, &config, imds.as_ref());
+    if settings.profile.clone().is_some() {
         return Ok(profile);
     }
     let mut chain = CredentialsProviderChain::first_try("Environment", environment_keys).or_else("Profile", profile);
     // As CI systems set it up. The rest of the session is in the environment too.
     if environment(&["AWS_WEB_IDENTITY_TOKEN_FILE"]).is_some() && environment(&["AWS_ROLE_ARN"]).is_some() {
-        chain = chain.or_else("WebIdentityToken", with_token(block, base, AssumeRoleWithWebIdentity::default()));
+        chain = chain.or_else("WebIdentityToken", with_token(settings, base, WebIdentityRole::default()));
     }
     chain = chain.or_else("EcsContainer", container);
     Ok(SharedCredentialsProvider::new(match imds {
@@ -125,7 +123,7 @@ fn first(block: &ProviderBlock, sources: &Sources, base: &SdkConfig) -> Result<S
 
 /// The credentials of the selected profile.
 fn of_profile(
-    block: &ProviderBlock,
+    settings: &Settings,
     sources: &Sources,
     base: &SdkConfig,
     config: &ProviderConfig,
@@ -145,7 +143,7 @@ fn of_profile(
     let Some(chain) = profile_roles::chain(&sources.profiles) else { return selected() };
     let mut provider = match chain.source {
         Source::Keys(keys) => SharedCredentialsProvider::new(keys),
-        Source::Token(role) => with_token(block, base, *role),
+        Source::Token(role) => with_token(settings, base, *role),
         Source::Profile(name) => of_sdk(&name),
         Source::Named(name) => match (name.to_ascii_lowercase().as_str(), imds) {
             ("environment", _) => SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new()),
@@ -158,27 +156,31 @@ fn of_profile(
         },
     };
     for role in chain.roles {
-        provider = assuming(block, base, provider, role);
+        provider = assuming(settings, base, provider, role);
     }
     provider
 }
 
 /// The metadata service of the EC2 instance, if it may be asked.
 pub(super) fn metadata_service(
-    block: &ProviderBlock,
+    settings: &Settings,
     sources: &Sources,
     config: &ProviderConfig,
 ) -> Result<Option<SharedCredentialsProvider>, Refusal> {
-    if is_metadata_disabled() || block.skip_metadata_api_check == Some(true) {
+    if is_metadata_disabled() || settings.skip_metadata_api_check {
         return Ok(None);
     }
     let of_selected = |name: &str| sources.profile_setting(name).map(str::to_string);
     // Where there is no such service, every further attempt is a second in which nothing happens.
     let mut client = aws_config::imds::Client::builder().configure(config).max_attempts(2);
-    let url = given(&block.ec2_metadata_service_endpoint)
+    let url = settings
+        .ec2_metadata_service_endpoint
+        .clone()
         .or_else(|| environment(&["AWS_EC2_METADATA_SERVICE_ENDPOINT"]))
         .or_else(|| of_selected("ec2_metadata_service_endpoint"));
-    let mode = given(&block.ec2_metadata_service_endpoint_mode)
+    let mode = settings
+        .ec2_metadata_service_endpoint_mode
+        .clone()
         .or_else(|| environment(&["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"]))
         .or_else(|| of_selected("ec2_metadata_service_endpoint_mode"));
     if let Some(url) = url {
@@ -202,11 +204,11 @@ pub(super) fn is_metadata_disabled() -> bool {
     environment(&["AWS_EC2_METADATA_DISABLED"]).is_some_and(|it| it.eq_ignore_ascii_case("true"))
 }
 
-/// The credentials of one `assume_role` block. The SDK's own provider lacks source identity and transitive tags.
+/// The credentials of one `assume_role` settings. The SDK's own provider lacks source identity and transitive tags.
 #[derive(Debug)]
 struct AssumedRole {
     sts: aws_sdk_sts::Client,
-    role: AssumeRole,
+    role: Role,
     made_up_name: String,
 }
 
@@ -216,18 +218,18 @@ impl AssumedRole {
         let answer = self
             .sts
             .assume_role()
-            .set_role_arn(role.role_arn.clone())
-            .role_session_name(given(&role.session_name).unwrap_or_else(|| self.made_up_name.clone()))
-            .set_external_id(given(&role.external_id))
-            .set_duration_seconds(seconds(&role.duration))
-            .set_policy(given(&role.policy))
+            .role_arn(&role.arn)
+            .role_session_name(role.session_name.clone().unwrap_or_else(|| self.made_up_name.clone()))
+            .set_external_id(role.external_id.clone())
+            .set_duration_seconds(seconds(role.duration))
+            .set_policy(role.policy.clone())
             .set_policy_arns(policies(&role.policy_arns))
-            .set_tags(role.tags.as_ref().map(session_tags).transpose()?)
-            .set_transitive_tag_keys(role.transitive_tag_keys.clone())
-            .set_source_identity(given(&role.source_identity))
+            .set_tags(session_tags(&role.tags)?)
+            .set_transitive_tag_keys(some(&role.transitive_tag_keys))
+            .set_source_identity(role.source_identity.clone())
             .send()
             .await
-            .map_err(|error| refused(&role.role_arn, error))?;
+            .map_err(|error| refused(&role.arn, error))?;
         credentials(answer.credentials)
     }
 }
@@ -241,19 +243,21 @@ impl ProvideCredentials for AssumedRole {
     }
 }
 
-/// The credentials of the `assume_role_with_web_identity` block.
+/// The credentials of the `assume_role_with_web_identity` settings.
 #[derive(Debug)]
 struct WebIdentity {
     sts: aws_sdk_sts::Client,
-    role: AssumeRoleWithWebIdentity,
+    role: WebIdentityRole,
     made_up_name: String,
 }
 
 impl WebIdentity {
     async fn assume(&self) -> Result<Credentials, CredentialsError> {
         let role = &self.role;
-        let role_arn = given(&role.role_arn).or_else(|| environment(&["AWS_ROLE_ARN"]));
-        let session_name = given(&role.session_name)
+        let role_arn = role.arn.clone().or_else(|| environment(&["AWS_ROLE_ARN"]));
+        let session_name = role
+            .session_name
+            .clone()
             .or_else(|| environment(&["AWS_ROLE_SESSION_NAME"]))
             .unwrap_or_else(|| self.made_up_name.clone());
         let answer = self
@@ -262,12 +266,12 @@ impl WebIdentity {
             .set_role_arn(role_arn.clone())
             .role_session_name(session_name)
             .web_identity_token(self.token().await?)
-            .set_duration_seconds(seconds(&role.duration))
-            .set_policy(given(&role.policy))
+            .set_duration_seconds(seconds(role.duration))
+            .set_policy(role.policy.clone())
             .set_policy_arns(policies(&role.policy_arns))
             .send()
             .await
-            .map_err(|error| refused(&role_arn, error))?;
+            .map_err(|error| refused(role_arn.as_deref().unwrap_or_default(), error))?;
         credentials(answer.credentials)
     }
 
@@ -279,10 +283,13 @@ impl WebIdentity {
     }
 
     async fn read_token(&self) -> Result<String, CredentialsError> {
-        if let Some(token) = &self.role.web_identity_token {
+        if let Some(token) = &self.role.token {
             return Ok(token.reveal().to_string());
         }
-        let file = given(&self.role.web_identity_token_file)
+        let file = self
+            .role
+            .token_file
+            .clone()
             .or_else(|| environment(&["AWS_WEB_IDENTITY_TOKEN_FILE"]))
             .ok_or_else(|| CredentialsError::invalid_configuration("no web identity token file is named"))?;
         let read = tokio::task::spawn_blocking({
@@ -314,9 +321,8 @@ pub(super) struct RoleRefused {
     pub(super) source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-fn refused(role: &Option<String>, error: impl std::error::Error + Send + Sync + 'static) -> CredentialsError {
-    let role = role.clone().unwrap_or_default();
-    CredentialsError::provider_error(RoleRefused { role, source: Box::new(error) })
+fn refused(role: &str, error: impl std::error::Error + Send + Sync + 'static) -> CredentialsError {
+    CredentialsError::provider_error(RoleRefused { role: role.to_string(), source: Box::new(error) })
 }
 
 fn credentials(answer: Option<aws_sdk_sts::types::Credentials>) -> Result<Credentials, CredentialsError> {
@@ -326,18 +332,23 @@ fn credentials(answer: Option<aws_sdk_sts::types::Credentials>) -> Result<Creden
     Ok(Credentials::new(access_key_id, secret_access_key, Some(session_token), Some(expires), "assumed role"))
 }
 
-fn seconds(duration: &Option<String>) -> Option<i32> {
-    let duration = durations::parse(duration.as_deref()?)?;
-    i32::try_from(duration.as_secs()).ok()
+fn seconds(duration: Option<Duration>) -> Option<i32> {
+    i32::try_from(duration?.as_secs()).ok()
 }
 
-fn policies(arns: &Option<Vec<String>>) -> Option<Vec<PolicyDescriptorType>> {
-    Some(arns.as_ref()?.iter().map(|arn| PolicyDescriptorType::builder().arn(arn).build()).collect())
+fn policies(arns: &[String]) -> Option<Vec<PolicyDescriptorType>> {
+    some(arns).map(|arns| arns.into_iter().map(|arn| PolicyDescriptorType::builder().arn(arn).build()).collect())
 }
 
-fn session_tags(tags: &BTreeMap<String, String>) -> Result<Vec<Tag>, CredentialsError> {
+/// What is empty is not sent.
+fn some(items: &[String]) -> Option<Vec<String>> {
+    (!items.is_empty()).then(|| items.to_vec())
+}
+
+fn session_tags(tags: &BTreeMap<String, String>) -> Result<Option<Vec<Tag>>, CredentialsError> {
     let tag = |(key, value)| Tag::builder().key(key).value(value).build();
-    tags.iter().map(tag).collect::<Result<_, _>>().map_err(CredentialsError::invalid_configuration)
+    let tags = tags.iter().map(tag).collect::<Result<Vec<_>, _>>().map_err(CredentialsError::invalid_configuration)?;
+    Ok((!tags.is_empty()).then_some(tags))
 }
 
 /// A session name that tells CloudTrail's readers who it was, and no two runs apart less than a nanosecond share.

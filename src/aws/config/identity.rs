@@ -11,8 +11,8 @@ use aws_types::request_id::RequestId;
 
 use super::credentials::{RoleRefused, is_metadata_disabled, sts_config};
 use super::http_client::chain;
-use crate::aws::config::connect::{Refusal, Sources};
-use crate::provider::block::ProviderBlock;
+use super::settings::Settings;
+use super::sources::{Refusal, Sources};
 
 /// Whose credentials they are.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,20 +25,20 @@ pub(super) struct Identity {
 
 /// Asks STS, once, and refuses accounts that may not be worked on.
 pub(super) async fn check(
-    block: &ProviderBlock,
+    settings: &Settings,
     sources: &Sources,
     sdk: &SdkConfig,
     region: &str,
 ) -> Result<Identity, Refusal> {
-    if block.skip_credentials_validation == Some(true) && block.skip_requesting_account_id == Some(true) {
+    if settings.skip_credentials_validation && settings.skip_requesting_account_id {
         return Ok(Identity { partition: partition_of(region).to_string(), account: None });
     }
-    let sts = aws_sdk_sts::Client::from_conf(sts_config(block, sdk, None));
+    let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, sdk, None));
     let answer = match sts.get_caller_identity().send().await {
         Ok(answer) => answer,
         Err(error) => {
             return Err(match find::<CredentialsError>(&error) {
-                Some(cause) => no_credentials(block, sources, cause),
+                Some(cause) => no_credentials(settings, sources, cause),
                 None => not_answered(&error),
             });
         }
@@ -48,7 +48,7 @@ pub(super) async fn check(
         partition: partition.unwrap_or_else(|| partition_of(region)).to_string(),
         account: answer.account().map(str::to_string),
     };
-    guard(block, identity.account.as_deref().unwrap_or_default())?;
+    guard(settings, identity.account.as_deref().unwrap_or_default())?;
     Ok(identity)
 }
 
@@ -66,11 +66,9 @@ fn partition_of(region: &str) -> &'static str {
     BY_PREFIX.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("aws", |(_, partition)| partition)
 }
 
-fn guard(block: &ProviderBlock, account: &str) -> Result<(), Refusal> {
-    let lists = |ids: &Option<Vec<String>>| ids.as_ref().filter(|ids| !ids.is_empty()).cloned();
-    if let Some(allowed) = lists(&block.allowed_account_ids)
-        && !allowed.iter().any(|id| id == account)
-    {
+fn guard(settings: &Settings, account: &str) -> Result<(), Refusal> {
+    let allowed = &settings.allowed_account_ids;
+    if !allowed.is_empty() && !allowed.iter().any(|id| id == account) {
         let detail = format!(
             "The credentials belong to account {account}, and allowed_account_ids allows only {}. Use credentials of \
              that account, or allow this one.",
@@ -78,9 +76,8 @@ fn guard(block: &ProviderBlock, account: &str) -> Result<(), Refusal> {
         );
         return Err(Refusal::new("Account not allowed", detail).at("allowed_account_ids"));
     }
-    if let Some(forbidden) = lists(&block.forbidden_account_ids)
-        && forbidden.iter().any(|id| id == account)
-    {
+    let forbidden = &settings.forbidden_account_ids;
+    if forbidden.iter().any(|id| id == account) {
         let detail = format!(
             "The credentials belong to account {account}, and forbidden_account_ids lists {}. Use credentials of \
              another account, or take this one off the list.",
@@ -104,10 +101,10 @@ fn not_answered(error: &SdkError<GetCallerIdentityError>) -> Refusal {
     Refusal::new("AWS did not accept the credentials", detail)
 }
 
-fn no_credentials(block: &ProviderBlock, sources: &Sources, cause: &CredentialsError) -> Refusal {
+fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsError) -> Refusal {
     // Where STS refused a role of the block, the credentials that asked for it were good.
     let refused_a_role = find::<RoleRefused>(innermost(cause)).is_some();
-    if let (Some(profile), false) = (signs_in(block, sources), refused_a_role) {
+    if let (Some(profile), false) = (signs_in(settings, sources), refused_a_role) {
         let detail = format!(
             "Profile {profile:?} signs in through IAM Identity Center and gave no credentials. Most often its session \
              has expired; then run: aws sso login --profile {profile}\n\nThe cause: {}.",
@@ -117,8 +114,8 @@ fn no_credentials(block: &ProviderBlock, sources: &Sources, cause: &CredentialsE
     }
     if matches!(cause, CredentialsError::CredentialsNotLoaded(_)) {
         let selected = sources.profiles.selected_profile();
-        let metadata = match block.skip_metadata_api_check {
-            Some(true) => "not asked, because of skip_metadata_api_check",
+        let metadata = match settings.skip_metadata_api_check {
+            true => "not asked, because of skip_metadata_api_check",
             _ if is_metadata_disabled() => "not asked, because of AWS_EC2_METADATA_DISABLED",
             _ => "no answer",
         };
@@ -140,8 +137,8 @@ fn no_credentials(block: &ProviderBlock, sources: &Sources, cause: &CredentialsE
 
 /// The profile behind the credentials that signs in through IAM Identity Center, if one does: the selected one, or
 /// one that it takes its credentials from.
-fn signs_in<'a>(block: &ProviderBlock, sources: &'a Sources) -> Option<&'a str> {
-    if block.access_key.is_some() || block.web_identity().is_some() {
+fn signs_in<'a>(settings: &Settings, sources: &'a Sources) -> Option<&'a str> {
+    if settings.access_key.is_some() || settings.web_identity.is_some() {
         return None;
     }
     let mut name = sources.profiles.selected_profile();
@@ -179,17 +176,16 @@ fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plugin::Value;
 
-    async fn with_sign_in() -> (ProviderBlock, Sources) {
+    async fn with_sign_in() -> (Settings, Sources) {
         let file = tempfile::NamedTempFile::new().unwrap();
         let profile = "[profile people]\nsso_session = corp\n[sso-session corp]\nsso_region = eu-west-3\n";
         std::fs::write(file.path(), profile).unwrap();
-        let files = Value::List(vec![file.path().to_str().unwrap().into()]);
-        let config = Value::map([("profile", "people".into()), ("shared_config_files", files)]);
-        let block = ProviderBlock::known_part(&config).0.unwrap();
-        let sources = Sources::load(&block).await.unwrap();
-        (block, sources)
+        let files = vec![file.path().to_str().unwrap().to_string()];
+        let settings =
+            Settings { profile: Some("people".to_string()), shared_config_files: files, ..Settings::default() };
+        let sources = Sources::load(&settings).await.unwrap();
+        (settings, sources)
     }
 
     fn role_refused(source: impl Into<Box<dyn Error + Send + Sync>>) -> CredentialsError {
@@ -198,16 +194,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_role_that_sts_refuses_is_not_mistaken_for_an_ended_sign_in() {
-        let (block, sources) = with_sign_in().await;
-        let refusal = no_credentials(&block, &sources, &role_refused("AccessDenied"));
+        let (settings, sources) = with_sign_in().await;
+        let refusal = no_credentials(&settings, &sources, &role_refused("AccessDenied"));
         assert!(refusal.detail.contains("role/deploy") && !refusal.detail.contains("sso login"), "{}", refusal.detail);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_ended_sign_in_is_recognized_below_a_role() {
-        let (block, sources) = with_sign_in().await;
+        let (settings, sources) = with_sign_in().await;
         let ended = CredentialsError::provider_error("the SSO token has expired");
-        let refusal = no_credentials(&block, &sources, &role_refused(ended));
+        let refusal = no_credentials(&settings, &sources, &role_refused(ended));
         assert!(refusal.detail.contains("aws sso login --profile people"), "{}", refusal.detail);
     }
 

@@ -3,16 +3,18 @@
 //! The SDK follows profiles too, but asks AWS's own STS whatever endpoint and Region the provider block gives, and for
 //! credentials of an hour whatever the profile says.
 
+use std::time::Duration;
+
 use aws_config::profile::{Profile, ProfileSet};
 use aws_credential_types::Credentials;
 
-use crate::provider::block::{AssumeRole, AssumeRoleWithWebIdentity};
+use super::settings::{Role, WebIdentityRole};
 
 /// What a profile leads to: the source of the first credentials, and the roles to assume with them, in order.
 #[derive(Debug)]
 pub(super) struct Chain {
     pub(super) source: Source,
-    pub(super) roles: Vec<AssumeRole>,
+    pub(super) roles: Vec<Role>,
 }
 
 /// Where the first credentials come from.
@@ -21,7 +23,7 @@ pub(super) enum Source {
     /// Keys in a file.
     Keys(Credentials),
     /// A token of an identity provider, in a file.
-    Token(Box<AssumeRoleWithWebIdentity>),
+    Token(Box<WebIdentityRole>),
     /// What else the profile of this name has: a sign-in, a process.
     Profile(String),
     /// What `credential_source` names.
@@ -42,16 +44,16 @@ pub(super) fn chain(profiles: &ProfileSet) -> Option<Chain> {
         }
         let Some(role) = setting(profile, "role_arn") else { break Source::Profile(name.to_string()) };
         if let Some(file) = setting(profile, "web_identity_token_file") {
-            break Source::Token(Box::new(AssumeRoleWithWebIdentity {
-                role_arn: Some(role),
+            break Source::Token(Box::new(WebIdentityRole {
+                arn: Some(role),
                 session_name: setting(profile, "role_session_name"),
                 duration: duration(profile),
-                web_identity_token_file: Some(file),
+                token_file: Some(file),
                 ..Default::default()
             }));
         }
-        roles.push(AssumeRole {
-            role_arn: Some(role),
+        roles.push(Role {
+            arn: role,
             session_name: setting(profile, "role_session_name"),
             external_id: setting(profile, "external_id"),
             duration: duration(profile),
@@ -74,9 +76,8 @@ fn keys(profile: &Profile) -> Option<Credentials> {
     Some(Credentials::new(key, secret, setting(profile, "aws_session_token"), None, "profile"))
 }
 
-/// As durations are written in a provider block.
-fn duration(profile: &Profile) -> Option<String> {
-    setting(profile, "duration_seconds").map(|seconds| format!("{seconds}s"))
+fn duration(profile: &Profile) -> Option<Duration> {
+    setting(profile, "duration_seconds")?.parse().ok().map(Duration::from_secs)
 }
 
 fn setting(profile: &Profile, name: &str) -> Option<String> {

@@ -13,15 +13,16 @@ use super::*;
 use crate::aws::config::loopback::{Loopback, Seen, tunnel_to};
 use crate::model::Lookup;
 use crate::plugin::Value;
+use crate::provider::block::ProviderBlock;
 
-fn block(arguments: &[(&str, Value)]) -> ProviderBlock {
+fn block(arguments: &[(&str, Value)]) -> Settings {
     let (block, problems) = ProviderBlock::known_part(&Value::map(arguments.iter().cloned()));
     assert_eq!(problems, []);
-    block.unwrap()
+    block.unwrap().settings()
 }
 
 /// A block with a Region, keys, and one endpoint for everything.
-fn keys_and_endpoint(url: &str, more: &[(&str, Value)]) -> ProviderBlock {
+fn keys_and_endpoint(url: &str, more: &[(&str, Value)]) -> Settings {
     let endpoints = Value::map([("sts", url.into()), ("ec2", url.into())]);
     let mut arguments = vec![
         ("region", "eu-central-1".into()),
@@ -110,7 +111,7 @@ fn refusal(result: Result<Session, Refusal>) -> Refusal {
 async fn without_a_region_the_error_says_where_it_was_looked_for() {
     if alone("without_a_region_the_error_says_where_it_was_looked_for", &[]).await {
         let refusal = refusal(connect(&block(&[]), "").await);
-        assert_eq!(refusal.path, Some(AttributePath::new("region")));
+        assert_eq!(refusal.argument, Some("region"));
         for place in ["provider block", "AWS_REGION", "AWS_DEFAULT_REGION", "profile \"default\""] {
             assert!(refusal.detail.contains(place), "{}", refusal.detail);
         }
@@ -373,7 +374,7 @@ async fn an_account_that_is_not_allowed_is_refused_with_both_numbers() {
     let not_allowed = refusal(connect_with("allowed_account_ids", "999999999999").await);
     assert!(not_allowed.detail.contains("123456789012") && not_allowed.detail.contains("999999999999"));
     let forbidden = refusal(connect_with("forbidden_account_ids", "123456789012").await);
-    assert_eq!(forbidden.path, Some(AttributePath::new("forbidden_account_ids")));
+    assert_eq!(forbidden.argument, Some("forbidden_account_ids"));
     assert!(connect_with("allowed_account_ids", "123456789012").await.is_ok());
     assert!(connect_with("forbidden_account_ids", "999999999999").await.is_ok());
 }
@@ -434,7 +435,7 @@ async fn a_bundle_decides_which_certificate_is_believed_and_insecure_believes_al
     let empty = file("no certificate");
     let empty = ("custom_ca_bundle", empty.path().to_str().unwrap().into());
     let refused = refusal(connect(&keys_and_endpoint(&url, &[empty]), "").await);
-    assert_eq!(refused.path, Some(AttributePath::new("custom_ca_bundle")));
+    assert_eq!(refused.argument, Some("custom_ca_bundle"));
 }
 
 #[tokio::test]
