@@ -259,6 +259,8 @@ pub struct Failure {
     pub message: String,
     /// AWS's request id.
     pub request_id: Option<String>,
+    /// How long AWS asks to wait before the call is sent again.
+    pub retry_after: Option<std::time::Duration>,
 }
 
 /// What the caller of a failed call does next.
@@ -290,7 +292,14 @@ pub enum Cause {
 impl Failure {
     /// A failure of our own, with no AWS error behind it.
     pub fn new(cause: Cause, action: impl Into<String>, message: impl Into<String>) -> Failure {
-        Failure { cause, action: action.into(), code: None, message: message.into(), request_id: None }
+        Failure {
+            cause,
+            action: action.into(),
+            code: None,
+            message: message.into(),
+            request_id: None,
+            retry_after: None,
+        }
     }
 }
 

@@ -10,24 +10,54 @@ pub(crate) mod authorizer;
 mod dependents;
 pub(crate) mod domain_name;
 pub(crate) mod integration;
-mod limiter;
 pub(crate) mod read;
 pub(crate) mod route;
 pub(crate) mod stage;
 
+use std::time::Duration;
+
+use aws_sdk_apigatewayv2::Client;
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::aws::Session;
 use crate::aws::calls::Operation;
-use crate::aws::calls::non_idempotent::Change;
+use crate::aws::calls::non_idempotent::{Mutation, Search};
+use crate::aws::calls::rate_limit::{Limit, Shared};
 use crate::aws::calls::wait;
-use crate::cloud::{Cause, Failure};
+use crate::cloud::{Cause, Failure, Patience};
 use crate::model::Scope;
 
-pub(crate) use api_mapping::RecentlyUnmapped;
 pub(crate) use dependents::in_the_way;
-pub(crate) use limiter::{Limiter, turn};
+
+/// API Gateway takes ten control calls a second, with bursts of forty, from one account in one Region: all kinds of
+/// calls together, reads included, and AWS does not raise it. These limits are lower: others call too, and the plan
+/// before an apply was another process, which may have used half of what AWS allows at once.
+const CALLS: Limit = Limit::Bucket { per_second: 9.0, burst: 20.0 };
+
+/// Of each call that changes a custom domain AWS takes one in thirty seconds. A second more, as calls do not travel
+/// equally fast.
+const DOMAIN_CALLS: Limit = Limit::Bucket { per_second: 1.0 / 31.0, burst: 1.0 };
+
+/// How long AWS may go on seeing a mapping that it has deleted.
+const MAPPING_LAG: Duration = Duration::from_secs(30);
+
+/// The client, once it may be used for one call. Every call to API Gateway begins with this.
+pub(crate) async fn client(session: &Session) -> &Client {
+    session.process.rate_limiter.acquire(shared(session, "apigateway"), CALLS).await;
+    &session.apigateway
+}
+
+/// Waits until a call that changes a domain may be sent, such as `CreateDomainName`. The first one passes at once.
+/// Fails when the time is over before, or Terraform asks to stop.
+async fn throttle_domain_call(session: &Session, action: &'static str, patience: &Patience) -> Result<(), Failure> {
+    let why = format!("API Gateway takes one {action} in 30 s, and others are before this one");
+    session.process.rate_limiter.acquire_until(shared(session, action), DOMAIN_CALLS, patience, &why).await
+}
+
+fn shared(session: &Session, calls: &'static str) -> Shared {
+    Shared { account: session.scope.account.clone(), region: Some(session.scope.region.clone()), calls }
+}
 
 /// The ARN of an API. It has no account in it.
 pub(crate) fn api_arn(scope: &Scope, api_id: &str) -> String {
@@ -45,10 +75,14 @@ pub(crate) fn execution_arn(scope: &Scope, account: &str, api_id: &str) -> Strin
 }
 
 /// A change of an API or of one of its children, and the turn that it needs.
-async fn change<'a>(operation: &'a Operation<'_>, api_id: &str, action: &'a str) -> (OwnedMutexGuard<()>, Change<'a>) {
-    let turn = operation.session.process.locks.turn(format!("api {} {api_id}", operation.session.scope.region)).await;
+async fn change<'a>(
+    operation: &'a Operation<'_>,
+    api_id: &str,
+    action: &'a str,
+) -> (OwnedMutexGuard<()>, Mutation<'a>) {
+    let turn = operation.session.process.locks.lock(format!("api {} {api_id}", operation.session.scope.region)).await;
     let unknown_until = operation.unknown_until(api_id);
-    (turn, Change { action, patience: &operation.work.patience, is_busy, unknown_until })
+    (turn, Mutation { action, patience: &operation.work.patience, is_busy, unknown_until, search: Search::TWO_LOOKS })
 }
 
 /// Of the conflicts only this one passes by itself.
@@ -94,8 +128,25 @@ async fn unmapped<F>(operation: &Operation<'_>, api_id: &str, delete: impl Fn() 
 where
     F: Future<Output = Result<(), Failure>>,
 {
-    let patience = operation.patience(api_mapping::lag(operation.session, api_id));
-    wait::released(&patience, delete).await
+    let session = operation.session;
+    let deleted = session.process.unmapped.age(&unmapped_id(session, api_id));
+    let lag = deleted.map_or(Duration::ZERO, |age| MAPPING_LAG.saturating_sub(age));
+    let patience = operation.patience(lag);
+    wait::retry_while_in_use(&patience, delete).await
+}
+
+/// Notes that mappings of an API have just been deleted.
+fn note_unmapped(session: &Session, api_id: &str) {
+    session.process.unmapped.add(unmapped_id(session, api_id));
+}
+
+fn unmapped_id(session: &Session, api_id: &str) -> String {
+    format!("{} {api_id}", session.scope.region)
+}
+
+/// The name of the lock for changes of a domain.
+fn domain_lock(session: &Session, name: &str) -> String {
+    format!("domain {} {name}", session.scope.region)
 }
 
 /// AWS shows text that was cleared as an empty string, or not at all.
@@ -146,7 +197,7 @@ async fn tag(
     session: &Session,
     arn: &str,
     tags: std::collections::BTreeMap<String, String>,
-    change: &Change<'_>,
+    change: &Mutation<'_>,
 ) -> Result<(), Failure> {
     if tags.is_empty() {
         return Ok(());
@@ -154,21 +205,70 @@ async fn tag(
     let tags: std::collections::HashMap<String, String> = tags.into_iter().collect();
     change
         .send(|| async {
-            turn(session).await.tag_resource().resource_arn(arn).set_tags(Some(tags.clone())).send().await
+            client(session).await.tag_resource().resource_arn(arn).set_tags(Some(tags.clone())).send().await
         })
         .await
         .map(|_| ())
 }
 
 /// Removes tags from an API, a stage or a domain.
-async fn untag(session: &Session, arn: &str, keys: Vec<String>, change: &Change<'_>) -> Result<(), Failure> {
+async fn untag(session: &Session, arn: &str, keys: Vec<String>, change: &Mutation<'_>) -> Result<(), Failure> {
     if keys.is_empty() {
         return Ok(());
     }
     change
         .send(|| async {
-            turn(session).await.untag_resource().resource_arn(arn).set_tag_keys(Some(keys.clone())).send().await
+            client(session).await.untag_resource().resource_arn(arn).set_tag_keys(Some(keys.clone())).send().await
         })
         .await
         .map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::aws::recorded::Recorded;
+
+    #[tokio::test(start_paused = true)]
+    async fn each_call_about_a_domain_has_a_limit_of_its_own_and_its_wait_ends_with_time_and_stop() {
+        let aws = Recorded::default();
+        let (session, start) = (aws.session("us-east-1"), Instant::now());
+        let within = |seconds| Patience::until(Instant::now() + Duration::from_secs(seconds), Default::default());
+        for action in ["CreateDomainName", "UpdateDomainName", "DeleteDomainName"] {
+            throttle_domain_call(&session, action, &within(0)).await.unwrap();
+        }
+        assert_eq!(start.elapsed(), Duration::ZERO, "the first call of each action does not wait");
+        throttle_domain_call(&session, "UpdateDomainName", &within(31)).await.unwrap();
+        assert_eq!(start.elapsed(), Duration::from_secs(31));
+
+        // By now the limit of this action has recovered: one call passes, and the next would wait for 31 s.
+        throttle_domain_call(&session, "CreateDomainName", &within(0)).await.unwrap();
+        let failure = throttle_domain_call(&session, "CreateDomainName", &within(30)).await.unwrap_err();
+        assert_eq!((failure.cause, start.elapsed()), (Cause::TimedOut, Duration::from_secs(61)));
+        let patience = within(60);
+        patience.stop.cancel();
+        let failure = throttle_domain_call(&session, "CreateDomainName", &patience).await.unwrap_err();
+        assert_eq!(failure.cause, Cause::Stopped);
+        throttle_domain_call(&aws.session("eu-west-1"), "CreateDomainName", &patience).await.unwrap();
+        assert_eq!(start.elapsed(), Duration::from_secs(61), "neither a stop nor another Region waits");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sessions_of_one_region_share_the_limit_of_all_calls() {
+        let aws = Recorded::default();
+        let (one, other, start) = (aws.session("us-east-1"), aws.session("us-east-1"), Instant::now());
+        for _ in 0..10 {
+            client(&one).await;
+            client(&other).await;
+        }
+        assert_eq!(start.elapsed(), Duration::ZERO, "the burst does not wait");
+        for _ in 0..9 {
+            client(&one).await;
+            client(&other).await;
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        assert!((2.0..2.1).contains(&seconds), "18 calls over the burst took {seconds} s");
+    }
 }

@@ -8,6 +8,7 @@ pub(crate) mod ownership;
 pub(crate) mod poller;
 pub(crate) mod process_state;
 pub(crate) mod rate_limit;
+pub(crate) mod recent;
 pub(crate) mod retry;
 pub(crate) mod tag_changes;
 pub(crate) mod wait;

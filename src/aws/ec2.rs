@@ -23,7 +23,6 @@ mod tags;
 pub(crate) mod vpc;
 pub(crate) mod vpc_endpoint;
 pub(crate) mod vpc_ipv6_block;
-mod without_token;
 #[cfg(test)]
 pub(crate) mod recorded;
 

@@ -5,8 +5,9 @@
 //! - [`ec2`], [`apigateway`], [`lambda`], [`logs`], [`route53`]: one file per kind of object, each with the same
 //!   functions in the same order (`read`, `create`, `update`, `delete`).
 //! - [`lookups`]: what a blueprint must know about the account and Region.
-//! - [`session`]: the account as the executor sees it.
+//! - [`clients`]: the clients of one provider configuration, and [`session`]: the account as the executor sees it.
 
+mod clients;
 pub(crate) mod config;
 mod session;
 
@@ -21,5 +22,5 @@ mod route53;
 #[cfg(test)]
 mod recorded;
 
+pub use clients::Session;
 pub(crate) use config::connect::connect;
-pub use session::Session;

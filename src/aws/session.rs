@@ -1,45 +1,14 @@
 //! The account as the executor sees it: each operation goes to the file of its kind.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
+use super::clients::Session;
 use super::{apigateway, ec2, lambda, logs, lookups, route53};
 use crate::aws::calls::Operation;
-use crate::aws::calls::process_state::ProcessState;
-use crate::aws::calls::wait::Newborns;
 use crate::cloud::{Cloud, Failure, InTheWay, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
 use crate::model::Owner;
 use crate::model::{Entry, Object, Spec};
 use crate::model::{Facts, Lookup, Scope};
-
-/// Clients for one provider configuration. Cheap to clone; connections are shared and made on first use.
-#[derive(Clone)]
-pub struct Session {
-    pub(crate) scope: Scope,
-    pub(crate) ec2: aws_sdk_ec2::Client,
-    pub(crate) apigateway: aws_sdk_apigatewayv2::Client,
-    pub(crate) logs: aws_sdk_cloudwatchlogs::Client,
-    pub(crate) acm: aws_sdk_acm::Client,
-    pub(crate) kms: aws_sdk_kms::Client,
-    pub(crate) route53: aws_sdk_route53::Client,
-    /// The configuration that Lambda clients are made from, one per Region of a function.
-    pub(crate) lambda_config: aws_sdk_lambda::Config,
-    /// What this process has made, and AWS may not show yet.
-    pub(crate) newborns: Newborns,
-    /// Look at what all operations together wait for.
-    pub(crate) pollers: Arc<ec2::Pollers>,
-    /// What all sessions of this process share.
-    pub(crate) process: Arc<ProcessState>,
-}
-
-impl Session {
-    /// A Lambda client for the Region of a function, which may differ from the provider's.
-    pub(crate) fn lambda(&self, region: &str) -> aws_sdk_lambda::Client {
-        let region = aws_types::region::Region::new(region.to_string());
-        aws_sdk_lambda::Client::from_conf(self.lambda_config.to_builder().region(region).build())
-    }
-}
 
 #[async_trait]
 impl Cloud for Session {

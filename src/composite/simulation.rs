@@ -234,6 +234,7 @@ fn told_to_fail() -> Failure {
         code: Some("SimulatedFailure".into()),
         message: "told to fail".into(),
         request_id: Some("request-1".into()),
+        retry_after: None,
     }
 }
 

@@ -1,13 +1,10 @@
 //! HTTP APIs, the roots of gateways.
 
-use std::collections::HashSet;
-use std::sync::{LazyLock, Mutex, PoisonError};
-
 use aws_sdk_apigatewayv2::types::{Api as Shown, Cors as ShownCors, ProtocolType};
 
-use super::{PAGE, api_arn, change, deleted, is_absent, no_id, pages, small, tag, text, turn, unmapped, untag};
+use super::{PAGE, api_arn, change, client, deleted, is_absent, no_id, pages, small, tag, text, unmapped, untag};
 use crate::aws::Session;
-use crate::aws::calls::non_idempotent::Change;
+use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
@@ -18,13 +15,9 @@ use crate::model::Owner;
 use crate::model::keys::gateway::RESOURCE;
 use crate::model::{Api, Cors, Entry, Key, Learned, Spec};
 
-/// The APIs that this process made. Nobody else can have left anything in them, and they are not what a killed
-/// run has left.
-static MADE_HERE: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
-
 /// Reads an API. `None` only where AWS says that it does not exist.
 pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
-    let answer = turn(session).await.get_api().api_id(api_id).send().await;
+    let answer = client(session).await.get_api().api_id(api_id).send().await;
     match answer.map_err(|error| error.failure("GetApi")) {
         Ok(it) => Ok(Some(
             Shown::builder()
@@ -69,11 +62,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
     let version = operation.known(&spec.version)?;
     let cors = operation.known(&spec.cors)?.as_ref().map(cors);
     let (patience, is_busy) = (&operation.work.patience, super::is_busy);
-    let change = Change { action: "CreateApi", patience, is_busy, unknown_until: None };
+    let change = Mutation { action: "CreateApi", patience, is_busy, unknown_until: None, search: Search::TWO_LOOKS };
     let (id, endpoint) = change
         .create(
             || async {
-                let answer = turn(session)
+                let answer = client(session)
                     .await
                     .create_api()
                     .name(name)
@@ -88,6 +81,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
                     .await?;
                 Ok((answer.api_id, answer.api_endpoint))
             },
+            Ok,
             || async {
                 let mut left = unfinished(session, &resource).await?;
                 match left.len() {
@@ -99,7 +93,6 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
         )
         .await?;
     let id = id.ok_or_else(|| no_id("CreateApi"))?;
-    MADE_HERE.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
     operation.record_id(&id);
     operation.record_learned(learned(endpoint));
     Ok(())
@@ -121,7 +114,7 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
         let version = operation.known(&to.version)?.clone().unwrap_or_default();
         change
             .send(|| async {
-                turn(session)
+                client(session)
                     .await
                     .update_api()
                     .api_id(id)
@@ -135,9 +128,9 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
             .await?;
     }
     if wanted_cors.is_none() && from.is_none_or(|from| from.cors != Input::Known(None)) {
-        let change = Change { action: "DeleteCorsConfiguration", ..change };
+        let change = Mutation { action: "DeleteCorsConfiguration", ..change };
         let answer =
-            change.send(|| async { turn(session).await.delete_cors_configuration().api_id(id).send().await }).await;
+            change.send(|| async { client(session).await.delete_cors_configuration().api_id(id).send().await }).await;
         match answer {
             // It may be gone because an answer was lost; an API that is gone is none of that.
             Err(failure) if is_absent(&failure) && get(session, id).await?.is_some() => {}
@@ -149,14 +142,14 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
     if from.is_none_or(|from| from.name != to.name) {
         tags.set.insert(ownership::RESOURCE.into(), ownership::resource(operation.work.owner, name));
     }
-    tag(session, &arn, tags.set, &Change { action: "TagResource", ..change }).await?;
-    untag(session, &arn, tags.remove, &Change { action: "UntagResource", ..change }).await
+    tag(session, &arn, tags.set, &Mutation { action: "TagResource", ..change }).await?;
+    untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
 
 /// Deletes an API, and with it its routes, integrations, authorizers and stages.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (_turn, change) = change(operation, &entry.id, "DeleteApi").await;
-    let delete = || async { turn(operation.session).await.delete_api().api_id(&entry.id).send().await };
+    let delete = || async { client(operation.session).await.delete_api().api_id(&entry.id).send().await };
     let is_there = || async { Ok(get(operation.session, &entry.id).await?.is_some()) };
     unmapped(operation, &entry.id, || async { deleted(change.delete(delete, is_there).await) }).await
 }
@@ -164,7 +157,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// The tag `fgw:state` of an API, asked for by itself.
 pub(crate) async fn state(session: &Session, id: &str) -> Result<Option<RootState>, Failure> {
     let arn = api_arn(&session.scope, id);
-    let answer = turn(session).await.get_tags().resource_arn(arn).send().await;
+    let answer = client(session).await.get_tags().resource_arn(arn).send().await;
     let answer = answer.map_err(|error| error.failure("GetTags"))?;
     Ok(answer.tags().and_then(|tags| tags.get(ownership::STATE)).and_then(|state| ownership::state_in(state)))
 }
@@ -193,13 +186,8 @@ pub(super) async fn unfinished_roots(
 pub(super) async fn mark_root(session: &Session, id: &str, state: RootState) -> Result<(), Failure> {
     let tag = (ownership::STATE, ownership::state(state));
     let arn = api_arn(&session.scope, id);
-    let answer = turn(session).await.tag_resource().resource_arn(arn).tags(tag.0, tag.1).send().await;
+    let answer = client(session).await.tag_resource().resource_arn(arn).tags(tag.0, tag.1).send().await;
     answer.map(|_| ()).map_err(|error| error.failure("TagResource"))
-}
-
-/// Whether this process made the API.
-pub(super) fn is_made_here(api_id: &str) -> bool {
-    MADE_HERE.lock().unwrap_or_else(PoisonError::into_inner).contains(api_id)
 }
 
 fn learned(endpoint: Option<String>) -> Learned {
@@ -208,7 +196,7 @@ fn learned(endpoint: Option<String>) -> Learned {
 
 async fn all(session: &Session) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
-        let answer = turn(session).await.get_apis().max_results(PAGE).set_next_token(token).send().await;
+        let answer = client(session).await.get_apis().max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetApis"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
@@ -222,7 +210,7 @@ async fn unfinished(session: &Session, resource: &str) -> Result<Vec<Shown>, Fai
         let tag = |key: &str| api.tags.as_ref().and_then(|tags| tags.get(key)).map(String::as_str);
         tag(ownership::RESOURCE) == Some(resource)
             && tag(ownership::STATE) == Some(creating)
-            && !api.api_id.as_deref().is_some_and(is_made_here)
+            && !api.api_id.as_deref().is_some_and(|id| session.process.created.contains(id))
     };
     Ok(apis.into_iter().filter(is_left).collect())
 }

@@ -1,33 +1,21 @@
 //! What custom domains lead to: a path of a domain, here the root, mapped to a stage.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
 use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
 use tokio::sync::OwnedMutexGuard;
-use tokio::time::Instant;
 
 use super::stage::DEFAULT;
-use super::{PAGE, change, deleted, domain_name, holds, is_absent, is_conflict, no_id, pages, turn};
+use super::{PAGE, change, client, deleted, domain_lock, holds, is_absent, is_conflict, no_id, note_unmapped, pages};
 use crate::aws::Session;
-use crate::aws::calls::non_idempotent::Change;
+use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiMapping, Entry, Key, Learned, Ref, Spec};
 
-/// How long AWS may go on seeing a mapping that it has deleted.
-const LAG: Duration = Duration::from_secs(30);
-
-/// The Regions and APIs whose mappings this process has deleted, and when.
-#[derive(Debug, Default)]
-pub(crate) struct RecentlyUnmapped(Mutex<HashMap<(String, String), Instant>>);
-
 /// All mappings of a domain; none where the domain does not exist.
 pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, Failure> {
     let all = pages(|token| async move {
-        let call = turn(session).await.get_api_mappings().domain_name(domain).max_results(PAGE);
+        let call = client(session).await.get_api_mappings().domain_name(domain).max_results(PAGE);
         let answer = call.set_next_token(token).send().await.map_err(|error| error.failure("GetApiMappings"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     });
@@ -76,7 +64,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiMapping) -> Resu
         change
             .create(
                 || async {
-                    let answer = turn(session)
+                    let answer = client(session)
                         .await
                         .create_api_mapping()
                         .domain_name(domain)
@@ -89,6 +77,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiMapping) -> Resu
                         .await?;
                     Ok(answer.api_mapping_id)
                 },
+                Ok,
                 find,
             )
             .await
@@ -115,7 +104,7 @@ pub(crate) async fn update(
     let (_turns, change) = turns(operation, api_id, domain, "UpdateApiMapping").await;
     change
         .send(|| async {
-            turn(session)
+            client(session)
                 .await
                 .update_api_mapping()
                 .domain_name(domain)
@@ -145,27 +134,14 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Ok(());
     }
     let delete = || async {
-        let client = turn(operation.session).await;
+        let client = client(operation.session).await;
         client.delete_api_mapping().domain_name(domain).api_mapping_id(&entry.id).send().await
     };
     let is_there =
         || async { holds(list(operation.session, domain).await, |it| it.api_mapping_id() == Some(&entry.id)) };
     deleted(change.delete(delete, is_there).await)?;
-    unmapped_now(operation.session, api_id);
+    note_unmapped(operation.session, api_id);
     Ok(())
-}
-
-/// Notes that mappings of an API have just gone.
-pub(super) fn unmapped_now(session: &Session, api_id: &str) {
-    let place = (session.scope.region.clone(), api_id.to_string());
-    session.process.unmapped.0.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Instant::now());
-}
-
-/// For how long AWS may still see a mapping of an API that this process has deleted.
-pub(super) fn lag(session: &Session, api_id: &str) -> Duration {
-    let unmapped = session.process.unmapped.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = (session.scope.region.clone(), api_id.to_string());
-    unmapped.get(&place).map_or(Duration::ZERO, |since| LAG.saturating_sub(since.elapsed()))
 }
 
 /// A change of a mapping, which is part of a domain and of an API: it needs the turns of both.
@@ -174,10 +150,10 @@ async fn turns<'a>(
     api_id: &str,
     domain: &str,
     action: &'a str,
-) -> ([OwnedMutexGuard<()>; 2], Change<'a>) {
+) -> ([OwnedMutexGuard<()>; 2], Mutation<'a>) {
     let (of_api, change) = change(operation, api_id, action).await;
     let session = operation.session;
-    let of_domain = session.process.locks.turn(domain_name::lock(session, domain)).await;
+    let of_domain = session.process.locks.lock(domain_lock(session, domain)).await;
     ([of_api, of_domain], change)
 }
 
@@ -193,7 +169,7 @@ fn foreign(domain: &str, there: &Shown) -> Failure {
         format!(
             "custom domain {domain} leads to {} already, by a mapping that is not managed here, so it is left alone. \
              Delete it (aws apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}), or use \
-             another domain_name, and apply again",
+             another domain_lock, and apply again",
             target(there)
         ),
     )
@@ -331,7 +307,8 @@ mod tests {
                 tags: Input::Known([].into()),
             });
             let entry = Entry::new(domain(), "api.example.com", domain_spec);
-            let refused = run(&session, &domain(), &[], async |it| domain_name::delete(it, &entry).await).await.0;
+            let refused =
+                run(&session, &domain(), &[], async |it| super::super::domain_name::delete(it, &entry).await).await.0;
             assert!(refused.unwrap_err().message.contains("m1 (api2/prod)"));
         }
     }

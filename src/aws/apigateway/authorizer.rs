@@ -2,7 +2,7 @@
 
 use aws_sdk_apigatewayv2::types::{Authorizer as Shown, AuthorizerType};
 
-use super::{PAGE, change, deleted, digest, holds, no_id, pages, root_id, small, text, turn};
+use super::{PAGE, change, client, deleted, digest, holds, no_id, pages, root_id, small, text};
 use crate::aws::Session;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed};
@@ -14,7 +14,7 @@ use crate::model::{Authorizer, Entry, Key, Learned, Spec};
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
         let answer =
-            turn(session).await.get_authorizers().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
+            client(session).await.get_authorizers().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetAuthorizers"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
@@ -82,7 +82,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
         change
             .create(
                 || async {
-                    let answer = turn(session)
+                    let answer = client(session)
                         .await
                         .create_authorizer()
                         .api_id(api_id)
@@ -100,11 +100,13 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
                         .await?;
                     Ok(answer.authorizer_id)
                 },
+                Ok,
                 || async { Ok(find().await?.map(Some)) },
             )
             .await
     };
-    let left = if super::api::is_made_here(api_id) { None } else { find().await? };
+    // Nobody else can have left anything in an API that this process created.
+    let left = if session.process.created.contains(api_id) { None } else { find().await? };
     let id = match left {
         Some(id) => Some(id),
         None => match create(&spec.name).await {
@@ -132,7 +134,7 @@ pub(crate) async fn update(
     let (_turn, change) = change(operation, api_id, "UpdateAuthorizer").await;
     let update = async |name: Option<String>| {
         let update = || async {
-            turn(operation.session)
+            client(operation.session)
                 .await
                 .update_authorizer()
                 .api_id(api_id)
@@ -164,7 +166,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let api_id = root_id(operation)?;
     let (_turn, change) = change(operation, api_id, "DeleteAuthorizer").await;
     let delete = || async {
-        let client = turn(operation.session).await;
+        let client = client(operation.session).await;
         client.delete_authorizer().api_id(api_id).authorizer_id(&entry.id).send().await
     };
     let is_there =

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use futures::future::join_all;
 
-use super::{PAGE, api_mapping, authorizer, pages, route, text, turn};
+use super::{PAGE, api_mapping, authorizer, client, pages, route, text};
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
 use crate::cloud::{Failure, InTheWay, Obstacle, Within};
@@ -70,7 +70,7 @@ async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -
 
 async fn stages(session: &Session, api_id: &str) -> Result<Vec<aws_sdk_apigatewayv2::types::Stage>, Failure> {
     pages(|token| async move {
-        let call = turn(session).await.get_stages().api_id(api_id).max_results(PAGE).set_next_token(token);
+        let call = client(session).await.get_stages().api_id(api_id).max_results(PAGE).set_next_token(token);
         let answer = call.send().await.map_err(|error| error.failure("GetStages"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })

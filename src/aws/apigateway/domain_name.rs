@@ -1,5 +1,5 @@
-//! Custom domains. AWS sets them up after it has answered, takes one change of each kind in thirty seconds
-//! (see `limiter`), and knows no idempotency tokens for them: a domain is recognized by its name and its tags.
+//! Custom domains. AWS sets them up after it has answered, takes one change of each kind in thirty seconds (see
+//! `throttle_domain_call`), and knows no idempotency tokens for them: a domain is recognized by its name and its tags.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,14 +9,17 @@ use aws_sdk_apigatewayv2::types::{
 };
 use tokio::sync::OwnedMutexGuard;
 
-use super::{PAGE, api_mapping, deleted, is_absent, is_busy, is_conflict, limiter, pages, tag, turn, untag};
+use super::{
+    PAGE, api_mapping, client, deleted, domain_lock, is_absent, is_busy, is_conflict, note_unmapped, pages, tag,
+    throttle_domain_call, untag,
+};
 use crate::aws::Session;
-use crate::aws::calls::non_idempotent::Change;
+use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
@@ -31,7 +34,7 @@ const CHANGED: Duration = Duration::from_secs(60 * 60);
 
 /// Reads a domain by its name. `None` where it does not exist.
 pub(super) async fn get(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
-    let answer = turn(session).await.get_domain_name().domain_name(name).send().await;
+    let answer = client(session).await.get_domain_name().domain_name(name).send().await;
     match answer.map_err(|error| error.failure("GetDomainName")) {
         Ok(it) => Ok(Some(shown(name, it.domain_name_configurations, it.tags))),
         Err(failure) if is_absent(&failure) => Ok(None),
@@ -42,7 +45,7 @@ pub(super) async fn get(session: &Session, name: &str) -> Result<Option<Shown>, 
 /// Every domain of the account in the Region.
 pub(super) async fn list(session: &Session) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
-        let answer = turn(session).await.get_domain_names().max_results(PAGE).set_next_token(token).send().await;
+        let answer = client(session).await.get_domain_names().max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetDomainNames"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
@@ -106,7 +109,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
         change
             .create(
                 || async {
-                    let answer = turn(session)
+                    let answer = client(session)
                         .await
                         .create_domain_name()
                         .domain_name(name)
@@ -118,6 +121,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
                         .await?;
                     Ok(shown(name, answer.domain_name_configurations, answer.tags))
                 },
+                Ok,
                 find_ours,
             )
             .await
@@ -156,7 +160,7 @@ pub(crate) async fn update(
         let (held, change) = change(operation, name, "UpdateDomainName").await?;
         change
             .send(|| async {
-                turn(session)
+                client(session)
                     .await
                     .update_domain_name()
                     .domain_name(name)
@@ -170,11 +174,17 @@ pub(crate) async fn update(
     }
     let arn = arn(&session.scope, name);
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
-    let _turn = session.process.locks.turn(lock(session, name)).await;
+    let _turn = session.process.locks.lock(domain_lock(session, name)).await;
     let unknown_until = operation.unknown_until(name);
-    let change = Change { action: "TagResource", patience: &operation.work.patience, is_busy, unknown_until };
+    let change = Mutation {
+        action: "TagResource",
+        patience: &operation.work.patience,
+        is_busy,
+        unknown_until,
+        search: Search::TWO_LOOKS,
+    };
     tag(session, &arn, tags.set, &change).await?;
-    untag(session, &arn, tags.remove, &Change { action: "UntagResource", ..change }).await
+    untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
 
 /// Deletes a domain, unless others have mapped paths of it to their APIs: these would not be reached any more.
@@ -194,11 +204,11 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Err(Failure::new(Cause::InUse, "DeleteDomainName", message));
     }
     let (_turn, change) = change(operation, name, "DeleteDomainName").await?;
-    let delete = || async { turn(session).await.delete_domain_name().domain_name(name).send().await };
+    let delete = || async { client(session).await.delete_domain_name().domain_name(name).send().await };
     let is_there = || async { Ok(get(session, name).await?.is_some()) };
     deleted(change.delete(delete, is_there).await)?;
     if !of_ours.is_empty() {
-        api_mapping::unmapped_now(session, api_id.unwrap_or_default());
+        note_unmapped(session, api_id.unwrap_or_default());
     }
     Ok(())
 }
@@ -214,17 +224,15 @@ async fn change<'a>(
     operation: &'a Operation<'_>,
     name: &str,
     action: &'static str,
-) -> Result<(OwnedMutexGuard<()>, Change<'a>), Failure> {
-    limiter::domain_turn(operation.session, action, &operation.work.patience).await?;
-    let turn = operation.session.process.locks.turn(lock(operation.session, name)).await;
+) -> Result<(OwnedMutexGuard<()>, Mutation<'a>), Failure> {
+    throttle_domain_call(operation.session, action, &operation.work.patience).await?;
+    let turn = operation.session.process.locks.lock(domain_lock(operation.session, name)).await;
     let is_busy = |failure: &Failure| is_busy(failure) || failure.cause == Cause::Throttled;
     let unknown_until = operation.unknown_until(name);
-    Ok((turn, Change { action, patience: &operation.work.patience, is_busy, unknown_until }))
-}
-
-/// The name of the turn of those who change a domain.
-pub(super) fn lock(session: &Session, name: &str) -> String {
-    format!("domain {} {name}", session.scope.region)
+    Ok((
+        turn,
+        Mutation { action, patience: &operation.work.patience, is_busy, unknown_until, search: Search::TWO_LOOKS },
+    ))
 }
 
 /// Waits until AWS has set a domain up. `answer` is the first look where there was one already.
@@ -242,9 +250,9 @@ async fn available(
                 Some(seen) => Some(seen),
                 None => get(operation.session, name).await?,
             };
-            let Some(shown) = seen else { return Ok(Look::Pending("no such domain".to_string())) };
+            let Some(shown) = seen else { return Ok(Poll::Pending("no such domain".to_string())) };
             match status(&shown) {
-                None | Some(DomainNameStatus::Available) => Ok(Look::Done(shown)),
+                None | Some(DomainNameStatus::Available) => Ok(Poll::Done(shown)),
                 Some(DomainNameStatus::PendingCertificateReimport | DomainNameStatus::PendingOwnershipVerification) => {
                     Err(Failure::new(
                         Cause::Other,
@@ -255,7 +263,7 @@ async fn available(
                         ),
                     ))
                 }
-                Some(_) => Ok(Look::Pending(in_words(&shown))),
+                Some(_) => Ok(Poll::Pending(in_words(&shown))),
             }
         }
     })
@@ -268,8 +276,8 @@ async fn available(
 async fn at_rest(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
     wait::until(&what(name), &operation.patience(CHANGED), wait::MINUTES, || async {
         Ok(match get(operation.session, name).await? {
-            Some(shown) if status(&shown) == Some(&DomainNameStatus::Updating) => Look::Pending(in_words(&shown)),
-            _ => Look::Done(()),
+            Some(shown) if status(&shown) == Some(&DomainNameStatus::Updating) => Poll::Pending(in_words(&shown)),
+            _ => Poll::Done(()),
         })
     })
     .await

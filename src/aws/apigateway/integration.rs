@@ -2,7 +2,7 @@
 
 use aws_sdk_apigatewayv2::types::{Integration as Shown, IntegrationType};
 
-use super::{PAGE, change, deleted, holds, no_id, pages, root_id, small, text, turn};
+use super::{PAGE, change, client, deleted, holds, no_id, pages, root_id, small, text};
 use crate::aws::Session;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed};
@@ -12,8 +12,14 @@ use crate::model::{Entry, Integration, Key, Learned, Spec};
 /// Lists an API's integrations.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
-        let answer =
-            turn(session).await.get_integrations().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
+        let answer = client(session)
+            .await
+            .get_integrations()
+            .api_id(api_id)
+            .max_results(PAGE)
+            .set_next_token(token)
+            .send()
+            .await;
         let answer = answer.map_err(|error| error.failure("GetIntegrations"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
@@ -52,13 +58,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Res
     };
     let (_turn, change) = change(operation, api_id, "CreateIntegration").await;
     // Two integrations may be equal, so AWS would not tell that one is there.
-    let left = if super::api::is_made_here(api_id) { None } else { find().await? };
+    // Nobody else can have left anything in an API that this process created.
+    let left = if session.process.created.contains(api_id) { None } else { find().await? };
     let id = match left {
         Some(id) => id,
         None => change
             .create(
                 || async {
-                    let answer = turn(session)
+                    let answer = client(session)
                         .await
                         .create_integration()
                         .api_id(api_id)
@@ -74,6 +81,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Res
                         .await?;
                     Ok(answer.integration_id)
                 },
+                Ok,
                 || async { Ok(find().await?.map(Some)) },
             )
             .await?
@@ -102,7 +110,7 @@ pub(crate) async fn update(
     let (_turn, change) = change(operation, api_id, "UpdateIntegration").await;
     change
         .send(|| async {
-            turn(operation.session)
+            client(operation.session)
                 .await
                 .update_integration()
                 .api_id(api_id)
@@ -125,7 +133,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let api_id = root_id(operation)?;
     let (_turn, change) = change(operation, api_id, "DeleteIntegration").await;
     let delete = || async {
-        let client = turn(operation.session).await;
+        let client = client(operation.session).await;
         client.delete_integration().api_id(api_id).integration_id(&entry.id).send().await
     };
     let is_there =

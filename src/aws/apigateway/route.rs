@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use aws_sdk_apigatewayv2::types::{AuthorizationType, Route as Shown};
 
-use super::{PAGE, change, deleted, holds, is_conflict, no_id, pages, root_id, text, turn};
+use super::{PAGE, change, client, deleted, holds, is_conflict, no_id, pages, root_id, text};
 use crate::aws::Session;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
@@ -14,7 +14,7 @@ use crate::model::{ApiRoute, Entry, Key, Learned, Ref, Spec};
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
         let answer =
-            turn(session).await.get_routes().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
+            client(session).await.get_routes().api_id(api_id).max_results(PAGE).set_next_token(token).send().await;
         let answer = answer.map_err(|error| error.failure("GetRoutes"))?;
         Ok((answer.items.unwrap_or_default(), answer.next_token))
     })
@@ -50,7 +50,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiRoute) -> Result
     let answer = change
         .create(
             || async {
-                let answer = turn(session)
+                let answer = client(session)
                     .await
                     .create_route()
                     .api_id(api_id)
@@ -64,6 +64,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiRoute) -> Result
                     .await?;
                 Ok(answer.route_id)
             },
+            Ok,
             || async { Ok(find().await?.map(Some)) },
         )
         .await;
@@ -91,7 +92,7 @@ pub(crate) async fn update(
     let (_turn, change) = change(operation, api_id, "UpdateRoute").await;
     change
         .send(|| async {
-            turn(operation.session)
+            client(operation.session)
                 .await
                 .update_route()
                 .api_id(api_id)
@@ -112,7 +113,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let api_id = root_id(operation)?;
     let (_turn, change) = change(operation, api_id, "DeleteRoute").await;
     let delete =
-        || async { turn(operation.session).await.delete_route().api_id(api_id).route_id(&entry.id).send().await };
+        || async { client(operation.session).await.delete_route().api_id(api_id).route_id(&entry.id).send().await };
     let is_there =
         || async { holds(list(operation.session, api_id).await, |it| it.route_id() == Some(entry.id.as_str())) };
     deleted(change.delete(delete, is_there).await)
@@ -232,7 +233,7 @@ mod tests {
         ];
         let aws = Recorded::default().on(POST, absent()).on(POST, absent()).on(POST, made);
         let session = aws.session("route-newborn");
-        session.newborns.add("int1");
+        session.process.created.add("int1");
         let (answer, told) =
             run(&session, &Key::new("route.GET /orders"), &ids, async |it| create(it, &spec()).await).await;
         assert_eq!((answer, told.ids), (Ok(()), vec!["r1".to_string()]));

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use aws_sdk_apigatewayv2::types::{AccessLogSettings, Stage as Shown};
 
-use super::{api_arn, change, deleted, is_absent, is_conflict, root_id, tag, turn, unmapped, untag};
+use super::{api_arn, change, client, deleted, is_absent, is_conflict, root_id, tag, unmapped, untag};
 use crate::aws::Session;
-use crate::aws::calls::non_idempotent::Change;
+use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
@@ -20,7 +20,7 @@ pub(crate) const DEFAULT: &str = "$default";
 
 /// Reads the stage. `None` where the API or the stage does not exist.
 pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
-    let answer = turn(session).await.get_stage().api_id(api_id).stage_name(DEFAULT).send().await;
+    let answer = client(session).await.get_stage().api_id(api_id).stage_name(DEFAULT).send().await;
     match answer.map_err(|error| error.failure("GetStage")) {
         Ok(it) => Ok(Some(
             Shown::builder()
@@ -72,7 +72,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
         change
             .create(
                 || async {
-                    turn(session)
+                    client(session)
                         .await
                         .create_stage()
                         .api_id(api_id)
@@ -86,18 +86,19 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
                         .await
                         .map(|_| ())
                 },
+                Ok,
                 find,
             )
             .await
     };
     match answer {
         Ok(()) => {
-            operation.record_id(DEFAULT);
+            record_id(operation, api_id);
             Ok(())
         }
         Err(failure) if is_conflict(&failure) => {
             find().await?.ok_or(failure)?;
-            operation.record_id(DEFAULT);
+            record_id(operation, api_id);
             update(operation, DEFAULT, None, spec).await
         }
         Err(failure) => Err(failure),
@@ -123,7 +124,7 @@ pub(crate) async fn update(
     if deploys_otherwise || (logs_differ && wanted.is_some()) {
         change
             .send(|| async {
-                turn(session)
+                client(session)
                     .await
                     .update_stage()
                     .api_id(api_id)
@@ -137,10 +138,10 @@ pub(crate) async fn update(
     }
     if wanted.is_none() && from.is_none_or(|from| from.access_log.is_some()) {
         // Their absence is success here.
-        let change = Change { action: "DeleteAccessLogSettings", unknown_until: None, ..change };
+        let change = Mutation { action: "DeleteAccessLogSettings", unknown_until: None, ..change };
         let answer = change
             .send(|| async {
-                turn(session).await.delete_access_log_settings().api_id(api_id).stage_name(DEFAULT).send().await
+                client(session).await.delete_access_log_settings().api_id(api_id).stage_name(DEFAULT).send().await
             })
             .await;
         // Nothing to delete is what was wanted; a stage that is gone shows in the next call.
@@ -151,8 +152,8 @@ pub(crate) async fn update(
     }
     let arn = arn(session, api_id);
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
-    tag(session, &arn, tags.set, &Change { action: "TagResource", ..change }).await?;
-    untag(session, &arn, tags.remove, &Change { action: "UntagResource", ..change }).await
+    tag(session, &arn, tags.set, &Mutation { action: "TagResource", ..change }).await?;
+    untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
 
 /// Deletes the stage, which AWS refuses while a domain is mapped to it.
@@ -160,9 +161,19 @@ pub(crate) async fn delete(operation: &Operation<'_>, _entry: &Entry) -> Result<
     let api_id = root_id(operation)?;
     let (_turn, change) = change(operation, api_id, "DeleteStage").await;
     let delete =
-        || async { turn(operation.session).await.delete_stage().api_id(api_id).stage_name(DEFAULT).send().await };
+        || async { client(operation.session).await.delete_stage().api_id(api_id).stage_name(DEFAULT).send().await };
     let is_there = || async { Ok(get(operation.session, api_id).await?.is_some()) };
     unmapped(operation, api_id, || async { deleted(change.delete(delete, is_there).await) }).await
+}
+
+/// Every API has a stage of this name, so its id alone does not say which one was created.
+fn record_id(operation: &Operation<'_>, api_id: &str) {
+    operation.session.process.created.add(created_id(api_id));
+    operation.record_id(DEFAULT);
+}
+
+fn created_id(api_id: &str) -> String {
+    format!("{api_id}/{DEFAULT}")
 }
 
 /// Looks whether AWS could deploy what was changed. To be called once, after the last change: AWS deploys
@@ -180,7 +191,7 @@ async fn settled_deployment(session: &Session, api_id: &str, pause: Duration) ->
             Failure { message, ..failure }
         })?;
         let Some(stage) = stage else {
-            if !session.newborns.contains(DEFAULT) {
+            if !session.process.created.contains(&created_id(api_id)) {
                 return Ok(());
             }
             // AWS may not know yet that it has made it.

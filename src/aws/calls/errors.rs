@@ -3,6 +3,8 @@
 //! EC2 models no errors at all, and API Gateway returns errors that its delete operations do not model, so
 //! matching on the SDK's error enums would miss them.
 
+use std::time::Duration;
+
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
@@ -43,7 +45,8 @@ where
             (Cause::Denied, Some(permission)) => format!("the permission {permission} is missing: {message}"),
             _ => message,
         };
-        Failure { cause, action: action.to_string(), code, message, request_id: self.request_id().map(str::to_string) }
+        let request_id = self.request_id().map(str::to_string);
+        Failure { cause, action: action.to_string(), code, message, request_id, retry_after: retry_after(self) }
     }
 
     fn is_lost(&self) -> bool {
@@ -64,12 +67,18 @@ pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&st
         code: code.map(str::to_string),
         message: without_secrets(message),
         request_id: None,
+        retry_after: None,
     }
 }
 
 /// The failure of a call that succeeded without the part of its answer that the next step needs.
 pub(crate) fn incomplete_answer(action: &str, what: &str) -> Failure {
     Failure::new(Cause::Other, action, format!("AWS answered without {what}"))
+}
+
+/// What a `Retry-After` header asks for. The form with a date, which no AWS service sends, is left out.
+fn retry_after<E>(error: &SdkError<E, HttpResponse>) -> Option<Duration> {
+    error.raw_response()?.headers().get("retry-after")?.trim().parse().ok().map(Duration::from_secs)
 }
 
 fn cause(code: Option<&str>, message: &str) -> Cause {

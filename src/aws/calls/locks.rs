@@ -15,7 +15,7 @@ pub(crate) struct Locks(Mutex<HashMap<String, Weak<Lock>>>);
 impl Locks {
     /// Waits for the turn of whoever asks for this name; the turn ends when the guard is dropped. Turns are given in
     /// the order of asking.
-    pub(crate) async fn turn(&self, name: String) -> OwnedMutexGuard<()> {
+    pub(crate) async fn lock(&self, name: String) -> OwnedMutexGuard<()> {
         let lock = {
             let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let existing = locks.get(&name).and_then(Weak::upgrade);
@@ -42,10 +42,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_name_is_held_once_and_other_names_do_not_wait() {
         let locks = Locks::default();
-        let first = locks.turn("a".into()).await;
-        let other = locks.turn("b".into()).now_or_never();
+        let first = locks.lock("a".into()).await;
+        let other = locks.lock("b".into()).now_or_never();
         assert!(other.is_some(), "another name had to wait");
-        let mut second = pin!(locks.turn("a".into()));
+        let mut second = pin!(locks.lock("a".into()));
         let waited = tokio::time::timeout(Duration::from_secs(3600), &mut second).await;
         assert!(waited.is_err(), "the same name was given twice");
         drop(first);
@@ -55,8 +55,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn names_that_nobody_holds_are_forgotten() {
         let locks = Locks::default();
-        drop(locks.turn("once".into()).await);
-        let _other = locks.turn("another".into()).await;
+        drop(locks.lock("once".into()).await);
+        let _other = locks.lock("another".into()).await;
         assert!(!locks.0.lock().unwrap().contains_key("once"));
     }
 }

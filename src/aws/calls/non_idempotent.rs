@@ -1,34 +1,62 @@
-//! Sending a change to a service whose calls carry no idempotency token and are refused while another change is
-//! at work, or while AWS does not know yet what it has just made: API Gateway, Lambda policies, CloudWatch Logs.
+//! Calls that carry no idempotency token: those of API Gateway, Lambda policies, CloudWatch Logs and Route 53, and some
+//! of EC2, such as `CreateVpc` and `AllocateAddress`.
+//!
+//! When the answer to such a call is lost, AWS may have carried it out, and sending it again would create a second
+//! object that nobody knows of. So the object is looked for first, by its ownership tags or its natural key, or, where
+//! it has neither, by what was not there before.
+//!
+//! Some of these services also refuse a change while another one is at work, or do not know yet what was just created.
+
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
 use tokio::time::Instant;
 
-use crate::aws::calls::AwsError;
+use super::wait::{Again, Backoff, repeat};
+use super::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Patience};
 
 /// How often a create is sent when each answer is lost.
 const SENDS: usize = 3;
 
-/// The pause before a look for what a lost answer may have made shows nothing for sure.
-const SETTLE: Duration = Duration::from_secs(1);
+/// How a service shows an object that it has created and not told of: when to look again, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    first: Duration,
+    total: Duration,
+}
 
-/// One change of one object.
-pub(crate) struct Change<'a> {
+impl Search {
+    /// EC2's lists may lag behind for seconds.
+    const EC2: Search = Search { first: Duration::from_millis(20), total: Duration::from_secs(10) };
+    /// Other lists lag little: one look at once, and one a second later. Each is a call of few.
+    pub(crate) const TWO_LOOKS: Search = Search { first: Duration::from_secs(1), total: Duration::from_secs(1) };
+}
+
+/// One call that changes an object.
+pub(crate) struct Mutation<'a> {
     /// The AWS action, such as `CreateRoute`.
     pub(crate) action: &'a str,
     /// How long it is tried.
     pub(crate) patience: &'a Patience,
     /// Whether a refusal only means that another change is at work.
     pub(crate) is_busy: fn(&Failure) -> bool,
-    /// Until when an absence only means that AWS does not know yet what this process has made, see
-    /// [`Operation::unknown_until`](crate::aws::Operation::unknown_until).
+    /// Until when an absence only means that AWS does not know yet what this process has created, see
+    /// [`Operation::unknown_until`](super::Operation::unknown_until).
     pub(crate) unknown_until: Option<Instant>,
+    /// How an object is looked for after a lost answer.
+    pub(crate) search: Search,
 }
 
-impl Change<'_> {
+impl<'a> Mutation<'a> {
+    /// A call to EC2, which takes changes side by side.
+    pub(crate) fn of_ec2(operation: &'a Operation<'_>, action: &'a str) -> Mutation<'a> {
+        let patience = &operation.work.patience;
+        Mutation { action, patience, is_busy: |_| false, unknown_until: None, search: Search::EC2 }
+    }
+
     /// Sends a call that may be repeated safely.
     pub(crate) async fn send<T, E, F>(&self, call: impl Fn() -> F) -> Result<T, Failure>
     where
@@ -38,36 +66,35 @@ impl Change<'_> {
         self.when_free(&call).await.map_err(|refusal| refusal.failure)
     }
 
-    /// Sends a call that makes something. After a lost answer it looks for the thing with `find` before sending
-    /// again, so that nothing is made twice. `call` must be one that the SDK does not repeat by itself.
-    pub(crate) async fn create<T, E, F, L>(&self, call: impl Fn() -> F, find: impl Fn() -> L) -> Result<T, Failure>
+    /// Creates exactly once: sends a call again only when its answer was lost and `find` does not find the object.
+    /// `call` must be one that the SDK does not repeat by itself; `read` takes what is needed from the answer.
+    pub(crate) async fn create<O, T, E, F, L>(
+        &self,
+        call: impl Fn() -> F,
+        read: impl Fn(O) -> Result<T, Failure>,
+        find: impl Fn() -> L,
+    ) -> Result<T, Failure>
     where
-        F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+        F: Future<Output = Result<O, SdkError<E, HttpResponse>>>,
         L: Future<Output = Result<Option<T>, Failure>>,
         SdkError<E, HttpResponse>: AwsError,
     {
         let mut sent = 0;
         loop {
             let refusal = match self.when_free(&call).await {
-                Ok(made) => return Ok(made),
+                Ok(answer) => return read(answer),
                 Err(refusal) => refusal,
             };
             if !refusal.answer_lost {
                 return Err(refusal.failure);
             }
             sent += 1;
-            // Lists lag a little behind creates.
-            for pause in [Duration::ZERO, SETTLE] {
-                tokio::time::sleep(pause).await;
-                match find().await {
-                    Ok(Some(made)) => return Ok(made),
-                    Ok(None) => {}
-                    // Whether it exists is not known, so sending again could make a second one.
-                    Err(unseen) => return Err(refusal.unseen(&unseen)),
-                }
-            }
-            if sent == SENDS || self.is_over() {
-                return Err(refusal.failure);
+            match self.search(&find).await {
+                Ok(Some(found)) => return Ok(found),
+                Ok(None) if sent < SENDS && !self.is_over() => {}
+                Ok(None) => return Err(refusal.failure),
+                // Whether it exists is not known, so sending again could create a second one.
+                Err(unseen) => return Err(refusal.unseen(&unseen)),
             }
         }
     }
@@ -97,25 +124,44 @@ impl Change<'_> {
         F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
         SdkError<E, HttpResponse>: AwsError,
     {
-        let mut pause = Duration::from_millis(100);
-        loop {
+        let mut backoff = Backoff::starting_at(Duration::from_millis(100), Duration::from_secs(5));
+        let sent = repeat(self.patience, &mut backoff, || async {
             let error = match call().await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return ControlFlow::Break(Ok(answer)),
                 Err(error) => error,
             };
-            let failure = error.failure(self.action);
-            let is_unknown =
-                failure.cause == Cause::NotFound && self.unknown_until.is_some_and(|it| Instant::now() < it);
-            if !((self.is_busy)(&failure) || is_unknown) || self.is_over() {
-                return Err(Refusal { answer_lost: error.is_lost(), failure });
+            let refusal = Refusal { answer_lost: error.is_lost(), failure: error.failure(self.action) };
+            match self.passes(&refusal.failure) {
+                true => {
+                    let after = refusal.failure.retry_after;
+                    ControlFlow::Continue(Again { seen: refusal, after })
+                }
+                false => ControlFlow::Break(Err(refusal)),
             }
-            let rest = self.patience.deadline.saturating_duration_since(Instant::now());
-            tokio::select! {
-                () = tokio::time::sleep(pause.min(rest)) => {}
-                () = self.patience.stop.cancelled() => {}
+        });
+        sent.await.unwrap_or_else(|(_, refusal)| Err(refusal))
+    }
+
+    /// Whether a refusal passes by itself.
+    fn passes(&self, failure: &Failure) -> bool {
+        let is_new = || self.unknown_until.is_some_and(|until| Instant::now() < until);
+        (self.is_busy)(failure) || (failure.cause == Cause::NotFound && is_new())
+    }
+
+    /// Looks for an object that AWS may have created.
+    async fn search<T, L>(&self, find: &impl Fn() -> L) -> Result<Option<T>, Failure>
+    where
+        L: Future<Output = Result<Option<T>, Failure>>,
+    {
+        let patience = self.patience.at_most(self.search.total);
+        let mut backoff = Backoff::starting_at(self.search.first, Duration::from_secs(2));
+        let found = repeat(&patience, &mut backoff, || async {
+            match find().await {
+                Ok(None) => ControlFlow::Continue(Again { seen: (), after: None }),
+                found => ControlFlow::Break(found),
             }
-            pause = (pause * 3 / 2).min(Duration::from_secs(5));
-        }
+        });
+        found.await.unwrap_or(Ok(None))
     }
 
     fn is_over(&self) -> bool {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::wait::{Backoff, SECONDS, retry_while};
 use crate::aws::Session;
 use crate::cloud::{Cause, Failure, Patience, Record, Work};
 use crate::model::Input;
@@ -58,7 +59,7 @@ impl Operation<'_> {
 
     /// Records the object's id, the moment that AWS answers with it.
     pub(crate) fn record_id(&self, id: &str) {
-        self.session.newborns.add(id);
+        self.session.process.created.add(id);
         if let Some(record) = self.record {
             (record.id)(id);
         }
@@ -85,7 +86,18 @@ impl Operation<'_> {
         self.record?;
         let needed = self.work.ids.iter().map(|(_, made)| made.id.as_str());
         let used = [id].into_iter().chain(self.work.root_id).chain(needed);
-        used.filter_map(|id| self.session.newborns.until(id)).max()
+        used.filter_map(|id| self.session.process.created.invisible_until(id)).max()
+    }
+
+    /// Sends a call that uses objects, until AWS sees those of them that this process has only just created.
+    pub(crate) async fn retry_until_visible<T, F>(&self, used: &[&str], call: impl FnMut() -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let until = used.iter().filter_map(|id| self.session.process.created.invisible_until(id)).max();
+        let rest = until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
+        let is_absent = |failure: &Failure| failure.cause == Cause::NotFound;
+        retry_while(&self.patience(rest), &mut Backoff::new(SECONDS), is_absent, call).await
     }
 
     /// For a wait that should take no longer than this.

@@ -9,8 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::Instant;
 
-use crate::aws::Session;
-use crate::aws::calls::wait::{Look, Over, Pauses};
+use crate::aws::calls::wait::{Backoff, Poll, WaitEnded};
 use crate::cloud::{Failure, Patience};
 
 /// How long a look waits for others to join it.
@@ -27,12 +26,17 @@ const PER_CALL: usize = 200;
 
 /// A kind of object that is waited for.
 pub(crate) trait Polled: Sized + Send + Sync {
+    /// The client of the service that has these objects.
+    type Client: Sync;
+
     /// The longest pause between two looks.
     const LONGEST: Duration;
 
     /// Those of at most 200 objects that exist, with their ids. Others may be among them.
-    fn describe(session: &Session, ids: &[String])
-    -> impl Future<Output = Result<Vec<(String, Self)>, Failure>> + Send;
+    fn describe(
+        client: &Self::Client,
+        ids: &[String],
+    ) -> impl Future<Output = Result<Vec<(String, Self)>, Failure>> + Send;
 }
 
 /// The objects of one kind that are waited for.
@@ -73,29 +77,29 @@ struct Interest<'a> {
 
 impl<T: Polled> Poller<T> {
     /// Waits until `judge` is content with what AWS shows of an object, `None` being nothing. The first look is made
-    /// however little patience there is, and the last one when it ends; the pauses are those of [`Pauses::shared`]. A
+    /// however little patience there is, and the last one when it ends; the pauses are those of [`Backoff::shared`]. A
     /// round that fails fails for all.
     pub(crate) async fn until<V>(
         &self,
-        session: &Session,
+        client: &T::Client,
         what: &str,
         id: &str,
         patience: &Patience,
-        judge: impl Fn(Option<&T>) -> Result<Look<V>, Failure>,
+        judge: impl Fn(Option<&T>) -> Result<Poll<V>, Failure>,
     ) -> Result<V, Failure> {
-        let pauses = Pauses::new(T::LONGEST);
+        let backoff = Backoff::new(T::LONGEST);
         let mut rounds = self.rounds.subscribe();
         // A round that began before this wait may show how things were before.
         let (_interest, mut after) = self.watch(id);
         let mut last: Option<String> = None;
         loop {
             let rest = patience.deadline.saturating_duration_since(Instant::now());
-            let pause = last.as_ref().map(|_| pauses.shared().min(rest));
+            let pause = last.as_ref().map(|_| backoff.shared().min(rest));
             let lead = async {
                 if let Some(pause) = pause {
                     tokio::time::sleep(pause).await;
                 }
-                self.look(session, after).await;
+                self.look(client, after).await;
             };
             let round = tokio::select! {
                 biased;
@@ -104,34 +108,34 @@ impl<T: Polled> Poller<T> {
                 }
                 () = lead => self.rounds.borrow().clone(),
                 () = patience.stop.cancelled(), if last.is_some() => {
-                    return Err(Over::Stopped.failure(what, &pauses, &last.unwrap_or_default()));
+                    return Err(WaitEnded::Stopped.failure(what, &backoff, &last.unwrap_or_default()));
                 }
                 () = tokio::time::sleep_until(patience.deadline + LAST_LOOK), if last.is_some() => {
-                    return Err(Over::Deadline.failure(what, &pauses, &last.unwrap_or_default()));
+                    return Err(WaitEnded::Deadline.failure(what, &backoff, &last.unwrap_or_default()));
                 }
             };
             after = round.number;
             match round.seen.as_ref() {
                 Err(failure) => return Err(failure.clone()),
                 Ok(seen) => match judge(seen.get(id))? {
-                    Look::Done(value) => return Ok(value),
-                    Look::Pending(words) if Instant::now() >= patience.deadline => {
-                        return Err(Over::Deadline.failure(what, &pauses, &words));
+                    Poll::Done(value) => return Ok(value),
+                    Poll::Pending(words) if Instant::now() >= patience.deadline => {
+                        return Err(WaitEnded::Deadline.failure(what, &backoff, &words));
                     }
-                    Look::Pending(words) => last = Some(words),
+                    Poll::Pending(words) => last = Some(words),
                 },
             }
         }
     }
 
     /// The object as AWS shows it now.
-    pub(crate) async fn now(&self, session: &Session, id: &str) -> Result<Option<T>, Failure>
+    pub(crate) async fn now(&self, client: &T::Client, id: &str) -> Result<Option<T>, Failure>
     where
         T: Clone,
     {
         // The first look is always made, and it is the only one.
         let patience = Patience::until(Instant::now(), Default::default());
-        self.until(session, "look", id, &patience, |object| Ok(Look::Done(object.cloned()))).await
+        self.until(client, "look", id, &patience, |object| Ok(Poll::Done(object.cloned()))).await
     }
 
     /// Registers interest in an id, and tells how many rounds have begun.
@@ -143,7 +147,7 @@ impl<T: Polled> Poller<T> {
 
     /// Sees to it that a round of a higher number than this has ended: waits for one that has begun, or makes one,
     /// which looks at everything that is watched and tells all.
-    async fn look(&self, session: &Session, after: u64) {
+    async fn look(&self, client: &T::Client, after: u64) {
         loop {
             let ended = self.ended.notified();
             let gather = self.gather.lock().await;
@@ -164,7 +168,7 @@ impl<T: Polled> Poller<T> {
                 (watched.ids.keys().cloned().collect::<Vec<_>>(), watched.begun)
             };
             drop(gather);
-            let seen = Arc::new(describe(session, &ids).await);
+            let seen = Arc::new(describe(client, &ids).await);
             self.rounds.send_if_modified(|last| {
                 let is_newer = number > last.number;
                 if is_newer {
@@ -177,10 +181,10 @@ impl<T: Polled> Poller<T> {
     }
 }
 
-async fn describe<T: Polled>(session: &Session, ids: &[String]) -> Result<HashMap<String, T>, Failure> {
+async fn describe<T: Polled>(client: &T::Client, ids: &[String]) -> Result<HashMap<String, T>, Failure> {
     let mut seen = HashMap::new();
     for ids in ids.chunks(PER_CALL) {
-        seen.extend(T::describe(session, ids).await?);
+        seen.extend(T::describe(client, ids).await?);
     }
     Ok(seen)
 }
@@ -232,6 +236,7 @@ mod tests {
     use futures::future::join_all;
 
     use super::*;
+    use crate::aws::Session;
     use crate::aws::ec2::recorded::Recorded;
     use crate::cloud::Cause;
 
@@ -247,15 +252,15 @@ mod tests {
         Patience::until(Instant::now() + Duration::from_millis(milliseconds), Default::default())
     }
 
-    fn available(subnet: Option<&Subnet>) -> Result<Look<()>, Failure> {
+    fn available(subnet: Option<&Subnet>) -> Result<Poll<()>, Failure> {
         Ok(match subnet.and_then(Subnet::state) {
-            Some(SubnetState::Available) => Look::Done(()),
-            state => Look::Pending(format!("{state:?}")),
+            Some(SubnetState::Available) => Poll::Done(()),
+            state => Poll::Pending(format!("{state:?}")),
         })
     }
 
     async fn wait(session: &Session, id: &str, patience: &Patience) -> Result<(), Failure> {
-        session.pollers.subnets.until(session, "CreateSubnet", id, patience, available).await
+        session.pollers.subnets.until(&session.ec2, "CreateSubnet", id, patience, available).await
     }
 
     fn is_watched(session: &Session) -> bool {
@@ -351,7 +356,7 @@ mod tests {
         let aws = Recorded::default().on(DESCRIBE, "<subnetSet/>");
         let session = aws.session();
         let ids: Vec<String> = (0..201).map(|n| format!("subnet-{n}")).collect();
-        let looks = ids.iter().map(|id| session.pollers.subnets.now(&session, id));
+        let looks = ids.iter().map(|id| session.pollers.subnets.now(&session.ec2, id));
         for result in join_all(looks).await {
             assert_eq!(result.unwrap(), None);
         }

@@ -1,56 +1,114 @@
-//! A pace that AWS sets for a service: so many calls in a second from one account, whatever they are about.
+//! How many calls AWS takes from an account. A caller that has to wait reserves its place, so that calls are sent in
+//! the order in which they were asked for.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Somewhat longer than AWS's second, since calls do not travel equally fast.
-const SECOND: Duration = Duration::from_millis(1100);
+use crate::cloud::{Cause, Failure, Patience};
 
-/// What shares a pace: the account, where it is known, and the Region, for a service that has Regions.
-type Place = (Option<String>, Option<String>);
-
-/// The calls of one service. Each provider process has its own, so AWS may still throttle when several run.
-#[derive(Debug)]
-pub(crate) struct Pace {
-    per_second: usize,
-    windows: Mutex<BTreeMap<Place, Window>>,
+/// What AWS allows. It documents limits in both of these shapes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Limit {
+    /// A token bucket: `burst` calls at once after a quiet time, then `per_second`.
+    Bucket { per_second: f64, burst: f64 },
+    /// At most this many calls in any period of this length.
+    Window { calls: usize, period: Duration },
 }
 
-/// The moments of the last calls, some of them in the future: turns are given in the order of asking.
+/// The calls that share a limit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Shared {
+    /// `None` where the account is not known.
+    pub(crate) account: Option<String>,
+    /// `None` for a service without Regions.
+    pub(crate) region: Option<String>,
+    /// Such as `apigateway`, or `CreateDomainName` for a call with a limit of its own.
+    pub(crate) calls: &'static str,
+}
+
+/// The limits of all calls of one provider process. Each process has its own, so AWS may still throttle when several
+/// run.
 #[derive(Debug, Default)]
-struct Window(VecDeque<Instant>);
+pub(crate) struct RateLimiter(Mutex<HashMap<Shared, State>>);
 
-impl Pace {
-    pub(crate) const fn new(per_second: usize) -> Pace {
-        Pace { per_second, windows: Mutex::new(BTreeMap::new()) }
-    }
-
+impl RateLimiter {
     /// Waits until one more call may be sent.
-    pub(crate) async fn turn(&self, account: Option<&str>, region: Option<&str>) {
-        let pause = {
-            let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-            let window = windows.entry((account.map(str::to_string), region.map(str::to_string))).or_default();
-            window.take(Instant::now(), self.per_second, SECOND)
-        };
+    pub(crate) async fn acquire(&self, shared: Shared, limit: Limit) {
+        let pause = self.reserve(shared, limit);
         if !pause.is_zero() {
             tokio::time::sleep(pause).await;
         }
     }
+
+    /// The same, but fails when the deadline passes or Terraform asks to stop before the call may be sent. `why`
+    /// explains the limit in such a failure.
+    pub(crate) async fn acquire_until(
+        &self,
+        shared: Shared,
+        limit: Limit,
+        patience: &Patience,
+        why: &str,
+    ) -> Result<(), Failure> {
+        let action = shared.calls;
+        let pause = self.reserve(shared, limit);
+        if pause.is_zero() {
+            return Ok(());
+        }
+        let rest = patience.deadline.saturating_duration_since(Instant::now());
+        tokio::select! {
+            () = tokio::time::sleep(pause.min(rest)) => match pause > rest {
+                false => Ok(()),
+                true => Err(Failure::new(Cause::TimedOut, action, format!("gave up waiting; {why}"))),
+            },
+            () = patience.stop.cancelled() => {
+                Err(Failure::new(Cause::Stopped, action, format!("stopped waiting; {why}")))
+            }
+        }
+    }
+
+    /// Takes the next place and returns how long to wait for it.
+    fn reserve(&self, shared: Shared, limit: Limit) -> Duration {
+        let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        states.entry(shared).or_insert_with(|| State::unused(limit, now)).take(now)
+    }
 }
 
-impl Window {
-    /// Takes a turn; returns how long to wait for it.
-    fn take(&mut self, now: Instant, calls: usize, within: Duration) -> Duration {
-        let earliest = match self.0.len() < calls {
-            true => now,
-            false => self.0.pop_front().map_or(now, |oldest| oldest + within),
-        };
-        let turn = earliest.max(now);
-        self.0.push_back(turn);
-        turn - now
+#[derive(Debug)]
+enum State {
+    /// `tokens` is below zero by the number of callers that wait.
+    Bucket { per_second: f64, burst: f64, tokens: f64, filled: Instant },
+    /// When the last calls were or will be sent.
+    Window { calls: usize, period: Duration, sent: VecDeque<Instant> },
+}
+
+impl State {
+    fn unused(limit: Limit, now: Instant) -> State {
+        match limit {
+            Limit::Bucket { per_second, burst } => State::Bucket { per_second, burst, tokens: burst, filled: now },
+            Limit::Window { calls, period } => State::Window { calls, period, sent: VecDeque::new() },
+        }
+    }
+
+    /// Takes the next place; returns how long to wait for it.
+    fn take(&mut self, now: Instant) -> Duration {
+        match self {
+            State::Bucket { per_second, burst, tokens, filled } => {
+                let gained = now.saturating_duration_since(*filled).as_secs_f64() * *per_second;
+                *tokens = (*tokens + gained).min(*burst) - 1.0;
+                *filled = now;
+                Duration::from_secs_f64((-*tokens / *per_second).max(0.0))
+            }
+            State::Window { calls, period, sent } => {
+                let oldest = if sent.len() < *calls { None } else { sent.pop_front() };
+                let at = oldest.map_or(now, |oldest| (oldest + *period).max(now));
+                sent.push_back(at);
+                at - now
+            }
+        }
     }
 }
 
@@ -58,13 +116,15 @@ impl Window {
 mod tests {
     use super::*;
 
+    const BUCKET: Limit = Limit::Bucket { per_second: 9.0, burst: 20.0 };
+
     #[test]
     fn no_second_has_more_calls_than_aws_takes() {
         let (start, second) = (Instant::now(), Duration::from_secs(1));
-        let mut window = Window::default();
+        let mut window = State::unused(Limit::Window { calls: 5, period: second }, start);
         // A caller that asks every 50 ms, with a pause of three seconds, and when each of its calls leaves.
         let asked = (0..40u64).map(|step| Duration::from_millis(step * 50 + if step < 20 { 0 } else { 3000 }));
-        let sent: Vec<Duration> = asked.map(|asked| asked + window.take(start + asked, 5, second)).collect();
+        let sent: Vec<Duration> = asked.map(|asked| asked + window.take(start + asked)).collect();
         assert!(sent.is_sorted(), "{sent:?}");
         for (place, first) in sent.iter().enumerate() {
             let calls = sent[place..].iter().filter(|at| **at < *first + second).count();
@@ -72,5 +132,53 @@ mod tests {
         }
         assert_eq!(sent[4], Duration::from_millis(200), "the first five do not wait");
         assert_eq!(sent[39] - sent[19], Duration::from_secs(4), "twenty more calls take four seconds");
+    }
+
+    #[test]
+    fn a_burst_passes_at_once_and_the_rest_at_the_rate() {
+        let start = Instant::now();
+        let mut bucket = State::unused(BUCKET, start);
+        let pauses: Vec<Duration> = (0..47).map(|_| bucket.take(start)).collect();
+        assert!(pauses[..20].iter().all(Duration::is_zero), "{pauses:?}");
+        assert!((pauses[20].as_secs_f64() - 1.0 / 9.0).abs() < 1e-6, "{:?}", pauses[20]);
+        assert!((pauses[46].as_secs_f64() - 3.0).abs() < 1e-6, "27 calls over the burst take three seconds");
+    }
+
+    #[test]
+    fn in_no_second_are_more_calls_sent_than_aws_takes() {
+        let start = Instant::now();
+        let mut bucket = State::unused(BUCKET, start);
+        // A caller that asks every 10 ms for ten seconds, and when each of its calls leaves.
+        let sent: Vec<Duration> = (0..1000u64)
+            .map(|step| Duration::from_millis(step * 10))
+            .map(|asked| asked + bucket.take(start + asked))
+            .collect();
+        for seconds in [1u64, 3, 10] {
+            let until = Duration::from_secs(seconds);
+            let calls = sent.iter().filter(|at| **at < until).count() as u64;
+            assert!(calls <= 40 + 10 * seconds, "{calls} calls in {seconds} s");
+        }
+    }
+
+    #[test]
+    fn a_quiet_time_fills_it_but_not_over_the_burst() {
+        let start = Instant::now();
+        let mut bucket = State::unused(BUCKET, start);
+        for _ in 0..20 {
+            bucket.take(start);
+        }
+        let later = start + Duration::from_secs(3600);
+        let waits = (0..24).filter(|_| !bucket.take(later).is_zero()).count();
+        assert_eq!(waits, 4);
+    }
+
+    #[test]
+    fn a_limit_below_one_call_a_second_lets_one_pass_and_spaces_the_others() {
+        let start = Instant::now();
+        let mut bucket = State::unused(Limit::Bucket { per_second: 1.0 / 31.0, burst: 1.0 }, start);
+        let pauses: Vec<u64> = (0..3).map(|_| bucket.take(start).as_secs_f64().round() as u64).collect();
+        assert_eq!(pauses, [0, 31, 62]);
+        assert!(bucket.take(start + Duration::from_secs(3600)).is_zero(), "a quiet time fills it");
+        assert!(!bucket.take(start + Duration::from_secs(3601)).is_zero(), "but with one call only");
     }
 }

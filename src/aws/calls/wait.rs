@@ -1,104 +1,136 @@
-//! Waiting for AWS: short steps at first, so that a fast AWS or an emulator costs no time, then longer ones.
+//! Waiting for AWS: one loop for everything that is repeated, with pauses that grow. It honors the deadline, a stop
+//! request and AWS's `Retry-After`.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::aws::calls::Operation;
 use crate::cloud::{Cause, Failure, Patience};
 
-/// How long AWS may answer that something does not exist which it has just made.
+/// How long AWS may answer that something does not exist which it has just created.
 pub(crate) const PROPAGATION: Duration = Duration::from_secs(5 * 60);
 
-/// The first pause between two looks.
+/// The first pause.
 const FIRST: Duration = Duration::from_millis(20);
 
-/// The longest pause between two looks at something that takes seconds.
+/// The longest pause in a wait for something that takes seconds.
 pub(crate) const SECONDS: Duration = Duration::from_secs(3);
 
-/// The longest pause between two looks at something that takes minutes.
+/// The longest pause in a wait for something that takes minutes.
 pub(crate) const MINUTES: Duration = Duration::from_secs(10);
 
-/// What one look at a pending object showed.
-pub(crate) enum Look<T> {
+/// What one poll showed.
+pub(crate) enum Poll<T> {
     /// Not there yet; in words, for the message of a timeout.
     Pending(String),
     /// There.
     Done(T),
 }
 
-/// Looks until it is done. The first pauses are a few milliseconds, then each is half as long again, up to
-/// `longest`. Gives up at the deadline with what it saw last, and ends when Terraform asks to stop.
-pub(crate) async fn until<T, F>(
-    what: &str,
+/// Why an attempt is made again.
+pub(crate) struct Again<S> {
+    /// What the attempt showed.
+    pub(crate) seen: S,
+    /// How long AWS asks to wait.
+    pub(crate) after: Option<Duration>,
+}
+
+/// Makes attempts until one breaks the loop. When there is no time for another one, returns why, and what the last one
+/// showed.
+pub(crate) async fn repeat<T, S, F>(
     patience: &Patience,
-    longest: Duration,
-    mut look: impl FnMut() -> F,
-) -> Result<T, Failure>
+    backoff: &mut Backoff,
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, (WaitEnded, S)>
 where
-    F: Future<Output = Result<Look<T>, Failure>>,
+    F: Future<Output = ControlFlow<T, Again<S>>>,
 {
-    let mut pauses = Pauses::new(longest);
     loop {
-        let seen = match look().await? {
-            Look::Done(value) => return Ok(value),
-            Look::Pending(seen) => seen,
+        let again = match attempt().await {
+            ControlFlow::Break(value) => return Ok(value),
+            ControlFlow::Continue(again) => again,
         };
-        if let Err(over) = pauses.pause(patience).await {
-            return Err(over.failure(what, &pauses, &seen));
+        if let Err(ended) = backoff.pause(patience, again.after).await {
+            return Err((ended, again.seen));
         }
     }
 }
 
-/// Sends a call that uses objects, until AWS sees those of them that this process has only just made.
-pub(crate) async fn visible<T, F>(
-    operation: &Operation<'_>,
-    used: &[&str],
+/// Polls until it is done. At the deadline the failure says what was seen last.
+pub(crate) async fn until<T, F>(
+    what: &str,
+    patience: &Patience,
+    longest: Duration,
+    mut poll: impl FnMut() -> F,
+) -> Result<T, Failure>
+where
+    F: Future<Output = Result<Poll<T>, Failure>>,
+{
+    let mut backoff = Backoff::new(longest);
+    let polled = repeat(patience, &mut backoff, || {
+        let poll = poll();
+        async {
+            match poll.await {
+                Ok(Poll::Done(value)) => ControlFlow::Break(Ok(value)),
+                Ok(Poll::Pending(seen)) => ControlFlow::Continue(Again { seen, after: None }),
+                Err(failure) => ControlFlow::Break(Err(failure)),
+            }
+        }
+    });
+    match polled.await {
+        Ok(result) => result,
+        Err((ended, seen)) => Err(ended.failure(what, &backoff, &seen)),
+    }
+}
+
+/// Sends a call again as long as it fails for a reason that passes by itself. At the deadline the failure is AWS's last
+/// one, so that its cause still tells what to do.
+pub(crate) async fn retry_while<T, F>(
+    patience: &Patience,
+    backoff: &mut Backoff,
+    passes: impl Fn(&Failure) -> bool,
     mut call: impl FnMut() -> F,
 ) -> Result<T, Failure>
 where
     F: Future<Output = Result<T, Failure>>,
 {
-    let until = used.iter().filter_map(|id| operation.session.newborns.until(id)).max();
-    let patience = until.map(|until| operation.patience(until.saturating_duration_since(Instant::now())));
-    let mut pauses = Pauses::new(SECONDS);
-    loop {
-        match (call().await, &patience) {
-            (Err(failure), Some(patience)) if failure.cause == Cause::NotFound => {
-                if pauses.pause(patience).await.is_err() {
-                    return Err(failure);
+    let sent = repeat(patience, backoff, || {
+        let call = call();
+        async {
+            match call.await {
+                Err(failure) if passes(&failure) => {
+                    let after = failure.retry_after;
+                    ControlFlow::Continue(Again { seen: failure, after })
                 }
+                result => ControlFlow::Break(result),
             }
-            (result, _) => return result,
         }
+    });
+    match sent.await {
+        Ok(result) => result,
+        Err((WaitEnded::Deadline, failure)) => Err(failure),
+        Err((ended, failure)) => Err(ended.failure(&failure.action, backoff, &failure.message)),
     }
 }
 
 /// Sends a deleting call until nothing uses the object any more. Absence is success. At the deadline the failure
 /// is AWS's last refusal, so that its cause still says that the object is in use, with how long it was tried.
-pub(crate) async fn released<F>(patience: &Patience, mut call: impl FnMut() -> F) -> Result<(), Failure>
+pub(crate) async fn retry_while_in_use<F>(patience: &Patience, call: impl FnMut() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
 {
     let patience = &Patience { deadline: patience.in_use_until, ..patience.clone() };
-    let mut pauses = Pauses::new(MINUTES);
-    loop {
-        match call().await {
-            Err(failure) if failure.cause == Cause::NotFound => return Ok(()),
-            Err(failure) if failure.cause == Cause::InUse => match pauses.pause(patience).await {
-                Ok(()) => {}
-                Err(Over::Deadline) => return Err(pauses.given_up(failure)),
-                Err(over) => return Err(over.failure(&failure.action, &pauses, &failure.message)),
-            },
-            result => return result,
-        }
+    let mut backoff = Backoff::new(MINUTES);
+    match retry_while(patience, &mut backoff, |failure| failure.cause == Cause::InUse, call).await {
+        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
+        Err(failure) if failure.cause == Cause::InUse => Err(backoff.given_up(failure)),
+        result => result,
     }
 }
 
 /// Pauses that grow.
-pub(crate) struct Pauses {
+pub(crate) struct Backoff {
     started: Instant,
     next: Duration,
     longest: Duration,
@@ -106,22 +138,27 @@ pub(crate) struct Pauses {
 
 /// Why there is no time for another pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Over {
+pub(crate) enum WaitEnded {
     /// The deadline has passed.
     Deadline,
     /// Terraform asked to stop.
     Stopped,
 }
 
-impl Pauses {
+impl Backoff {
     /// The first pause is 20 ms, each further one half as long again, up to `longest`.
-    pub(crate) fn new(longest: Duration) -> Pauses {
-        Pauses { started: Instant::now(), next: FIRST, longest }
+    pub(crate) fn new(longest: Duration) -> Backoff {
+        Backoff::starting_at(FIRST, longest)
     }
 
-    /// The length of the next pause between looks that others share. It grows with time, because the looks that others
+    /// The same with another first pause.
+    pub(crate) fn starting_at(first: Duration, longest: Duration) -> Backoff {
+        Backoff { started: Instant::now(), next: first, longest }
+    }
+
+    /// The length of the next pause between polls that others share. It grows with time, because the polls that others
     /// cause say nothing about how long this wait has taken: what is seen late is seen an eighth of that time late, for
-    /// some sixty looks in two minutes, whatever the number of objects.
+    /// some sixty polls in two minutes, whatever the number of objects.
     pub(crate) fn shared(&self) -> Duration {
         (self.started.elapsed() / 8).clamp(FIRST, self.longest)
     }
@@ -133,67 +170,36 @@ impl Pauses {
         refusal
     }
 
-    fn next(&mut self) -> Duration {
-        let pause = self.next;
-        self.next = (pause * 3 / 2).min(self.longest);
-        pause
-    }
-
-    /// Pauses, unless the time is over.
-    pub(crate) async fn pause(&mut self, patience: &Patience) -> Result<(), Over> {
+    /// Pauses, unless the time is over: at least as long as AWS asks, and at most until the deadline.
+    pub(crate) async fn pause(&mut self, patience: &Patience, asked: Option<Duration>) -> Result<(), WaitEnded> {
         if patience.stop.is_cancelled() {
-            return Err(Over::Stopped);
+            return Err(WaitEnded::Stopped);
         }
-        let now = Instant::now();
-        if now >= patience.deadline {
-            return Err(Over::Deadline);
+        let rest = patience.deadline.saturating_duration_since(Instant::now());
+        if rest.is_zero() {
+            return Err(WaitEnded::Deadline);
         }
+        let pause = self.next.max(asked.unwrap_or_default());
+        self.next = (self.next * 3 / 2).min(self.longest);
         tokio::select! {
-            () = tokio::time::sleep(self.next().min(patience.deadline - now)) => {}
+            () = tokio::time::sleep(pause.min(rest)) => {}
             () = patience.stop.cancelled() => {}
         }
         Ok(())
     }
 }
 
-impl Over {
+impl WaitEnded {
     /// The failure of a wait that ended before it saw what it waited for.
-    pub(crate) fn failure(self, what: &str, pauses: &Pauses, seen: &str) -> Failure {
-        let waited = pauses.started.elapsed().as_secs();
+    pub(crate) fn failure(self, what: &str, backoff: &Backoff, seen: &str) -> Failure {
+        let waited = backoff.started.elapsed().as_secs();
         match self {
-            Over::Deadline => {
+            WaitEnded::Deadline => {
                 let message = format!("gave up waiting after {waited} s; last seen: {seen}");
                 Failure::new(Cause::TimedOut, what, message)
             }
-            Over::Stopped => Failure::new(Cause::Stopped, what, format!("stopped waiting; last seen: {seen}")),
+            WaitEnded::Stopped => Failure::new(Cause::Stopped, what, format!("stopped waiting; last seen: {seen}")),
         }
-    }
-}
-
-/// What this process has made, and when. AWS answers `NotFound` for a new object for a while, which means nothing,
-/// and for an old one, which means that it is gone.
-#[derive(Clone, Default)]
-pub(crate) struct Newborns(Arc<Mutex<HashMap<String, Instant>>>);
-
-impl Newborns {
-    /// An object has been made.
-    pub(crate) fn add(&self, id: &str) {
-        self.lock().insert(id.to_string(), Instant::now());
-    }
-
-    /// Whether this process has made the object, however long ago.
-    pub(crate) fn contains(&self, id: &str) -> bool {
-        self.lock().contains_key(id)
-    }
-
-    /// Until when a `NotFound` for the object means nothing; `None` for one that is not new.
-    pub(crate) fn until(&self, id: &str) -> Option<Instant> {
-        let until = *self.lock().get(id)? + PROPAGATION;
-        (until > Instant::now()).then_some(until)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -213,7 +219,7 @@ mod tests {
         let stop = patience.stop.clone();
         let wait = until("CreateNatGateway", &patience, SECONDS, || async {
             stop.cancel();
-            Ok::<Look<()>, Failure>(Look::Pending("state pending".into()))
+            Ok::<Poll<()>, Failure>(Poll::Pending("state pending".into()))
         });
         let failure = wait.await.unwrap_err();
         assert_eq!((failure.cause, start.elapsed()), (Cause::Stopped, Duration::ZERO));
@@ -222,7 +228,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_timeout_tells_what_was_seen_last() {
         let failure = until("CreateNatGateway", &patience(50), SECONDS, || async {
-            Ok::<Look<()>, Failure>(Look::Pending("state pending".into()))
+            Ok::<Poll<()>, Failure>(Poll::Pending("state pending".into()))
         })
         .await
         .unwrap_err();
@@ -233,7 +239,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_deletion_goes_on_while_the_object_is_in_use() {
         let calls = AtomicU32::new(0);
-        let result = released(&patience(5), || async {
+        let result = retry_while_in_use(&patience(5), || async {
             match calls.fetch_add(1, Ordering::Relaxed) {
                 0 | 1 => Err(Failure::new(Cause::InUse, "DeleteSubnet", "has dependencies")),
                 _ => Err(Failure::new(Cause::NotFound, "DeleteSubnet", "does not exist")),
@@ -246,10 +252,47 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_deletion_that_runs_out_of_time_says_that_the_object_is_in_use() {
-        let failure =
-            released(&patience(30), || async { Err(Failure::new(Cause::InUse, "DeleteSubnet", "has dependencies")) })
-                .await
-                .unwrap_err();
+        let failure = retry_while_in_use(&patience(30), || async {
+            Err(Failure::new(Cause::InUse, "DeleteSubnet", "has dependencies"))
+        })
+        .await
+        .unwrap_err();
         assert_eq!((failure.cause, failure.message.as_str()), (Cause::InUse, "has dependencies; gave up after 30 s"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_is_repeated_only_after_the_time_that_aws_asks_for() {
+        let (calls, start) = (AtomicU32::new(0), Instant::now());
+        let throttled = || Failure {
+            retry_after: Some(Duration::from_secs(7)),
+            ..Failure::new(Cause::Throttled, "CreateApi", "slow down")
+        };
+        let (patience, mut backoff) = (patience(60), Backoff::new(SECONDS));
+        let sent = retry_while(
+            &patience,
+            &mut backoff,
+            |it| it.cause == Cause::Throttled,
+            || async { if calls.fetch_add(1, Ordering::Relaxed) == 0 { Err(throttled()) } else { Ok(()) } },
+        );
+        assert_eq!(sent.await, Ok(()));
+        assert_eq!(start.elapsed(), Duration::from_secs(7));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stop_request_ends_a_pause_that_aws_asked_for() {
+        let (patience, start) = (patience(60), Instant::now());
+        let failure = Failure {
+            retry_after: Some(Duration::from_secs(30)),
+            ..Failure::new(Cause::Throttled, "CreateApi", "slow down")
+        };
+        let stop = patience.stop.clone();
+        let mut backoff = Backoff::new(SECONDS);
+        let sent = retry_while(&patience, &mut backoff, |_| true, || async { Err::<(), _>(failure.clone()) });
+        let stopping = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            stop.cancel();
+        };
+        let (sent, ()) = tokio::join!(sent, stopping);
+        assert_eq!((sent.unwrap_err().cause, start.elapsed()), (Cause::Stopped, Duration::from_secs(1)));
     }
 }

@@ -205,7 +205,6 @@ fn session(settings: &Settings, sdk: &SdkConfig, scope: Scope) -> Session {
         kms: aws_sdk_kms::Client::from_conf(config!(aws_sdk_kms, Service::Kms)),
         route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53, Service::Route53)),
         lambda_config: config!(aws_sdk_lambda, Service::Lambda),
-        newborns: Default::default(),
         pollers: Default::default(),
         process: ProcessState::shared(),
     }

@@ -5,7 +5,7 @@ use aws_sdk_ec2::types::{Filter, NetworkAcl, VpcCidrBlockStateCode};
 use super::{filter, network_acl_rules as rules, tags};
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::{Look, Pauses};
+use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::{Shown, tier_and_index};
 use crate::cloud::{Cause, Failure, Observed};
@@ -52,8 +52,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultNetworkAcl) 
     let (id, acl) = wait::until("DescribeNetworkAcls", &patience, wait::SECONDS, || async {
         let found = look(operation, [filter("vpc-id", vpc_id), filter("default", "true")]).await?;
         Ok(match found.into_iter().find_map(|acl| Some((acl.network_acl_id()?.to_string(), acl))) {
-            Some(found) => Look::Done(found),
-            None => Look::Pending("the default network ACL is not visible yet".to_string()),
+            Some(found) => Poll::Done(found),
+            None => Poll::Pending("the default network ACL is not visible yet".to_string()),
         })
     })
     .await?;
@@ -151,7 +151,7 @@ async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &
         rest.push(operation.id(subnet)?);
     }
     let patience = operation.patience(wait::PROPAGATION);
-    let mut pauses = Pauses::new(wait::SECONDS);
+    let mut backoff = Backoff::new(wait::SECONDS);
     while !rest.is_empty() {
         let acls = look(operation, [filter("vpc-id", vpc_id)]).await?;
         let mut later = Vec::new();
@@ -164,7 +164,7 @@ async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &
                         later.push(subnet_id);
                     }
                 }
-                None if operation.session.newborns.contains(subnet_id) => later.push(subnet_id),
+                None if operation.session.process.created.contains(subnet_id) => later.push(subnet_id),
                 None => {
                     let message = format!("{subnet_id} has no network ACL, so it does not exist any more");
                     return Err(Failure::new(Cause::NotFound, "DescribeNetworkAcls", message));
@@ -173,10 +173,10 @@ async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &
         }
         rest = later;
         if !rest.is_empty()
-            && let Err(over) = pauses.pause(&patience).await
+            && let Err(ended) = backoff.pause(&patience, None).await
         {
             let seen = format!("{} do not have the default network ACL yet", rest.join(", "));
-            return Err(over.failure("ReplaceNetworkAclAssociation", &pauses, &seen));
+            return Err(ended.failure("ReplaceNetworkAclAssociation", &backoff, &seen));
         }
     }
     Ok(())

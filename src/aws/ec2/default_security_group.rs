@@ -6,7 +6,7 @@ use super::security_group_rules::{self as rules, Difference, Existing};
 use super::{filter, tags};
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::{Look, Pauses};
+use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
@@ -47,8 +47,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGrou
         let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", "default"));
         let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
         Ok(match answer.security_groups().first().and_then(|group| group.group_id()) {
-            Some(id) => Look::Done(id.to_string()),
-            None => Look::Pending("the default group is not visible yet".to_string()),
+            Some(id) => Poll::Done(id.to_string()),
+            None => Poll::Pending("the default group is not visible yet".to_string()),
         })
     })
     .await?;
@@ -102,7 +102,7 @@ pub(crate) async fn delete(
 async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
     let wanted = [(false, operation.known(&spec.ingress)?), (true, operation.known(&spec.egress)?)];
     let patience = operation.patience(wait::PROPAGATION);
-    let mut pauses = Pauses::new(wait::SECONDS);
+    let mut backoff = Backoff::new(wait::SECONDS);
     let mut described = BTreeSet::new();
     loop {
         let all = read_rules(operation, id).await?;
@@ -127,8 +127,8 @@ async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup)
         if settled {
             return Ok(());
         }
-        if let Err(over) = pauses.pause(&patience).await {
-            return Err(over.failure("DescribeSecurityGroupRules", &pauses, "the rules are not as wanted"));
+        if let Err(ended) = backoff.pause(&patience, None).await {
+            return Err(ended.failure("DescribeSecurityGroupRules", &backoff, "the rules are not as wanted"));
         }
     }
 }

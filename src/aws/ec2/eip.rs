@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{Address, DomainType, ResourceType};
 
-use super::{tags, without_token};
+use super::tags;
 use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
@@ -31,42 +32,41 @@ pub(super) fn read(shown: &Shown<'_>, key: Key, address: &Address) -> Option<Obs
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), Failure> {
     let session = operation.session;
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
-    let (id, public_ip) = without_token::create(
-        operation,
-        "AllocateAddress",
-        || {
-            session
-                .ec2
-                .allocate_address()
-                .domain(DomainType::Vpc)
-                .tag_specifications(tags::on_create(ResourceType::ElasticIp, &tags))
-                .customize()
-                .config_override(session.once_ec2())
-                .send()
-        },
-        |answer| {
-            let id = answer.allocation_id().ok_or_else(|| incomplete_answer("AllocateAddress", "an id"))?;
-            Ok((id.to_string(), answer.public_ip().map(str::to_string)))
-        },
-        || async {
-            let call = session.ec2.describe_addresses().set_filters(Some(tags::of_this_object(operation)?));
-            let answer = call.send().await.map_err(|error| error.failure("DescribeAddresses"))?;
-            // One in use is older than the lost answer.
-            let mut new = answer.addresses().iter().filter(|it| it.association_id().is_none());
-            Ok(new.find_map(|it| Some((it.allocation_id()?.to_string(), it.public_ip().map(str::to_string)))))
-        },
-    )
-    .await?;
+    let (id, public_ip) = Mutation::of_ec2(operation, "AllocateAddress")
+        .create(
+            || {
+                session
+                    .ec2
+                    .allocate_address()
+                    .domain(DomainType::Vpc)
+                    .tag_specifications(tags::on_create(ResourceType::ElasticIp, &tags))
+                    .customize()
+                    .config_override(session.once_ec2())
+                    .send()
+            },
+            |answer| {
+                let id = answer.allocation_id().ok_or_else(|| incomplete_answer("AllocateAddress", "an id"))?;
+                Ok((id.to_string(), answer.public_ip().map(str::to_string)))
+            },
+            || async {
+                let call = session.ec2.describe_addresses().set_filters(Some(tags::of_this_object(operation)?));
+                let answer = call.send().await.map_err(|error| error.failure("DescribeAddresses"))?;
+                // One in use is older than the lost answer.
+                let mut new = answer.addresses().iter().filter(|it| it.association_id().is_none());
+                Ok(new.find_map(|it| Some((it.allocation_id()?.to_string(), it.public_ip().map(str::to_string)))))
+            },
+        )
+        .await?;
     operation.record_id(&id);
     operation.record_learned(learned(public_ip.as_deref()));
     // A NAT gateway that is given an address which AWS does not see yet fails minutes later.
     session
         .pollers
         .addresses
-        .until(session, "DescribeAddresses", &id, &operation.patience(READY), |address| {
+        .until(&session.ec2, "DescribeAddresses", &id, &operation.patience(READY), |address| {
             Ok(match address {
-                Some(_) => Look::Done(()),
-                None => Look::Pending("the address is not visible yet".to_string()),
+                Some(_) => Poll::Done(()),
+                None => Poll::Pending("the address is not visible yet".to_string()),
             })
         })
         .await
@@ -81,14 +81,14 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ei
 /// a NAT gateway still holds it, so only a look tells.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::released(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.patience, || async {
         let call = session.ec2.release_address().allocation_id(id).send().await;
         let Err(failure) = call.map_err(|error| error.failure("ReleaseAddress")) else { return Ok(()) };
         let held = failure.cause == Cause::InUse || failure.code.as_deref() == Some("AuthFailure");
         if !held {
             return Err(failure);
         }
-        let Some(address) = session.pollers.addresses.now(session, id).await? else { return Ok(()) };
+        let Some(address) = session.pollers.addresses.now(&session.ec2, id).await? else { return Ok(()) };
         let mut message = failure.message.clone();
         if let Some(association_id) = address.association_id() {
             let call = session.ec2.disassociate_address().association_id(association_id).send().await;

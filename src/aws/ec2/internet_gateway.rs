@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::ResourceType;
 
-use super::{tags, without_token};
+use super::tags;
 use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
@@ -35,31 +36,30 @@ pub(super) fn read(shown: &Shown<'_>, key: Key, gateway: &aws_sdk_ec2::types::In
 pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) -> Result<(), Failure> {
     let session = operation.session;
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
-    let id = without_token::create(
-        operation,
-        "CreateInternetGateway",
-        || {
-            session
-                .ec2
-                .create_internet_gateway()
-                .tag_specifications(tags::on_create(ResourceType::InternetGateway, &tags))
-                .customize()
-                .config_override(session.once_ec2())
-                .send()
-        },
-        |answer| {
-            let id = answer.internet_gateway().and_then(|it| it.internet_gateway_id());
-            id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateInternetGateway", "an id"))
-        },
-        || async {
-            let call = session.ec2.describe_internet_gateways().set_filters(Some(tags::of_this_object(operation)?));
-            let answer = call.send().await.map_err(|error| error.failure("DescribeInternetGateways"))?;
-            // An attached one is older than the lost answer.
-            let mut new = answer.internet_gateways().iter().filter(|it| it.attachments().is_empty());
-            Ok(new.find_map(|it| it.internet_gateway_id()).map(str::to_string))
-        },
-    )
-    .await?;
+    let id = Mutation::of_ec2(operation, "CreateInternetGateway")
+        .create(
+            || {
+                session
+                    .ec2
+                    .create_internet_gateway()
+                    .tag_specifications(tags::on_create(ResourceType::InternetGateway, &tags))
+                    .customize()
+                    .config_override(session.once_ec2())
+                    .send()
+            },
+            |answer| {
+                let id = answer.internet_gateway().and_then(|it| it.internet_gateway_id());
+                id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateInternetGateway", "an id"))
+            },
+            || async {
+                let call = session.ec2.describe_internet_gateways().set_filters(Some(tags::of_this_object(operation)?));
+                let answer = call.send().await.map_err(|error| error.failure("DescribeInternetGateways"))?;
+                // An attached one is older than the lost answer.
+                let mut new = answer.internet_gateways().iter().filter(|it| it.attachments().is_empty());
+                Ok(new.find_map(|it| it.internet_gateway_id()).map(str::to_string))
+            },
+        )
+        .await?;
     operation.record_id(&id);
     attach(operation, &id, spec).await
 }
@@ -81,7 +81,7 @@ pub(crate) async fn update(
 /// in the VPC has a public address.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id, vpc_id) = (operation.session, entry.id.as_str(), operation.root_id()?);
-    wait::released(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.patience, || async {
         let call = session.ec2.detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
         match call.map_err(|error| error.failure("DetachInternetGateway")) {
             Err(failure) if failure.code.as_deref() == Some("Gateway.NotAttached") => Ok(()),
@@ -89,7 +89,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         }
     })
     .await?;
-    wait::released(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.patience, || async {
         let call = session.ec2.delete_internet_gateway().internet_gateway_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteInternetGateway"))
     })
@@ -99,11 +99,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> Result<(), Failure> {
     let Some(vpc) = &spec.vpc else { return Ok(()) };
     let (session, vpc_id) = (operation.session, operation.id(vpc)?);
-    let attached = wait::visible(operation, &[id, vpc_id], || async {
-        let call = session.ec2.attach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("AttachInternetGateway"))
-    })
-    .await;
+    let attached = operation
+        .retry_until_visible(&[id, vpc_id], || async {
+            let call = session.ec2.attach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
+            call.map(|_| ()).map_err(|error| error.failure("AttachInternetGateway"))
+        })
+        .await;
     let refused = match attached {
         Ok(()) => None,
         // Ours is attached already, or the VPC has another one: the look tells which.
@@ -114,12 +115,12 @@ async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> 
         let attachment = gateway.and_then(|it| it.attachments().iter().find(|it| it.vpc_id() == Some(vpc_id)));
         // EC2 says "available" here, which its own model does not list.
         Ok(match (attachment.and_then(|it| it.state()).map(|state| state.as_str()), &refused) {
-            (Some("available" | "attached"), _) => Look::Done(()),
-            (Some(state), _) => Look::Pending(format!("the internet gateway is {state}")),
+            (Some("available" | "attached"), _) => Poll::Done(()),
+            (Some(state), _) => Poll::Pending(format!("the internet gateway is {state}")),
             (None, Some(refused)) if gateway.is_some() => return Err(refused.clone()),
-            (None, _) => Look::Pending("the attachment is not visible yet".to_string()),
+            (None, _) => Poll::Pending("the attachment is not visible yet".to_string()),
         })
     };
     let patience = operation.patience(ATTACHED);
-    session.pollers.internet_gateways.until(session, "DescribeInternetGateways", id, &patience, judge).await
+    session.pollers.internet_gateways.until(&session.ec2, "DescribeInternetGateways", id, &patience, judge).await
 }

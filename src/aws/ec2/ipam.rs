@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::filter;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::{Look, Over, Pauses};
+use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 
@@ -21,21 +21,12 @@ pub(super) fn netmask_length(action: &str, length: Option<i64>) -> Result<Option
 }
 
 /// Sends a call that may take a range from a pool, until IPAM knows the account.
-pub(super) async fn monitored<T, F>(operation: &Operation<'_>, mut call: impl FnMut() -> F) -> Result<T, Failure>
+pub(super) async fn monitored<T, F>(operation: &Operation<'_>, call: impl FnMut() -> F) -> Result<T, Failure>
 where
     F: Future<Output = Result<T, Failure>>,
 {
-    let (patience, mut pauses) = (operation.patience(MONITORED), Pauses::new(wait::MINUTES));
-    loop {
-        match call().await {
-            Err(failure) if is_not_monitored(&failure) => match pauses.pause(&patience).await {
-                Ok(()) => {}
-                Err(Over::Deadline) => return Err(failure),
-                Err(over) => return Err(over.failure(&failure.action, &pauses, &failure.message)),
-            },
-            result => return result,
-        }
-    }
+    let mut backoff = Backoff::new(wait::MINUTES);
+    wait::retry_while(&operation.patience(MONITORED), &mut backoff, is_not_monitored, call).await
 }
 
 /// Waits until a pool has the range of a deleted VPC back. Who may use a pool need not be allowed to look into it: then
@@ -47,19 +38,19 @@ pub(super) async fn released(operation: &Operation<'_>, pool_id: &str, vpc_id: &
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         match found.map_err(|error| error.failure("GetIpamPoolAllocations")) {
             Ok(found) => Ok(match found.iter().find(|allocation| allocation.resource_id() == Some(vpc_id)) {
-                None => Look::Done(()),
+                None => Poll::Done(()),
                 Some(allocation) => {
                     let cidr = allocation.cidr().unwrap_or("its range");
-                    Look::Pending(format!("{pool_id} still holds {cidr} for {vpc_id}, which is deleted"))
+                    Poll::Pending(format!("{pool_id} still holds {cidr} for {vpc_id}, which is deleted"))
                 }
             }),
-            Err(failure) if failure.cause == Cause::NotFound => Ok(Look::Done(())),
+            Err(failure) if failure.cause == Cause::NotFound => Ok(Poll::Done(())),
             Err(failure) if failure.cause == Cause::Denied => {
                 tracing::warn!(
                     "{vpc_id} is deleted; whether {pool_id} has its range back cannot be seen, which may take half \
                      an hour: {failure}"
                 );
-                Ok(Look::Done(()))
+                Ok(Poll::Done(()))
             }
             Err(failure) => Err(failure),
         }

@@ -9,7 +9,7 @@ use super::{filter, nat_gateway_addresses as addresses, tags};
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::{Ours, Shown};
 use crate::cloud::{Cause, Failure, Observed};
@@ -119,14 +119,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
         let answer = call.send().await.map_err(|error| error.failure("CreateNatGateway"))?;
         answer.nat_gateway.ok_or_else(|| incomplete_answer("CreateNatGateway", "the NAT gateway"))
     };
-    if let Some(address) = allocation_id.filter(|address| !session.newborns.contains(address)) {
+    if let Some(address) = allocation_id.filter(|address| !session.process.created.contains(address)) {
         // AWS may find out only after its answer that the address is held, and then the new NAT gateway fails for good.
         // An address that this process has made was never held.
         left(operation, address).await?;
     }
-    let made = match (wait::visible(operation, &used, send).await, allocation_id) {
+    let made = match (operation.retry_until_visible(&used, send).await, allocation_id) {
         (Err(failure), Some(address)) if failure.cause == Cause::Exists && left(operation, address).await? => {
-            wait::visible(operation, &used, send).await?
+            operation.retry_until_visible(&used, send).await?
         }
         (made, _) => made?,
     };
@@ -166,10 +166,10 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     session
         .pollers
         .nat_gateways
-        .until(session, "DeleteNatGateway", id, &operation.patience(GONE), |gateway| {
+        .until(&session.ec2, "DeleteNatGateway", id, &operation.patience(GONE), |gateway| {
             Ok(match gateway.and_then(|gateway| gateway.state()) {
-                None | Some(NatGatewayState::Deleted) => Look::Done(()),
-                Some(state) => Look::Pending(format!("the NAT gateway is {}", state.as_str())),
+                None | Some(NatGatewayState::Deleted) => Poll::Done(()),
+                Some(state) => Poll::Pending(format!("the NAT gateway is {}", state.as_str())),
             })
         })
         .await
@@ -183,9 +183,9 @@ async fn left(operation: &Operation<'_>, address: &str) -> Result<bool, Failure>
         Ok(match leaving_holder(operation, address).await? {
             Some(holder) => {
                 held.store(true, Ordering::Relaxed);
-                Look::Pending(format!("{holder}, which is being deleted, still holds {address}"))
+                Poll::Pending(format!("{holder}, which is being deleted, still holds {address}"))
             }
-            None => Look::Done(()),
+            None => Poll::Done(()),
         })
     })
     .await?;
@@ -209,11 +209,11 @@ async fn ready(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
     let ready = session
         .pollers
         .nat_gateways
-        .until(session, "CreateNatGateway", id, &operation.patience(READY), |gateway| match gateway {
-            None => Ok(Look::Pending("the NAT gateway is not visible yet".to_string())),
+        .until(&session.ec2, "CreateNatGateway", id, &operation.patience(READY), |gateway| match gateway {
+            None => Ok(Poll::Pending("the NAT gateway is not visible yet".to_string())),
             Some(gateway) => match gateway.state() {
-                Some(NatGatewayState::Available) => Ok(Look::Done(learned(gateway))),
-                Some(NatGatewayState::Pending) | None => Ok(Look::Pending("the NAT gateway is pending".to_string())),
+                Some(NatGatewayState::Available) => Ok(Poll::Done(learned(gateway))),
+                Some(NatGatewayState::Pending) | None => Ok(Poll::Pending("the NAT gateway is pending".to_string())),
                 // It never recovers: the next plan exchanges it.
                 Some(state) => Err(failed(state, gateway)),
             },
@@ -231,6 +231,7 @@ fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> 
         code: gateway.failure_code().map(str::to_string),
         message: format!("the NAT gateway is {}: {reason}", state.as_str()),
         request_id: None,
+        retry_after: None,
     }
 }
 

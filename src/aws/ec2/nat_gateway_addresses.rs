@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{NatGateway, NatGatewayAddress, NatGatewayAddressStatus};
 
-use super::without_token;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::non_idempotent::Mutation;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 use crate::model;
@@ -40,7 +40,7 @@ pub(super) fn wanted(operation: &Operation<'_>, spec: &model::NatGateway) -> Res
 /// Assigns addresses that AWS chooses, or takes the last ones away, until there are as many as wanted.
 pub(super) async fn change(operation: &Operation<'_>, id: &str, wanted: i32) -> Result<(), Failure> {
     // AWS takes no other change while one is at work.
-    let there = settled(operation, id, |there| Ok(Look::Done(there))).await?;
+    let there = settled(operation, id, |there| Ok(Poll::Done(there))).await?;
     let keep = usize::try_from(wanted).unwrap_or_default();
     if keep > there.working.len() {
         assign(operation, id, &there, i32::try_from(keep - there.working.len()).unwrap_or(wanted)).await?;
@@ -70,21 +70,20 @@ struct Addresses {
 /// AWS takes no token here: after a lost answer, addresses that were not there before say that it was carried out.
 async fn assign(operation: &Operation<'_>, id: &str, before: &Addresses, missing: i32) -> Result<(), Failure> {
     let session = operation.session;
-    without_token::create(
-        operation,
-        "AssignPrivateNatGatewayAddress",
-        || {
-            let call = session.ec2.assign_private_nat_gateway_address().nat_gateway_id(id);
-            call.private_ip_address_count(missing).customize().config_override(session.once_ec2()).send()
-        },
-        |_| Ok(()),
-        || async {
-            let gateway = session.pollers.nat_gateways.now(session, id).await?;
-            let now = gateway.as_ref().map_or(0, |gateway| secondary(gateway).count());
-            Ok((now > before.working.len() + before.failed.len()).then_some(()))
-        },
-    )
-    .await
+    Mutation::of_ec2(operation, "AssignPrivateNatGatewayAddress")
+        .create(
+            || {
+                let call = session.ec2.assign_private_nat_gateway_address().nat_gateway_id(id);
+                call.private_ip_address_count(missing).customize().config_override(session.once_ec2()).send()
+            },
+            |_| Ok(()),
+            || async {
+                let gateway = session.pollers.nat_gateways.now(&session.ec2, id).await?;
+                let now = gateway.as_ref().map_or(0, |gateway| secondary(gateway).count());
+                Ok((now > before.working.len() + before.failed.len()).then_some(()))
+            },
+        )
+        .await
 }
 
 /// Waits until as many addresses work as are wanted, and tells of those that have failed since `before`.
@@ -94,8 +93,8 @@ async fn until(operation: &Operation<'_>, id: &str, wanted: usize, before: &Addr
             let message = format!("{ip} could not be assigned to the NAT gateway: {reason}");
             Err(Failure::new(Cause::Other, "AssignPrivateNatGatewayAddress", message))
         }
-        None if there.working.len() == wanted => Ok(Look::Done(())),
-        None => Ok(Look::Pending(format!("{} of {wanted} secondary addresses work", there.working.len()))),
+        None if there.working.len() == wanted => Ok(Poll::Done(())),
+        None => Ok(Poll::Pending(format!("{} of {wanted} secondary addresses work", there.working.len()))),
     })
     .await
 }
@@ -104,15 +103,15 @@ async fn until(operation: &Operation<'_>, id: &str, wanted: usize, before: &Addr
 async fn settled<T>(
     operation: &Operation<'_>,
     id: &str,
-    judge: impl Fn(Addresses) -> Result<Look<T>, Failure>,
+    judge: impl Fn(Addresses) -> Result<Poll<T>, Failure>,
 ) -> Result<T, Failure> {
     let session = operation.session;
     session
         .pollers
         .nat_gateways
-        .until(session, "DescribeNatGateways", id, &operation.patience(CHANGED), |gateway| {
+        .until(&session.ec2, "DescribeNatGateways", id, &operation.patience(CHANGED), |gateway| {
             let Some(gateway) = gateway else {
-                return Ok(Look::Pending("the NAT gateway is not visible yet".to_string()));
+                return Ok(Poll::Pending("the NAT gateway is not visible yet".to_string()));
             };
             let mut there = Addresses::default();
             for address in secondary(gateway) {
@@ -123,7 +122,7 @@ async fn settled<T>(
                         let reason = address.failure_message().unwrap_or("AWS gave no reason");
                         there.failed.insert(ip, reason.to_string());
                     }
-                    Some(status) => return Ok(Look::Pending(format!("{ip} is {}", status.as_str()))),
+                    Some(status) => return Ok(Poll::Pending(format!("{ip} is {}", status.as_str()))),
                 }
             }
             judge(there)

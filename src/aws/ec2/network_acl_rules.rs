@@ -4,7 +4,6 @@
 use aws_sdk_ec2::types::{IcmpTypeCode, NetworkAclEntry, PortRange, RuleAction};
 use ipnet::IpNet;
 
-use crate::aws::calls::wait;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 use crate::model::NetworkAclRule;
@@ -214,20 +213,21 @@ impl Acl<'_> {
     where
         F: Future<Output = Result<(), Failure>>,
     {
-        wait::visible(self.operation, &[self.id], || {
-            let sent = call();
-            async {
-                match sent.await {
-                    Ok(()) => Ok(Sent::Done),
-                    Err(failure) => match failure.code.as_deref() {
-                        Some("NetworkAclEntryAlreadyExists") => Ok(Sent::Taken),
-                        Some("InvalidNetworkAclEntry.NotFound") => Ok(Sent::Missing),
-                        _ => Err(failure),
-                    },
+        self.operation
+            .retry_until_visible(&[self.id], || {
+                let sent = call();
+                async {
+                    match sent.await {
+                        Ok(()) => Ok(Sent::Done),
+                        Err(failure) => match failure.code.as_deref() {
+                            Some("NetworkAclEntryAlreadyExists") => Ok(Sent::Taken),
+                            Some("InvalidNetworkAclEntry.NotFound") => Ok(Sent::Missing),
+                            _ => Err(failure),
+                        },
+                    }
                 }
-            }
-        })
-        .await
+            })
+            .await
     }
 
     /// For the second call about a rule: AWS said two things that exclude each other.

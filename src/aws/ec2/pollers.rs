@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use aws_sdk_ec2::Client;
 use aws_sdk_ec2::types::{Address, InternetGateway, NatGateway, RouteTable, Subnet, VpcEndpoint};
 
 use super::filter_any;
-use crate::aws::Session;
 use crate::aws::calls::AwsError;
 use crate::aws::calls::poller::{Polled, Poller};
 use crate::aws::calls::wait;
@@ -26,10 +26,11 @@ pub(crate) struct Pollers {
 macro_rules! polled {
     ($kind:ident, $longest:expr, $action:literal, $id:ident, $filter:literal, |$ec2:ident, $ids:ident| $found:expr) => {
         impl Polled for $kind {
+            type Client = Client;
             const LONGEST: Duration = $longest;
 
-            async fn describe(session: &Session, ids: &[String]) -> Result<Vec<(String, $kind)>, Failure> {
-                let ($ec2, $ids) = (&session.ec2, filter_any($filter, ids.iter().map(String::as_str)));
+            async fn describe(client: &Client, ids: &[String]) -> Result<Vec<(String, $kind)>, Failure> {
+                let ($ec2, $ids) = (client, filter_any($filter, ids.iter().map(String::as_str)));
                 let found: Vec<$kind> = $found.await.map_err(|error| error.failure($action))?;
                 Ok(found.into_iter().filter_map(|it| Some((it.$id()?.to_string(), it))).collect())
             }

@@ -102,7 +102,6 @@ impl Recorded {
             kms: aws_sdk_kms::Client::from_conf(config!(aws_sdk_kms)),
             route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53)),
             lambda_config: config!(aws_sdk_lambda),
-            newborns: Default::default(),
             pollers: Default::default(),
             process: Default::default(),
         }

@@ -7,7 +7,7 @@ use aws_sdk_ec2::types::{RouteOrigin, RouteState};
 use ipnet::IpNet;
 
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
@@ -78,29 +78,30 @@ pub(super) fn foreign_default(
 /// Makes the route.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<(), Failure> {
     let (table_id, target_id) = (operation.id(&spec.route_table)?, operation.resolve(&spec.target)?);
-    let made = wait::visible(operation, &[table_id, target_id], || async {
-        let target = Target::of(target_id)?;
-        let call = operation
-            .session
-            .ec2
-            .create_route()
-            .route_table_id(table_id)
-            .set_destination_cidr_block(ipv4(&spec.destination))
-            .set_destination_ipv6_cidr_block(ipv6(&spec.destination))
-            .set_gateway_id(target.gateway_id)
-            .set_nat_gateway_id(target.nat_gateway_id)
-            .set_egress_only_internet_gateway_id(target.egress_only_internet_gateway_id)
-            .set_transit_gateway_id(target.transit_gateway_id)
-            .set_vpc_peering_connection_id(target.vpc_peering_connection_id)
-            .set_network_interface_id(target.network_interface_id);
-        call.send().await.map(|_| ()).map_err(|error| error.failure("CreateRoute"))
-    })
-    .await;
+    let made = operation
+        .retry_until_visible(&[table_id, target_id], || async {
+            let target = Target::of(target_id)?;
+            let call = operation
+                .session
+                .ec2
+                .create_route()
+                .route_table_id(table_id)
+                .set_destination_cidr_block(ipv4(&spec.destination))
+                .set_destination_ipv6_cidr_block(ipv6(&spec.destination))
+                .set_gateway_id(target.gateway_id)
+                .set_nat_gateway_id(target.nat_gateway_id)
+                .set_egress_only_internet_gateway_id(target.egress_only_internet_gateway_id)
+                .set_transit_gateway_id(target.transit_gateway_id)
+                .set_vpc_peering_connection_id(target.vpc_peering_connection_id)
+                .set_network_interface_id(target.network_interface_id);
+            call.send().await.map(|_| ()).map_err(|error| error.failure("CreateRoute"))
+        })
+        .await;
     match made {
         // AWS takes no token here: after a lost answer the route is there. With another target it is foreign.
         Err(failure) if failure.cause == Cause::Exists => {
             let session = operation.session;
-            let table = session.pollers.route_tables.now(session, table_id).await?;
+            let table = session.pollers.route_tables.now(&session.ec2, table_id).await?;
             let there = find(table.as_ref(), &spec.destination).and_then(target).unwrap_or("nothing");
             if there != target_id {
                 let message = format!(
@@ -127,24 +128,25 @@ pub(crate) async fn update(
         return Ok(());
     }
     let (table_id, target_id) = (operation.id(&to.route_table)?, operation.resolve(&to.target)?);
-    wait::visible(operation, &[table_id, target_id], || async {
-        let target = Target::of(target_id)?;
-        let call = operation
-            .session
-            .ec2
-            .replace_route()
-            .route_table_id(table_id)
-            .set_destination_cidr_block(ipv4(&to.destination))
-            .set_destination_ipv6_cidr_block(ipv6(&to.destination))
-            .set_gateway_id(target.gateway_id)
-            .set_nat_gateway_id(target.nat_gateway_id)
-            .set_egress_only_internet_gateway_id(target.egress_only_internet_gateway_id)
-            .set_transit_gateway_id(target.transit_gateway_id)
-            .set_vpc_peering_connection_id(target.vpc_peering_connection_id)
-            .set_network_interface_id(target.network_interface_id);
-        call.send().await.map(|_| ()).map_err(|error| error.failure("ReplaceRoute"))
-    })
-    .await?;
+    operation
+        .retry_until_visible(&[table_id, target_id], || async {
+            let target = Target::of(target_id)?;
+            let call = operation
+                .session
+                .ec2
+                .replace_route()
+                .route_table_id(table_id)
+                .set_destination_cidr_block(ipv4(&to.destination))
+                .set_destination_ipv6_cidr_block(ipv6(&to.destination))
+                .set_gateway_id(target.gateway_id)
+                .set_nat_gateway_id(target.nat_gateway_id)
+                .set_egress_only_internet_gateway_id(target.egress_only_internet_gateway_id)
+                .set_transit_gateway_id(target.transit_gateway_id)
+                .set_vpc_peering_connection_id(target.vpc_peering_connection_id)
+                .set_network_interface_id(target.network_interface_id);
+            call.send().await.map(|_| ()).map_err(|error| error.failure("ReplaceRoute"))
+        })
+        .await?;
     wait_for(operation, table_id, &to.destination, target_id).await
 }
 
@@ -153,7 +155,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (table_id, destination) = entry.id.split_once('_').ok_or_else(|| {
         Failure::new(Cause::Other, "DeleteRoute", format!("{} is no id of a route: <table>_<destination>", entry.id))
     })?;
-    wait::released(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.patience, || async {
         let call = operation
             .session
             .ec2
@@ -178,11 +180,11 @@ async fn wait_for(
     session
         .pollers
         .route_tables
-        .until(session, "DescribeRouteTables", table_id, &patience, |table| {
+        .until(&session.ec2, "DescribeRouteTables", table_id, &patience, |table| {
             Ok(match find(table, destination).and_then(target) {
-                Some(there) if there == target_id => Look::Done(()),
-                Some(there) => Look::Pending(format!("the route still leads to {there}")),
-                None => Look::Pending("the route is not visible yet".to_string()),
+                Some(there) if there == target_id => Poll::Done(()),
+                Some(there) => Poll::Pending(format!("the route still leads to {there}")),
+                None => Poll::Pending("the route is not visible yet".to_string()),
             })
         })
         .await
@@ -308,7 +310,7 @@ mod tests {
             .on("CreateRoute", "<return>true</return>")
             .on("DescribeRouteTables", &table("<gatewayId>igw-1</gatewayId>"));
         let session = aws.session();
-        session.newborns.add("igw-1");
+        session.process.created.add("igw-1");
         let (spec, gateway) = (spec(), keys::internet_gateway());
         let ids = [(&spec.route_table, "rtb-1"), (&gateway, "igw-1")];
         Notes::default()

@@ -9,7 +9,7 @@ use super::tags;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::{Look, Over, Pauses};
+use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Failure, Observed, Patience};
@@ -57,26 +57,27 @@ pub(super) fn read(
 pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
-    let id = wait::visible(operation, &[vpc_id], || async {
-        let call = session
-            .ec2
-            .create_route_table()
-            .vpc_id(vpc_id)
-            .tag_specifications(tags::on_create(ResourceType::RouteTable, &tags));
-        let answer = call.send().await.map_err(|error| error.failure("CreateRouteTable"))?;
-        let id = answer.route_table().and_then(|it| it.route_table_id());
-        id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateRouteTable", "an id"))
-    })
-    .await?;
+    let id = operation
+        .retry_until_visible(&[vpc_id], || async {
+            let call = session
+                .ec2
+                .create_route_table()
+                .vpc_id(vpc_id)
+                .tag_specifications(tags::on_create(ResourceType::RouteTable, &tags));
+            let answer = call.send().await.map_err(|error| error.failure("CreateRouteTable"))?;
+            let id = answer.route_table().and_then(|it| it.route_table_id());
+            id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateRouteTable", "an id"))
+        })
+        .await?;
     operation.record_id(&id);
     let patience = operation.patience(seconds_or(operation.work.timeouts.route_table_create, READY));
     session
         .pollers
         .route_tables
-        .until(session, "DescribeRouteTables", &id, &patience, |table| {
+        .until(&session.ec2, "DescribeRouteTables", &id, &patience, |table| {
             Ok(match table {
-                Some(_) => Look::Done(()),
-                None => Look::Pending("the route table is not visible yet".to_string()),
+                Some(_) => Poll::Done(()),
+                None => Poll::Pending("the route table is not visible yet".to_string()),
             })
         })
         .await?;
@@ -109,7 +110,7 @@ pub(crate) async fn update(
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     let patience = operation.patience(seconds_or(operation.work.timeouts.route_table_delete, READY));
-    wait::released(&patience, || async {
+    wait::retry_while_in_use(&patience, || async {
         let call = session.ec2.delete_route_table().route_table_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteRouteTable"))
     })
@@ -117,10 +118,10 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     session
         .pollers
         .route_tables
-        .until(session, "DescribeRouteTables", id, &patience, |table| {
+        .until(&session.ec2, "DescribeRouteTables", id, &patience, |table| {
             Ok(match table {
-                None => Look::Done(()),
-                Some(_) => Look::Pending("the route table is still there".to_string()),
+                None => Poll::Done(()),
+                Some(_) => Poll::Pending("the route table is still there".to_string()),
             })
         })
         .await
@@ -145,32 +146,24 @@ async fn enable_all(
 /// Lets a gateway's routes propagate to the table, as soon as the gateway is attached: that takes a while, and may be
 /// at work in another run.
 async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, patience: &Patience) -> Result<(), Failure> {
-    let mut pauses = Pauses::new(wait::SECONDS);
-    loop {
-        let enabled = wait::visible(operation, &[id], || async {
-            let call = operation.session.ec2.enable_vgw_route_propagation();
-            let call = call.route_table_id(id).gateway_id(gateway).send().await;
-            call.map(|_| ()).map_err(|error| error.failure("EnableVgwRoutePropagation"))
-        })
-        .await;
-        let failure = match enabled {
-            Err(failure) if is_not_attached(&failure) => failure,
-            enabled => return enabled,
-        };
-        match pauses.pause(patience).await {
-            Ok(()) => {}
-            Err(Over::Deadline) => {
-                let message = format!(
-                    "{}; {gateway} is not attached to this VPC, {}, and must be before its routes can propagate. An \
-                     attachment that uses this network's vpc_id is made after the network: leave the gateway out of \
-                     the propagating gateways, apply, so that it is attached, then name it again and apply once more",
-                    failure.message,
-                    operation.root_id()?
-                );
-                return Err(Failure { message, ..failure });
-            }
-            Err(over) => return Err(over.failure(&failure.action, &pauses, &failure.message)),
+    let send = || async {
+        let call = operation.session.ec2.enable_vgw_route_propagation();
+        let call = call.route_table_id(id).gateway_id(gateway).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("EnableVgwRoutePropagation"))
+    };
+    let enable = || async { operation.retry_until_visible(&[id], send).await };
+    match wait::retry_while(patience, &mut Backoff::new(wait::SECONDS), is_not_attached, enable).await {
+        Err(failure) if is_not_attached(&failure) => {
+            let message = format!(
+                "{}; {gateway} is not attached to this VPC, {}, and must be before its routes can propagate. An \
+                 attachment that uses this network's vpc_id is made after the network: leave the gateway out of the \
+                 propagating gateways, apply, so that it is attached, then name it again and apply once more",
+                failure.message,
+                operation.root_id()?
+            );
+            Err(Failure { message, ..failure })
         }
+        enabled => enabled,
     }
 }
 

@@ -5,7 +5,7 @@ use aws_sdk_ec2::types::{RouteTableAssociationState, RouteTableAssociationStateC
 use super::filter;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
@@ -35,14 +35,21 @@ pub(super) fn read(
 /// Gives the subnet its table.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTableAssociation) -> Result<(), Failure> {
     let (subnet_id, table_id) = (operation.id(&spec.subnet)?, operation.resolve(&spec.route_table)?);
-    let made = wait::visible(operation, &[subnet_id, table_id], || async {
-        let call =
-            operation.session.ec2.associate_route_table().subnet_id(subnet_id).route_table_id(table_id).send().await;
-        let answer = call.map_err(|error| error.failure("AssociateRouteTable"))?;
-        let id = answer.association_id().ok_or_else(|| incomplete_answer("AssociateRouteTable", "an id"))?;
-        Ok((id.to_string(), answer.association_state().cloned()))
-    })
-    .await;
+    let made = operation
+        .retry_until_visible(&[subnet_id, table_id], || async {
+            let call = operation
+                .session
+                .ec2
+                .associate_route_table()
+                .subnet_id(subnet_id)
+                .route_table_id(table_id)
+                .send()
+                .await;
+            let answer = call.map_err(|error| error.failure("AssociateRouteTable"))?;
+            let id = answer.association_id().ok_or_else(|| incomplete_answer("AssociateRouteTable", "an id"))?;
+            Ok((id.to_string(), answer.association_state().cloned()))
+        })
+        .await;
     let (id, state) = match made {
         // AWS takes no token here: after a lost answer the association is there. With another table it is foreign.
         Err(failure) if failure.cause == Cause::Exists => match of_subnet(operation, subnet_id).await? {
@@ -78,7 +85,7 @@ pub(crate) async fn update(
         let id = id.ok_or_else(|| incomplete_answer("ReplaceRouteTableAssociation", "an id"))?;
         Ok((id.to_string(), answer.association_state().cloned()))
     };
-    let (id, state) = match wait::visible(operation, &[id, table_id], call).await {
+    let (id, state) = match operation.retry_until_visible(&[id, table_id], call).await {
         // The SDK repeats a call whose answer was lost, and by then the old id is gone and the change made.
         Err(failure) if failure.cause == Cause::NotFound => {
             match of_subnet(operation, operation.id(&to.subnet)?).await? {
@@ -95,7 +102,7 @@ pub(crate) async fn update(
 /// Takes the table from the subnet, which falls back to the main table.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
-    wait::released(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.patience, || async {
         let call = operation.session.ec2.disassociate_route_table().association_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateRouteTable"))
     })
@@ -108,8 +115,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let Some(table_id) = table else { return Ok(()) };
     look_until(operation, table_id, id, |association| {
         Ok(match association {
-            Some(it) if lives(it.association_state()) => Look::Pending("the association is still there".to_string()),
-            _ => Look::Done(()),
+            Some(it) if lives(it.association_state()) => Poll::Pending("the association is still there".to_string()),
+            _ => Poll::Done(()),
         })
     })
     .await
@@ -126,17 +133,17 @@ async fn wait_associated(
     }
     look_until(operation, table_id, id, |association| {
         let Some(association) = association else {
-            return Ok(Look::Pending("the association is not visible yet".to_string()));
+            return Ok(Poll::Pending("the association is not visible yet".to_string()));
         };
         let state = association.association_state();
         // Some partitions tell no state.
         Ok(match state.and_then(|state| state.state()) {
-            None | Some(RouteTableAssociationStateCode::Associated) => Look::Done(()),
+            None | Some(RouteTableAssociationStateCode::Associated) => Poll::Done(()),
             Some(RouteTableAssociationStateCode::Failed) => {
                 let reason = state.and_then(|state| state.status_message()).unwrap_or("AWS gave no reason");
                 return Err(Failure::new(Cause::Other, "AssociateRouteTable", reason));
             }
-            Some(state) => Look::Pending(format!("the association is {}", state.as_str())),
+            Some(state) => Poll::Pending(format!("the association is {}", state.as_str())),
         })
     })
     .await
@@ -147,13 +154,13 @@ async fn look_until(
     operation: &Operation<'_>,
     table_id: &str,
     id: &str,
-    judge: impl Fn(Option<&aws_sdk_ec2::types::RouteTableAssociation>) -> Result<Look<()>, Failure>,
+    judge: impl Fn(Option<&aws_sdk_ec2::types::RouteTableAssociation>) -> Result<Poll<()>, Failure>,
 ) -> Result<(), Failure> {
     let (session, patience) = (operation.session, operation.patience(wait::PROPAGATION));
     session
         .pollers
         .route_tables
-        .until(session, "DescribeRouteTables", table_id, &patience, |table| {
+        .until(&session.ec2, "DescribeRouteTables", table_id, &patience, |table| {
             let mut associations = table.into_iter().flat_map(|table| table.associations());
             judge(associations.find(|it| it.route_table_association_id() == Some(id)))
         })

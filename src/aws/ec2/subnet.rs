@@ -9,11 +9,12 @@ use aws_sdk_ec2::types::{ResourceType, SubnetState};
 use ipnet::Ipv6Net;
 
 use self::attributes::Change;
-use super::{filter, tags, without_token};
+use super::{filter, tags};
 use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
@@ -77,31 +78,31 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
         });
         Ok(here.find_map(|it| it.subnet_id()).map(str::to_string))
     };
-    let made = wait::visible(operation, &[vpc_id], || {
-        without_token::create(
-            operation,
-            "CreateSubnet",
-            || {
-                session
-                    .ec2
-                    .create_subnet()
-                    .vpc_id(vpc_id)
-                    .cidr_block(cidr_block)
-                    .set_ipv6_cidr_block(range.map(|range| range.to_string()))
-                    .availability_zone(&spec.availability_zone)
-                    .tag_specifications(tags::on_create(ResourceType::Subnet, &tags))
-                    .customize()
-                    .config_override(session.once_ec2())
-                    .send()
-            },
-            |answer| {
-                let id = answer.subnet().and_then(|it| it.subnet_id());
-                id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateSubnet", "an id"))
-            },
-            find,
-        )
-    })
-    .await;
+    let mutation = Mutation::of_ec2(operation, "CreateSubnet");
+    let made = operation
+        .retry_until_visible(&[vpc_id], || {
+            mutation.create(
+                || {
+                    session
+                        .ec2
+                        .create_subnet()
+                        .vpc_id(vpc_id)
+                        .cidr_block(cidr_block)
+                        .set_ipv6_cidr_block(range.map(|range| range.to_string()))
+                        .availability_zone(&spec.availability_zone)
+                        .tag_specifications(tags::on_create(ResourceType::Subnet, &tags))
+                        .customize()
+                        .config_override(session.once_ec2())
+                        .send()
+                },
+                |answer| {
+                    let id = answer.subnet().and_then(|it| it.subnet_id());
+                    id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateSubnet", "an id"))
+                },
+                find,
+            )
+        })
+        .await;
     let id = match made {
         // The range is taken: by this very subnet, if an earlier answer was lost and the search came too early.
         Err(failure) if failure.cause == Cause::Exists => find().await?.ok_or(failure)?,
@@ -110,10 +111,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
     operation.record_id(&id);
     look_until(operation, &id, READY, |subnet| match subnet.state() {
         Some(SubnetState::Available) => match range {
-            None => Ok(Look::Done(())),
+            None => Ok(Poll::Done(())),
             Some(range) => ipv6::look(ipv6::find(subnet, range)),
         },
-        Some(SubnetState::Pending) | None => Ok(Look::Pending("the subnet is pending".to_string())),
+        Some(SubnetState::Pending) | None => Ok(Poll::Pending("the subnet is pending".to_string())),
         Some(state) => {
             Err(Failure::new(Cause::Other, "CreateSubnet", format!("AWS says that the subnet is {}", state.as_str())))
         }
@@ -145,7 +146,7 @@ pub(crate) async fn update(
 /// Deletes the subnet, and with it its route table association.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::released(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.patience, || async {
         let call = session.ec2.delete_subnet().subnet_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
     })
@@ -154,10 +155,10 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     session
         .pollers
         .subnets
-        .until(session, "DeleteSubnet", id, &patience, |subnet| {
+        .until(&session.ec2, "DeleteSubnet", id, &patience, |subnet| {
             Ok(match subnet {
-                None => Look::Done(()),
-                Some(_) => Look::Pending("the subnet is still there".to_string()),
+                None => Poll::Done(()),
+                Some(_) => Poll::Pending("the subnet is still there".to_string()),
             })
         })
         .await
@@ -167,14 +168,14 @@ async fn look_until(
     operation: &Operation<'_>,
     id: &str,
     at_most: Duration,
-    judge: impl Fn(&aws_sdk_ec2::types::Subnet) -> Result<Look<()>, Failure>,
+    judge: impl Fn(&aws_sdk_ec2::types::Subnet) -> Result<Poll<()>, Failure>,
 ) -> Result<(), Failure> {
     let session = operation.session;
     let judge = |subnet: Option<&aws_sdk_ec2::types::Subnet>| match subnet {
         Some(subnet) => judge(subnet),
-        None => Ok(Look::Pending("the subnet is not visible yet".to_string())),
+        None => Ok(Poll::Pending("the subnet is not visible yet".to_string())),
     };
-    session.pollers.subnets.until(session, "DescribeSubnets", id, &operation.patience(at_most), judge).await
+    session.pollers.subnets.until(&session.ec2, "DescribeSubnets", id, &operation.patience(at_most), judge).await
 }
 
 #[cfg(test)]

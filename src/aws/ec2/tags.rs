@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use aws_sdk_ec2::types::{Filter, ResourceType, Tag, TagSpecification};
 
 use super::filter;
+use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::{AwsError, Operation};
-use crate::aws::calls::{ownership, wait};
 use crate::cloud::Failure;
 use crate::model::Input;
 use crate::model::Owner;
@@ -77,11 +77,12 @@ pub(super) async fn set(operation: &Operation<'_>, id: &str, tags: &BTreeMap<Str
     if tags.is_empty() {
         return Ok(());
     }
-    wait::visible(operation, &[id], || async {
-        let call = operation.session.ec2.create_tags().resources(id).set_tags(Some(list(tags)));
-        call.send().await.map(|_| ()).map_err(|error| error.failure("CreateTags"))
-    })
-    .await
+    operation
+        .retry_until_visible(&[id], || async {
+            let call = operation.session.ec2.create_tags().resources(id).set_tags(Some(list(tags)));
+            call.send().await.map(|_| ()).map_err(|error| error.failure("CreateTags"))
+        })
+        .await
 }
 
 /// Removes tags whatever their values, in one call.

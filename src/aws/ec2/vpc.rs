@@ -5,12 +5,13 @@ use std::time::Duration;
 use aws_sdk_ec2::operation::modify_vpc_attribute::builders::ModifyVpcAttributeFluentBuilder;
 use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttributeName, VpcState, VpcTenancy};
 
-use super::{filter, ipam, tags, without_token};
+use super::{filter, ipam, tags};
 use crate::aws::Session;
 use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed, Root, RootState, UnfinishedRoot};
 use crate::model::Input;
@@ -100,10 +101,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     let tenancy = operation.known(&spec.instance_tenancy)?;
     let pool_id = operation.known(&spec.ipv4_ipam_pool_id)?.as_deref();
     let netmask_length = ipam::netmask_length("CreateVpc", *operation.known(&spec.ipv4_netmask_length)?)?;
+    let mutation = Mutation::of_ec2(operation, "CreateVpc");
     let made = ipam::monitored(operation, || {
-        without_token::create(
-            operation,
-            "CreateVpc",
+        mutation.create(
             || {
                 session
                     .ec2
@@ -125,7 +125,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
                 let found = creating(session, operation.work.owner, name).await?;
                 let mine =
                     found.iter().filter(|vpc| cidr_block.is_none_or(|cidr_block| vpc.cidr_block() == Some(cidr_block)));
-                Ok(mine.filter_map(identify).find(|vpc| !session.newborns.contains(&vpc.id)))
+                Ok(mine.filter_map(identify).find(|vpc| !session.process.created.contains(&vpc.id)))
             },
         )
     })
@@ -140,13 +140,13 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", &id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
         let Some(vpc) = answer.vpcs().first() else {
-            return Ok(Look::Pending("the VPC is not visible yet".to_string()));
+            return Ok(Poll::Pending("the VPC is not visible yet".to_string()));
         };
         Ok(match (vpc.state(), identify(vpc)) {
             // A pool may choose the range after the answer to the creation.
-            (Some(VpcState::Available), Some(vpc)) if vpc.cidr_block.is_some() => Look::Done(vpc),
-            (Some(VpcState::Available), _) => Look::Pending("the VPC has no range yet".to_string()),
-            (state, _) => Look::Pending(format!("the VPC is {}", state.map_or("not visible yet", |it| it.as_str()))),
+            (Some(VpcState::Available), Some(vpc)) if vpc.cidr_block.is_some() => Poll::Done(vpc),
+            (Some(VpcState::Available), _) => Poll::Pending("the VPC has no range yet".to_string()),
+            (state, _) => Poll::Pending(format!("the VPC is {}", state.map_or("not visible yet", |it| it.as_str()))),
         })
     });
     let (available, beside) = tokio::join!(available, learn(operation, &id));
@@ -180,7 +180,7 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vp
 /// waits until the pool has it back: until then a new VPC may find the pool empty.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::released(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.patience, || async {
         let call = session.ec2.delete_vpc().vpc_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteVpc"))
     })
@@ -189,8 +189,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
         Ok(match answer.vpcs() {
-            [] => Look::Done(()),
-            _ => Look::Pending("the VPC is still there".to_string()),
+            [] => Poll::Done(()),
+            _ => Poll::Pending("the VPC is still there".to_string()),
         })
     })
     .await?;
@@ -224,7 +224,7 @@ pub(crate) async fn unfinished_roots(
     Ok(found
         .iter()
         .filter_map(identify)
-        .filter(|vpc| !session.newborns.contains(&vpc.id))
+        .filter(|vpc| !session.process.created.contains(&vpc.id))
         // EC2 does not tell when a VPC was made.
         .map(|vpc| UnfinishedRoot { id: vpc.id, created: None })
         .collect())
@@ -311,10 +311,10 @@ async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> 
     ]))
 }
 
-fn found(id: Option<&str>, what: &str) -> Look<String> {
+fn found(id: Option<&str>, what: &str) -> Poll<String> {
     match id {
-        Some(id) => Look::Done(id.to_string()),
-        None => Look::Pending(format!("the {what} is not visible yet")),
+        Some(id) => Poll::Done(id.to_string()),
+        None => Poll::Pending(format!("the {what} is not visible yet")),
     }
 }
 
@@ -350,17 +350,18 @@ async fn apply_attributes(
     to: Attributes,
 ) -> Result<(), Failure> {
     for change in changes(from, to) {
-        wait::visible(operation, &[id], || async {
-            let call = change.on(operation.session.ec2.modify_vpc_attribute().vpc_id(id));
-            call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcAttribute"))
-        })
-        .await?;
+        operation
+            .retry_until_visible(&[id], || async {
+                let call = change.on(operation.session.ec2.modify_vpc_attribute().vpc_id(id));
+                call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcAttribute"))
+            })
+            .await?;
         wait::until("DescribeVpcAttribute", &operation.patience(wait::PROPAGATION), wait::SECONDS, || async {
             let shown = read_attribute(operation.session, id, change).await?;
             Ok(if shown == change.value() {
-                Look::Done(())
+                Poll::Done(())
             } else {
-                Look::Pending(format!("{} is still {shown}", change.name().as_str()))
+                Poll::Pending(format!("{} is still {shown}", change.name().as_str()))
             })
         })
         .await?;
@@ -369,11 +370,12 @@ async fn apply_attributes(
 }
 
 async fn make_tenancy_default(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
-    wait::visible(operation, &[id], || async {
-        let call = operation.session.ec2.modify_vpc_tenancy().vpc_id(id).instance_tenancy(VpcTenancy::Default);
-        call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcTenancy"))
-    })
-    .await
+    operation
+        .retry_until_visible(&[id], || async {
+            let call = operation.session.ec2.modify_vpc_tenancy().vpc_id(id).instance_tenancy(VpcTenancy::Default);
+            call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcTenancy"))
+        })
+        .await
 }
 
 async fn read_attribute(session: &Session, id: &str, which: Change) -> Result<bool, Failure> {

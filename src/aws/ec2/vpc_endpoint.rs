@@ -9,7 +9,7 @@ use super::tags;
 use crate::aws::calls::errors::{incomplete_answer, item_failure};
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::endpoint_policy;
 use crate::aws::ec2::observed::Shown;
@@ -67,38 +67,39 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
     let (service_name, policy) = (operation.known(&spec.service_name)?, operation.known(&spec.policy)?);
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
     let used: Vec<&str> = [vpc_id].into_iter().chain(tables.iter().map(String::as_str)).collect();
-    let id = wait::visible(operation, &used, || async {
-        let call = session
-            .ec2
-            .create_vpc_endpoint()
-            .vpc_id(vpc_id)
-            .vpc_endpoint_type(VpcEndpointType::Gateway)
-            .service_name(service_name)
-            .set_route_table_ids(Some(tables.clone()))
-            .set_policy_document(policy.clone())
-            .client_token(client_token())
-            .tag_specifications(tags::on_create(ResourceType::VpcEndpoint, &tags));
-        let answer = call.send().await.map_err(|error| error.failure("CreateVpcEndpoint"))?;
-        let id = answer.vpc_endpoint().and_then(|it| it.vpc_endpoint_id());
-        id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateVpcEndpoint", "an id"))
-    })
-    .await?;
+    let id = operation
+        .retry_until_visible(&used, || async {
+            let call = session
+                .ec2
+                .create_vpc_endpoint()
+                .vpc_id(vpc_id)
+                .vpc_endpoint_type(VpcEndpointType::Gateway)
+                .service_name(service_name)
+                .set_route_table_ids(Some(tables.clone()))
+                .set_policy_document(policy.clone())
+                .client_token(client_token())
+                .tag_specifications(tags::on_create(ResourceType::VpcEndpoint, &tags));
+            let answer = call.send().await.map_err(|error| error.failure("CreateVpcEndpoint"))?;
+            let id = answer.vpc_endpoint().and_then(|it| it.vpc_endpoint_id());
+            id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateVpcEndpoint", "an id"))
+        })
+        .await?;
     operation.record_id(&id);
     let judge = |endpoint: Option<&aws_sdk_ec2::types::VpcEndpoint>| {
         let Some(endpoint) = endpoint else {
-            return Ok(Look::Pending("the endpoint is not visible yet".to_string()));
+            return Ok(Poll::Pending("the endpoint is not visible yet".to_string()));
         };
         match state(endpoint).as_str() {
-            "available" => Ok(Look::Done(())),
+            "available" => Ok(Poll::Done(())),
             "failed" | "rejected" | "expired" => {
                 let error = endpoint.last_error();
                 let (code, message) = (error.and_then(|it| it.code()), error.and_then(|it| it.message()));
                 Err(Failure { cause: Cause::Other, ..item_failure("CreateVpcEndpoint", code, message) })
             }
-            other => Ok(Look::Pending(format!("the endpoint is {other}"))),
+            other => Ok(Poll::Pending(format!("the endpoint is {other}"))),
         }
     };
-    session.pollers.vpc_endpoints.until(session, "CreateVpcEndpoint", &id, &operation.patience(READY), judge).await
+    session.pollers.vpc_endpoints.until(&session.ec2, "CreateVpcEndpoint", &id, &operation.patience(READY), judge).await
 }
 
 /// Changes tables and policy in one call, and tags.
@@ -119,7 +120,7 @@ pub(crate) async fn update(
         // What is there already may not be added again, so a look tells.
         None => {
             let session = operation.session;
-            let endpoint = session.pollers.vpc_endpoints.now(session, id).await?;
+            let endpoint = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
             let there = endpoint.and_then(|it| it.route_table_ids).unwrap_or_default();
             wanted.iter().filter(|id| !there.contains(id)).cloned().collect()
         }
@@ -132,22 +133,23 @@ pub(crate) async fn update(
     };
     if !add.is_empty() || !remove.is_empty() || policy.is_some() {
         let used: Vec<&str> = [id].into_iter().chain(add.iter().map(String::as_str)).collect();
-        wait::visible(operation, &used, || async {
-            let mut call = operation
-                .session
-                .ec2
-                .modify_vpc_endpoint()
-                .vpc_endpoint_id(id)
-                .set_add_route_table_ids((!add.is_empty()).then(|| add.clone()))
-                .set_remove_route_table_ids((!remove.is_empty()).then(|| remove.clone()));
-            call = match policy {
-                Some(Some(policy)) => call.policy_document(policy),
-                Some(None) => call.reset_policy(true),
-                None => call,
-            };
-            call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
-        })
-        .await?;
+        operation
+            .retry_until_visible(&used, || async {
+                let mut call = operation
+                    .session
+                    .ec2
+                    .modify_vpc_endpoint()
+                    .vpc_endpoint_id(id)
+                    .set_add_route_table_ids((!add.is_empty()).then(|| add.clone()))
+                    .set_remove_route_table_ids((!remove.is_empty()).then(|| remove.clone()));
+                call = match policy {
+                    Some(Some(policy)) => call.policy_document(policy),
+                    Some(None) => call.reset_policy(true),
+                    None => call,
+                };
+                call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
+            })
+            .await?;
     }
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
@@ -155,7 +157,7 @@ pub(crate) async fn update(
 /// Deletes the endpoint, and with it its routes in every table. AWS tells a refusal inside a successful answer.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::released(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.patience, || async {
         let call = session.ec2.delete_vpc_endpoints().vpc_endpoint_ids(id).send().await;
         let answer = call.map_err(|error| error.failure("DeleteVpcEndpoints"))?;
         match answer.unsuccessful().first() {
@@ -170,10 +172,10 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     session
         .pollers
         .vpc_endpoints
-        .until(session, "DeleteVpcEndpoints", id, &operation.patience(READY), |endpoint| {
+        .until(&session.ec2, "DeleteVpcEndpoints", id, &operation.patience(READY), |endpoint| {
             Ok(match endpoint.map(state) {
-                Some(state) if state != "deleted" => Look::Pending(format!("the endpoint is {state}")),
-                _ => Look::Done(()),
+                Some(state) if state != "deleted" => Poll::Pending(format!("the endpoint is {state}")),
+                _ => Poll::Done(()),
             })
         })
         .await

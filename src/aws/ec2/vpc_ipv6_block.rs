@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{VpcCidrBlockStateCode, VpcIpv6CidrBlockAssociation};
 
-use super::{filter, ipam, ipv6_range, without_token};
+use super::{filter, ipam, ipv6_range};
 use crate::aws::Session;
 use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
@@ -64,10 +65,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Re
         Some(left) => left,
         None => {
             let request = source.request(session.ec2.associate_vpc_cidr_block().vpc_id(vpc_id))?;
+            let mutation = Mutation::of_ec2(operation, "AssociateVpcCidrBlock");
             let associate = || {
-                without_token::create(
-                    operation,
-                    "AssociateVpcCidrBlock",
+                mutation.create(
                     || request.clone().customize().config_override(session.once_ec2()).send(),
                     |answer| {
                         let made = answer.ipv6_cidr_block_association().and_then(id);
@@ -80,7 +80,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Re
                     },
                 )
             };
-            wait::visible(operation, &[vpc_id], || ipam::monitored(operation, associate)).await?
+            operation.retry_until_visible(&[vpc_id], || ipam::monitored(operation, associate)).await?
         }
     };
     operation.record_id(&id);
@@ -108,7 +108,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Err(Failure::new(Cause::Other, "DisassociateVpcCidrBlock", format!("{id} is no IPv6 range")));
     };
     let vpc_id = operation.id(vpc)?;
-    wait::released(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.patience, || async {
         let call = session.ec2.disassociate_vpc_cidr_block().association_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateVpcCidrBlock"))
     })
@@ -118,8 +118,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let blocks = blocks(session, vpc_id).await?;
         let state = blocks.iter().find(|block| block.association_id() == Some(id)).map(state);
         Ok(match state {
-            None | Some(Some(VpcCidrBlockStateCode::Disassociated)) => Look::Done(()),
-            Some(state) => Look::Pending(format!("the range is {}", state.map_or("there", |state| state.as_str()))),
+            None | Some(Some(VpcCidrBlockStateCode::Disassociated)) => Poll::Done(()),
+            Some(state) => Poll::Pending(format!("the range is {}", state.map_or("there", |state| state.as_str()))),
         })
     })
     .await
@@ -130,16 +130,16 @@ async fn ready(operation: &Operation<'_>, vpc_id: &str, id: &str) -> Result<(), 
     let learned = wait::until("DescribeVpcs", &operation.patience(READY), wait::SECONDS, || async {
         let blocks = blocks(operation.session, vpc_id).await?;
         let Some(block) = blocks.iter().find(|block| block.association_id() == Some(id)) else {
-            return Ok(Look::Pending("the range is not visible yet".to_string()));
+            return Ok(Poll::Pending("the range is not visible yet".to_string()));
         };
         match state(block) {
-            Some(VpcCidrBlockStateCode::Associated) => Ok(Look::Done(learned(block))),
+            Some(VpcCidrBlockStateCode::Associated) => Ok(Poll::Done(learned(block))),
             Some(VpcCidrBlockStateCode::Failed) => {
                 let reason = block.ipv6_cidr_block_state().and_then(|state| state.status_message());
                 let message = format!("the VPC got no IPv6 range: {}", reason.unwrap_or("AWS gave no reason"));
                 Err(Failure::new(Cause::Other, "AssociateVpcCidrBlock", message))
             }
-            state => Ok(Look::Pending(format!("the range is {}", state.map_or("there", |state| state.as_str())))),
+            state => Ok(Poll::Pending(format!("the range is {}", state.map_or("there", |state| state.as_str())))),
         }
     })
     .await?;

@@ -1,4 +1,5 @@
 //! Statements in the policies of functions that let API Gateway or CloudWatch Logs call them.
+
 use std::time::Duration;
 
 use serde_json::Value;
@@ -6,14 +7,19 @@ use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::aws::apigateway::{digest, execution_arn};
-use crate::aws::calls::non_idempotent::Change;
-use crate::aws::calls::wait::{Look, until};
+use crate::aws::calls::non_idempotent::{Mutation, Search};
+use crate::aws::calls::rate_limit::{Limit, Shared};
+use crate::aws::calls::wait::{Poll, until};
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::FunctionArn;
 use crate::model::Input;
 use crate::model::Scope;
 use crate::model::{Caller, Entry, Key, LambdaPermission, Learned, Spec};
+
+/// Lambda takes 15 calls a second that change something, of one account in one Region, all kinds of calls together. The
+/// period is somewhat longer than a second, since calls do not travel equally fast.
+const CHANGES: Limit = Limit::Window { calls: 15, period: Duration::from_millis(1100) };
 
 /// How long a new function may answer that it does not exist.
 const NEW_FUNCTION: Duration = Duration::from_secs(30);
@@ -116,10 +122,16 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
     let is_replaced = operation.work.known.contains(&statement_id);
 
     // Statements are lost when calls on one function overlap, whatever the qualifier.
-    let _turn = session.process.locks.turn(format!("lambda {}", place.function_arn)).await;
+    let _turn = session.process.locks.lock(format!("lambda {}", place.function_arn)).await;
     let patience = &operation.work.patience;
     // That the function is absent is waited out below.
-    let change = Change { action: "AddPermission", patience, is_busy: |_| false, unknown_until: None };
+    let change = Mutation {
+        action: "AddPermission",
+        patience,
+        is_busy: |_| false,
+        unknown_until: None,
+        search: Search::TWO_LOOKS,
+    };
     if is_replaced
         && policy(session, &place)
             .await?
@@ -133,7 +145,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
         let answer = change
             .create(
                 || async {
-                    turn(session, &place).await;
+                    throttle(session, &place).await;
                     client
                         .add_permission()
                         .function_name(&place.function_arn)
@@ -148,16 +160,17 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
                         .await
                         .map(|_| ())
                 },
+                Ok,
                 find,
             )
             .await;
         match answer {
-            Ok(()) => Ok(Look::Done(())),
+            Ok(()) => Ok(Poll::Done(())),
             // The statement is there, or another change of the function is at work.
             Err(failure) if failure.code.as_deref() == Some("ResourceConflictException") => {
-                Ok(find().await?.map_or_else(|| Look::Pending(failure.to_string()), Look::Done))
+                Ok(find().await?.map_or_else(|| Poll::Pending(failure.to_string()), Poll::Done))
             }
-            Err(failure) if is_absent(&failure) && Instant::now() < new_until => Ok(Look::Pending(failure.to_string())),
+            Err(failure) if is_absent(&failure) && Instant::now() < new_until => Ok(Poll::Pending(failure.to_string())),
             Err(failure) => Err(failure),
         }
     })
@@ -166,7 +179,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
 
     let patience = operation.patience(VISIBLE);
     until("the statement to show in the function's policy", &patience, Duration::from_secs(5), || async {
-        Ok(find().await?.map_or_else(|| Look::Pending("it does not show".to_string()), Look::Done))
+        Ok(find().await?.map_or_else(|| Poll::Pending("it does not show".to_string()), Poll::Done))
     })
     .await
 }
@@ -187,7 +200,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Err(Failure::new(Cause::Other, "RemovePermission", "no permission; this is a bug in the provider"));
     };
     let place = Place::of(operation, spec)?;
-    let _turn = operation.session.process.locks.turn(format!("lambda {}", place.function_arn)).await;
+    let _turn = operation.session.process.locks.lock(format!("lambda {}", place.function_arn)).await;
     remove(operation, &place, &entry.id).await
 }
 
@@ -195,14 +208,15 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) -> Result<(), Failure> {
     let session = operation.session;
     let client = session.lambda(&region(session, place));
-    let change = Change {
+    let change = Mutation {
         action: "RemovePermission",
         patience: &operation.work.patience,
         is_busy: |failure| failure.code.as_deref() == Some("ResourceConflictException"),
         unknown_until: None,
+        search: Search::TWO_LOOKS,
     };
     let delete = || async {
-        turn(session, place).await;
+        throttle(session, place).await;
         let request = client.remove_permission().function_name(&place.function_arn);
         request.set_qualifier(place.qualifier.clone()).statement_id(statement_id).send().await
     };
@@ -214,8 +228,10 @@ async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) ->
 }
 
 /// Waits until one more change may be sent to the Region of a function.
-async fn turn(session: &Session, place: &Place) {
-    session.process.lambda_changes.turn(session.scope.account.as_deref(), Some(&region(session, place))).await;
+async fn throttle(session: &Session, place: &Place) {
+    let region = Some(region(session, place));
+    let shared = Shared { account: session.scope.account.clone(), region, calls: "lambda" };
+    session.process.rate_limiter.acquire(shared, CHANGES).await;
 }
 
 /// The id of the statement for a caller. It begins with the API's id, so that whose it is can be seen in the function's

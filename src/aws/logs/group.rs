@@ -6,12 +6,12 @@ use aws_sdk_cloudwatchlogs::types::LogGroup as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::aws::Session;
-use crate::aws::calls::non_idempotent::Change;
+use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
 use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed, Patience};
 use crate::model::Input;
@@ -110,26 +110,33 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
         }
     };
     let answer = {
-        let _turn = turn(operation.session, name).await;
+        let _turn = lock(operation.session, name).await;
         let patience = key_patience(operation, kms_key_arn.is_some());
-        Change { action: "CreateLogGroup", patience: &patience, is_busy: is_busy_or_key_is_new, unknown_until: None }
-            .create(
-                || async {
-                    session
-                        .logs
-                        .create_log_group()
-                        .log_group_name(name)
-                        .set_kms_key_id(kms_key_arn.clone())
-                        .set_tags(Some(tags.clone().into_iter().collect()))
-                        .customize()
-                        .config_override(session.once_logs())
-                        .send()
-                        .await
-                        .map(|_| ())
-                },
-                find_ours,
-            )
-            .await
+        Mutation {
+            action: "CreateLogGroup",
+            patience: &patience,
+            is_busy: is_busy_or_key_is_new,
+            unknown_until: None,
+            search: Search::TWO_LOOKS,
+        }
+        .create(
+            || async {
+                session
+                    .logs
+                    .create_log_group()
+                    .log_group_name(name)
+                    .set_kms_key_id(kms_key_arn.clone())
+                    .set_tags(Some(tags.clone().into_iter().collect()))
+                    .customize()
+                    .config_override(session.once_logs())
+                    .send()
+                    .await
+                    .map(|_| ())
+            },
+            Ok,
+            find_ours,
+        )
+        .await
     };
     // A new group has its key and keeps events for ever, so nothing is to be cleared.
     let from = match answer {
@@ -145,7 +152,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     let patience = operation.patience(wait::PROPAGATION);
     let shown = wait::until("the new log group to show", &patience, wait::SECONDS, || async {
         let shown = show(session, name).await?;
-        Ok(shown.map_or_else(|| Look::Pending("no such log group".to_string()), Look::Done))
+        Ok(shown.map_or_else(|| Poll::Pending("no such log group".to_string()), Poll::Done))
     });
     let created = shown.await?.creation_time;
     operation.record_learned(learned(arn(operation, name).await?, created));
@@ -162,9 +169,9 @@ pub(crate) async fn update(
 ) -> Result<(), Failure> {
     let logs = &operation.session.logs;
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
-    let _turn = turn(operation.session, name).await;
+    let _turn = lock(operation.session, name).await;
     let (patience, unknown_until) = (&operation.work.patience, operation.unknown_until(name));
-    let change = Change { action: "PutRetentionPolicy", patience, is_busy, unknown_until };
+    let change = Mutation { action: "PutRetentionPolicy", patience, is_busy, unknown_until, search: Search::TWO_LOOKS };
     let wanted = operation.known(&to.kms_key_arn)?;
     let key = match from {
         Some(from) => operation.known(&from.kms_key_arn)?.clone(),
@@ -188,7 +195,7 @@ pub(crate) async fn update(
                 change.send(|| logs.put_retention_policy().log_group_name(name).retention_in_days(days).send()).await?;
             }
             None => {
-                let change = Change { action: "DeleteRetentionPolicy", ..change };
+                let change = Mutation { action: "DeleteRetentionPolicy", ..change };
                 change.send(|| logs.delete_retention_policy().log_group_name(name).send()).await?;
             }
         }
@@ -199,11 +206,11 @@ pub(crate) async fn update(
     let arn = arn(operation, name).await?;
     if !tags.set.is_empty() {
         let set: std::collections::HashMap<String, String> = tags.set.into_iter().collect();
-        let change = Change { action: "TagResource", ..change };
+        let change = Mutation { action: "TagResource", ..change };
         change.send(|| logs.tag_resource().resource_arn(&arn).set_tags(Some(set.clone())).send()).await?;
     }
     if !tags.remove.is_empty() {
-        let change = Change { action: "UntagResource", ..change };
+        let change = Mutation { action: "UntagResource", ..change };
         change.send(|| logs.untag_resource().resource_arn(&arn).set_tag_keys(Some(tags.remove.clone())).send()).await?;
     }
     Ok(())
@@ -211,13 +218,14 @@ pub(crate) async fn update(
 
 /// Deletes a log group with its events, unless somebody has deleted ours and made another one under its name.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let _turn = turn(operation.session, &entry.id).await;
+    let _turn = lock(operation.session, &entry.id).await;
     if is_of_others(operation, entry).await? {
         tracing::warn!("Log group {} is not the one that was made here, so it is left alone", entry.id);
         return Ok(());
     }
     let patience = &operation.work.patience;
-    let change = Change { action: "DeleteLogGroup", patience, is_busy, unknown_until: None };
+    let change =
+        Mutation { action: "DeleteLogGroup", patience, is_busy, unknown_until: None, search: Search::TWO_LOOKS };
     let delete = || operation.session.logs.delete_log_group().log_group_name(&entry.id).send();
     let is_there = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
     match change.delete(delete, is_there).await {
@@ -233,8 +241,8 @@ pub(crate) fn name_in(arn: &str) -> Option<&str> {
 }
 
 /// Waits for the turn to change a group or its subscription filters: AWS refuses calls on one group that overlap.
-pub(crate) async fn turn(session: &Session, name: &str) -> OwnedMutexGuard<()> {
-    session.process.locks.turn(format!("log group {} {name}", session.scope.region)).await
+pub(crate) async fn lock(session: &Session, name: &str) -> OwnedMutexGuard<()> {
+    session.process.locks.lock(format!("log group {} {name}", session.scope.region)).await
 }
 
 /// Whether another change of the group is at work.
@@ -260,14 +268,15 @@ async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str
     let logs = &operation.session.logs;
     let patience = key_patience(operation, kms_key_arn.is_some());
     let (is_busy, unknown_until) = (is_busy_or_key_is_new, operation.unknown_until(name));
-    let change = Change { action: "AssociateKmsKey", patience: &patience, is_busy, unknown_until };
+    let change =
+        Mutation { action: "AssociateKmsKey", patience: &patience, is_busy, unknown_until, search: Search::TWO_LOOKS };
     match kms_key_arn {
         Some(arn) => {
             let answer = change.send(|| logs.associate_kms_key().log_group_name(name).kms_key_id(arn).send()).await;
             answer.map(|_| ()).map_err(|failure| of_key(failure, kms_key_arn))
         }
         None => {
-            let change = Change { action: "DisassociateKmsKey", ..change };
+            let change = Mutation { action: "DisassociateKmsKey", ..change };
             change.send(|| logs.disassociate_kms_key().log_group_name(name).send()).await.map(|_| ())
         }
     }
@@ -320,8 +329,8 @@ async fn arn(operation: &Operation<'_>, name: &str) -> Result<String, Failure> {
     wait::until("the new log group to show", patience, Duration::from_secs(2), || async {
         let found = find(operation.session, name).await?;
         Ok(match found.as_ref().and_then(|found| arn_of(&found.shown)) {
-            Some(arn) => Look::Done(arn.to_string()),
-            None => Look::Pending("no such log group".to_string()),
+            Some(arn) => Poll::Done(arn.to_string()),
+            None => Poll::Pending("no such log group".to_string()),
         })
     })
     .await

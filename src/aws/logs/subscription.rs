@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_sdk_cloudwatchlogs::types::{Distribution, SubscriptionFilter as Shown};
 
 use crate::aws::Session;
-use crate::aws::calls::non_idempotent::Change;
+use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::logs::group;
 use crate::cloud::{Cause, Failure, Observed};
@@ -95,12 +95,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Err(Failure::new(Cause::Other, "DeleteSubscriptionFilter", message));
     };
     let session = operation.session;
-    let _turn = group::turn(session, group).await;
-    let change = Change {
+    let _turn = group::lock(session, group).await;
+    let change = Mutation {
         action: "DeleteSubscriptionFilter",
         patience: &operation.work.patience,
         is_busy: group::is_busy,
         unknown_until: None,
+        search: Search::TWO_LOOKS,
     };
     let delete = || session.logs.delete_subscription_filter().log_group_name(group).filter_name(name).send();
     let is_there = || async { Ok(find(session, group).await?.is_some()) };
@@ -121,10 +122,16 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
     let (destination, pattern) = (operation.known(&spec.destination_arn)?, operation.known(&spec.filter_pattern)?);
     let role = operation.known(&spec.role_arn)?;
     let distribution = operation.known(&spec.distribution)?.as_deref().map(Distribution::from);
-    let _turn = group::turn(session, group).await;
+    let _turn = group::lock(session, group).await;
     let patience = operation.patience(DELIVERABLE);
     let unknown_until = operation.unknown_until(group);
-    let change = Change { action: "PutSubscriptionFilter", patience: &patience, is_busy: is_not_ready, unknown_until };
+    let change = Mutation {
+        action: "PutSubscriptionFilter",
+        patience: &patience,
+        is_busy: is_not_ready,
+        unknown_until,
+        search: Search::TWO_LOOKS,
+    };
     let put = || async {
         let request = session.logs.put_subscription_filter().log_group_name(group).filter_name(NAME);
         let request = request.filter_pattern(pattern).destination_arn(destination).set_role_arn(role.clone());
@@ -137,7 +144,7 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
             there.and_then(|it| read(&it, spec.log_group.clone(), operation.key.clone(), spec.permission.clone()));
         Ok(there.filter(|it| it.spec == Spec::LogSubscription(spec.clone())).map(|_| ()))
     };
-    change.create(put, find_equal).await.map_err(|failure| match failure.code.as_deref() {
+    change.create(put, Ok, find_equal).await.map_err(|failure| match failure.code.as_deref() {
         Some("LimitExceededException") => too_many(failure, group),
         _ => failure,
     })

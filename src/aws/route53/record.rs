@@ -17,12 +17,17 @@ use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::aws::calls::errors::incomplete_answer;
-use crate::aws::calls::non_idempotent::Change;
-use crate::aws::calls::wait::{Look, MINUTES, until};
+use crate::aws::calls::non_idempotent::{Mutation, Search};
+use crate::aws::calls::rate_limit::{Limit, Shared};
+use crate::aws::calls::wait::{MINUTES, Poll, until};
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{DnsRecord, Entry, Key, Learned, Ref, Spec};
+
+/// Route 53 takes five requests a second from one account, all kinds of calls together. The period is somewhat longer
+/// than a second, since calls do not travel equally fast.
+const REQUESTS: Limit = Limit::Window { calls: 5, period: Duration::from_millis(1100) };
 
 /// How long a new zone may answer that it does not exist.
 const NEW_ZONE: Duration = Duration::from_secs(60);
@@ -40,15 +45,16 @@ pub(crate) struct Target {
 }
 
 /// The client, once it may be used for one call. Every call to Route 53 begins with this.
-pub(crate) async fn turn(session: &Session) -> &Client {
-    session.process.route53.turn(session.scope.account.as_deref(), None).await;
+pub(crate) async fn client(session: &Session) -> &Client {
+    let shared = Shared { account: session.scope.account.clone(), region: None, calls: "route53" };
+    session.process.rate_limiter.acquire(shared, REQUESTS).await;
     &session.route53
 }
 
 /// Looks for the record of type A of this name; of several with set identifiers, the first. `None` where there is none,
 /// or no such zone.
 pub(crate) async fn find(session: &Session, zone_id: &str, name: &str) -> Result<Option<ResourceRecordSet>, Failure> {
-    let answer = turn(session)
+    let answer = client(session)
         .await
         .list_resource_record_sets()
         .hosted_zone_id(zone_id)
@@ -107,18 +113,18 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
     let made = until("the hosted zone to show", &operation.work.patience, Duration::from_secs(5), || async {
         let (_turn, change) = change(operation, &place).await;
         let call = || async {
-            let request = turn(session).await.change_resource_record_sets().hosted_zone_id(place.zone_id);
+            let request = client(session).await.change_resource_record_sets().hosted_zone_id(place.zone_id);
             let request = request.change_batch(batch.clone()).customize().config_override(session.once_route53());
             Ok(request.send().await?.change_info)
         };
-        match change.create(call, find_ours).await {
-            Ok(sent) => Ok(Look::Done(sent)),
+        match change.create(call, Ok, find_ours).await {
+            Ok(sent) => Ok(Poll::Done(sent)),
             Err(failure) if is_refused(&failure) => match find_ours().await? {
-                Some(made) => Ok(Look::Done(made)),
+                Some(made) => Ok(Poll::Done(made)),
                 None => Err(refused(failure, &place)),
             },
             Err(failure) if is_no_zone(&failure) && Instant::now() < new_until => {
-                Ok(Look::Pending(failure.to_string()))
+                Ok(Poll::Pending(failure.to_string()))
             }
             Err(failure) if is_no_zone(&failure) => Err(no_zone(failure)),
             Err(failure) => Err(failure),
@@ -258,11 +264,20 @@ fn is_alias_to(shown: &ResourceRecordSet, target: &Target, spec: &DnsRecord) -> 
 }
 
 /// A change of a zone, and the turn that it needs.
-async fn change<'a>(operation: &'a Operation<'_>, place: &Place<'_>) -> (OwnedMutexGuard<()>, Change<'a>) {
-    let turn = operation.session.process.locks.turn(format!("zone {}", place.zone_id)).await;
+async fn change<'a>(operation: &'a Operation<'_>, place: &Place<'_>) -> (OwnedMutexGuard<()>, Mutation<'a>) {
+    let turn = operation.session.process.locks.lock(format!("zone {}", place.zone_id)).await;
     // Both a throttle and a change of somebody else that is at work.
     let is_busy = |failure: &Failure| failure.cause == Cause::Throttled;
-    (turn, Change { action: ACTION, patience: &operation.work.patience, is_busy, unknown_until: None })
+    (
+        turn,
+        Mutation {
+            action: ACTION,
+            patience: &operation.work.patience,
+            is_busy,
+            unknown_until: None,
+            search: Search::TWO_LOOKS,
+        },
+    )
 }
 
 fn batch(action: ChangeAction, set: ResourceRecordSet) -> Result<ChangeBatch, Failure> {
@@ -280,7 +295,7 @@ async fn send(
     let batch = batch(action, set)?;
     let (_turn, change) = change(operation, place).await;
     let call = || async {
-        let request = turn(operation.session).await.change_resource_record_sets().hosted_zone_id(place.zone_id);
+        let request = client(operation.session).await.change_resource_record_sets().hosted_zone_id(place.zone_id);
         request.change_batch(batch.clone()).send().await
     };
     let answer = change.send(call).await?;
@@ -293,16 +308,16 @@ async fn in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Result<(), Fail
         return Ok(());
     }
     until("the change to reach all name servers of Route 53", &operation.patience(SPREAD), MINUTES, || async {
-        let answer = turn(operation.session).await.get_change().id(&sent.id).send().await;
+        let answer = client(operation.session).await.get_change().id(&sent.id).send().await;
         let status = match answer.map_err(|error| error.failure("GetChange")) {
             Ok(answer) => answer.change_info.map(|change| change.status),
             Err(failure) if failure.code.as_deref() == Some("NoSuchChange") => None,
             Err(failure) => return Err(failure),
         };
         Ok(match status {
-            Some(ChangeStatus::Insync) => Look::Done(()),
-            Some(status) => Look::Pending(format!("change {} is {}", sent.id, status.as_str())),
-            None => Look::Pending(format!("change {} does not show", sent.id)),
+            Some(ChangeStatus::Insync) => Poll::Done(()),
+            Some(status) => Poll::Pending(format!("change {} is {}", sent.id, status.as_str())),
+            None => Poll::Pending(format!("change {} does not show", sent.id)),
         })
     })
     .await

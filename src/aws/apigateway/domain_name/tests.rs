@@ -213,7 +213,7 @@ async fn a_second_domain_waits_for_its_turn_and_a_stop_ends_the_wait() {
     let session = aws.session("domain-turns");
     let patience = Patience::until(Instant::now() + Duration::from_secs(60), Default::default());
     patience.stop.cancel();
-    let failure = limiter::domain_turn(&session, "CreateDomainName", &patience).await.unwrap_err();
+    let failure = throttle_domain_call(&session, "CreateDomainName", &patience).await.unwrap_err();
     assert_eq!(failure.cause, Cause::Stopped);
     assert_eq!(aws.calls(), [POST]);
 }
@@ -293,5 +293,6 @@ async fn a_domain_whose_paths_all_lead_to_our_api_is_deleted_with_them_and_the_a
         .on(DELETE, Answer::Json(204, json!(null)));
     is_deleted(&aws, "domain-with-paths").await.unwrap();
     assert_eq!(aws.calls(), [MAPPINGS, DELETE]);
-    assert!(api_mapping::lag(&aws.session("domain-with-paths"), "api1") > Duration::ZERO);
+    let session = aws.session("domain-with-paths");
+    assert!(session.process.unmapped.age("domain-with-paths api1").is_some());
 }

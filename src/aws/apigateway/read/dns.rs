@@ -130,7 +130,7 @@ async fn public_zones(session: &Session, zone_name: &str) -> Result<Vec<String>,
     let mut ids = Vec::new();
     let mut next = (Some(zone_name.to_string()), None);
     loop {
-        let request = record::turn(session).await.list_hosted_zones_by_name();
+        let request = record::client(session).await.list_hosted_zones_by_name();
         let request = request.set_dns_name(next.0).set_hosted_zone_id(next.1);
         let page = request.send().await.map_err(|error| error.failure("ListHostedZonesByName"))?;
         let is_it = |name: &str| record::plain(name) == zone_name;

@@ -79,8 +79,9 @@ async fn alone(test: &str, variables: &[(&str, &str)]) -> bool {
         return true;
     }
     let home = tempfile::tempdir().unwrap();
+    let (_, module) = module_path!().split_once("::").unwrap();
     let output = tokio::process::Command::new(std::env::current_exe().unwrap())
-        .args([&format!("aws::clients::tests::{test}"), "--exact", "--nocapture"])
+        .args([&format!("{module}::{test}"), "--exact", "--nocapture"])
         .env_clear()
         .env(CHILD, "1")
         .env("HOME", home.path())

@@ -5,7 +5,7 @@ use aws_sdk_ec2::types::AttributeBooleanValue;
 
 use super::look_until;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Look;
+use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::Failure;
 use crate::model::Subnet;
@@ -28,17 +28,18 @@ pub(super) fn changes(operation: &Operation<'_>, spec: &Subnet) -> Result<[Chang
 
 /// Sets an attribute and waits until AWS shows it: a change is visible late, and the next may need it.
 pub(super) async fn set(operation: &Operation<'_>, id: &str, change: Change) -> Result<(), Failure> {
-    wait::visible(operation, &[id], || async {
-        let call = change.on(operation.session.ec2.modify_subnet_attribute().subnet_id(id));
-        call.send().await.map(|_| ()).map_err(|error| error.failure("ModifySubnetAttribute"))
-    })
-    .await?;
+    operation
+        .retry_until_visible(&[id], || async {
+            let call = change.on(operation.session.ec2.modify_subnet_attribute().subnet_id(id));
+            call.send().await.map(|_| ()).map_err(|error| error.failure("ModifySubnetAttribute"))
+        })
+        .await?;
     look_until(operation, id, wait::PROPAGATION, |subnet| {
         let shown = change.shown(subnet);
         Ok(if shown == change.is_on() {
-            Look::Done(())
+            Poll::Done(())
         } else {
-            Look::Pending(format!("{} is still {shown}", change.name()))
+            Poll::Pending(format!("{} is still {shown}", change.name()))
         })
     })
     .await

@@ -8,10 +8,11 @@ use ipnet::Ipv6Net;
 use super::attributes::{self, Change};
 use super::look_until;
 use crate::aws::calls::errors::incomplete_answer;
+use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::{Look, Pauses};
+use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
-use crate::aws::ec2::{ipv6_range, without_token};
+use crate::aws::ec2::ipv6_range;
 use crate::cloud::{Cause, Failure};
 use crate::model::Subnet;
 
@@ -44,18 +45,18 @@ pub(super) fn find(subnet: &aws_sdk_ec2::types::Subnet, wanted: Ipv6Net) -> Opti
 }
 
 /// How far an association is. `disassociated` and `failing` are passed on the way.
-pub(super) fn look(association: Option<&SubnetIpv6CidrBlockAssociation>) -> Result<Look<()>, Failure> {
+pub(super) fn look(association: Option<&SubnetIpv6CidrBlockAssociation>) -> Result<Poll<()>, Failure> {
     let Some(association) = association else {
-        return Ok(Look::Pending("the IPv6 range is not visible yet".to_string()));
+        return Ok(Poll::Pending("the IPv6 range is not visible yet".to_string()));
     };
     match state(association) {
-        Some(SubnetCidrBlockStateCode::Associated) => Ok(Look::Done(())),
+        Some(SubnetCidrBlockStateCode::Associated) => Ok(Poll::Done(())),
         Some(SubnetCidrBlockStateCode::Failed) => {
             let reason = association.ipv6_cidr_block_state().and_then(|state| state.status_message());
             let message = format!("the subnet got no IPv6 range: {}", reason.unwrap_or("AWS gave no reason"));
             Err(Failure::new(Cause::Other, "AssociateSubnetCidrBlock", message))
         }
-        state => Ok(Look::Pending(words(state))),
+        state => Ok(Poll::Pending(words(state))),
     }
 }
 
@@ -84,7 +85,7 @@ pub(super) async fn update(
 async fn exchange(operation: &Operation<'_>, id: &str, wanted: Option<Ipv6Net>) -> Result<bool, Failure> {
     use SubnetCidrBlockStateCode::{Associated, Associating, Disassociated, Disassociating, Failed};
     let session = operation.session;
-    let subnet = session.pollers.subnets.now(session, id).await?;
+    let subnet = session.pollers.subnets.now(&session.ec2, id).await?;
     let absent = || Failure::new(Cause::NotFound, "DescribeSubnets", format!("{id} does not exist"));
     let subnet = subnet.ok_or_else(absent)?;
     let mut assigns = subnet.assign_ipv6_address_on_creation().unwrap_or(false);
@@ -106,8 +107,8 @@ async fn exchange(operation: &Operation<'_>, id: &str, wanted: Option<Ipv6Net>) 
             }
             look_until(operation, id, READY, |subnet| {
                 Ok(match by_id(subnet, association_id).map(state) {
-                    None | Some(Some(Disassociated)) => Look::Done(()),
-                    Some(state) => Look::Pending(words(state)),
+                    None | Some(Some(Disassociated)) => Poll::Done(()),
+                    Some(state) => Poll::Pending(words(state)),
                 })
             })
             .await?;
@@ -126,10 +127,9 @@ async fn exchange(operation: &Operation<'_>, id: &str, wanted: Option<Ipv6Net>) 
 /// very apply.
 async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Result<String, Failure> {
     let session = operation.session;
+    let mutation = Mutation::of_ec2(operation, "AssociateSubnetCidrBlock");
     let send = || {
-        without_token::create(
-            operation,
-            "AssociateSubnetCidrBlock",
+        mutation.create(
             || {
                 session
                     .ec2
@@ -147,7 +147,7 @@ async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Resu
             },
             || async {
                 use SubnetCidrBlockStateCode::{Associated, Associating};
-                let subnet = session.pollers.subnets.now(session, id).await?;
+                let subnet = session.pollers.subnets.now(&session.ec2, id).await?;
                 let associations = subnet.and_then(|it| it.ipv6_cidr_block_association_set).unwrap_or_default();
                 let found = associations
                     .iter()
@@ -156,22 +156,15 @@ async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Resu
             },
         )
     };
-    let (patience, mut pauses) = (operation.patience(FREE), Pauses::new(wait::SECONDS));
-    loop {
-        match wait::visible(operation, &[id], send).await {
-            Err(failure) if failure.cause == Cause::Exists => {
-                if pauses.pause(&patience).await.is_err() {
-                    return Err(failure);
-                }
-            }
-            result => return result,
-        }
-    }
+    let is_taken = |failure: &Failure| failure.cause == Cause::Exists;
+    let mut backoff = Backoff::new(wait::SECONDS);
+    let associate = || async { operation.retry_until_visible(&[id], send).await };
+    wait::retry_while(&operation.patience(FREE), &mut backoff, is_taken, associate).await
 }
 
 async fn disassociate(operation: &Operation<'_>, association_id: &str) -> Result<(), Failure> {
     let session = operation.session;
-    wait::released(&operation.patience(FREE), || async {
+    wait::retry_while_in_use(&operation.patience(FREE), || async {
         let call = session.ec2.disassociate_subnet_cidr_block().association_id(association_id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateSubnetCidrBlock"))
     })
