@@ -36,7 +36,7 @@ pub use spec::{
     Vpc, VpcEndpoint, VpcIpv6Block,
 };
 pub use tags::MOST_TAGS;
-pub(crate) use tags::check_tag;
+pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};
 pub use timeouts::{OperationTimeouts, Timeouts};
 pub use topology_kind::Owner;
 

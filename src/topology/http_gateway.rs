@@ -10,7 +10,6 @@ mod cors;
 mod import;
 mod outputs;
 mod reflect;
-mod tags;
 mod validate;
 
 #[cfg(test)]

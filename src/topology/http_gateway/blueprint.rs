@@ -6,14 +6,14 @@ mod logs;
 use std::collections::BTreeMap;
 
 use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
-use super::{access_log, authorizer, cors, tags};
+use super::{access_log, authorizer, cors};
 use crate::model::FunctionArn;
 use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiRoute, Authorizer, Caller, Integration, Inventory, Key, LambdaPermission, Object, Ref, RouteKey,
     Spec, Stage, Tags,
 };
-use crate::model::{Facts, MOST_TAGS, Scope};
+use crate::model::{Facts, MOST_TAGS, Scope, TaggingService, check_count};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Blueprint, Context};
 
@@ -28,7 +28,8 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         after_routes: BTreeMap::new(),
         warnings: Vec::new(),
         missing: Vec::new(),
-        problems: Vec::new(),
+        // What API Gateway takes, CloudWatch Logs takes too.
+        problems: context.scope.default_tag_problems(TaggingService::ApiGateway, &AttributePath::new("api_tags")),
     };
     let decided = draft.all(context.config);
     match (draft.problems.is_empty(), decided) {
@@ -264,7 +265,7 @@ impl<'a> Draft<'a> {
         if let (Some(all), Some(own)) = (merged.known(), own.known())
             && own.len() <= MOST_TAGS
         {
-            tags::check_count(all.len(), &AttributePath::new(attribute), &mut self.problems);
+            self.problems.extend(check_count("With default_tags there are", all.len(), &AttributePath::new(attribute)));
         }
         merged
     }
