@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use arn::{Arn, check_role, only, parse_short};
+pub(crate) use arn::{Arn, check_role, is_account_id, only, parse_short};
 pub use arn::{FunctionArn, KmsKey};
 pub use destination::Destination;
 pub(crate) use facts::covers;
