@@ -2,16 +2,15 @@
 //! never a problem, and all problems are reported at once. Rules for one value alone stand with their attribute, as a
 //! check.
 
-mod access_logs;
 mod authorizers;
 mod cors;
 mod domains;
+mod logs;
 #[cfg(test)]
 mod properties;
 mod routes;
 #[cfg(test)]
 mod rules;
-mod subscriptions;
 
 use super::config::GatewayConfig;
 use crate::model::{ALLOWED_CHARACTERS, TaggingService, check_tags};
