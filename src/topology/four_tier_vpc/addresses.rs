@@ -72,17 +72,17 @@ pub(super) fn blocks(
         blocks.extend(new.into_iter().map(|site| (site, Input::Unknown)));
         return Ok(as_text(blocks));
     }
-    place(config, vpc, &new, &leaving(existing, &sites, places), &mut blocks)?;
+    place(config, vpc, &new, &outgoing(existing, &sites, places), &mut blocks)?;
     Ok(as_text(blocks))
 }
 
-/// Gives each new subnet its formula's block if that is free, else a free one near it. A block in `leaving` is given
+/// Gives each new subnet its formula's block if that is free, else a free one near it. A block in `outgoing` is given
 /// only where no other is left: its new subnet then waits until the old one has been deleted.
 fn place(
     config: &Config,
     vpc: Ipv4Net,
     new: &[SubnetSlot],
-    leaving: &[Ipv4Net],
+    outgoing: &[Ipv4Net],
     blocks: &mut BTreeMap<SubnetSlot, Input<Ipv4Net>>,
 ) -> Result<(), Vec<Problem>> {
     let mut problems = Vec::new();
@@ -94,7 +94,7 @@ fn place(
                 blocks.insert(*site, Input::Unknown);
             }
             Input::Known(Err(problem)) => problems.push(problem),
-            Input::Known(Ok(block)) if is_free(&block, &taken) && is_free(&block, leaving) => {
+            Input::Known(Ok(block)) if is_free(&block, &taken) && is_free(&block, outgoing) => {
                 taken.push(block);
                 blocks.insert(*site, Input::Known(block));
             }
@@ -114,7 +114,7 @@ fn place(
             continue;
         }
         let all = || vpc.subnets(wanted.prefix_len()).into_iter().flatten().filter(|block| is_free(block, &taken));
-        let untouched = || all().filter(|block| is_free(block, leaving));
+        let untouched = || all().filter(|block| is_free(block, outgoing));
         let found = untouched()
             .find(|block| *block > wanted && is_free(block, &reserved))
             .or_else(|| untouched().next())
@@ -257,7 +257,7 @@ fn has_size(config: &Config, vpc: Ipv4Net, tier: Tier, block: &Ipv4Net) -> bool 
 /// The blocks of subnets that could not be deleted yet, because something still uses them, of those whose tier or AZ
 /// leaves now, and of those that a run which was cut off has left twice in one place. One that stays after all is in
 /// its place already, where nobody looks for room.
-fn leaving(existing: &Inventory, sites: &[SubnetSlot], places: &[ZoneSlot]) -> Vec<Ipv4Net> {
+fn outgoing(existing: &Inventory, sites: &[SubnetSlot], places: &[ZoneSlot]) -> Vec<Ipv4Net> {
     let subnets = existing.present().filter_map(|entry| match &entry.applied {
         Spec::Subnet(subnet) => {
             let has_a_place = entry.key.slot == keys::subnet_slot(subnet.tier, subnet.index)
