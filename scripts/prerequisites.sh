@@ -9,6 +9,9 @@ set -eu
 
 missing=
 
+# The value of a key in Cargo.toml, the one place that has the versions.
+stated() { sed -n "s/^$1 = \"\(.*\)\"\$/\1/p" "$(dirname "$0")/../Cargo.toml"; }
+
 lacks() { missing="$missing
   $1"; }
 
@@ -17,7 +20,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 suitable() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
 need_cargo() {
-    has cargo || lacks 'cargo, 1.94 or later: https://rustup.rs'
+    has cargo || lacks "cargo, $(stated rust-version) or later: https://rustup.rs"
     has cc || lacks 'a C compiler, which Rust links with (Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc; macOS: xcode-select --install)'
 }
 
@@ -32,7 +35,7 @@ need_python() {
 }
 
 need_terraform() {
-    has "${TERRAFORM:-terraform}" || lacks "${TERRAFORM:-terraform}, 1.5 or later: https://developer.hashicorp.com/terraform/install (or OpenTofu, with TERRAFORM=tofu)"
+    has "${TERRAFORM:-terraform}" || lacks "${TERRAFORM:-terraform}, $(stated minimum) or later: https://developer.hashicorp.com/terraform/install (or OpenTofu, with TERRAFORM=tofu)"
 }
 
 for program in "$@"; do

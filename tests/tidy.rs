@@ -15,4 +15,5 @@ mod tidy {
     mod text;
     mod time;
     mod tree;
+    mod versions;
 }

@@ -44,25 +44,34 @@ impl<'a> Arn<'a> {
         if region.is_empty() != (service == "iam") || !only(region, "-") {
             return Err(format!("{text:?} has {region:?} for a Region."));
         }
-        if account.len() != 12 || !account.bytes().all(|it| it.is_ascii_digit()) {
+        if !is_account_id(account) {
             return Err(format!("{text:?} has {account:?} for an account id, which is twelve digits."));
         }
         Ok(arn)
     }
 }
 
-/// Reads the ARN of a role. The error says what is wrong with it, in a sentence.
+/// Checks the ARN of a role, of any partition. The error says what is wrong with it, in a sentence.
 pub(crate) fn check_role(text: &str) -> Result<(), String> {
-    let arn = Arn::split(text)?;
-    let Some(path) = arn.resource.strip_prefix("role/").filter(|_| arn.service == "iam") else {
+    let arn = Arn::split(text).ok().filter(|arn| arn.service == "iam");
+    let Some(rest) = arn.and_then(|arn| arn.resource.strip_prefix("role/")) else {
         return Err(format!("{text:?} is not the ARN of a role."));
     };
     Arn::parse(text)?;
-    let name = path.rsplit('/').next().unwrap_or_default();
+    let (path, name) = rest.rsplit_once('/').unwrap_or(("", rest));
     if name.is_empty() || name.len() > 64 || !only(name, "+=,.@_-") {
         return Err(format!("{text:?} has {name:?} for the name of a role."));
     }
+    // With the slashes around it.
+    if path.len() > 510 || !path.bytes().all(|it| it.is_ascii_graphic()) {
+        return Err(format!("{text:?} has {path:?} for the path of a role."));
+    }
     Ok(())
+}
+
+/// Whether this is the id of an account.
+pub(crate) fn is_account_id(text: &str) -> bool {
+    text.len() == 12 && text.bytes().all(|it| it.is_ascii_digit())
 }
 
 /// Whether a text consists of letters, digits and some other characters.
@@ -253,20 +262,39 @@ mod tests {
 
     #[test]
     fn the_arn_of_a_role_has_no_region_and_may_have_a_path() {
-        for text in ["arn:aws:iam::123456789012:role/x", "arn:aws-us-gov:iam::123456789012:role/a/b/x+=,.@_-"] {
+        let (name, path) = ("n".repeat(64), "p".repeat(510));
+        for text in [
+            "arn:aws:iam::123456789012:role/x",
+            "arn:aws-cn:iam::123456789012:role/x",
+            "arn:aws-iso-b:iam::123456789012:role/x",
+            "arn:aws-eusc:iam::123456789012:role/x",
+            "arn:aws-us-gov:iam::123456789012:role/a/b/x+=,.@_-",
+            "arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/AWSReservedSSO_x",
+            &format!("arn:aws:iam::123456789012:role/{path}/{name}"),
+        ] {
             assert_eq!(check_role(text), Ok(()));
         }
         for text in [
             "x",
+            "role/x",
             "arn:aws:iam::123456789012:user/x",
+            "arn:aws:iam::123456789012:role",
             "arn:aws:iam::123456789012:role/",
+            "arn:aws:iam::123456789012:role/a/",
             "arn:aws:iam::123456789012:role/a b",
+            "arn:aws:iam::123456789012:role/a b/x",
+            "arn:aws:iam::123456789012:role/ö",
             "arn:aws:iam::1234:role/x",
+            "arn:aws:iam::12345678901x:role/x",
             "arn:aws:iam:eu-central-1:123456789012:role/x",
+            "arn:azure:iam::123456789012:role/x",
             "arn:aws:sts::123456789012:assumed-role/x/y",
+            &format!("arn:aws:iam::123456789012:role/{name}n"),
+            &format!("arn:aws:iam::123456789012:role/p{path}/x"),
         ] {
             assert!(check_role(text).is_err(), "{text}");
         }
+        assert_eq!(check_role("deploy"), Err("\"deploy\" is not the ARN of a role.".into()));
     }
 
     #[test]

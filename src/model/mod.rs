@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use arn::{Arn, check_role, only, parse_short};
+pub(crate) use arn::{Arn, check_role, is_account_id, only, parse_short};
 pub use arn::{FunctionArn, KmsKey};
 pub use destination::Destination;
 pub(crate) use facts::covers;
@@ -36,7 +36,7 @@ pub use spec::{
     Vpc, VpcEndpoint, VpcIpv6Block,
 };
 pub use tags::MOST_TAGS;
-pub(crate) use tags::check_tag;
+pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};
 pub use timeouts::{OperationTimeouts, Timeouts};
 pub use topology_kind::Owner;
 

@@ -64,7 +64,7 @@ impl Environment {
         }
         Err(format!(
             "Terraform offers plugin protocol \"{versions}\", and this provider speaks version {VERSION}. \
-             Use Terraform 1.0 or later, or OpenTofu.",
+             Use Terraform 1.8 or later, or OpenTofu.",
         ))
     }
 }

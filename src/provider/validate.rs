@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::block::ProviderBlock;
 use super::endpoints::{is_called, service_named};
-use crate::model::check_tag;
-use crate::model::durations;
+use crate::model::{check_role, check_tag, durations, is_account_id};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 
 /// Every problem and warning of a block, beyond the rules of its attributes, which the server checks.
@@ -96,7 +95,7 @@ fn accounts(block: &ProviderBlock, found: &mut Vec<Problem>) {
     let forbidden = block.forbidden_account_ids.as_deref().unwrap_or_default();
     for (name, ids) in [("allowed_account_ids", allowed), ("forbidden_account_ids", forbidden)] {
         for (index, id) in ids.iter().enumerate() {
-            if id.len() != 12 || !id.bytes().all(|byte| byte.is_ascii_digit()) {
+            if !is_account_id(id) {
                 found.push(Problem::new(
                     AttributePath::new(name).index(index),
                     format!("{id:?} is not an account id."),
@@ -176,15 +175,9 @@ fn web_identity(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>)
 }
 
 fn role_arn(arn: &str, path: &AttributePath, found: &mut Vec<Problem>) {
-    let parts: Vec<&str> = arn.splitn(6, ':').collect();
-    let is_role = matches!(parts.as_slice(), ["arn", partition, "iam", "", account, resource]
-        if partition.starts_with("aws") && account.len() == 12 && resource.starts_with("role/"));
-    if !is_role {
-        found.push(Problem::new(
-            path.attribute("role_arn"),
-            format!("{arn:?} is not the ARN of a role."),
-            "Write one such as \"arn:aws:iam::123456789012:role/deploy\".",
-        ));
+    if let Err(message) = check_role(arn) {
+        let hint = "Write one such as \"arn:aws:iam::123456789012:role/deploy\".";
+        found.push(Problem::new(path.attribute("role_arn"), message, hint));
     }
 }
 

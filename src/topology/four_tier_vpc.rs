@@ -9,19 +9,17 @@ mod blueprint;
 mod config;
 #[cfg(test)]
 mod fixtures;
-mod foreign_routes;
 mod import;
 mod ipv6;
-mod layout;
 mod nat;
 mod network_acl;
 mod outputs;
 mod private_nat;
-mod propagation;
 #[cfg(test)]
 mod properties;
 mod reflect;
 mod security_group;
+mod subnet_layout;
 mod tags;
 mod validate;
 mod vpc;
@@ -31,12 +29,10 @@ mod zones;
 use std::collections::BTreeMap;
 
 pub use config::{Config, NaclRule, SecurityGroupRule};
-pub use layout::SubnetLayout;
+pub use subnet_layout::SubnetLayout;
 
-use crate::model::Owner;
 use crate::model::keys::network as keys;
-use crate::model::{Ids, Inventory, Object, Tags};
-use crate::model::{Lookup, Scope, Timeouts, timeouts};
+use crate::model::{Ids, Inventory, Lookup, Object, Owner, Scope, Tags, Timeouts, timeouts};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Product};
 

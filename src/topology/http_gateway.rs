@@ -1,16 +1,10 @@
 //! `fgw_http_gateway`: an HTTP API in front of functions. From the configuration to the objects that should exist.
 
-mod config;
-
-mod access_log;
-mod authorizer;
 mod blueprint;
-mod certificate;
-mod cors;
+mod config;
 mod import;
 mod outputs;
 mod reflect;
-mod tags;
 mod validate;
 
 #[cfg(test)]
@@ -20,9 +14,7 @@ use std::collections::BTreeMap;
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 
-use crate::model::Owner;
-use crate::model::{Caller, Entry, Ids, Inventory, KmsKey, Object, Spec, Tags};
-use crate::model::{Lookup, Scope, Timeouts};
+use crate::model::{Caller, Entry, Ids, Inventory, KmsKey, Lookup, Object, Owner, Scope, Spec, Tags, Timeouts};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Product};
 
@@ -64,7 +56,7 @@ impl Product for HttpGateway {
     }
 
     fn lookups(config: &GatewayConfig) -> Vec<Lookup> {
-        let certificates = certificate::looked_for(config).map(|domain| Lookup::Certificates(domain.to_string()));
+        let certificates = blueprint::certificate_domain(config).map(|domain| Lookup::Certificates(domain.to_string()));
         let key = config.access_log_logservice_group_kms_key_id.known().and_then(Option::as_ref);
         let key = key.and_then(|key| match KmsKey::parse(key) {
             Ok(KmsKey::Lookup(id)) => Some(Lookup::KmsKey(id)),

@@ -98,6 +98,22 @@ fn a_default_tag_that_ignore_tags_ignores_is_a_contradiction() {
 }
 
 #[test]
+fn the_role_of_either_block_is_checked_to_its_name() {
+    for (arn, is_right) in [
+        ("arn:aws-cn:iam::123456789012:role/ci/deploy", true),
+        ("arn:aws:iam::12345678901x:role/deploy", false),
+        ("arn:aws:iam::123456789012:role/", false),
+        ("arn:aws:iam::123456789012:role/de ploy", false),
+    ] {
+        for block in ["assume_role", "assume_role_with_web_identity"] {
+            let role = Value::map([("role_arn", arn.into()), ("web_identity_token", "t".into())]);
+            let expected = if is_right { vec![] } else { vec![format!("{block}[0].role_arn")] };
+            assert_eq!(paths(&[(block, list(&[role]))]), expected, "{arn}");
+        }
+    }
+}
+
+#[test]
 fn guards_that_cannot_be_obeyed_are_refused() {
     let found = paths(&[
         ("allowed_account_ids", list(&["123456789012".into()])),

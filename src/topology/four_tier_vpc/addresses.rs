@@ -10,13 +10,13 @@ use std::net::Ipv4Addr;
 use ipnet::{Ipv4Net, Ipv4Subnets};
 
 use super::config::Config;
-use super::zones::Place;
+use super::zones::ZoneSlot;
 use crate::model::keys::network as keys;
 use crate::model::{Inventory, Spec, Subnet, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// A subnet's place in the network: its tier and the index of its AZ.
-pub(super) type Site = (Tier, u32);
+pub(super) type SubnetSlot = (Tier, u32);
 
 /// The block of each subnet, or what is wrong. An input that is unknown leaves unknown what depends on it.
 ///
@@ -28,10 +28,11 @@ pub(super) fn blocks(
     existing: &Inventory,
     vpc: Option<Ipv4Net>,
     tiers: &[Tier],
-    places: &[Place],
-) -> Result<BTreeMap<Site, Input<String>>, Vec<Problem>> {
-    let sites: Vec<Site> = tiers.iter().flat_map(|tier| places.iter().map(|place| (*tier, place.index))).collect();
-    let mut blocks: BTreeMap<Site, Input<Ipv4Net>> = BTreeMap::new();
+    places: &[ZoneSlot],
+) -> Result<BTreeMap<SubnetSlot, Input<String>>, Vec<Problem>> {
+    let sites: Vec<SubnetSlot> =
+        tiers.iter().flat_map(|tier| places.iter().map(|place| (*tier, place.index))).collect();
+    let mut blocks: BTreeMap<SubnetSlot, Input<Ipv4Net>> = BTreeMap::new();
     for site in &sites {
         if let Some(entry) = explicit(config, *site) {
             blocks.insert(*site, entry);
@@ -65,39 +66,39 @@ pub(super) fn blocks(
     }
     overlaps(config, vpc, &blocks)?;
 
-    let new: Vec<Site> = sites.iter().filter(|site| !blocks.contains_key(site)).copied().collect();
+    let new: Vec<SubnetSlot> = sites.iter().filter(|site| !blocks.contains_key(site)).copied().collect();
     if blocks.values().any(|block| !block.is_known()) {
         // A block that is unknown may turn out to be where a new one would go.
         blocks.extend(new.into_iter().map(|site| (site, Input::Unknown)));
         return Ok(as_text(blocks));
     }
-    place(config, vpc, &new, &leaving(existing, &sites, places), &mut blocks)?;
+    place(config, vpc, &new, &outgoing(existing, &sites, places), &mut blocks)?;
     Ok(as_text(blocks))
 }
 
-/// Gives each new subnet its formula's block if that is free, else a free one near it. A block in `leaving` is given
+/// Gives each new subnet its formula's block if that is free, else a free one near it. A block in `outgoing` is given
 /// only where no other is left: its new subnet then waits until the old one has been deleted.
 fn place(
     config: &Config,
     vpc: Ipv4Net,
-    new: &[Site],
-    leaving: &[Ipv4Net],
-    blocks: &mut BTreeMap<Site, Input<Ipv4Net>>,
+    new: &[SubnetSlot],
+    outgoing: &[Ipv4Net],
+    blocks: &mut BTreeMap<SubnetSlot, Input<Ipv4Net>>,
 ) -> Result<(), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut taken: Vec<Ipv4Net> = blocks.values().filter_map(Input::known).copied().collect();
-    let mut homeless = Vec::new();
+    let mut displaced = Vec::new();
     for site in new {
         match formula(config, vpc, *site) {
             Input::Unknown => {
                 blocks.insert(*site, Input::Unknown);
             }
             Input::Known(Err(problem)) => problems.push(problem),
-            Input::Known(Ok(block)) if is_free(&block, &taken) && is_free(&block, leaving) => {
+            Input::Known(Ok(block)) if is_free(&block, &taken) && is_free(&block, outgoing) => {
                 taken.push(block);
                 blocks.insert(*site, Input::Known(block));
             }
-            Input::Known(Ok(block)) => homeless.push((*site, block)),
+            Input::Known(Ok(block)) => displaced.push((*site, block)),
         }
     }
     // After all formula blocks, so that nobody loses his to a neighbour who had to move.
@@ -107,13 +108,13 @@ fn place(
         .flat_map(|tier| (0..6).map(move |index| (tier, index)))
         .filter_map(|site| formula(config, vpc, site).known()?.as_ref().ok().copied())
         .collect();
-    for (site, wanted) in homeless {
+    for (site, wanted) in displaced {
         if any_unknown {
             blocks.insert(site, Input::Unknown);
             continue;
         }
         let all = || vpc.subnets(wanted.prefix_len()).into_iter().flatten().filter(|block| is_free(block, &taken));
-        let untouched = || all().filter(|block| is_free(block, leaving));
+        let untouched = || all().filter(|block| is_free(block, outgoing));
         let found = untouched()
             .find(|block| *block > wanted && is_free(block, &reserved))
             .or_else(|| untouched().next())
@@ -141,7 +142,7 @@ fn place(
 }
 
 /// The block that the tier's bits and spacing give, or why there is none.
-fn formula(config: &Config, vpc: Ipv4Net, (tier, index): Site) -> Input<Result<Ipv4Net, Problem>> {
+fn formula(config: &Config, vpc: Ipv4Net, (tier, index): SubnetSlot) -> Input<Result<Ipv4Net, Problem>> {
     let (bits_name, bits) = config.bits(tier);
     let (Input::Known(bits), Input::Known(offset)) = (bits, offset(config, tier)) else { return Input::Unknown };
     let (bits, number) = (u32::try_from(*bits).unwrap_or(0), offset + i64::from(index));
@@ -173,7 +174,7 @@ fn formula(config: &Config, vpc: Ipv4Net, (tier, index): Site) -> Input<Result<I
 }
 
 /// Checks what can be checked of a range whose length alone is known.
-fn check_numbers<'a>(config: &Config, sites: impl Iterator<Item = &'a Site>) -> Result<(), Vec<Problem>> {
+fn check_numbers<'a>(config: &Config, sites: impl Iterator<Item = &'a SubnetSlot>) -> Result<(), Vec<Problem>> {
     let length = config.ipv4_netmask_length.known().copied().flatten().and_then(|length| u8::try_from(length).ok());
     let Some(any) = length.and_then(|length| Ipv4Net::new([0, 0, 0, 0].into(), length).ok()) else { return Ok(()) };
     let told = |problem: &Problem| {
@@ -218,7 +219,7 @@ fn is_moved(prior: &Config, config: &Config, tier: Tier) -> Input<bool> {
 }
 
 /// The block that the subnet's own `AZ-<index>` entry gives. While the map is unknown, so is every block of the tier.
-fn explicit(config: &Config, (tier, index): Site) -> Option<Input<Ipv4Net>> {
+fn explicit(config: &Config, (tier, index): SubnetSlot) -> Option<Input<Ipv4Net>> {
     match config.cidr_blocks(tier).1 {
         Input::Unknown => Some(Input::Unknown),
         Input::Known(entries) => match entries.get(&format!("AZ-{index}"))? {
@@ -232,7 +233,7 @@ fn explicit(config: &Config, (tier, index): Site) -> Option<Input<Ipv4Net>> {
 /// The blocks that the subnets in these places have. Those of a VPC with another range mean nothing: the network is
 /// replaced. Where no subnet stays, one that is leaving does, because its tier or AZ is wanted again, unless the size
 /// of the tier's blocks has changed since.
-fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[Place]) -> BTreeMap<Site, Ipv4Net> {
+fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[ZoneSlot]) -> BTreeMap<SubnetSlot, Ipv4Net> {
     let staying = existing.entries.iter().filter(|entry| !entry.leaving);
     let leaving = existing.present().filter(|entry| entry.leaving);
     let mut frozen = BTreeMap::new();
@@ -256,7 +257,7 @@ fn has_size(config: &Config, vpc: Ipv4Net, tier: Tier, block: &Ipv4Net) -> bool 
 /// The blocks of subnets that could not be deleted yet, because something still uses them, of those whose tier or AZ
 /// leaves now, and of those that a run which was cut off has left twice in one place. One that stays after all is in
 /// its place already, where nobody looks for room.
-fn leaving(existing: &Inventory, sites: &[Site], places: &[Place]) -> Vec<Ipv4Net> {
+fn outgoing(existing: &Inventory, sites: &[SubnetSlot], places: &[ZoneSlot]) -> Vec<Ipv4Net> {
     let subnets = existing.present().filter_map(|entry| match &entry.applied {
         Spec::Subnet(subnet) => {
             let has_a_place = entry.key.slot == keys::subnet_slot(subnet.tier, subnet.index)
@@ -269,7 +270,7 @@ fn leaving(existing: &Inventory, sites: &[Site], places: &[Place]) -> Vec<Ipv4Ne
     subnets.filter_map(block).collect()
 }
 
-fn is_in(subnet: &Subnet, places: &[Place]) -> bool {
+fn is_in(subnet: &Subnet, places: &[ZoneSlot]) -> bool {
     places.iter().any(|place| place.index == subnet.index && place.id == subnet.availability_zone_id)
 }
 
@@ -278,10 +279,10 @@ fn block(subnet: &Subnet) -> Option<Ipv4Net> {
 }
 
 /// Reports explicit blocks that lie outside the VPC, and blocks that overlap.
-fn overlaps(config: &Config, vpc: Ipv4Net, blocks: &BTreeMap<Site, Input<Ipv4Net>>) -> Result<(), Vec<Problem>> {
-    let known: Vec<(Site, Ipv4Net)> =
+fn overlaps(config: &Config, vpc: Ipv4Net, blocks: &BTreeMap<SubnetSlot, Input<Ipv4Net>>) -> Result<(), Vec<Problem>> {
+    let known: Vec<(SubnetSlot, Ipv4Net)> =
         blocks.iter().filter_map(|(site, block)| Some((*site, *block.known()?))).collect();
-    let path = |(tier, index): Site| AttributePath::new(config.cidr_blocks(tier).0).key(&format!("AZ-{index}"));
+    let path = |(tier, index): SubnetSlot| AttributePath::new(config.cidr_blocks(tier).0).key(&format!("AZ-{index}"));
     let mut problems = Vec::new();
     for (position, (site, block)) in known.iter().enumerate() {
         if !vpc.contains(block) {
@@ -348,6 +349,6 @@ fn range(block: &Ipv4Net) -> (u64, u64) {
     (u32::from(block.network()).into(), u32::from(block.broadcast()).into())
 }
 
-fn as_text(blocks: BTreeMap<Site, Input<Ipv4Net>>) -> BTreeMap<Site, Input<String>> {
+fn as_text(blocks: BTreeMap<SubnetSlot, Input<Ipv4Net>>) -> BTreeMap<SubnetSlot, Input<String>> {
     blocks.into_iter().map(|(site, block)| (site, block.map(|block| block.to_string()))).collect()
 }

@@ -1,18 +1,20 @@
 //! The objects of a network, in the order of their creation.
 
+mod routes;
+
 use std::collections::BTreeMap;
 
-use super::addresses::{self, Site};
+use super::addresses::{self, SubnetSlot};
 use super::config::Config;
 use super::nat::{self, Nat};
 use super::private_nat::{self, PrivateNat};
-use super::zones::{self, Place};
-use super::{canonical_json, foreign_routes, ipv6, network_acl, propagation, security_group, tags, vpc, warnings};
+use super::zones::{self, ZoneSlot};
+use super::{canonical_json, ipv6, network_acl, security_group, tags, vpc, warnings};
 use crate::model::keys::network as keys;
-use crate::model::keys::network::{EndpointService, Family};
+use crate::model::keys::network::EndpointService;
 use crate::model::{
-    DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Key, NatGateway, Object, Ref, Route, RouteTable,
-    RouteTableAssociation, Spec, Subnet, Tags, Tier, VpcEndpoint,
+    DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Key, NatGateway, Object, Ref, Spec, Subnet, Tags,
+    Tier, VpcEndpoint,
 };
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Blueprint, Context};
@@ -91,7 +93,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let Draft { objects, mut problems, .. } = draft;
     let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
     problems.extend(over.take(1));
-    problems.extend(foreign_routes::problems(&objects, context.existing));
+    problems.extend(routes::occupied(&objects, context.existing));
     if problems.is_empty() { Ok(Blueprint::Decided { objects, warnings, missing: Vec::new() }) } else { Err(problems) }
 }
 
@@ -156,9 +158,9 @@ impl<'a> Draft<'a> {
     fn subnets(
         &mut self,
         tiers: &[Tier],
-        places: &[Place],
-        blocks: &BTreeMap<Site, Input<String>>,
-    ) -> BTreeMap<Site, Key> {
+        places: &[ZoneSlot],
+        blocks: &BTreeMap<SubnetSlot, Input<String>>,
+    ) -> BTreeMap<SubnetSlot, Key> {
         let config = self.context.config;
         let mut subnets = BTreeMap::new();
         for tier in tiers {
@@ -191,7 +193,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Gives the public subnets their blocks of the range.
-    fn ipv6_blocks(&mut self, range: &Object, subnets: &BTreeMap<Site, Key>) -> Result<(), Vec<Problem>> {
+    fn ipv6_blocks(&mut self, range: &Object, subnets: &BTreeMap<SubnetSlot, Key>) -> Result<(), Vec<Problem>> {
         let public = subnets.iter().filter(|((tier, _), _)| *tier == Tier::Public);
         let public = public.map(|((_, index), key)| (*index, key.clone())).collect();
         let blocks = ipv6::blocks(self.context, range, &public)?;
@@ -206,50 +208,11 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The table of each subnet.
-    fn route_tables(&mut self, structure: &Structure, places: &[Place]) -> BTreeMap<Site, Key> {
-        let mut tables = BTreeMap::new();
-        for tier in &structure.tiers {
-            let own = [self.context.config.route_table_tags(*tier)];
-            let propagating_gateways = propagation::gateways(self.context.config.propagating_gateways(*tier).1);
-            let shared = *tier == Tier::Public && structure.one_public_route_table;
-            for (position, place) in places.iter().enumerate() {
-                let (key, suffix) = match shared {
-                    true => (keys::route_table(*tier, None), format!("-{}", tier.name())),
-                    false => (keys::route_table(*tier, Some(place.index)), format!("-{}-{}", tier.name(), place.index)),
-                };
-                if !shared || position == 0 {
-                    let spec = RouteTable {
-                        vpc: self.vpc.clone(),
-                        propagating_gateways: propagating_gateways.clone(),
-                        tags: self.tags(&suffix, &own),
-                    };
-                    self.add(&key, Spec::RouteTable(spec));
-                }
-                tables.insert((*tier, place.index), key);
-            }
-        }
-        tables
-    }
-
-    fn associations(&mut self, subnets: &BTreeMap<Site, Key>, tables: &BTreeMap<Site, Key>) {
-        for (site, subnet) in subnets {
-            let Some(table) = tables.get(site) else { continue };
-            let spec = RouteTableAssociation { subnet: subnet.clone(), route_table: Ref::Key(table.clone()) };
-            let mut association = Object::new(keys::route_table_association(subnet), Spec::RouteTableAssociation(spec));
-            // A subnet that moves to another table must find its way out there.
-            let routes = [Family::Ipv4, Family::Ipv6].map(|family| keys::default_route(table, family));
-            let keys = self.objects.iter().map(|it| &it.key);
-            association.after.extend(keys.filter(|key| routes.contains(key)).cloned());
-            self.objects.push(association);
-        }
-    }
-
     /// The NAT gateways, with the index of the AZ that each stands in.
     fn nat_gateways(
         &mut self,
         nats: &[Nat],
-        subnets: &BTreeMap<Site, Key>,
+        subnets: &BTreeMap<SubnetSlot, Key>,
         internet_gateway: Option<&Key>,
     ) -> Vec<(u32, Key)> {
         let own = [&self.context.config.nat_gateway_custom_tags];
@@ -277,7 +240,7 @@ impl<'a> Draft<'a> {
         gateways
     }
 
-    fn private_nat_gateways(&mut self, nats: &[PrivateNat], subnets: &BTreeMap<Site, Key>) -> Vec<(u32, Key)> {
+    fn private_nat_gateways(&mut self, nats: &[PrivateNat], subnets: &BTreeMap<SubnetSlot, Key>) -> Vec<(u32, Key)> {
         let config = self.context.config;
         let mut gateways = Vec::new();
         for nat in nats {
@@ -296,44 +259,7 @@ impl<'a> Draft<'a> {
         gateways
     }
 
-    fn public_routes(&mut self, tables: &BTreeMap<Site, Key>, internet_gateway: &Key, ipv6_range: Option<&Object>) {
-        let mut tables: Vec<&Key> =
-            tables.iter().filter(|((tier, _), _)| *tier == Tier::Public).map(|(_, it)| it).collect();
-        // One table may serve several subnets.
-        tables.dedup();
-        for table in tables {
-            self.default_route(table, internet_gateway, &[]);
-            if let Some(range) = ipv6_range {
-                let (destination, target) = ("::/0".to_string(), Ref::Key(internet_gateway.clone()));
-                let spec = Route { route_table: table.clone(), destination, target };
-                let mut route = Object::new(keys::default_route(table, Family::Ipv6), Spec::Route(spec));
-                // Without a range there is nothing that it could lead out.
-                route.after.push(range.key.clone());
-                self.objects.push(route);
-            }
-        }
-    }
-
-    fn nat_routes(&mut self, tiers: &[Tier], tables: &BTreeMap<Site, Key>, gateways: &[(u32, Key)]) {
-        for ((tier, index), table) in tables {
-            if let Some(gateway) = nat::gateway_for(*index, gateways).filter(|_| tiers.contains(tier)) {
-                self.default_route(table, gateway, gateways);
-            }
-        }
-    }
-
-    /// `others` may take the table's traffic while the target is being made.
-    fn default_route(&mut self, table: &Key, target: &Key, others: &[(u32, Key)]) {
-        let to = |target: &Key| {
-            let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
-            Spec::Route(Route { route_table: table.clone(), destination, target })
-        };
-        let mut route = Object::new(keys::default_route(table, Family::Ipv4), to(target));
-        route.meanwhile = others.iter().map(|(_, other)| other).filter(|other| *other != target).map(to).collect();
-        self.objects.push(route);
-    }
-
-    fn endpoints(&mut self, tables: &BTreeMap<Site, Key>) {
+    fn endpoints(&mut self, tables: &BTreeMap<SubnetSlot, Key>) {
         let config = self.context.config;
         let mut route_tables: Vec<Ref> = tables.values().cloned().map(Ref::Key).collect();
         route_tables.sort();
@@ -378,7 +304,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn default_network_acl(&mut self, associates: bool, subnets: &BTreeMap<Site, Key>) {
+    fn default_network_acl(&mut self, associates: bool, subnets: &BTreeMap<SubnetSlot, Key>) {
         let config = self.context.config;
         let given = subnets.iter().filter(|((tier, _), _)| associates && *tier != Tier::Transit);
         let mut subnets: Vec<Key> = given.map(|(_, key)| key.clone()).collect();

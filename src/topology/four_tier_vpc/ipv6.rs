@@ -84,16 +84,16 @@ pub(super) fn blocks(
     subnets: &BTreeMap<u32, Key>,
 ) -> Result<BTreeMap<u32, Input<Ipv6Net>>, Vec<Problem>> {
     let config = context.config;
-    let room = match (known_range(range, context.existing), &config.ipv6_subnet_bits) {
-        (Some(range), Input::Known(bits)) => Some(Room::new(range, *bits).map_err(|problem| vec![problem])?),
+    let pool = match (known_range(range, context.existing), &config.ipv6_subnet_bits) {
+        (Some(range), Input::Known(bits)) => Some(Ipv6BlockPool::new(range, *bits).map_err(|problem| vec![problem])?),
         _ => None,
     };
     let mut blocks: BTreeMap<u32, Input<Ipv6Net>> = BTreeMap::new();
     for (index, key) in subnets {
-        let block = match (explicit(config, *index), &room) {
+        let block = match (explicit(config, *index), &pool) {
             (Some(explicit), _) => explicit,
             (None, None) => Input::Unknown,
-            (None, Some(room)) => match frozen(context, key, room) {
+            (None, Some(pool)) => match frozen(context, key, pool) {
                 Some(block) => Input::Known(block),
                 None => continue,
             },
@@ -107,8 +107,8 @@ pub(super) fn blocks(
     }
     let new: Vec<(u32, &Key)> =
         subnets.iter().filter(|(index, _)| !blocks.contains_key(index)).map(|(index, key)| (*index, key)).collect();
-    match room.filter(|_| blocks.values().all(Input::is_known)) {
-        Some(room) => place(&room, subnets, &new, &held, &mut blocks)?,
+    match pool.filter(|_| blocks.values().all(Input::is_known)) {
+        Some(pool) => place(&pool, subnets, &new, &held, &mut blocks)?,
         // A block that is unknown may turn out to be where a new one would go.
         None => blocks.extend(new.into_iter().map(|(index, _)| (index, Input::Unknown))),
     }
@@ -117,7 +117,7 @@ pub(super) fn blocks(
 
 /// Gives each new one the block of its number if that is free, else the next free one.
 fn place(
-    room: &Room,
+    pool: &Ipv6BlockPool,
     subnets: &BTreeMap<u32, Key>,
     new: &[(u32, &Key)],
     held: &[(&Key, Ipv6Net)],
@@ -126,22 +126,22 @@ fn place(
     let mut taken: Vec<Ipv6Net> = blocks.values().filter_map(Input::known).copied().collect();
     // What a subnet has itself is not in its way.
     let is_unheld = |block: &Ipv6Net, key: &Key| held.iter().all(|(at, theirs)| *at == key || !overlap(block, theirs));
-    let mut homeless = Vec::new();
+    let mut displaced = Vec::new();
     for (index, key) in new {
-        let own = room.block(u128::from(*index));
+        let own = pool.block(u128::from(*index));
         match own.filter(|block| is_free(block, &taken) && is_unheld(block, key)) {
             Some(block) => {
                 taken.push(block);
                 blocks.insert(*index, Input::Known(block));
             }
-            None => homeless.push((*index, *key)),
+            None => displaced.push((*index, *key)),
         }
     }
     let mut problems = Vec::new();
-    for (index, key) in homeless {
-        let first = u128::from(index).min(room.count());
+    for (index, key) in displaced {
+        let first = u128::from(index).min(pool.count());
         // A VPC has at most 200 subnets unless AWS has raised the quota: a free block is not far, or there is none.
-        let candidates = || (first..room.count()).chain(0..first).take(1024).filter_map(|number| room.block(number));
+        let candidates = || (first..pool.count()).chain(0..first).take(1024).filter_map(|number| pool.block(number));
         // A subnet that is made anew may wait for one that goes.
         let is_made = held.iter().all(|(holder, _)| *holder != key);
         let stays = |holder: &Key| subnets.values().any(|key| key == holder);
@@ -158,9 +158,9 @@ fn place(
                 AttributePath::new("ipv6_subnet_bits"),
                 format!(
                     "There is no free /{} in {} for public subnet {index}: it has room for {}.",
-                    room.length,
-                    room.range,
-                    room.count()
+                    pool.length,
+                    pool.range,
+                    pool.count()
                 ),
                 "Use more bits, or fewer AZs.",
             )),
@@ -170,16 +170,16 @@ fn place(
 }
 
 /// The VPC's range, divided into blocks of one size.
-struct Room {
+struct Ipv6BlockPool {
     range: Ipv6Net,
     /// The prefix length of a block.
     length: u8,
 }
 
-impl Room {
-    fn new(range: Ipv6Net, bits: i64) -> Result<Room, Problem> {
+impl Ipv6BlockPool {
+    fn new(range: Ipv6Net, bits: i64) -> Result<Ipv6BlockPool, Problem> {
         match size(i64::from(range.prefix_len()), bits) {
-            Ok(length) => Ok(Room { range, length }),
+            Ok(length) => Ok(Ipv6BlockPool { range, length }),
             Err(message) => Err(Problem::new(AttributePath::new("ipv6_subnet_bits"), message, SIZE_HINT)),
         }
     }
@@ -291,14 +291,14 @@ fn explicit(config: &Config, index: u32) -> Option<Input<Ipv6Net>> {
 }
 
 /// The block that the subnet has, unless the size of blocks has changed since.
-fn frozen(context: &Context<'_, Config>, key: &Key, room: &Room) -> Option<Ipv6Net> {
+fn frozen(context: &Context<'_, Config>, key: &Key, pool: &Ipv6BlockPool) -> Option<Ipv6Net> {
     // A subnet that was deleted behind our back is made anew as it was.
     let entry = context.existing.entries.iter().find(|entry| entry.key == *key)?;
     let Spec::Subnet(subnet) = &entry.applied else { return None };
     let block: Ipv6Net = subnet.ipv6_cidr_block.known()?.as_ref()?.parse().ok()?;
     let is_same_size = context.prior.is_none_or(|prior| prior.ipv6_subnet_bits == context.config.ipv6_subnet_bits)
-        || block.prefix_len() == room.length;
-    (room.range.contains(&block) && is_same_size).then_some(block)
+        || block.prefix_len() == pool.length;
+    (pool.range.contains(&block) && is_same_size).then_some(block)
 }
 
 /// The blocks that subnets have at this moment.

@@ -1,7 +1,7 @@
 //! Which NAT gateways there are, where each stands, and which tables use it.
 
 use super::config::Config;
-use super::zones::Place;
+use super::zones::ZoneSlot;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Inventory, Key, Ref, Spec, Tier};
 use crate::plugin::Input;
@@ -21,7 +21,7 @@ pub(super) struct Nat {
 /// that have a public subnet.
 ///
 /// A gateway stays in its subnet as long as the network has that subnet, whatever its number says.
-pub(super) fn nats(config: &Config, existing: &Inventory, places: &[Place]) -> Option<Vec<Nat>> {
+pub(super) fn nats(config: &Config, existing: &Inventory, places: &[ZoneSlot]) -> Option<Vec<Nat>> {
     let (count, custom) = (*config.num_nat_gateways.known()?, *config.use_custom_nat_eips.known()?);
     if !*config.create_igw.known()? || places.is_empty() {
         return Some(Vec::new());
@@ -77,7 +77,7 @@ fn custom_addresses(given: &[Input<String>], existing: &Inventory) -> Option<Vec
 }
 
 /// The AZ of a gateway: where it stands, else by its number.
-fn index(slot: u32, existing: &Inventory, places: &[Place]) -> u32 {
+fn index(slot: u32, existing: &Inventory, places: &[ZoneSlot]) -> u32 {
     let standing = gateways(existing).find(|(it, _)| *it == slot).and_then(|(_, entry)| match &entry.applied {
         Spec::NatGateway(nat) => {
             places.iter().find(|place| nat.subnet.slot == keys::subnet_slot(Tier::Public, place.index))

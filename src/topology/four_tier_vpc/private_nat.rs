@@ -1,7 +1,7 @@
 //! Private NAT gateways: how many there are, and which transit subnet each stands in.
 
 use super::config::Config;
-use super::zones::Place;
+use super::zones::ZoneSlot;
 use crate::model::keys::network as keys;
 use crate::model::{Inventory, Spec, Tier};
 
@@ -18,7 +18,7 @@ pub(super) struct PrivateNat {
 /// that have a transit subnet.
 ///
 /// Like a public one, a gateway stays in its subnet as long as the network has that subnet.
-pub(super) fn private_nats(config: &Config, existing: &Inventory, places: &[Place]) -> Option<Vec<PrivateNat>> {
+pub(super) fn private_nats(config: &Config, existing: &Inventory, places: &[ZoneSlot]) -> Option<Vec<PrivateNat>> {
     let (count, is_private) = (*config.num_nat_gateways.known()?, *config.enable_private_nat.known()?);
     if !is_private || places.is_empty() {
         return Some(Vec::new());
@@ -28,7 +28,7 @@ pub(super) fn private_nats(config: &Config, existing: &Inventory, places: &[Plac
 }
 
 /// The AZ of a gateway: where it stands, or stood before it was deleted behind our back, else by its number.
-fn index(slot: u32, existing: &Inventory, places: &[Place]) -> u32 {
+fn index(slot: u32, existing: &Inventory, places: &[ZoneSlot]) -> u32 {
     let name = format!("private_nat_gateway.{slot}");
     let entry = existing.entries.iter().find(|entry| entry.key.slot == name && !entry.leaving);
     let standing = entry.and_then(|entry| match &entry.applied {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::config::Config;
-use crate::model::Tags;
-use crate::model::{MOST_TAGS, Scope};
+use crate::model::{Scope, Tags, check_count};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// The tags of an object called `<vpc_name><suffix>`, less the keys that others manage. A map that is unknown makes
@@ -18,13 +17,8 @@ pub(super) fn tags(config: &Config, scope: &Scope, suffix: &str, own: &[&Tags]) 
 /// Reports an object that would have more tags than AWS allows.
 pub(super) fn too_many(slot: &str, tags: &Tags) -> Option<Problem> {
     let count = tags.known().map_or(0, BTreeMap::len);
-    (count > MOST_TAGS).then(|| {
-        let message = format!(
-            "{slot} would have {count} tags, default_tags and Name among them. AWS allows 50, of which the provider \
-             uses 2."
-        );
-        Problem::new(AttributePath::new("custom_tags"), message, format!("Use at most {MOST_TAGS}."))
-    })
+    let subject = format!("With default_tags and Name, {slot} would have");
+    check_count(&subject, count, &AttributePath::new("custom_tags"))
 }
 
 #[cfg(test)]

@@ -14,8 +14,7 @@ use ipnet::{Ipv4Net, Ipv6Net};
 
 use super::config::{Config, Strings};
 use super::{network_acl, security_group};
-use crate::model::MOST_TAGS;
-use crate::model::{Tags, Tier};
+use crate::model::{TaggingService, Tier, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// Every problem.
@@ -28,7 +27,8 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     problems.gateways(config);
     problems.dns(config);
     for (name, map) in config.tag_maps() {
-        problems.tags(name, map);
+        let tags = map.known().map(|map| check_tags(TaggingService::Ec2, map, &AttributePath::new(name)));
+        problems.0.extend(tags.unwrap_or_default());
     }
     problems.access_rules(config);
     problems.policy("objectstore_endpoint_policy", &config.objectstore_endpoint_policy);
@@ -117,30 +117,6 @@ impl Problems {
                 "AWS gives DNS names only where enable_dns_support is true, and it is false.",
                 "Set enable_dns_hostnames to false too.",
             );
-        }
-    }
-
-    fn tags(&mut self, name: &str, map: &Tags) {
-        let Input::Known(map) = map else { return };
-        for (key, value) in map {
-            let path = AttributePath::new(name).key(key);
-            let lower = key.to_ascii_lowercase();
-            if lower.starts_with("aws:") || key.starts_with("fgw:") {
-                let whose = if key.starts_with("fgw:") { "this provider" } else { "AWS" };
-                self.add(path.clone(), format!("{key:?} begins like a tag of {whose}."), "Use another key.");
-            }
-            let length = key.chars().count();
-            if length == 0 || length > 128 {
-                self.add(path.clone(), format!("The key has {length} characters."), "Use 1 to 128 characters.");
-            }
-            let length = value.known().map_or(0, |value| value.chars().count());
-            if length > 256 {
-                self.add(path, format!("The value has {length} characters."), "Use at most 256 characters.");
-            }
-        }
-        if map.len() > MOST_TAGS {
-            let message = format!("It has {} tags. AWS allows 50, of which the provider uses 2.", map.len());
-            self.add(AttributePath::new(name), message, format!("Use at most {MOST_TAGS}."));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::config::{Config, Strings};
-use super::zones::Place;
+use super::zones::ZoneSlot;
 use crate::model::Tier;
 use crate::model::keys::network as keys;
 use crate::plugin::{AttributePath, Input, Problem};
@@ -104,7 +104,7 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
 }
 
 /// Entries of CIDR maps that name an AZ index which the network does not have.
-pub(super) fn unused_entries(config: &Config, tiers: &[Tier], places: &[Place]) -> Vec<Problem> {
+pub(super) fn unused_entries(config: &Config, tiers: &[Tier], places: &[ZoneSlot]) -> Vec<Problem> {
     let mut warnings = Vec::new();
     let ipv4 = tiers.iter().map(|tier| config.cidr_blocks(*tier));
     let ipv6 = ("public_subnet_ipv6_cidr_blocks", &config.public_subnet_ipv6_cidr_blocks);

@@ -9,7 +9,7 @@ use crate::plugin::{AttributePath, Input, Problem};
 
 /// An AZ of the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ZoneSlot {
     /// Its index in the network.
     pub(super) index: u32,
     /// Such as `us-east-1a`.
@@ -37,7 +37,7 @@ pub(super) fn places(
     existing: &Inventory,
     available: &[AvailabilityZone],
     warnings: &mut Vec<Problem>,
-) -> Result<Option<Vec<Place>>, Vec<Problem>> {
+) -> Result<Option<Vec<ZoneSlot>>, Vec<Problem>> {
     let Some(choice) = Choice::of(config) else { return Ok(None) };
     let limit = choice.count.unwrap_or(usize::MAX);
     let mut places = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn places(
     let room = limit.saturating_sub(places.len());
     for zone in candidates.into_iter().take(room) {
         let index = (0..).find(|index| places.iter().all(|place| place.index != *index)).unwrap_or(u32::MAX);
-        places.push(Place { index, name: zone.name.clone(), id: zone.id.clone() });
+        places.push(ZoneSlot { index, name: zone.name.clone(), id: zone.id.clone() });
     }
     places.sort_by_key(|place| place.index);
 
@@ -87,7 +87,7 @@ pub(super) fn places(
 }
 
 /// Adds each AZ that the inputs admit, unless it or its index is there already.
-fn add(places: &mut Vec<Place>, holders: impl Iterator<Item = Place>, choice: &Choice<'_>) {
+fn add(places: &mut Vec<ZoneSlot>, holders: impl Iterator<Item = ZoneSlot>, choice: &Choice<'_>) {
     for holder in holders.filter(|place| choice.admits(&place.id, &place.name)) {
         if places.iter().all(|place| place.index != holder.index && place.id != holder.id) {
             places.push(holder);
@@ -97,10 +97,10 @@ fn add(places: &mut Vec<Place>, holders: impl Iterator<Item = Place>, choice: &C
 
 /// The AZ and index of each subnet that stays, or of each that is leaving. A subnet that should stay and was deleted
 /// behind our back counts: it is made anew.
-fn holders(existing: &Inventory, leaving: bool) -> impl Iterator<Item = Place> {
+fn holders(existing: &Inventory, leaving: bool) -> impl Iterator<Item = ZoneSlot> {
     let entries = existing.entries.iter().filter(move |entry| entry.leaving == leaving && !(leaving && entry.gone));
     entries.filter(|entry| entry.key.slot.starts_with("subnet.")).filter_map(|entry| match &entry.applied {
-        Spec::Subnet(subnet) => Some(Place {
+        Spec::Subnet(subnet) => Some(ZoneSlot {
             index: subnet.index,
             name: subnet.availability_zone.clone(),
             id: subnet.availability_zone_id.clone(),
@@ -111,8 +111,8 @@ fn holders(existing: &Inventory, leaving: bool) -> impl Iterator<Item = Place> {
 
 /// Says which AZs in use are not as they should be: all in one warning, since Terraform shows only the first of several
 /// that begin alike.
-fn warning(places: &[Place], available: &[AvailabilityZone]) -> Option<Problem> {
-    let of = |place: &Place| match available.iter().find(|zone| zone.id == place.id) {
+fn warning(places: &[ZoneSlot], available: &[AvailabilityZone]) -> Option<Problem> {
+    let of = |place: &ZoneSlot| match available.iter().find(|zone| zone.id == place.id) {
         None => Some(format!("AWS no longer lists the AZ {} ({}). Its subnets stay.", place.name, place.id)),
         Some(zone) if zone.state != "available" => {
             Some(format!("The AZ {} ({}) is {}. It has subnets of this network.", place.name, place.id, zone.state))

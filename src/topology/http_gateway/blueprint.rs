@@ -1,19 +1,20 @@
 //! From the configuration to the objects that should exist, in the order of creation.
 
+mod authorizers;
 mod domain;
 mod logs;
 
 use std::collections::BTreeMap;
 
-use super::config::{FaasAuthorizer, GatewayConfig, RouteConfig};
-use super::{access_log, authorizer, cors, tags};
-use crate::model::FunctionArn;
+pub(super) use authorizers::default_ttl;
+pub(super) use domain::certificate_domain;
+
+use super::config::{CorsConfig, GatewayConfig, RouteConfig};
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    AccessLog, Api, ApiRoute, Authorizer, Caller, Integration, Inventory, Key, LambdaPermission, Object, Ref, RouteKey,
-    Spec, Stage, Tags,
+    AccessLog, Api, ApiRoute, Caller, Cors, Facts, FunctionArn, Integration, Inventory, Key, LambdaPermission,
+    MOST_TAGS, Object, Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, check_count,
 };
-use crate::model::{Facts, MOST_TAGS, Scope};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Blueprint, Context};
 
@@ -28,7 +29,8 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         after_routes: BTreeMap::new(),
         warnings: Vec::new(),
         missing: Vec::new(),
-        problems: Vec::new(),
+        // What API Gateway takes, CloudWatch Logs takes too.
+        problems: context.scope.default_tag_problems(TaggingService::ApiGateway, &AttributePath::new("api_tags")),
     };
     let decided = draft.all(context.config);
     match (draft.problems.is_empty(), decided) {
@@ -78,7 +80,7 @@ impl<'a> Draft<'a> {
             name: config.name.clone(),
             description: absent_if_empty(&config.description),
             version: absent_if_empty(&config.api_version),
-            cors: cors::cors(&config.cors_configuration),
+            cors: cors(&config.cors_configuration),
             tags: self.tags("api_tags", &config.api_tags),
         };
         self.add(self.api.clone(), Spec::Api(spec), vec![]);
@@ -109,58 +111,6 @@ impl<'a> Draft<'a> {
             }
         }
         decided.then_some(permissions)
-    }
-
-    fn authorizers(&mut self, entries: Vec<(&'a str, &'a FaasAuthorizer)>) -> Option<()> {
-        let mut decided = Some(());
-        for (name, entry) in entries {
-            let spec = match authorizer::spec(&self.api, name, entry, self.scope) {
-                Ok(spec) => spec,
-                Err(problem) => {
-                    self.problems.push(problem);
-                    continue;
-                }
-            };
-            let key = keys::authorizer(&spec);
-            self.add(key.clone(), Spec::Authorizer(spec.clone()), vec![]);
-            match self.authorizer_permission(&key, &spec, entry) {
-                Some(permission) => {
-                    self.after_routes.insert(name, (key, permission));
-                }
-                None => decided = None,
-            }
-        }
-        decided
-    }
-
-    /// The permission of an authorizer, where it needs one and its function is ours.
-    fn authorizer_permission(&mut self, key: &Key, spec: &Authorizer, entry: &FaasAuthorizer) -> Option<Option<Key>> {
-        if spec.credentials_arn.known()?.is_some() {
-            return Some(None);
-        }
-        let uri = spec.authorizer_uri.known()?;
-        let path = AttributePath::new("faas_authorizers").key(&spec.name);
-        let path = match entry.authorizer_uri {
-            Input::Known(None) => path.attribute("authorizer_name"),
-            _ => path.attribute("authorizer_uri"),
-        };
-        let Some(function) = FunctionArn::parse_invoke_uri(uri) else {
-            self.warnings.push(Problem::new(
-                path,
-                format!("{uri:?} names no function whose policy could be seen to, so no permission is made."),
-                "Let API Gateway call it by authorizer_credentials_arn, or add the permission to the function yourself.",
-            ));
-            return Some(None);
-        };
-        self.check_partition(&function, &path);
-        if !self.is_ours(&function) {
-            self.warn_of_foreign_function(&function, path, Some(key));
-            return Some(None);
-        }
-        let permission = keys::authorizer_permission(&spec.name, &function, key);
-        let statement = self.permission(&function, Caller::Authorizer(key.clone()));
-        self.add(permission.clone(), Spec::LambdaPermission(statement), vec![]);
-        Some(Some(permission))
     }
 
     /// One integration per distinct function, payload version, timeout and description: API Gateway allows 300, so
@@ -239,7 +189,7 @@ impl<'a> Draft<'a> {
             api: self.api.clone(),
             auto_deploy: true,
             deployment_failure: None,
-            access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format: access_log::format(config) }),
+            access_log: log_group.map(|key| AccessLog { log_group: Ref::Key(key), format: config.access_log_format() }),
             tags: self.tags("stage_tags", &config.stage_tags),
         };
         self.add(keys::stage(), Spec::Stage(spec), routes);
@@ -264,7 +214,7 @@ impl<'a> Draft<'a> {
         if let (Some(all), Some(own)) = (merged.known(), own.known())
             && own.len() <= MOST_TAGS
         {
-            tags::check_count(all.len(), &AttributePath::new(attribute), &mut self.problems);
+            self.problems.extend(check_count("With default_tags there are", all.len(), &AttributePath::new(attribute)));
         }
         merged
     }
@@ -377,4 +327,28 @@ fn known_entries<T>(map: &Input<BTreeMap<String, Input<T>>>) -> Option<Vec<(&str
 /// AWS shows an empty text and an absent one alike.
 fn absent_if_empty(text: &Input<Option<String>>) -> Input<Option<String>> {
     text.clone().map(|text| text.filter(|it| !it.is_empty()))
+}
+
+/// What is set on the API. Unknown where any part is, as it is set with one call.
+fn cors(config: &Input<Option<CorsConfig>>) -> Input<Option<Cors>> {
+    match config {
+        Input::Unknown => Input::Unknown,
+        Input::Known(None) => Input::Known(None),
+        Input::Known(Some(config)) => known_cors(config).map_or(Input::Unknown, |cors| Input::Known(Some(cors))),
+    }
+}
+
+fn known_cors(config: &CorsConfig) -> Option<Cors> {
+    Some(Cors {
+        allow_credentials: config.allow_credentials.known()?.unwrap_or(false),
+        allow_headers: strings(&config.allow_headers)?,
+        allow_methods: strings(&config.allow_methods)?,
+        allow_origins: strings(&config.allow_origins)?,
+        expose_headers: strings(&config.expose_headers)?,
+        max_age: *config.max_age.known()?,
+    })
+}
+
+fn strings(list: &Input<Option<Vec<Input<String>>>>) -> Option<Vec<String>> {
+    list.known()?.iter().flatten().map(|item| item.known().cloned()).collect()
 }

@@ -2,13 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::access_log;
-use crate::model::OperationTimeouts;
-use crate::model::Tags;
-use crate::plugin::{Change, Check, Input, Value};
+use crate::model::{OperationTimeouts, Tags};
+use crate::plugin::{Change, Check, Input, Number, Value};
 
 /// The payload formats in which API Gateway calls a function.
 const PAYLOAD_FORMATS: &[&str] = &["1.0", "2.0"];
+
+/// AWS's Common Log Format for HTTP APIs.
+pub(super) const CLF: &str = "$context.identity.sourceIp - - [$context.requestTime] \"$context.httpMethod $context.routeKey \
+                   $context.protocol\" $context.status $context.responseLength $context.requestId";
+
+/// AWS's JSON format for HTTP APIs.
+pub(super) const JSON: &str = "{ \"requestId\":\"$context.requestId\", \"ip\": \"$context.identity.sourceIp\", \
+                    \"requestTime\":\"$context.requestTime\", \"httpMethod\":\"$context.httpMethod\",\
+                    \"routeKey\":\"$context.routeKey\", \"status\":\"$context.status\",\
+                    \"protocol\":\"$context.protocol\", \"responseLength\":\"$context.responseLength\" }";
+
+/// The days that CloudWatch Logs can keep events for.
+const RETENTIONS: [i64; 22] =
+    [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
 
 /// What a change does that makes another integration.
 const OTHER_INTEGRATION: &str =
@@ -53,7 +65,7 @@ crate::attributes! {
         )),
         /// Days for which log events are kept. Null keeps them for ever. Only with `access_log_logservice_group_name`.
         access_log_logservice_group_retention_in_days: Input<Option<i64>>
-            = optional().check(access_log::retention()).in_place(),
+            = optional().check(retention()).in_place(),
         /// Tags of the log group, at most 48. Only with `access_log_logservice_group_name`.
         access_log_logservice_group_tags: Input<Option<BTreeMap<String, Input<String>>>> = optional().in_place(),
         /// Format of the access logs: `CLF` and `JSON` are AWS's formats for HTTP APIs, `CUSTOM` is what
@@ -174,5 +186,49 @@ crate::attributes! {
         expose_headers: Input<Option<Vec<Input<String>>>> = optional().in_place(),
         /// Seconds for which a browser keeps a preflight answer; -1 is not at all.
         max_age: Input<Option<i64>> = optional().check(Check::between(-1, 86_400)).in_place(),
+    }
+}
+
+impl GatewayConfig {
+    /// The line that API Gateway writes for each request. Unknown where an input that decides it is.
+    pub(super) fn access_log_format(&self) -> Input<String> {
+        match self.access_log_format_type.known().map(String::as_str) {
+            None => Input::Unknown,
+            Some("CLF") => Input::Known(CLF.to_string()),
+            Some("CUSTOM") => match &self.custom_access_log_format {
+                Input::Unknown => Input::Unknown,
+                Input::Known(format) => Input::Known(format.clone().unwrap_or_default()),
+            },
+            Some(_) => Input::Known(JSON.to_string()),
+        }
+    }
+}
+
+/// `access_log_format_type` and `custom_access_log_format` that stand for a format.
+pub(super) fn access_log_format_in_words(format: &str) -> (&'static str, Option<String>) {
+    match format {
+        CLF => ("CLF", None),
+        JSON => ("JSON", None),
+        custom => ("CUSTOM", Some(custom.to_string())),
+    }
+}
+
+/// The rule for the retention of log events.
+fn retention() -> Check {
+    let rule = format!("one of {} days", RETENTIONS.map(|it| it.to_string()).join(", "));
+    Check::new(rule.clone(), move |value| match value {
+        Value::Number(Number::Int(days)) if RETENTIONS.contains(days) => Ok(()),
+        Value::Number(_) => Err(format!("{value} is not {rule}.")),
+        _ => Ok(()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_json_format_is_json() {
+        assert!(serde_json::from_str::<serde_json::Value>(JSON).is_ok());
     }
 }

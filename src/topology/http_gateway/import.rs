@@ -5,16 +5,14 @@
 
 mod entries;
 
-pub(super) use entries::{Found, Look, authorizers, forwarding, routes};
+pub(super) use entries::{Found, Look, authorizers, cors, forwarding, routes};
 
 use std::collections::BTreeMap;
 
-use super::config::{FaasAuthorizer, GatewayConfig};
-use super::{access_log, authorizer, cors};
-use crate::model::FunctionArn;
-use crate::model::Scope;
+use super::blueprint::default_ttl;
+use super::config::{FaasAuthorizer, GatewayConfig, access_log_format_in_words};
 use crate::model::keys::gateway as keys;
-use crate::model::{Authorizer, Inventory, Ref, Spec, Stage, Tags};
+use crate::model::{Authorizer, FunctionArn, Inventory, Ref, Scope, Spec, Stage, Tags};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
@@ -34,7 +32,7 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     attributes.set("api_version", api.version.clone().into());
     attributes.set("api_tags", own(&api.tags, scope).into());
     if let Input::Known(Some(found)) = &api.cors {
-        attributes.set("cors_configuration", cors::reflected(&Value::Null, None, Some(found)));
+        attributes.set("cors_configuration", cors(&Value::Null, None, Some(found)));
     }
     let routes = routes(found).into_iter().filter_map(|(key, entry)| Some((key.to_string(), Value::map(entry?))));
     attributes.set("route_config", Value::map(routes));
@@ -71,7 +69,7 @@ fn access_logs(found: Found<'_>, scope: &Scope, attributes: &mut Value) {
     attributes.set("access_log_logservice_group_tags", Some(tags).filter(|tags| !tags.is_empty()).into());
     let format = stage.and_then(|stage| stage.access_log.as_ref()).filter(|log| log.log_group == Ref::Key(key.clone()));
     if let Some(format) = format.and_then(|log| log.format.known()) {
-        let (kind, custom) = access_log::in_words(format);
+        let (kind, custom) = access_log_format_in_words(format);
         attributes.set("access_log_format_type", kind.into());
         attributes.set("custom_access_log_format", custom.into());
     }
@@ -108,7 +106,7 @@ fn protecting(spec: &Authorizer, scope: &Scope) -> Value {
     let uri = spec.authorizer_uri.known().map(String::as_str).unwrap_or_default();
     let (function, uri) = called(&spec.name, uri, scope);
     let sources = spec.identity_sources.known().cloned().unwrap_or_default();
-    let default_ttl = Input::Known(authorizer::default_ttl(&sources));
+    let unsaid_ttl = Input::Known(default_ttl(&sources));
     let entry = Value::map([
         ("authorizer_name", function.into()),
         ("authorizer_uri", uri.into()),
@@ -116,7 +114,7 @@ fn protecting(spec: &Authorizer, scope: &Scope) -> Value {
         ("identity_sources", if sources.is_empty() { Value::Null } else { sources.into() }),
         (
             "result_ttl_in_seconds",
-            if spec.result_ttl_in_seconds == default_ttl {
+            if spec.result_ttl_in_seconds == unsaid_ttl {
                 Value::Null
             } else {
                 spec.result_ttl_in_seconds.clone().into()

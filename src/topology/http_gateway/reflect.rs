@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::import::{Found, Look, authorizers, forwarding, routes};
-use super::{access_log, cors};
+use super::config::access_log_format_in_words;
+use super::import::{Found, Look, authorizers, cors, forwarding, routes};
 use crate::model::keys::gateway as keys;
 use crate::model::{Api, Authorizer, Entry, Inventory, Spec};
 use crate::plugin::{Input, Value};
@@ -45,7 +45,7 @@ fn the_api(state: &mut Value, applied: &Api, found: &Api) {
     }
     if let (true, Input::Known(now)) = (applied.cors != found.cors, &found.cors) {
         let before = applied.cors.known().and_then(Option::as_ref);
-        let value = cors::reflected(state.get("cors_configuration"), before, now.as_ref());
+        let value = cors(state.get("cors_configuration"), before, now.as_ref());
         state.set("cors_configuration", value);
     }
 }
@@ -123,7 +123,7 @@ fn access_logs(state: &mut Value, inventory: &Inventory) {
                 // Logs that are off or go elsewhere cannot be said without giving up the group and its events.
                 let (Some(before), Some(now)) = (&applied.access_log, &found.access_log) else { continue };
                 let (true, Input::Known(format)) = (before.format != now.format, &now.format) else { continue };
-                let (kind, custom) = access_log::in_words(format);
+                let (kind, custom) = access_log_format_in_words(format);
                 state.set("access_log_format_type", kind.into());
                 state.set("custom_access_log_format", custom.into());
             }

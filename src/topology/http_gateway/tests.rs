@@ -240,6 +240,17 @@ fn own_tags_win_over_defaults_and_ignored_keys_are_not_set() {
 }
 
 #[test]
+fn a_default_tag_that_api_gateway_does_not_take_is_a_problem_of_the_gateway() {
+    let mut scope = scope();
+    scope.default_tags = BTreeMap::from([("cost".into(), "100%".into())]);
+    let problems =
+        HttpGateway::blueprint(&context(&config(json!({})), &Inventory::default(), &scope, &domains::facts()));
+    let problems = problems.unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    assert!(problems[0].message.contains("\"100%\"") && problems[0].hint.contains("default_tags"), "{problems:#?}");
+}
+
+#[test]
 fn a_function_made_in_the_same_run_leaves_the_objects_undecided_and_the_known_outputs_known() {
     let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": UNKNOWN } } }));
     let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));

@@ -2,19 +2,18 @@
 //! never a problem, and all problems are reported at once. Rules for one value alone stand with their attribute, as a
 //! check.
 
-mod access_logs;
 mod authorizers;
 mod cors;
 mod domains;
+mod logs;
 #[cfg(test)]
 mod properties;
 mod routes;
 #[cfg(test)]
 mod rules;
-mod subscriptions;
 
 use super::config::GatewayConfig;
-use super::tags;
+use crate::model::{ALLOWED_CHARACTERS, TaggingService, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
 
 /// Every problem.
@@ -28,12 +27,12 @@ pub(super) fn validate(config: &GatewayConfig) -> Vec<Problem> {
     problems.subscription(config);
     problems.domains(config);
     let log_tags = config.access_log_logservice_group_tags.known().and_then(Option::as_ref);
-    for (name, tags) in [
-        ("api_tags", config.api_tags.known()),
-        ("stage_tags", config.stage_tags.known()),
-        ("access_log_logservice_group_tags", log_tags),
+    for (service, name, tags) in [
+        (TaggingService::ApiGateway, "api_tags", config.api_tags.known()),
+        (TaggingService::ApiGateway, "stage_tags", config.stage_tags.known()),
+        (TaggingService::Logs, "access_log_logservice_group_tags", log_tags),
     ] {
-        tags::check(tags, &AttributePath::new(name), &mut problems.0);
+        problems.0.extend(tags.map(|tags| check_tags(service, tags, &AttributePath::new(name))).unwrap_or_default());
     }
     problems.0
 }
@@ -52,9 +51,9 @@ impl Problems {
             let path = AttributePath::new("name");
             self.length(name, 1, 128, path.clone());
             // A tag of the API carries the name, by which it is found again after a killed run.
-            if !name.chars().all(tags::is_allowed) {
+            if !name.chars().all(|character| TaggingService::ApiGateway.takes(character)) {
                 let message = format!("{name:?} has characters that AWS does not take in a tag, and a tag carries it.");
-                self.add(path, message, tags::ALLOWED);
+                self.add(path, message, ALLOWED_CHARACTERS);
             }
         }
         if let Input::Known(Some(description)) = &config.description {

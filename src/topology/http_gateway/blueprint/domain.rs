@@ -2,9 +2,8 @@
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiMapping, DnsRecord, DomainName, Ref, Spec};
+use crate::model::{ApiMapping, Certificate, DnsRecord, DomainName, Ref, Spec, covers};
 use crate::plugin::{AttributePath, Input, Problem};
-use crate::topology::http_gateway::certificate;
 use crate::topology::http_gateway::config::GatewayConfig;
 
 impl Draft<'_> {
@@ -55,7 +54,7 @@ impl Draft<'_> {
             }
             _ => None,
         });
-        if let Some(certificate) = certificate::choose(found, domain, chosen) {
+        if let Some(certificate) = choose(found, domain, chosen) {
             return Input::Known(certificate.arn.clone());
         }
         let region = &self.scope.region;
@@ -75,5 +74,40 @@ impl Draft<'_> {
                     let the gateway depend on its validation.";
         self.missing.push(Problem::new(AttributePath::new(attribute), message, hint));
         Input::Unknown
+    }
+}
+
+/// The domain by which certificates are looked for; `None` where none is needed, or that is not known yet.
+pub(in crate::topology::http_gateway) fn certificate_domain(config: &GatewayConfig) -> Option<&str> {
+    let domain = config.domain_name.known()?.as_deref()?;
+    Some(config.certificate_domain.known()?.as_deref().unwrap_or(domain))
+}
+
+/// Of the certificates that cover a domain, the one that was chosen before, else the one that is valid from the latest
+/// moment on.
+fn choose<'a>(found: &'a [Certificate], domain: &str, chosen: Option<&String>) -> Option<&'a Certificate> {
+    let usable = || found.iter().filter(|it| covers(it.names.iter().map(String::as_str), domain));
+    let before = chosen.and_then(|arn| usable().find(|it| it.arn == *arn));
+    before.or_else(|| usable().max_by_key(|it| (it.not_before, &it.arn)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn certificate(arn: &str, names: &[&str], not_before: i64) -> Certificate {
+        Certificate { arn: arn.into(), names: names.iter().map(|name| name.to_string()).collect(), not_before }
+    }
+
+    #[test]
+    fn the_latest_certificate_is_chosen_and_then_kept() {
+        let (old, new) = (certificate("old", &["*.example.com"], 1), certificate("new", &["api.example.com"], 2));
+        let other = certificate("other", &["example.com"], 3);
+        let all = [old, new, other];
+        let domain = "api.example.com";
+        assert_eq!(choose(&all, domain, None).map(|it| it.arn.as_str()), Some("new"));
+        assert_eq!(choose(&all, domain, Some(&"old".into())).map(|it| it.arn.as_str()), Some("old"));
+        assert_eq!(choose(&all[1..], domain, Some(&"old".into())).map(|it| it.arn.as_str()), Some("new"));
+        assert_eq!(choose(&all[2..], domain, None), None);
     }
 }

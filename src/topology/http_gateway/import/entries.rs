@@ -1,8 +1,8 @@
-//! Routes and authorizers as entries of their maps.
+//! Routes and authorizers as entries of their maps, and other attributes that have parts.
 
 use std::collections::BTreeMap;
 
-use crate::model::{ApiRoute, Authorizer, Integration, Inventory, Key, LogSubscription, Ref, Spec};
+use crate::model::{ApiRoute, Authorizer, Cors, Integration, Inventory, Key, LogSubscription, Ref, Spec};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 use crate::topology::http_gateway::config::RouteConfig;
@@ -110,4 +110,28 @@ pub(super) fn payload_format(shown: &Input<String>) -> Value {
         Input::Known(version) if version.is_empty() => Value::Null,
         shown => shown.clone().into(),
     }
+}
+
+/// The value of `cors_configuration` for what AWS shows. Attributes that say what was applied keep the user's words.
+pub(in crate::topology::http_gateway) fn cors(state: &Value, applied: Option<&Cors>, found: Option<&Cors>) -> Value {
+    let Some(found) = found else { return Value::Null };
+    let none = Cors::default();
+    let applied = applied.unwrap_or(&none);
+    let list = |items: &[String]| match items {
+        [] => Value::Null,
+        items => Value::from(items.to_vec()),
+    };
+    let either = |name: &str, differs: bool, value: Value| match differs {
+        true => (name.to_string(), value),
+        false => (name.to_string(), state.get(name).clone()),
+    };
+    let credentials = if found.allow_credentials { Value::Bool(true) } else { Value::Null };
+    Value::map([
+        either("allow_credentials", applied.allow_credentials != found.allow_credentials, credentials),
+        either("allow_headers", applied.allow_headers != found.allow_headers, list(&found.allow_headers)),
+        either("allow_methods", applied.allow_methods != found.allow_methods, list(&found.allow_methods)),
+        either("allow_origins", applied.allow_origins != found.allow_origins, list(&found.allow_origins)),
+        either("expose_headers", applied.expose_headers != found.expose_headers, list(&found.expose_headers)),
+        either("max_age", applied.max_age != found.max_age, found.max_age.into()),
+    ])
 }

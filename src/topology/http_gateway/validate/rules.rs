@@ -78,7 +78,7 @@ fn tags() -> Vec<Rule> {
             "the provider's tags are its own",
             json!({"stage_tags": {"fgw:x": "y"}}),
             &["stage_tags[\"fgw:x\"]"],
-            &["fgw:", "this provider"],
+            &["fgw:x", "This provider"],
             json!({"stage_tags": {"fgw": "y"}}),
         ),
         ("a tag has a key", tag("", "y"), &["api_tags[\"\"]"], &["0 characters"], tag("x", "")),

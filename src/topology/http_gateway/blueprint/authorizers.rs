@@ -1,16 +1,70 @@
-//! Request authorizers, and what they call.
+//! Request authorizers, what they call, and the permissions to call it.
 
-use super::config::FaasAuthorizer;
-use crate::model::Scope;
-use crate::model::{Authorizer, Key};
-use crate::model::{FunctionArn, parse_short};
+use super::Draft;
+use crate::model::keys::gateway as keys;
+use crate::model::{Authorizer, Caller, FunctionArn, Key, Scope, Spec, parse_short};
 use crate::plugin::{AttributePath, Input, Problem};
+use crate::topology::http_gateway::config::FaasAuthorizer;
 
 /// Seconds for which API Gateway keeps an answer where nothing else is said.
 const DEFAULT_TTL: i64 = 300;
 
+impl<'a> Draft<'a> {
+    pub(super) fn authorizers(&mut self, entries: Vec<(&'a str, &'a FaasAuthorizer)>) -> Option<()> {
+        let mut decided = Some(());
+        for (name, entry) in entries {
+            let spec = match spec(&self.api, name, entry, self.scope) {
+                Ok(spec) => spec,
+                Err(problem) => {
+                    self.problems.push(problem);
+                    continue;
+                }
+            };
+            let key = keys::authorizer(&spec);
+            self.add(key.clone(), Spec::Authorizer(spec.clone()), vec![]);
+            match self.authorizer_permission(&key, &spec, entry) {
+                Some(permission) => {
+                    self.after_routes.insert(name, (key, permission));
+                }
+                None => decided = None,
+            }
+        }
+        decided
+    }
+
+    /// The permission of an authorizer, where it needs one and its function is ours.
+    fn authorizer_permission(&mut self, key: &Key, spec: &Authorizer, entry: &FaasAuthorizer) -> Option<Option<Key>> {
+        if spec.credentials_arn.known()?.is_some() {
+            return Some(None);
+        }
+        let uri = spec.authorizer_uri.known()?;
+        let path = AttributePath::new("faas_authorizers").key(&spec.name);
+        let path = match entry.authorizer_uri {
+            Input::Known(None) => path.attribute("authorizer_name"),
+            _ => path.attribute("authorizer_uri"),
+        };
+        let Some(function) = FunctionArn::parse_invoke_uri(uri) else {
+            self.warnings.push(Problem::new(
+                path,
+                format!("{uri:?} names no function whose policy could be seen to, so no permission is made."),
+                "Let API Gateway call it by authorizer_credentials_arn, or add the permission to the function yourself.",
+            ));
+            return Some(None);
+        };
+        self.check_partition(&function, &path);
+        if !self.is_ours(&function) {
+            self.warn_of_foreign_function(&function, path, Some(key));
+            return Some(None);
+        }
+        let permission = keys::authorizer_permission(&spec.name, &function, key);
+        let statement = self.permission(&function, Caller::Authorizer(key.clone()));
+        self.add(permission.clone(), Spec::LambdaPermission(statement), vec![]);
+        Some(Some(permission))
+    }
+}
+
 /// The authorizer that an entry describes.
-pub(super) fn spec(api: &Key, name: &str, entry: &FaasAuthorizer, scope: &Scope) -> Result<Authorizer, Problem> {
+fn spec(api: &Key, name: &str, entry: &FaasAuthorizer, scope: &Scope) -> Result<Authorizer, Problem> {
     let identity_sources = identity_sources(entry);
     let result_ttl_in_seconds = match (&entry.result_ttl_in_seconds, &identity_sources) {
         (Input::Known(Some(seconds)), _) => Input::Known(*seconds),
@@ -31,7 +85,7 @@ pub(super) fn spec(api: &Key, name: &str, entry: &FaasAuthorizer, scope: &Scope)
 
 /// Seconds for which answers are kept where nothing is said: without identity sources there is nothing to keep them
 /// under.
-pub(super) fn default_ttl(sources: &[String]) -> i64 {
+pub(in crate::topology::http_gateway) fn default_ttl(sources: &[String]) -> i64 {
     if sources.is_empty() { 0 } else { DEFAULT_TTL }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ipnet::Ipv4Net;
 
 use super::config::Config;
-use super::zones::Place;
+use super::zones::ZoneSlot;
 use super::{addresses, validate, vpc, warnings};
 use crate::model::{Inventory, Tier};
 use crate::plugin::schema::{check, with_defaults};
@@ -128,7 +128,8 @@ fn layout(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Value
         return Err(vec![Problem::new(AttributePath::root(), message, "Give both.")]);
     };
     let count = u32::try_from(*count).unwrap_or(0);
-    let places: Vec<Place> = (0..count).map(|index| Place { index, name: String::new(), id: String::new() }).collect();
+    let places: Vec<ZoneSlot> =
+        (0..count).map(|index| ZoneSlot { index, name: String::new(), id: String::new() }).collect();
     let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|tier| *config.creates(*tier) == Input::Known(true)).collect();
     let blocks = addresses::blocks(&config, None, &nothing, Some(vpc), &tiers, &places)?;
 

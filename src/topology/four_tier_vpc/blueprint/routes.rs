@@ -1,0 +1,193 @@
+//! Route tables, which subnets use them, and their default routes.
+
+use std::collections::BTreeMap;
+
+use super::{Draft, Structure};
+use crate::model::keys::network as keys;
+use crate::model::keys::network::Family;
+use crate::model::{Inventory, Key, Object, Ref, Route, RouteTable, RouteTableAssociation, Spec, Tier};
+use crate::plugin::{AttributePath, Input, Problem};
+use crate::topology::four_tier_vpc::addresses::SubnetSlot;
+use crate::topology::four_tier_vpc::config::Strings;
+use crate::topology::four_tier_vpc::nat;
+use crate::topology::four_tier_vpc::zones::ZoneSlot;
+
+impl Draft<'_> {
+    /// The table of each subnet.
+    pub(super) fn route_tables(&mut self, structure: &Structure, places: &[ZoneSlot]) -> BTreeMap<SubnetSlot, Key> {
+        let mut tables = BTreeMap::new();
+        for tier in &structure.tiers {
+            let own = [self.context.config.route_table_tags(*tier)];
+            let gateways = propagating_gateways(self.context.config.propagating_gateways(*tier).1);
+            let shared = *tier == Tier::Public && structure.one_public_route_table;
+            for (position, place) in places.iter().enumerate() {
+                let (key, suffix) = match shared {
+                    true => (keys::route_table(*tier, None), format!("-{}", tier.name())),
+                    false => (keys::route_table(*tier, Some(place.index)), format!("-{}-{}", tier.name(), place.index)),
+                };
+                if !shared || position == 0 {
+                    let spec = RouteTable {
+                        vpc: self.vpc.clone(),
+                        propagating_gateways: gateways.clone(),
+                        tags: self.tags(&suffix, &own),
+                    };
+                    self.add(&key, Spec::RouteTable(spec));
+                }
+                tables.insert((*tier, place.index), key);
+            }
+        }
+        tables
+    }
+
+    pub(super) fn associations(&mut self, subnets: &BTreeMap<SubnetSlot, Key>, tables: &BTreeMap<SubnetSlot, Key>) {
+        for (site, subnet) in subnets {
+            let Some(table) = tables.get(site) else { continue };
+            let spec = RouteTableAssociation { subnet: subnet.clone(), route_table: Ref::Key(table.clone()) };
+            let mut association = Object::new(keys::route_table_association(subnet), Spec::RouteTableAssociation(spec));
+            // A subnet that moves to another table must find its way out there.
+            let routes = [Family::Ipv4, Family::Ipv6].map(|family| keys::default_route(table, family));
+            let keys = self.objects.iter().map(|it| &it.key);
+            association.after.extend(keys.filter(|key| routes.contains(key)).cloned());
+            self.objects.push(association);
+        }
+    }
+
+    pub(super) fn public_routes(
+        &mut self,
+        tables: &BTreeMap<SubnetSlot, Key>,
+        internet_gateway: &Key,
+        ipv6_range: Option<&Object>,
+    ) {
+        let mut tables: Vec<&Key> =
+            tables.iter().filter(|((tier, _), _)| *tier == Tier::Public).map(|(_, it)| it).collect();
+        // One table may serve several subnets.
+        tables.dedup();
+        for table in tables {
+            self.default_route(table, internet_gateway, &[]);
+            if let Some(range) = ipv6_range {
+                let (destination, target) = ("::/0".to_string(), Ref::Key(internet_gateway.clone()));
+                let spec = Route { route_table: table.clone(), destination, target };
+                let mut route = Object::new(keys::default_route(table, Family::Ipv6), Spec::Route(spec));
+                // Without a range there is nothing that it could lead out.
+                route.after.push(range.key.clone());
+                self.objects.push(route);
+            }
+        }
+    }
+
+    pub(super) fn nat_routes(&mut self, tiers: &[Tier], tables: &BTreeMap<SubnetSlot, Key>, gateways: &[(u32, Key)]) {
+        for ((tier, index), table) in tables {
+            if let Some(gateway) = nat::gateway_for(*index, gateways).filter(|_| tiers.contains(tier)) {
+                self.default_route(table, gateway, gateways);
+            }
+        }
+    }
+
+    /// `others` may take the table's traffic while the target is being made.
+    fn default_route(&mut self, table: &Key, target: &Key, others: &[(u32, Key)]) {
+        let to = |target: &Key| {
+            let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
+            Spec::Route(Route { route_table: table.clone(), destination, target })
+        };
+        let mut route = Object::new(keys::default_route(table, Family::Ipv4), to(target));
+        route.meanwhile = others.iter().map(|(_, other)| other).filter(|other| *other != target).map(to).collect();
+        self.objects.push(route);
+    }
+}
+
+/// The virtual private gateways whose routes propagate to a tier's tables, each once: sorted, those that are still
+/// unknown last.
+fn propagating_gateways(given: &Strings) -> Input<Vec<Input<String>>> {
+    given.clone().map(|gateways| {
+        let mut known: Vec<&String> = gateways.iter().filter_map(Input::known).collect();
+        known.sort();
+        known.dedup();
+        let unknown = gateways.iter().filter(|gateway| !gateway.is_known());
+        known.into_iter().cloned().map(Input::Known).chain(unknown.cloned()).collect()
+    })
+}
+
+/// A problem for each wanted default route whose place in its table an unmanaged route holds. Ours cannot be created
+/// next to it, and that one is not ours to delete.
+pub(super) fn occupied(objects: &[Object], existing: &Inventory) -> Vec<Problem> {
+    objects.iter().filter_map(|object| occupant(object, existing)).collect()
+}
+
+fn occupant(object: &Object, existing: &Inventory) -> Option<Problem> {
+    let Spec::Route(Route { route_table, destination, target: Ref::Key(wanted) }) = &object.spec else { return None };
+    if existing.present().any(|entry| entry.key == object.key) {
+        return None;
+    }
+    let table = existing.present().find(|entry| entry.key == *route_table)?;
+    let there = table.learned.get(&keys::foreign_route(destination)).filter(|target| !target.is_empty())?;
+    let (input, without) = match wanted.slot.split('.').next() {
+        Some("nat_gateway") => ("num_nat_gateways", "num_nat_gateways = 0"),
+        Some("private_nat_gateway") => ("enable_private_nat", "enable_private_nat = false"),
+        _ => ("create_igw", "create_igw = false"),
+    };
+    let message = format!(
+        "{} would lead {destination} of {route_table} ({}) to {wanted}, but a route there leads it to {there} already, \
+         and was not made by this resource.",
+        object.key, table.id
+    );
+    let hint = format!("Delete that route, or leave the way out to it with {without}.");
+    Some(Problem::new(AttributePath::new(input), message, hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::config::tests::config;
+    use super::super::super::fixtures::{applied, blueprint, objects};
+    use super::*;
+    use crate::plugin::Value;
+
+    /// A network with one NAT gateway, whose table of the private app tier in AZ 0 has such a route instead of ours.
+    fn existing(target: &str, has_ours: bool) -> Inventory {
+        let mut existing = applied(&objects(&config(&[]), "ab"));
+        existing.entries.retain(|entry| has_ours || entry.key.slot != "route.private_app.0.ipv4");
+        let table = existing.entries.iter_mut().find(|entry| entry.key.slot == "route_table.private_app.0").unwrap();
+        table.learned.insert(keys::foreign_route("0.0.0.0/0"), target.to_string());
+        existing
+    }
+
+    fn problems_of(existing: &Inventory, attributes: &[(&str, Value)]) -> Vec<Problem> {
+        blueprint(&config(attributes), Some(&config(&[])), existing, "ab").err().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_foreign_default_route_is_refused_with_its_table_and_target() {
+        let problems = problems_of(&existing("tgw-9", false), &[]);
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        assert_eq!(problem.path, AttributePath::new("num_nat_gateways"));
+        for part in ["route_table.private_app.0", "id-of-route_table.private_app.0", "tgw-9", "0.0.0.0/0"] {
+            assert!(problem.message.contains(part), "no {part} in {}", problem.message);
+        }
+        assert!(problem.hint.contains("num_nat_gateways = 0"), "{}", problem.hint);
+    }
+
+    #[test]
+    fn a_foreign_default_route_is_no_problem_where_none_of_ours_is_wanted_or_ours_is_there() {
+        assert_eq!(problems_of(&existing("tgw-9", false), &[("num_nat_gateways", 0_i64.into())]), []);
+        assert_eq!(problems_of(&existing("tgw-9", true), &[]), []);
+        assert_eq!(problems_of(&existing("", false), &[]), [], "it has gone");
+    }
+
+    #[test]
+    fn each_tier_has_gateways_of_its_own_in_one_order_and_once() {
+        let objects = objects(
+            &config(&[
+                ("public_propagating_vgws", vec!["vgw-b", "vgw-a", "vgw-b"].into()),
+                ("private_propagating_vgws", Value::List(vec![Value::Unknown, "vgw-c".into()])),
+            ]),
+            "a",
+        );
+        let of = |slot: &str| match &objects.iter().find(|it| it.key.slot == slot).unwrap().spec {
+            Spec::RouteTable(table) => table.propagating_gateways.clone(),
+            _ => unreachable!(),
+        };
+        let known = |id: &str| Input::Known(id.to_string());
+        assert_eq!(of("route_table.public"), Input::Known(vec![known("vgw-a"), known("vgw-b")]));
+        assert_eq!(of("route_table.private_app.0"), Input::Known(vec![known("vgw-c"), Input::Unknown]));
+        assert_eq!(of("route_table.private_persistence.0"), Input::Known(vec![]));
+    }
+}
