@@ -22,6 +22,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::aws::Session;
 use crate::aws::calls::Operation;
+use crate::aws::calls::codes::{is_concurrent_change as is_busy, is_conflict, is_mapped};
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, Shared};
 use crate::aws::calls::wait;
@@ -85,23 +86,8 @@ async fn change<'a>(
     (turn, Mutation { action, patience: &operation.work.patience, is_busy, unknown_until, search: Search::TWO_LOOKS })
 }
 
-/// Of the conflicts only this one passes by itself.
-fn is_busy(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("ConflictException")
-        && failure.message.to_lowercase().contains("concurrent modification")
-}
-
 fn is_absent(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("NotFoundException")
-}
-
-fn is_conflict(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("ConflictException") && !is_busy(failure)
-}
-
-/// A domain's mapping holds an API and its stages, and AWS does not call that a conflict.
-fn is_mapped(failure: &Failure) -> bool {
-    failure.message.to_lowercase().contains("remove all base path mappings")
+    failure.cause == Cause::NotFound
 }
 
 /// The end of a delete: absence is success, and a conflict means that something still uses the object.

@@ -1,5 +1,6 @@
 //! What all calls to AWS share.
 
+pub(crate) mod codes;
 pub(crate) mod errors;
 pub(crate) mod locks;
 pub(crate) mod non_idempotent;

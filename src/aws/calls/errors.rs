@@ -10,6 +10,7 @@ use aws_smithy_runtime_api::client::result::SdkError;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::request_id::RequestId;
 
+use super::codes::{cause, is_throttle};
 use crate::aws::config::http_client::chain;
 use crate::aws::config::redact::without_secrets;
 use crate::cloud::{Cause, Failure};
@@ -81,68 +82,6 @@ fn retry_after<E>(error: &SdkError<E, HttpResponse>) -> Option<Duration> {
     error.raw_response()?.headers().get("retry-after")?.trim().parse().ok().map(Duration::from_secs)
 }
 
-fn cause(code: Option<&str>, message: &str) -> Cause {
-    let Some(code) = code else { return Cause::Other };
-    if is_throttle(Some(code)) {
-        return Cause::Throttled;
-    }
-    match code {
-        // Without a dot, unlike every other code of EC2.
-        "NatGatewayNotFound" | "NotFoundException" | "ResourceNotFoundException" => Cause::NotFound,
-        // The answer of ReplaceRoute when there is nothing to replace.
-        "InvalidParameterValue" if message.contains("There is no route defined for") => Cause::NotFound,
-        "DependencyViolation" | "ResourceInUseException" => Cause::InUse,
-        "RouteAlreadyExists"
-        | "NetworkAclEntryAlreadyExists"
-        | "Resource.AlreadyAssociated"
-        | "InvalidSubnet.Conflict"
-        | "ResourceAlreadyExistsException" => Cause::Exists,
-        // API Gateway and Lambda use one code for several things, which only the text tells apart.
-        "ConflictException" | "ResourceConflictException" => conflict(message),
-        // CloudWatch Logs, while another change of the same log group is at work.
-        "OperationAbortedException" => Cause::Throttled,
-        "UnauthorizedOperation" | "AccessDenied" | "AccessDeniedException" => Cause::Denied,
-        _ if code.ends_with(".NotFound") => Cause::NotFound,
-        _ if code.ends_with(".InUse") => Cause::InUse,
-        _ if code.ends_with(".Duplicate") => Cause::Exists,
-        _ => Cause::Other,
-    }
-}
-
-fn conflict(message: &str) -> Cause {
-    let message = message.to_lowercase();
-    if message.contains("concurrent modification") || message.contains("try again later") {
-        Cause::Throttled
-    } else if message.contains("already exists") {
-        Cause::Exists
-    } else if message.contains("referenced by") || message.contains("in use") || message.contains("cannot delete") {
-        Cause::InUse
-    } else if message.contains("in progress") {
-        Cause::Throttled
-    } else {
-        Cause::Other
-    }
-}
-
-/// `LimitExceededException` is not among them, though the SDK repeats it: it is the quota error of CloudWatch Logs.
-fn is_throttle(code: Option<&str>) -> bool {
-    matches!(
-        code,
-        Some(
-            "RequestLimitExceeded"
-                | "Throttling"
-                | "ThrottlingException"
-                | "ThrottledException"
-                | "RequestThrottled"
-                | "RequestThrottledException"
-                | "TooManyRequestsException"
-                | "EC2ThrottledException"
-                | "PriorRequestNotComplete"
-                | "SlowDown"
-        )
-    )
-}
-
 /// What Route 53 says of a change that it refuses, where the answer is `<InvalidChangeBatch>` in place of
 /// `<ErrorResponse>`: the SDK finds neither code nor message in that.
 fn refused_batch<E>(error: &SdkError<E, HttpResponse>) -> Option<String> {
@@ -164,71 +103,6 @@ fn missing_permission(message: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn codes_say_what_to_do_next() {
-        let table = [
-            ("InvalidVpcID.NotFound", Cause::NotFound),
-            ("InvalidSubnetId.NotFound", Cause::NotFound),
-            ("InvalidVpcEndpoint.NotFound", Cause::NotFound),
-            ("NatGatewayNotFound", Cause::NotFound),
-            ("NotFoundException", Cause::NotFound),
-            ("ResourceNotFoundException", Cause::NotFound),
-            ("DependencyViolation", Cause::InUse),
-            ("InvalidIPAddress.InUse", Cause::InUse),
-            ("RouteAlreadyExists", Cause::Exists),
-            ("Resource.AlreadyAssociated", Cause::Exists),
-            ("InvalidPermission.Duplicate", Cause::Exists),
-            ("ResourceAlreadyExistsException", Cause::Exists),
-            ("RequestLimitExceeded", Cause::Throttled),
-            ("ThrottlingException", Cause::Throttled),
-            ("TooManyRequestsException", Cause::Throttled),
-            ("OperationAbortedException", Cause::Throttled),
-            ("UnauthorizedOperation", Cause::Denied),
-            ("AccessDenied", Cause::Denied),
-            ("AccessDeniedException", Cause::Denied),
-            ("LimitExceededException", Cause::Other),
-            ("VpcLimitExceeded", Cause::Other),
-            ("ExpiredToken", Cause::Other),
-            // Released already and owned by someone else now, or still held by a NAT gateway: the code alone
-            // does not tell, so it must never count as absence.
-            ("AuthFailure", Cause::Other),
-            // Done when a gateway is detached, a reason to fail when a NAT gateway is made.
-            ("Gateway.NotAttached", Cause::Other),
-        ];
-        for (code, expected) in table {
-            assert_eq!(cause(Some(code), ""), expected, "{code}");
-        }
-        assert_eq!(cause(None, "connection reset"), Cause::Other);
-    }
-
-    #[test]
-    fn a_conflict_means_what_its_message_says() {
-        let table = [
-            ("Unable to complete operation due to concurrent modification. Please try again later.", Cause::Throttled),
-            ("Route with key GET /a already exists for this API", Cause::Exists),
-            ("Cannot delete Integration because it is referenced by the following Routes: r1", Cause::InUse),
-            ("A sibling (/x/{a}) has a conflicting variable on the same hierarchical level", Cause::Other),
-        ];
-        for (message, expected) in table {
-            assert_eq!(cause(Some("ConflictException"), message), expected, "{message}");
-        }
-        assert_eq!(
-            cause(Some("ResourceConflictException"), "The statement id (x) provided already exists."),
-            Cause::Exists
-        );
-        assert_eq!(
-            cause(Some("ResourceConflictException"), "An update is in progress for resource: f"),
-            Cause::Throttled
-        );
-    }
-
-    #[test]
-    fn replacing_a_route_that_is_gone_is_an_absence() {
-        let message = "There is no route defined for '0.0.0.0/0' in the route table. Use CreateRoute instead.";
-        assert_eq!(cause(Some("InvalidParameterValue"), message), Cause::NotFound);
-        assert_eq!(cause(Some("InvalidParameterValue"), "Value (x) for parameter vpcId is invalid"), Cause::Other);
-    }
 
     #[test]
     fn a_missing_permission_is_named() {

@@ -139,7 +139,10 @@ impl<'a> Mutation<'a> {
                 false => ControlFlow::Break(Err(refusal)),
             }
         });
-        sent.await.unwrap_or_else(|(_, refusal)| Err(refusal))
+        match sent.await {
+            Ok(result) => result,
+            Err((_, refusal)) => Err(refusal),
+        }
     }
 
     /// Whether a refusal passes by itself.

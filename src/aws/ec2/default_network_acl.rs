@@ -189,7 +189,7 @@ async fn replace(operation: &Operation<'_>, id: &str, association_id: &str) -> R
     let call = call.association_id(association_id).network_acl_id(id).send().await;
     match call.map_err(|error| error.failure("ReplaceNetworkAclAssociation")) {
         Ok(_) => Ok(true),
-        Err(failure) if failure.code.as_deref() == Some("InvalidAssociationID.NotFound") => Ok(false),
+        Err(failure) if failure.cause == Cause::NotFound => Ok(false),
         Err(failure) => Err(failure),
     }
 }

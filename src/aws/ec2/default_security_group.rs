@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::security_group_rules::{self as rules, Difference, Existing};
 use super::{filter, tags};
+use crate::aws::calls::codes;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
@@ -120,7 +121,7 @@ async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup)
             settled = false;
             match change(operation, id, egress, difference).await {
                 // What we saw was old: the next look shows what is left to do.
-                Err(failure) if is_about_a_rule(&failure) => {}
+                Err(failure) if codes::is_about_a_rule(&failure) => {}
                 changed => changed?,
             }
         }
@@ -136,7 +137,7 @@ async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup)
 async fn change(operation: &Operation<'_>, id: &str, egress: bool, difference: Difference) -> Result<(), Failure> {
     match authorize(operation, id, egress, &difference.authorize).await {
         // No room for old and new rules at once, so the old ones have to go first.
-        Err(failure) if failure.code.as_deref() == Some("RulesPerSecurityGroupLimitExceeded") => {
+        Err(failure) if codes::is_rule_limit(&failure) => {
             if difference.revoke.is_empty() {
                 return Err(failure);
             }
@@ -149,13 +150,6 @@ async fn change(operation: &Operation<'_>, id: &str, egress: bool, difference: D
         }
     }
     describe(operation, id, egress, difference.describe).await
-}
-
-fn is_about_a_rule(failure: &Failure) -> bool {
-    matches!(
-        failure.code.as_deref(),
-        Some("InvalidPermission.Duplicate" | "InvalidPermission.NotFound" | "InvalidSecurityGroupRuleId.NotFound")
-    )
 }
 
 /// All rules of the group, each with its direction: whether it is for egress.

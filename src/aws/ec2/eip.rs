@@ -5,6 +5,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{Address, DomainType, ResourceType};
 
 use super::tags;
+use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -84,7 +85,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     wait::retry_while_in_use(&operation.work.patience, || async {
         let call = session.ec2.release_address().allocation_id(id).send().await;
         let Err(failure) = call.map_err(|error| error.failure("ReleaseAddress")) else { return Ok(()) };
-        let held = failure.cause == Cause::InUse || failure.code.as_deref() == Some("AuthFailure");
+        let held = failure.cause == Cause::InUse || codes::is_address_of_others(&failure);
         if !held {
             return Err(failure);
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::ResourceType;
 
 use super::tags;
+use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
@@ -84,7 +85,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     wait::retry_while_in_use(&operation.work.patience, || async {
         let call = session.ec2.detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
         match call.map_err(|error| error.failure("DetachInternetGateway")) {
-            Err(failure) if failure.code.as_deref() == Some("Gateway.NotAttached") => Ok(()),
+            Err(failure) if codes::is_not_attached(&failure) => Ok(()),
             result => result.map(|_| ()),
         }
     })

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::filter;
+use crate::aws::calls::codes;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
@@ -26,7 +27,7 @@ where
     F: Future<Output = Result<T, Failure>>,
 {
     let mut backoff = Backoff::new(wait::MINUTES);
-    wait::retry_while(&operation.patience(MONITORED), &mut backoff, is_not_monitored, call).await
+    wait::retry_while(&operation.patience(MONITORED), &mut backoff, codes::is_not_monitored, call).await
 }
 
 /// Waits until a pool has the range of a deleted VPC back. Who may use a pool need not be allowed to look into it: then
@@ -56,8 +57,4 @@ pub(super) async fn released(operation: &Operation<'_>, pool_id: &str, vpc_id: &
         }
     })
     .await
-}
-
-fn is_not_monitored(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("UnsupportedOperation") && failure.message.contains("is not monitored by IPAM")
 }

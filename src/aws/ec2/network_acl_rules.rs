@@ -4,6 +4,7 @@
 use aws_sdk_ec2::types::{IcmpTypeCode, NetworkAclEntry, PortRange, RuleAction};
 use ipnet::IpNet;
 
+use crate::aws::calls::codes;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 use crate::model::NetworkAclRule;
@@ -107,7 +108,7 @@ pub(super) async fn apply(
         loop {
             match acl.create(rule).await {
                 // No room for old and new rules at once. One makes place for one, so that as many as possible stand.
-                Err(failure) if failure.code.as_deref() == Some("NetworkAclEntryLimitExceeded") => {
+                Err(failure) if codes::is_rule_limit(&failure) => {
                     acl.delete(delete.next().ok_or(failure)?).await?;
                 }
                 created => break created?,
@@ -219,11 +220,9 @@ impl Acl<'_> {
                 async {
                     match sent.await {
                         Ok(()) => Ok(Sent::Done),
-                        Err(failure) => match failure.code.as_deref() {
-                            Some("NetworkAclEntryAlreadyExists") => Ok(Sent::Taken),
-                            Some("InvalidNetworkAclEntry.NotFound") => Ok(Sent::Missing),
-                            _ => Err(failure),
-                        },
+                        Err(failure) if failure.cause == Cause::Exists => Ok(Sent::Taken),
+                        Err(failure) if codes::is_no_acl_entry(&failure) => Ok(Sent::Missing),
+                        Err(failure) => Err(failure),
                     }
                 }
             })

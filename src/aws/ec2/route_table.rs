@@ -6,13 +6,14 @@ use aws_sdk_ec2::types::ResourceType;
 use futures::future::join_all;
 
 use super::tags;
+use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
-use crate::cloud::{Failure, Observed, Patience};
+use crate::cloud::{Cause, Failure, Observed, Patience};
 use crate::model::Input;
 use crate::model::{Entry, Key, Learned, RouteTable, Spec};
 
@@ -152,8 +153,8 @@ async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, patience: &P
         call.map(|_| ()).map_err(|error| error.failure("EnableVgwRoutePropagation"))
     };
     let enable = || async { operation.retry_until_visible(&[id], send).await };
-    match wait::retry_while(patience, &mut Backoff::new(wait::SECONDS), is_not_attached, enable).await {
-        Err(failure) if is_not_attached(&failure) => {
+    match wait::retry_while(patience, &mut Backoff::new(wait::SECONDS), codes::is_not_attached, enable).await {
+        Err(failure) if codes::is_not_attached(&failure) => {
             let message = format!(
                 "{}; {gateway} is not attached to this VPC, {}, and must be before its routes can propagate. An \
                  attachment that uses this network's vpc_id is made after the network: leave the gateway out of the \
@@ -172,14 +173,10 @@ async fn disable(operation: &Operation<'_>, id: &str, gateway: &str) -> Result<(
     let call = operation.session.ec2.disable_vgw_route_propagation();
     let call = call.route_table_id(id).gateway_id(gateway).send().await;
     match call.map_err(|error| error.failure("DisableVgwRoutePropagation")) {
-        Err(failure) if is_not_attached(&failure) => Ok(()),
-        Err(failure) if failure.code.as_deref() == Some("InvalidVpnGatewayID.NotFound") => Ok(()),
+        Err(failure) if codes::is_not_attached(&failure) => Ok(()),
+        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
         disabled => disabled.map(|_| ()),
     }
-}
-
-fn is_not_attached(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("Gateway.NotAttached")
 }
 
 fn seconds_or(seconds: Option<u64>, otherwise: Duration) -> Duration {

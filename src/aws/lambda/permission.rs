@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::aws::apigateway::{digest, execution_arn};
+use crate::aws::calls::codes;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, Shared};
 use crate::aws::calls::wait::{Poll, until};
@@ -107,79 +108,84 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
         Caller::Authorizer(key) => CallerId::Authorizer(operation.id(key)?),
         Caller::LogGroup(key) => CallerId::LogGroup(operation.id(key)?),
     };
-    let statement_id = statement_id(api_id, &place, caller);
-    let source_arn = source_arn(&session.scope, &place, api_id, caller);
-    let client = session.lambda(&region(session, &place));
-    let find = || async {
-        let statements = policy(session, &place).await?;
-        match statements.into_iter().find(|it| it.id() == Some(&statement_id)) {
-            Some(there) if there.lets_in(caller.service(), &source_arn) => Ok(Some(())),
-            Some(there) => Err(different(&place, &statement_id, &there)),
+    let wanted = Wanted {
+        id: statement_id(api_id, &place, caller),
+        principal: caller.service(),
+        source_arn: source_arn(&session.scope, &place, api_id, caller),
+        place,
+    };
+    // Statements are lost when calls on one function overlap, whatever the qualifier.
+    let _turn = session.process.locks.lock(format!("lambda {}", wanted.place.function_arn)).await;
+    // A statement of ours that someone has rewritten.
+    if operation.work.known.contains(&wanted.id) && wanted.is_rewritten(session).await? {
+        remove(operation, &wanted.place, &wanted.id).await?;
+    }
+    add(operation, &wanted).await?;
+    operation.record_id(&wanted.id);
+    let patience = operation.patience(VISIBLE);
+    until("the statement to show in the function's policy", &patience, Duration::from_secs(5), || async {
+        Ok(wanted.find(session).await?.map_or_else(|| Poll::Pending("it does not show".to_string()), Poll::Done))
+    })
+    .await
+}
+
+/// A statement to add.
+struct Wanted {
+    place: Place,
+    id: String,
+    principal: &'static str,
+    source_arn: String,
+}
+
+impl Wanted {
+    /// Whether the statement is there; another one of its id is an error.
+    async fn find(&self, session: &Session) -> Result<Option<()>, Failure> {
+        match self.of_this_id(session).await? {
+            Some(there) if there.lets_in(self.principal, &self.source_arn) => Ok(Some(())),
+            Some(there) => Err(different(&self.place, &self.id, &there)),
             None => Ok(None),
         }
-    };
-    // A statement of ours that someone has written anew.
-    let is_replaced = operation.work.known.contains(&statement_id);
+    }
 
-    // Statements are lost when calls on one function overlap, whatever the qualifier.
-    let _turn = session.process.locks.lock(format!("lambda {}", place.function_arn)).await;
-    let patience = &operation.work.patience;
+    async fn is_rewritten(&self, session: &Session) -> Result<bool, Failure> {
+        let there = self.of_this_id(session).await?;
+        Ok(there.is_some_and(|it| !it.lets_in(self.principal, &self.source_arn)))
+    }
+
+    async fn of_this_id(&self, session: &Session) -> Result<Option<Statement>, Failure> {
+        Ok(policy(session, &self.place).await?.into_iter().find(|it| it.id() == Some(&self.id)))
+    }
+}
+
+/// Adds a statement, as soon as the function exists and no other change of it is at work.
+async fn add(operation: &Operation<'_>, wanted: &Wanted) -> Result<(), Failure> {
+    let (session, place) = (operation.session, &wanted.place);
+    let client = session.lambda(&region(session, place));
+    let call = || async {
+        throttle(session, place).await;
+        let call = client.add_permission().function_name(&place.function_arn).set_qualifier(place.qualifier.clone());
+        let call = call.statement_id(&wanted.id).action("lambda:InvokeFunction");
+        let call = call.principal(wanted.principal).source_arn(&wanted.source_arn);
+        call.customize().config_override(session.once_lambda()).send().await.map(|_| ())
+    };
     // That the function is absent is waited out below.
-    let change = Mutation {
+    let mutation = Mutation {
         action: "AddPermission",
-        patience,
+        patience: &operation.work.patience,
         is_busy: |_| false,
         unknown_until: None,
         search: Search::TWO_LOOKS,
     };
-    if is_replaced
-        && policy(session, &place)
-            .await?
-            .iter()
-            .any(|it| it.id() == Some(&statement_id) && !it.lets_in(caller.service(), &source_arn))
-    {
-        remove(operation, &place, &statement_id).await?;
-    }
     let new_until = Instant::now() + NEW_FUNCTION;
     until("a change of the function's policy", &operation.work.patience, Duration::from_secs(5), || async {
-        let answer = change
-            .create(
-                || async {
-                    throttle(session, &place).await;
-                    client
-                        .add_permission()
-                        .function_name(&place.function_arn)
-                        .set_qualifier(place.qualifier.clone())
-                        .statement_id(&statement_id)
-                        .action("lambda:InvokeFunction")
-                        .principal(caller.service())
-                        .source_arn(&source_arn)
-                        .customize()
-                        .config_override(session.once_lambda())
-                        .send()
-                        .await
-                        .map(|_| ())
-                },
-                Ok,
-                find,
-            )
-            .await;
-        match answer {
+        match mutation.create(call, Ok, || wanted.find(session)).await {
             Ok(()) => Ok(Poll::Done(())),
-            // The statement is there, or another change of the function is at work.
-            Err(failure) if failure.code.as_deref() == Some("ResourceConflictException") => {
-                Ok(find().await?.map_or_else(|| Poll::Pending(failure.to_string()), Poll::Done))
+            Err(failure) if codes::is_policy_conflict(&failure) => {
+                Ok(wanted.find(session).await?.map_or_else(|| Poll::Pending(failure.to_string()), Poll::Done))
             }
             Err(failure) if is_absent(&failure) && Instant::now() < new_until => Ok(Poll::Pending(failure.to_string())),
             Err(failure) => Err(failure),
         }
-    })
-    .await?;
-    operation.record_id(&statement_id);
-
-    let patience = operation.patience(VISIBLE);
-    until("the statement to show in the function's policy", &patience, Duration::from_secs(5), || async {
-        Ok(find().await?.map_or_else(|| Poll::Pending("it does not show".to_string()), Poll::Done))
     })
     .await
 }
@@ -211,7 +217,7 @@ async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) ->
     let change = Mutation {
         action: "RemovePermission",
         patience: &operation.work.patience,
-        is_busy: |failure| failure.code.as_deref() == Some("ResourceConflictException"),
+        is_busy: codes::is_policy_conflict,
         unknown_until: None,
         search: Search::TWO_LOOKS,
     };
@@ -360,7 +366,7 @@ pub(crate) fn authorizer_in<'a>(api_id: &str, statement_id: &'a str) -> Option<&
 }
 
 fn is_absent(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("ResourceNotFoundException")
+    failure.cause == Cause::NotFound
 }
 
 fn different(place: &Place, statement_id: &str, there: &Statement) -> Failure {

@@ -6,6 +6,7 @@ use aws_sdk_cloudwatchlogs::types::LogGroup as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::aws::Session;
+use crate::aws::calls::codes::is_group_busy;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
@@ -141,7 +142,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     // A new group has its key and keeps events for ever, so nothing is to be cleared.
     let from = match answer {
         Ok(()) => Some(LogGroup { retention_in_days: Input::Known(None), ..spec.clone() }),
-        Err(failure) if failure.code.as_deref() == Some("ResourceAlreadyExistsException") => {
+        Err(failure) if failure.cause == Cause::Exists => {
             find_ours().await?.ok_or(failure)?;
             None
         }
@@ -171,7 +172,13 @@ pub(crate) async fn update(
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
     let _turn = lock(operation.session, name).await;
     let (patience, unknown_until) = (&operation.work.patience, operation.unknown_until(name));
-    let change = Mutation { action: "PutRetentionPolicy", patience, is_busy, unknown_until, search: Search::TWO_LOOKS };
+    let change = Mutation {
+        action: "PutRetentionPolicy",
+        patience,
+        is_busy: is_group_busy,
+        unknown_until,
+        search: Search::TWO_LOOKS,
+    };
     let wanted = operation.known(&to.kms_key_arn)?;
     let key = match from {
         Some(from) => operation.known(&from.kms_key_arn)?.clone(),
@@ -224,8 +231,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Ok(());
     }
     let patience = &operation.work.patience;
-    let change =
-        Mutation { action: "DeleteLogGroup", patience, is_busy, unknown_until: None, search: Search::TWO_LOOKS };
+    let change = Mutation {
+        action: "DeleteLogGroup",
+        patience,
+        is_busy: is_group_busy,
+        unknown_until: None,
+        search: Search::TWO_LOOKS,
+    };
     let delete = || operation.session.logs.delete_log_group().log_group_name(&entry.id).send();
     let is_there = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
     match change.delete(delete, is_there).await {
@@ -245,11 +257,6 @@ pub(crate) async fn lock(session: &Session, name: &str) -> OwnedMutexGuard<()> {
     session.process.locks.lock(format!("log group {} {name}", session.scope.region)).await
 }
 
-/// Whether another change of the group is at work.
-pub(crate) fn is_busy(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("OperationAbortedException")
-}
-
 /// Whether the group of an entry's name is not the entry's. A group that AWS does not show is no one's: it may be too
 /// new.
 async fn is_of_others(operation: &Operation<'_>, entry: &Entry) -> Result<bool, Failure> {
@@ -267,9 +274,14 @@ async fn is_of_others(operation: &Operation<'_>, entry: &Entry) -> Result<bool, 
 async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str>) -> Result<(), Failure> {
     let logs = &operation.session.logs;
     let patience = key_patience(operation, kms_key_arn.is_some());
-    let (is_busy, unknown_until) = (is_busy_or_key_is_new, operation.unknown_until(name));
-    let change =
-        Mutation { action: "AssociateKmsKey", patience: &patience, is_busy, unknown_until, search: Search::TWO_LOOKS };
+    let (is_group_busy, unknown_until) = (is_busy_or_key_is_new, operation.unknown_until(name));
+    let change = Mutation {
+        action: "AssociateKmsKey",
+        patience: &patience,
+        is_busy: is_group_busy,
+        unknown_until,
+        search: Search::TWO_LOOKS,
+    };
     match kms_key_arn {
         Some(arn) => {
             let answer = change.send(|| logs.associate_kms_key().log_group_name(name).kms_key_id(arn).send()).await;
@@ -287,7 +299,7 @@ fn key_patience(operation: &Operation<'_>, has_key: bool) -> Patience {
 }
 
 fn is_busy_or_key_is_new(failure: &Failure) -> bool {
-    is_busy(failure) || is_key_refused(failure)
+    is_group_busy(failure) || is_key_refused(failure)
 }
 
 /// Whether CloudWatch Logs cannot use a key. It says so by InvalidParameterException or by AccessDeniedException, and
@@ -311,7 +323,7 @@ fn of_key(mut failure: Failure, kms_key_arn: Option<&str>) -> Failure {
 }
 
 fn is_absent(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("ResourceNotFoundException")
+    failure.cause == Cause::NotFound
 }
 
 /// The ARN as tag calls and access logs want it: `arn` ends in `:*`, which neither takes.

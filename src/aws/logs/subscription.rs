@@ -5,6 +5,7 @@ use std::time::Duration;
 use aws_sdk_cloudwatchlogs::types::{Distribution, SubscriptionFilter as Shown};
 
 use crate::aws::Session;
+use crate::aws::calls::codes;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::logs::group;
@@ -99,7 +100,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let change = Mutation {
         action: "DeleteSubscriptionFilter",
         patience: &operation.work.patience,
-        is_busy: group::is_busy,
+        is_busy: codes::is_group_busy,
         unknown_until: None,
         search: Search::TWO_LOOKS,
     };
@@ -144,27 +145,20 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
             there.and_then(|it| read(&it, spec.log_group.clone(), operation.key.clone(), spec.permission.clone()));
         Ok(there.filter(|it| it.spec == Spec::LogSubscription(spec.clone())).map(|_| ()))
     };
-    change.create(put, Ok, find_equal).await.map_err(|failure| match failure.code.as_deref() {
-        Some("LimitExceededException") => too_many(failure, group),
-        _ => failure,
+    change.create(put, Ok, find_equal).await.map_err(|failure| match codes::is_quota(&failure) {
+        true => too_many(failure, group),
+        false => failure,
     })
 }
 
 /// Whether what the filter needs may only be new, or another change of the group is at work.
 fn is_not_ready(failure: &Failure) -> bool {
-    let says = |text: &str| failure.message.contains(text);
-    let is_new = match failure.code.as_deref() {
-        Some("InvalidParameterException") => {
-            says("Could not deliver test message to specified") || says("Could not execute the lambda function")
-        }
-        Some("ValidationException") => says("permission to assume the provided role"),
-        _ => false,
-    };
+    let is_new = codes::is_undeliverable(failure);
     if is_new {
         // Minutes may pass, and Terraform shows nothing of them.
         tracing::info!("{failure}; trying again for up to {} minutes", DELIVERABLE.as_secs() / 60);
     }
-    is_new || group::is_busy(failure)
+    is_new || codes::is_group_busy(failure)
 }
 
 fn too_many(failure: Failure, group: &str) -> Failure {

@@ -6,7 +6,7 @@ use futures::future::join_all;
 
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
-use crate::cloud::Failure;
+use crate::cloud::{Cause, Failure};
 use crate::model::Certificate;
 use crate::model::covers;
 
@@ -70,7 +70,7 @@ async fn whole(session: &Session, summary: CertificateSummary) -> Result<Option<
     let answer = session.acm.describe_certificate().certificate_arn(&arn).send().await;
     let detail = match answer.map_err(|error| error.failure("DescribeCertificate")) {
         Ok(answer) => answer.certificate,
-        Err(failure) if failure.code.as_deref() == Some("ResourceNotFoundException") => None,
+        Err(failure) if failure.cause == Cause::NotFound => None,
         Err(failure) => return Err(failure),
     };
     Ok(detail.map(|detail| {

@@ -16,6 +16,7 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
 use crate::aws::Session;
+use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, Shared};
@@ -65,7 +66,7 @@ pub(crate) async fn find(session: &Session, zone_id: &str, name: &str) -> Result
         .await;
     let listed = match answer.map_err(|error| error.failure("ListResourceRecordSets")) {
         Ok(answer) => answer.resource_record_sets,
-        Err(failure) if is_no_zone(&failure) => return Ok(None),
+        Err(failure) if codes::is_no_zone(&failure) => return Ok(None),
         Err(failure) => return Err(failure),
     };
     // The list begins with the next record where this one is missing.
@@ -119,14 +120,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
         };
         match change.create(call, Ok, find_ours).await {
             Ok(sent) => Ok(Poll::Done(sent)),
-            Err(failure) if is_refused(&failure) => match find_ours().await? {
+            Err(failure) if codes::is_refused_batch(&failure) => match find_ours().await? {
                 Some(made) => Ok(Poll::Done(made)),
                 None => Err(refused(failure, &place)),
             },
-            Err(failure) if is_no_zone(&failure) && Instant::now() < new_until => {
+            Err(failure) if codes::is_no_zone(&failure) && Instant::now() < new_until => {
                 Ok(Poll::Pending(failure.to_string()))
             }
-            Err(failure) if is_no_zone(&failure) => Err(no_zone(failure)),
+            Err(failure) if codes::is_no_zone(&failure) => Err(no_zone(failure)),
             Err(failure) => Err(failure),
         }
     })
@@ -151,8 +152,8 @@ pub(crate) async fn update(
     let target = target(operation, to)?;
     let wanted = alias(&place, &target, to.evaluate_target_health)?;
     let sent = match send(operation, &place, ChangeAction::Upsert, wanted).await {
-        Err(failure) if is_refused(&failure) => return Err(refused(failure, &place)),
-        Err(failure) if is_no_zone(&failure) => return Err(no_zone(failure)),
+        Err(failure) if codes::is_refused_batch(&failure) => return Err(refused(failure, &place)),
+        Err(failure) if codes::is_no_zone(&failure) => return Err(no_zone(failure)),
         sent => sent?,
     };
     operation.record_learned(target.learned());
@@ -177,7 +178,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     listed.resource_records = listed.resource_records.filter(|records| !records.is_empty());
     let Err(failure) = send(operation, &place, ChangeAction::Delete, listed).await else { return Ok(()) };
     // Somebody was faster, or changed it meanwhile. An answer may also have been lost.
-    let is_gone = is_no_zone(&failure) || matches!(find(session, place.zone_id, place.name).await, Ok(None));
+    let is_gone = codes::is_no_zone(&failure) || matches!(find(session, place.zone_id, place.name).await, Ok(None));
     if is_gone { Ok(()) } else { Err(failure) }
 }
 
@@ -311,7 +312,7 @@ async fn in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Result<(), Fail
         let answer = client(operation.session).await.get_change().id(&sent.id).send().await;
         let status = match answer.map_err(|error| error.failure("GetChange")) {
             Ok(answer) => answer.change_info.map(|change| change.status),
-            Err(failure) if failure.code.as_deref() == Some("NoSuchChange") => None,
+            Err(failure) if codes::is_no_change(&failure) => None,
             Err(failure) => return Err(failure),
         };
         Ok(match status {
@@ -321,14 +322,6 @@ async fn in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Result<(), Fail
         })
     })
     .await
-}
-
-fn is_no_zone(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("NoSuchHostedZone")
-}
-
-fn is_refused(failure: &Failure) -> bool {
-    failure.code.as_deref() == Some("InvalidChangeBatch")
 }
 
 /// What a record leads to, for people.
