@@ -14,7 +14,7 @@ use super::stages::carry_out;
 use super::{Composite, import, lost_answers, messages, refresh, state};
 use crate::cloud::{Cause, Cloud, Failure, RootState, SharedCloud};
 use crate::model::Facts;
-use crate::model::{Inventory, Object, Spec};
+use crate::model::{Inventory, Object};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Action, Execution, Outcome, Plan};
 use crate::topology::Product;
@@ -324,7 +324,7 @@ fn let_leave(
     diagnostics: &mut Diagnostics,
 ) {
     let is_deletion = |position: &usize| matches!(plan.ops[*position].action, Action::Delete { .. });
-    let deletes_subnets = plan.deleted().any(|entry| matches!(entry.spec(), Spec::Subnet(_)));
+    let deletes_subnets = plan.deleted().any(|entry| entry.spec().holds_network_interfaces());
     let has_left_its_place = |position: &usize| {
         let Action::Delete { entry, .. } = &plan.ops[*position].action else { return false };
         let slot = &entry.key.slot;

@@ -49,13 +49,7 @@ fn not_ours(owner: Owner, type_name: &str, id: &str, diagnostics: &mut Diagnosti
              was lost, set it again and import once more. To hand over what something else has made, give its {root} this \
              tag, and give each object that the resource is to manage the tags fgw:resource = \"{product}/{id}\" and \
              fgw:object = \"<key in aws_objects>\", such as {}",
-            match owner {
-                Owner::FourTierVpc =>
-                    "\"subnet.public.0\". Objects without these tags stay foreign: they are neither shown nor touched.",
-                Owner::HttpGateway =>
-                    "\"stage\" and \"log_group\". Routes, integrations and authorizers take no tags: those that call \
-                     functions belong to the resource then, which deletes what its configuration leaves out.",
-            }
+            owner.tags_to_hand_over()
         ),
     );
 }

@@ -5,7 +5,7 @@ mod lookups;
 pub(super) use lookups::{no_such_id, no_topology, none_found, several_found, warn_of_unfinished};
 
 use crate::cloud::{Cause, Failure, InTheWay, Obstacle, UnfinishedRoot};
-use crate::model::{Entry, Inventory, Object, Spec};
+use crate::model::{Entry, Inventory, Object};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Gap, Outcome, Plan};
 use crate::topology::{IgnoredDrift, Product};
@@ -256,7 +256,7 @@ pub(super) fn warn_of_refused_requests<P: Product>(name: &str, plan: &Plan, diag
     let lines: Vec<String> = plan
         .ops
         .iter()
-        .filter(|op| matches!(&op.action, Action::Create(object) if matches!(object.spec, Spec::ApiRoute(_))))
+        .filter(|op| matches!(&op.action, Action::Create(object) if object.spec.answers_requests()))
         .flat_map(|op| op.waits.iter().map(move |before| (op, &plan.ops[*before].action)))
         .filter_map(|(op, before)| match before {
             Action::Delete { entry, .. } => {
@@ -322,7 +322,7 @@ pub(super) fn warn_of_end<P: Product>(
     diagnostics: &mut Diagnostics,
 ) {
     let (for_good, others): (Vec<&Entry>, Vec<&Entry>) =
-        inventory.present().partition(|entry| matches!(entry.spec(), Spec::Eip(_) | Spec::LogGroup(_)));
+        inventory.present().partition(|entry| entry.spec().is_irrecoverable());
     let line = |entry: &&Entry| format!("  {} ({}){}", entry.key, entry.id, lost(entry));
     let mut parts = Vec::new();
     if !for_good.is_empty() {
@@ -445,11 +445,7 @@ pub(super) fn leftovers<P: Product>(name: &str, left: &[UnfinishedRoot], diagnos
 
 /// What goes with an object and cannot be had again.
 fn lost(entry: &Entry) -> String {
-    match (entry.spec(), entry.learned.get("public_ip")) {
-        (Spec::Eip(_), Some(address)) => format!(", the public address {address} is lost"),
-        (Spec::LogGroup(_), _) => ", its log events are lost".to_string(),
-        _ => String::new(),
-    }
+    entry.spec().lost_when_deleted(&entry.learned).map(|what| format!(", {what}")).unwrap_or_default()
 }
 
 /// One line for each.

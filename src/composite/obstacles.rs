@@ -71,13 +71,13 @@ async fn within_root<P: Product>(cloud: &dyn Cloud, root_id: &str, inventory: &I
 
 /// What others have in the subnets that a plan deletes. Without such a subnet, nobody is asked.
 pub(super) async fn in_deleted_subnets<P: Product>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
-    let ids = deleted(plan, |spec| matches!(spec, Spec::Subnet(_)));
+    let ids = deleted(plan, Spec::holds_network_interfaces);
     in_deleted::<P>(cloud, inventory, &ids, Within::Subnets(&ids)).await
 }
 
 /// The paths that others have mapped in the custom domains that a plan deletes. Without such a domain, nobody is asked.
 pub(super) async fn in_deleted_domains<P: Product>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
-    let names = deleted(plan, |spec| matches!(spec, Spec::DomainName(_)));
+    let names = deleted(plan, Spec::holds_api_mappings);
     in_deleted::<P>(cloud, inventory, &names, Within::Domains(&names)).await
 }
 
@@ -146,8 +146,8 @@ pub(super) async fn of_failures<P: Product>(
     let kept: Vec<(usize, &Entry)> = in_use
         .filter_map(|(position, _)| match &plan.ops[*position].action {
             Action::Delete { entry, .. } => Some((*position, entry)),
-            // A subnet's IPv6 range stays as long as interfaces have addresses of it.
-            Action::Update { id, to, .. } if matches!(to.spec, Spec::Subnet(_)) => {
+            // A range of addresses stays as long as interfaces have some of it.
+            Action::Update { id, to, .. } if to.spec.holds_network_interfaces() => {
                 inventory.present().find(|entry| entry.id == *id).map(|entry| (*position, entry))
             }
             _ => None,
@@ -159,7 +159,7 @@ pub(super) async fn of_failures<P: Product>(
         return Culprits::new();
     };
     let ids: Vec<&str> = kept.iter().map(|(_, entry)| entry.id.as_str()).collect();
-    let only_subnets = kept.iter().all(|(_, entry)| matches!(entry.spec(), Spec::Subnet(_)));
+    let only_subnets = kept.iter().all(|(_, entry)| entry.spec().holds_network_interfaces());
     let within = if only_subnets { Within::Subnets(&ids) } else { Within::Root };
     let found = cloud.in_the_way(P::OWNER, &root.id, within, &inventory.entries).await;
     let of_object = |entry: &Entry| match entry.id == root.id {

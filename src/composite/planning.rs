@@ -8,7 +8,7 @@ use super::private::Private;
 use super::{import, messages, obstacles, refresh, state};
 use crate::cloud::{Cloud, Connected, Connection, Failure};
 use crate::model::{Facts, Scope};
-use crate::model::{Ids, Inventory, Object, Spec};
+use crate::model::{Ids, Inventory, Object};
 use crate::plugin::{AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, Problem, Value};
 use crate::reconcile::{self, Action, Plan};
 use crate::topology::{Blueprint, Context, Product};
@@ -229,7 +229,7 @@ fn decided_state<P: Product>(
     }
     planned.set("drift", Value::Map(BTreeMap::new()));
     let may_leave = private.inventory.present().any(|entry| entry.leaving)
-        || (!prior.is_null() && decision.plan.deleted().any(|entry| matches!(entry.spec(), Spec::Subnet(_))));
+        || (!prior.is_null() && decision.plan.deleted().any(|entry| entry.spec().holds_network_interfaces()));
     planned.set("leaving", if may_leave { Value::Unknown } else { Value::Map(BTreeMap::new()) });
     if decision.plan.is_empty() && is_looks_alone(private, &decision.objects) {
         // What is drift compared with the last apply is as the configuration wants it, so there is nothing to do.

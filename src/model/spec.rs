@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Key, Need, OnDelete, Ref, RouteKey, Tags};
+use super::{Claim, Key, Learned, Need, OnDelete, Ref, RouteKey, Tags};
 use crate::plugin::Input;
 
 pub use gateway::{
@@ -116,6 +116,47 @@ impl Spec {
     /// it.
     pub fn is_adopted(&self) -> bool {
         matches!(self, Spec::DefaultNetworkAcl(_) | Spec::DefaultSecurityGroup(_))
+    }
+
+    /// Whether the id of a topology is its id: it is created first, and the rest belongs to it.
+    pub fn is_root(&self) -> bool {
+        matches!(self, Spec::Vpc(_) | Spec::Api(_))
+    }
+
+    /// Whether something is lost with it that a new object of its kind does not have.
+    pub fn is_irrecoverable(&self) -> bool {
+        matches!(self, Spec::Eip(_) | Spec::LogGroup(_))
+    }
+
+    /// What is lost with it for good, as far as AWS has told of it, for people: a subject and its verb.
+    pub fn lost_when_deleted(&self, learned: &Learned) -> Option<String> {
+        match self {
+            Spec::Eip(_) => learned.get("public_ip").map(|address| format!("the public address {address} is lost")),
+            Spec::LogGroup(_) => Some("its log events are lost".to_string()),
+            _ => None,
+        }
+    }
+
+    /// Whether others can have network interfaces in it. AWS keeps it as long as they do, and each of its ranges of
+    /// addresses as long as the interfaces have addresses of that.
+    pub fn holds_network_interfaces(&self) -> bool {
+        matches!(self, Spec::Subnet(_))
+    }
+
+    /// Whether others can map paths of it to their own APIs.
+    pub fn holds_api_mappings(&self) -> bool {
+        matches!(self, Spec::DomainName(_))
+    }
+
+    /// Whether requests are answered by it: while it does not exist, they go elsewhere or fail.
+    pub fn answers_requests(&self) -> bool {
+        matches!(self, Spec::ApiRoute(_))
+    }
+
+    /// Whether all that AWS knows it by is what its key is fixed by. Then one that is found and one that is wanted with
+    /// that key are the same, and so is one that a create makes.
+    pub fn is_identified_by_key(&self) -> bool {
+        matches!(self, Spec::DomainName(_) | Spec::ApiMapping(_) | Spec::DnsRecord(_))
     }
 
     /// The objects that must exist before this one, and how their deletions are ordered.

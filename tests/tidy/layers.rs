@@ -28,6 +28,20 @@ fn pure_code_does_no_io() {
     assert_kept("Pure files have no async code, no AWS SDK, no I/O, no clock and no locks.", &places);
 }
 
+/// What differs between kinds is a method of `Spec`, and between topologies one of their trait or of their kind, where
+/// the compiler asks for it when one is added.
+#[test]
+fn the_composite_folder_names_no_kind_of_object_and_no_topology() {
+    let files = product();
+    let composite = files.iter().filter(|file| file.is_of("src/composite"));
+    let places = broken(composite, |line| {
+        let kind = line.split("Spec::").skip(1).find(|rest| rest.starts_with(|it: char| it.is_uppercase()));
+        let kind = kind.map(|rest| format!("Spec::{rest}"));
+        kind.or_else(|| first_of(line, &["FourTierVpc", "HttpGateway", "four_tier_vpc", "http_gateway"]))
+    });
+    assert_kept("src/composite treats all kinds of objects and all topologies alike.", &places);
+}
+
 #[test]
 fn only_the_aws_folder_names_the_aws_sdk() {
     let files = product();

@@ -5,7 +5,6 @@ use std::fmt::Display;
 
 use crate::cloud::{Root, RootState};
 use crate::composite::data_source::Wanted;
-use crate::model::Owner;
 use crate::model::Scope;
 use crate::plugin::{AttributePath, Diagnostics};
 use crate::topology::Product;
@@ -83,11 +82,7 @@ pub(in crate::composite) fn no_such_id<P: Product>(id: &str, scope: &Scope, diag
 
 /// A root that does not say that this provider made it.
 pub(in crate::composite) fn no_topology<P: Product>(id: &str, diagnostics: &mut Diagnostics) {
-    let product = P::OWNER.product();
-    let other = match P::OWNER {
-        Owner::FourTierVpc => "the data sources aws_vpc and aws_subnets",
-        Owner::HttpGateway => "the data source aws_apigatewayv2_api",
-    };
+    let (product, other) = (P::OWNER.product(), P::OWNER.data_sources_of_hashicorp());
     diagnostics.attribute_error(
         AttributePath::new("id"),
         format!("{id} was not made by {}", P::TYPE_NAME),
