@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
-use super::private::Private;
+use super::private_state::Private;
 use crate::cloud::Observed;
 use crate::model::IgnoreTags;
 use crate::model::{Entry, Inventory, Key, Object, Spec};
@@ -90,16 +90,6 @@ pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
         *all = if all.is_empty() { note } else { format!("{all}; {note}") };
     }
     drift
-}
-
-/// Whether all that differs from what was applied are looks of objects, and the absence of some that are not wanted.
-/// That is no difference where the configuration agrees with it, as it does when it ignores changes of the attributes
-/// that express it.
-pub(super) fn is_looks_alone(private: &Private, wanted: &[Object]) -> bool {
-    let marked = private.root_state.is_none() || private.marking_refused;
-    let is_wanted = |entry: &Entry| wanted.iter().any(|object| object.key == entry.key);
-    let agrees = |entry: &Entry| entry.is_present() || !is_wanted(entry);
-    private.pending.is_empty() && marked && private.inventory.entries.iter().all(agrees)
 }
 
 /// Takes the drift of these objects for none, as long as they are wanted as they were applied. One that is wanted

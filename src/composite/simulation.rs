@@ -576,5 +576,5 @@ fn learned(spec: &Spec, id: &str) -> Learned {
 
 /// The inventory of private state, for a test that looks into it.
 pub(crate) fn inventory(private: &[u8]) -> Inventory {
-    super::Private::decode(private).expect("private state is readable").inventory
+    super::private_state::Private::decode(private).expect("private state is readable").inventory
 }

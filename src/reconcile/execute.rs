@@ -68,6 +68,18 @@ pub struct Outcome {
     pub stopped: bool,
 }
 
+impl Outcome {
+    /// Whether every operation succeeded.
+    pub fn is_complete(&self) -> bool {
+        self.undone().next().is_none()
+    }
+
+    /// The operations that did not succeed, by position in the plan.
+    pub fn undone(&self) -> impl Iterator<Item = usize> {
+        self.failed.iter().map(|(position, _)| *position).chain(self.not_started.iter().copied())
+    }
+}
+
 /// Runs every operation of a plan that can run.
 pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
     let mut outcome = Outcome::default();
@@ -236,7 +248,8 @@ impl Execution<'_> {
         needed
     }
 
-    fn root_id(&self) -> Option<String> {
+    /// The id of the root, also of one that has been deleted before.
+    pub fn root_id(&self) -> Option<String> {
         let inventory = self.lock();
         let present = inventory.present().find(|entry| entry.key.slot == self.owner.root());
         present.map(|entry| entry.id.clone()).or_else(|| self.root_id.clone())

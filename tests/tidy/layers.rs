@@ -9,9 +9,14 @@ fn pure_code_does_no_io() {
         "src/model",
         "src/topology",
         "src/reconcile/plan",
+        "src/composite/apply/inventory",
+        "src/composite/apply/pending_deletion",
+        "src/composite/decision",
+        "src/composite/diagnostics",
         "src/composite/observe",
+        "src/composite/plan/planned_state",
+        "src/composite/private_state",
         "src/composite/state",
-        "src/composite/private",
     ];
     let files = product();
     for module in modules {
