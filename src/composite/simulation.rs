@@ -475,7 +475,7 @@ fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
         // What is shown in another order is the same.
         let shown = Entry { adopted: true, ..Entry::new(known.key.clone(), known.id.clone(), spec) };
-        return shown.spec_against(&known.applied);
+        return shown.normalized_against(&known.applied);
     }
     if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
         (&mut spec, known)

@@ -8,7 +8,11 @@ fn pure_code_does_no_io() {
     let modules = [
         "src/model",
         "src/topology",
+        "src/reconcile/diff",
+        "src/reconcile/ordering",
         "src/reconcile/plan",
+        "src/reconcile/planner",
+        "src/reconcile/reroute",
         "src/composite/apply/inventory",
         "src/composite/apply/pending_deletion",
         "src/composite/decision",

@@ -11,7 +11,7 @@ pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object])
     for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && !entry.ignored && !entry.unfinished)
     {
         let Some(object) = objects.iter().find(|object| object.key == entry.key) else { continue };
-        if entry.spec_against(&object.spec) == object.spec {
+        if entry.normalized_against(&object.spec) == object.spec {
             entry.applied = object.spec.clone();
             entry.observed = None;
             entry.adopted = false;

@@ -34,7 +34,7 @@ pub(super) fn defer_in_use_deletes(
     for (position, failure) in &in_use {
         diagnostics::still_in_use(plan.ops[*position].action.key(), failure, dependents.get(position), diagnostics);
     }
-    let failed = !outcome.failed.is_empty() || outcome.stopped || !plan.held_back().is_empty();
+    let failed = !outcome.failed.is_empty() || outcome.stopped || !plan.deferred().is_empty();
     let mut leaving: Vec<usize> = outcome
         .undone()
         .filter(|position| deleted(plan, *position).is_some_and(|entry| has_left_its_place(plan, inventory, entry)))

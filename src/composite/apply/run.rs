@@ -122,7 +122,7 @@ impl<'a, P: Product> Run<'a, P> {
         let mut decision = first;
         loop {
             let outcome = self.execute(&decision.plan).await;
-            let deferred = decision.plan.held_back();
+            let deferred = decision.plan.deferred();
             if deferred.is_empty() || !outcome.failed.is_empty() || outcome.stopped {
                 return (decision, outcome);
             }

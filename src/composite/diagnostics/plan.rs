@@ -6,7 +6,7 @@ use super::text::{counted, deleted_with, detail, listed, lost};
 use crate::cloud::{InTheWay, Obstacle};
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
-use crate::reconcile::{Action, Gap, Plan, Unorderable};
+use crate::reconcile::{Action, Outage, Plan, Unorderable};
 use crate::topology::{IgnoredDrift, Product};
 
 /// What an apply will look for again, and be refused without.
@@ -127,17 +127,17 @@ pub(in crate::composite) fn overlap<P: Product>(
 
 /// Routes that lead nowhere for a time, because AWS leaves no other way.
 pub(in crate::composite) fn warn_of_outages<P: Product>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) {
-    if plan.gaps.is_empty() {
+    if plan.outages.is_empty() {
         return;
     }
-    let line = |gap: &Gap| {
-        let since = match &gap.until {
+    let line = |outage: &Outage| {
+        let since = match &outage.until {
             Some(old) => format!("from the deletion of {} ({})", old.key, old.id),
             None => "already, as what it led to is gone, and".to_string(),
         };
-        format!("  {} ({}): {since} until the new {} works", gap.entry.key, gap.entry.id, gap.target)
+        format!("  {} ({}): {since} until the new {} works", outage.entry.key, outage.entry.id, outage.target)
     };
-    let lines: Vec<String> = plan.gaps.iter().map(line).collect();
+    let lines: Vec<String> = plan.outages.iter().map(line).collect();
     diagnostics.warning(
         format!("The update of {} {name:?} leaves {} route tables without a way out", P::TYPE_NAME, lines.len()),
         format!(
@@ -158,7 +158,7 @@ pub(in crate::composite) fn warn_of_refused_requests<P: Product>(
         .ops
         .iter()
         .filter(|op| matches!(&op.action, Action::Create(object) if object.spec.answers_requests()))
-        .flat_map(|op| op.waits.iter().map(move |before| (op, &plan.ops[*before].action)))
+        .flat_map(|op| op.depends_on.iter().map(move |before| (op, &plan.ops[*before].action)))
         .filter_map(|(op, before)| match before {
             Action::Delete { entry, .. } => {
                 Some(format!("  {} ({}) goes before {} is made", entry.key, entry.id, op.action.key()))
