@@ -37,6 +37,19 @@ fn pure_code_does_no_io() {
     assert_kept("Pure files have no async code, no AWS SDK, no I/O, no clock and no locks.", &places);
 }
 
+/// Whoever has something to report imports the messages, so that a message that imports a reporter closes a circle.
+#[test]
+fn messages_import_nothing_of_those_who_report() {
+    let files = product();
+    let messages: Vec<_> = files.iter().filter(|file| file.is_of("src/composite/diagnostics")).collect();
+    assert!(messages.len() > 3, "the messages are not found");
+    let places = broken(messages, |line| {
+        let line = line.replace("pub(in crate::composite)", "").replace("pub(super)", "");
+        first_of(&line, &["crate::composite", "super::super"])
+    });
+    assert_kept("src/composite/diagnostics takes data and returns text: it knows nothing else of its folder.", &places);
+}
+
 /// What differs between kinds is a method of `Spec`, and between topologies one of their trait or of their kind, where
 /// the compiler asks for it when one is added.
 #[test]
