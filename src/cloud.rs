@@ -183,6 +183,9 @@ impl InTheWay {
     }
 }
 
+/// What others keep in the objects of operations that failed for it, by position in the plan.
+pub type DependentsByOp = BTreeMap<usize, InTheWay>;
+
 /// An object that is not ours, and that keeps AWS from deleting one of ours, or is deleted along with it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Obstacle {
@@ -211,6 +214,23 @@ pub struct Root {
     pub tags: BTreeMap<String, String>,
     /// Its tag `fgw:state`; `None` where it has none, or one that nobody of us wrote.
     pub state: Option<RootState>,
+}
+
+/// Which roots are meant, by what a configuration says of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RootFilter<'a> {
+    /// Their name.
+    pub name: Option<&'a str>,
+    /// Tags that they have among others.
+    pub tags: BTreeMap<&'a str, &'a str>,
+}
+
+impl RootFilter<'_> {
+    /// Whether this root is one of them.
+    pub fn matches(&self, root: &Root) -> bool {
+        let has = |(key, value): (&&str, &&str)| root.tags.get(*key).is_some_and(|it| it == value);
+        self.name.is_none_or(|name| root.name == name) && self.tags.iter().all(has)
+    }
 }
 
 /// A root that a create which never returned has left.

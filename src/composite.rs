@@ -4,17 +4,17 @@
 //! It translates between Terraform's operations and the three steps of a product: blueprint, plan, execute. All
 //! state that a user sees and all private state is made here.
 
-mod planning;
-mod changes;
+mod account;
+mod apply;
 mod data_source;
+mod decision;
+mod dependents;
+mod diagnostics;
 mod import;
-mod lost_answers;
-mod messages;
 mod observe;
-mod obstacles;
-mod private;
+mod plan;
+mod private_state;
 mod refresh;
-mod stages;
 mod state;
 
 #[cfg(test)]
@@ -22,72 +22,32 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::marker::PhantomData;
-use std::sync::Mutex;
 
 use async_trait::async_trait;
 
-use crate::cloud::{Connected, Connection, SharedCloud};
+use crate::cloud::{Connected, Connection};
 use crate::plugin::{
     ApplyRequest, ApplyResponse, Diagnostics, ImportResponse, Nested, PlanRequest, PlanResponse, ReadRequest,
     ReadResponse, Resource, Schema, Value,
 };
-use crate::reconcile::Progress;
 use crate::topology::Product;
+use account::account;
+use apply::Shared;
 pub use data_source::Existing;
-use private::Private;
+use private_state::Private;
 
 /// One product as a Terraform resource.
 pub struct Composite<P> {
     connection: Connection,
-    progress: Progress,
-    /// Roots whose creation this process began: what a create of another process has left is recognized by its
-    /// absence here.
-    begun: Mutex<BTreeSet<String>>,
+    shared: Shared,
     product: PhantomData<P>,
 }
 
 impl<P: Product> Composite<P> {
     /// The resource, on the provider's connection.
     pub fn new(connection: Connection) -> Composite<P> {
-        Composite {
-            connection,
-            progress: Progress::from_environment(),
-            begun: Mutex::new(BTreeSet::new()),
-            product: PhantomData,
-        }
-    }
-
-    fn begun(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
-        self.begun.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// The account, or a diagnostic that says why there is none.
-    fn cloud(&self, diagnostics: &mut Diagnostics) -> Option<SharedCloud> {
-        account(&self.connection, diagnostics)
-    }
-}
-
-/// The account, or a diagnostic that says why there is none.
-fn account(connection: &Connection, diagnostics: &mut Diagnostics) -> Option<SharedCloud> {
-    match connection.get() {
-        Connected::Ready(cloud) => Some(cloud),
-        Connected::Unknown => {
-            diagnostics.error(
-                "The provider configuration is not known yet",
-                "An argument of the provider block depends on something that is only known after apply. Apply that first, \
-                 with -target, or give the argument a known value.",
-            );
-            None
-        }
-        Connected::Missing => {
-            diagnostics.error(
-                "The provider is not configured",
-                "Terraform has not sent a provider configuration. This is a bug in Terraform or in the provider.",
-            );
-            None
-        }
+        Composite { connection, shared: Shared::new(), product: PhantomData }
     }
 }
 
@@ -121,7 +81,7 @@ impl<P: Product> Resource for Composite<P> {
         if matches!(self.connection.get(), Connected::Unknown) {
             return unchanged(diagnostics);
         }
-        let Some(cloud) = self.cloud(&mut diagnostics) else { return unchanged(diagnostics) };
+        let Some(cloud) = account(&self.connection, &mut diagnostics) else { return unchanged(diagnostics) };
         let Some(root_id) = request.state.get("id").as_str() else {
             return ReadResponse { state: Value::Null, private: Vec::new(), diagnostics };
         };
@@ -132,31 +92,27 @@ impl<P: Product> Resource for Composite<P> {
             }
             Ok(None) => ReadResponse { state: Value::Null, private: Vec::new(), diagnostics },
             Err(failure) => {
-                let what = format!("Reading {} {root_id} failed", P::TYPE_NAME);
-                diagnostics.error(what, messages::detail(&failure));
+                diagnostics::failed(&format!("Reading {} {root_id}", P::TYPE_NAME), &failure, &mut diagnostics);
                 unchanged(diagnostics)
             }
         }
     }
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
-        if request.proposed.is_null() {
-            return obstacles::plan_of_destroy::<P>(&self.connection, request).await;
-        }
-        planning::plan::<P>(&self.connection, request).await
+        plan::plan::<P>(&self.connection, request).await
     }
 
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
         let mut diagnostics = Diagnostics::default();
-        let Some(cloud) = self.cloud(&mut diagnostics) else {
+        let Some(cloud) = account(&self.connection, &mut diagnostics) else {
             return ApplyResponse { state: request.prior, private: request.planned_private, diagnostics };
         };
-        if request.planned.is_null() { self.destroy(cloud, request).await } else { self.change(cloud, request).await }
+        apply::apply::<P>(&self.shared, cloud, request).await
     }
 
     async fn import(&self, id: &str) -> ImportResponse {
         let mut diagnostics = Diagnostics::default();
-        let Some(cloud) = self.cloud(&mut diagnostics) else {
+        let Some(cloud) = account(&self.connection, &mut diagnostics) else {
             return ImportResponse { state: None, private: Vec::new(), diagnostics };
         };
         import::import::<P>(cloud.as_ref(), id).await

@@ -3,10 +3,15 @@
 //! [`plan`] is called by `terraform plan` and by `terraform apply` with the same arguments, so what is applied is
 //! what was shown. [`execute`] makes no decision of its own.
 
+mod diff;
 mod execute;
+mod ordering;
 mod plan;
+mod planner;
 mod progress;
+mod reroute;
 
 pub use execute::{Execution, Outcome, execute};
-pub use plan::{Action, Gap, Op, Plan, Unorderable, plan};
+pub use plan::{Action, Op, Outage, Plan, Unorderable};
+pub use planner::plan;
 pub use progress::Progress;

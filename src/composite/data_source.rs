@@ -6,8 +6,9 @@ use std::marker::PhantomData;
 
 use async_trait::async_trait;
 
-use super::{account, messages, refresh, state};
-use crate::cloud::{Cloud, Connection, Root};
+use super::account::account;
+use super::{diagnostics, refresh, state};
+use crate::cloud::{Cloud, Connection, Root, RootFilter};
 use crate::model::Scope;
 use crate::plugin::{
     Attribute, AttributePath, AttributeType, DataRequest, DataResponse, DataSource, Diagnostics, Schema, Type, Value,
@@ -18,16 +19,6 @@ use crate::topology::{IgnoredDrift, Product};
 pub struct Existing<P> {
     connection: Connection,
     product: PhantomData<P>,
-}
-
-/// By what a topology is looked up, known and as written.
-pub(super) struct Wanted<'a> {
-    /// The id of its root. With it, nothing else is asked.
-    id: Option<&'a str>,
-    /// Its name.
-    pub(super) name: Option<&'a str>,
-    /// Tags that its root has among others.
-    pub(super) tags: BTreeMap<&'a str, &'a str>,
 }
 
 impl<P: Product> Existing<P> {
@@ -96,69 +87,63 @@ impl<P: Product> DataSource for Existing<P> {
 
 /// What is found, or `None` with an error.
 async fn look<P: Product>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut Diagnostics) -> Option<Value> {
-    let wanted = Wanted::of::<P>(config);
-    let id = match wanted.id {
+    let id = match config.get("id").as_str() {
+        // With it, nothing else is asked.
         Some(id) => id.to_string(),
-        None => find::<P>(cloud, &wanted, diagnostics).await?,
+        None => find::<P>(cloud, &filter::<P>(config), diagnostics).await?,
     };
     let private = match refresh::refresh::<P>(cloud, &id, None, &IgnoredDrift::default()).await {
         Ok(found) => found.filter(|private| private.inventory.at(P::OWNER.root()).is_some()),
         Err(failure) => {
-            diagnostics.error(format!("Reading {} {id} failed", P::TYPE_NAME), messages::detail(&failure));
+            diagnostics::failed(&format!("Reading {} {id}", P::TYPE_NAME), &failure, diagnostics);
             return None;
         }
     };
     let Some(private) = private else {
-        messages::no_such_id::<P>(&id, cloud.scope(), diagnostics);
+        diagnostics::no_such_id::<P>(&id, cloud.scope(), diagnostics);
         return None;
     };
     // The network may be of a configuration with other `default_tags`, so that all of its tags are told as its own.
     let scope = Scope { default_tags: BTreeMap::new(), ..cloud.scope().clone() };
     let Some(attributes) = P::imported(&private.inventory, &scope) else {
-        messages::no_topology::<P>(&id, diagnostics);
+        diagnostics::no_topology::<P>(&id, diagnostics);
         return None;
     };
     if let Some(root_state) = private.root_state {
-        messages::warn_of_unfinished::<P>(&id, root_state, diagnostics);
+        diagnostics::warn_of_unfinished::<P>(&id, root_state, diagnostics);
     }
     let found = refresh::state::<P>(&attributes, &id, &private, &scope);
     Some(told::<P>(config, &found))
 }
 
 /// The id of the only root that is as it was asked for.
-async fn find<P: Product>(cloud: &dyn Cloud, wanted: &Wanted<'_>, diagnostics: &mut Diagnostics) -> Option<String> {
+async fn find<P: Product>(cloud: &dyn Cloud, filter: &RootFilter<'_>, diagnostics: &mut Diagnostics) -> Option<String> {
     let roots = match cloud.roots(P::OWNER).await {
         Ok(roots) => roots,
         Err(failure) => {
-            diagnostics.error(format!("Looking for {} failed", P::TYPE_NAME), messages::detail(&failure));
+            diagnostics::failed(&format!("Looking for {}", P::TYPE_NAME), &failure, diagnostics);
             return None;
         }
     };
-    let fitting: Vec<&Root> = roots.iter().filter(|root| wanted.is_met_by(root)).collect();
+    let fitting: Vec<&Root> = roots.iter().filter(|root| filter.matches(root)).collect();
     match fitting[..] {
         [root] => Some(root.id.clone()),
         [] => {
-            messages::none_found::<P>(wanted, &roots, cloud.scope(), diagnostics);
+            diagnostics::none_found::<P>(filter, &roots, cloud.scope(), diagnostics);
             None
         }
         _ => {
-            messages::several_found::<P>(wanted, &fitting, diagnostics);
+            diagnostics::several_found::<P>(filter, &fitting, diagnostics);
             None
         }
     }
 }
 
-impl<'a> Wanted<'a> {
-    fn of<P: Product>(config: &'a Value) -> Wanted<'a> {
-        let tags = config.get("tags").as_map().into_iter().flatten();
-        let tags = tags.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
-        Wanted { id: config.get("id").as_str(), name: config.get(P::NAME).as_str(), tags: tags.collect() }
-    }
-
-    fn is_met_by(&self, root: &Root) -> bool {
-        let has = |(key, value): (&&str, &&str)| root.tags.get(*key).is_some_and(|it| it == value);
-        self.name.is_none_or(|name| root.name == name) && self.tags.iter().all(has)
-    }
+/// The roots that a configuration means by name and tags.
+fn filter<P: Product>(config: &Value) -> RootFilter<'_> {
+    let tags = config.get("tags").as_map().into_iter().flatten();
+    let tags = tags.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
+    RootFilter { name: config.get(P::NAME).as_str(), tags: tags.collect() }
 }
 
 /// What the configuration says, and what was found.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
-use super::private::Private;
+use super::private_state::Private;
 use crate::cloud::Observed;
 use crate::model::IgnoreTags;
 use crate::model::{Entry, Inventory, Key, Object, Spec};
@@ -52,7 +52,7 @@ pub(super) fn observe(
             let slot = stray.clone().unwrap_or_else(|| object.key.slot.clone());
             private.pending.insert(slot, left_behind(&object.id));
         }
-        let key = match stray.filter(|_| !is_the_same_made_again(&object.spec)) {
+        let key = match stray.filter(|_| !object.spec.is_identified_by_key()) {
             Some(slot) => Key::new(slot),
             None => object.key,
         };
@@ -83,24 +83,13 @@ pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
         drift.insert(entry.key.slot.clone(), what);
     }
     if let (Some(state), false) = (private.root_state, private.marking_refused)
-        && let Some(root) =
-            private.inventory.present().find(|entry| matches!(entry.spec(), Spec::Vpc(_) | Spec::Api(_)))
+        && let Some(root) = private.inventory.present().find(|entry| entry.spec().is_root())
     {
         let note = format!("its creation is not marked as finished: tag fgw:state is {}", state.as_str());
         let all = drift.entry(root.key.slot.clone()).or_default();
         *all = if all.is_empty() { note } else { format!("{all}; {note}") };
     }
     drift
-}
-
-/// Whether all that differs from what was applied are looks of objects, and the absence of some that are not wanted.
-/// That is no difference where the configuration agrees with it, as it does when it ignores changes of the attributes
-/// that express it.
-pub(super) fn is_looks_alone(private: &Private, wanted: &[Object]) -> bool {
-    let marked = private.root_state.is_none() || private.marking_refused;
-    let is_wanted = |entry: &Entry| wanted.iter().any(|object| object.key == entry.key);
-    let agrees = |entry: &Entry| entry.is_present() || !is_wanted(entry);
-    private.pending.is_empty() && marked && private.inventory.entries.iter().all(agrees)
 }
 
 /// Takes the drift of these objects for none, as long as they are wanted as they were applied. One that is wanted
@@ -115,7 +104,7 @@ pub(super) fn ignore_drift(inventory: &mut Inventory, ignored: &IgnoredDrift, wa
 
 /// The absence of the root is never ignored, nor what went with it: only a replacement of all can make it good.
 fn count_what_went_with_the_root(inventory: &mut Inventory) {
-    let is_lost_root = |entry: &Entry| entry.gone && matches!(entry.applied, Spec::Vpc(_) | Spec::Api(_));
+    let is_lost_root = |entry: &Entry| entry.gone && entry.applied.is_root();
     if inventory.entries.iter().any(is_lost_root) {
         inventory.entries.iter_mut().for_each(|entry| entry.ignored &= !entry.gone);
     }
@@ -128,12 +117,6 @@ pub(super) fn leave_to_others(inventory: &mut Inventory, ignore: &IgnoreTags) {
         entry.applied = without_ignored_tags(entry.applied.clone(), ignore);
         entry.observed = observed.filter(|observed| *observed != entry.applied);
     }
-}
-
-/// Whether all that an object is known by is what its key is fixed by. One that is wanted with that key is this one,
-/// and so is one that a create makes.
-fn is_the_same_made_again(spec: &Spec) -> bool {
-    matches!(spec, Spec::DomainName(_) | Spec::ApiMapping(_) | Spec::DnsRecord(_))
 }
 
 /// The look with those tags only that we set: foreign tags are neither shown nor touched.

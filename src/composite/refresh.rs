@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::observe::{drift, left_behind, observe};
-use super::private::Private;
+use super::private_state::Private;
 use super::state;
 use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::model::{Entry, Inventory, Object};

@@ -476,7 +476,7 @@ fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
         // What is shown in another order is the same.
         let shown = Entry { adopted: true, ..Entry::new(known.key.clone(), known.id.clone(), spec) };
-        return shown.spec_against(&known.applied);
+        return shown.normalized_against(&known.applied);
     }
     if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
         (&mut spec, known)
@@ -577,5 +577,5 @@ fn learned(spec: &Spec, id: &str) -> Learned {
 
 /// The inventory of private state, for a test that looks into it.
 pub(crate) fn inventory(private: &[u8]) -> Inventory {
-    super::Private::decode(private).expect("private state is readable").inventory
+    super::private_state::Private::decode(private).expect("private state is readable").inventory
 }

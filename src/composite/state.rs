@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::Scope;
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::schema::with_defaults;
-use crate::plugin::{Attribute, AttributePath, Nested, Problem, Type, Value};
+use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
 use crate::topology::Product;
 
 /// The computed attributes that every product has.
@@ -37,6 +37,14 @@ pub(super) fn common_attributes() -> Vec<Attribute> {
             "The tags of the root object: `default_tags` of the provider and its own.",
         ),
     ]
+}
+
+/// The name that the user gave, for messages.
+pub(super) fn name<P: Product>(config: &P::Config) -> String {
+    match P::name(config) {
+        Input::Known(name) => name.clone(),
+        Input::Unknown => "(known after apply)".to_string(),
+    }
 }
 
 /// Fills in defaults and decodes a configuration, or the configured part of a state.

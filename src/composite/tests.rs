@@ -9,7 +9,7 @@ mod drift;
 mod gateway_import;
 mod import;
 mod nat_changes;
-mod obstacles;
+mod dependents;
 mod properties;
 
 use std::sync::Arc;

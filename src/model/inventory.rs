@@ -5,7 +5,7 @@ use std::mem::Discriminant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cors, Ipv6Source, Key, Ref, Spec};
+use super::{Key, Ref, Spec};
 use crate::plugin::{Input, Value};
 
 /// What AWS told about an object beside its id, by name: `public_ip`, `owner_id`.
@@ -102,99 +102,16 @@ impl Entry {
 
     /// What it looks like now, as far as it is ours to compare with what is wanted. Of an object that was found without
     /// a record of what we set, only what is wanted counts as ours: of its tags and its propagating gateways.
-    pub fn spec_against(&self, wanted: &Spec) -> Spec {
+    pub fn normalized_against(&self, wanted: &Spec) -> Spec {
         let mut spec = self.spec().clone();
         if self.adopted {
             if let (Some(Input::Known(wanted)), Some(Input::Known(tags))) = (wanted.tags(), spec.tags_mut()) {
                 tags.retain(|key, _| wanted.contains_key(key));
             }
-            leave_what_is_not_ours(&mut spec, wanted);
+            spec.mask_unowned(wanted);
         }
         spec
     }
-}
-
-/// Takes from a look what others may have set, or AWS does not tell, as it is wanted.
-fn leave_what_is_not_ours(found: &mut Spec, wanted: &Spec) {
-    match (found, wanted) {
-        (Spec::Vpc(found), Spec::Vpc(wanted)) if found.ipv4_ipam_pool_id == Input::Known(None) => {
-            found.ipv4_ipam_pool_id = wanted.ipv4_ipam_pool_id.clone();
-            found.ipv4_netmask_length = wanted.ipv4_netmask_length.clone();
-            if wanted.cidr_block == Input::Known(None) {
-                found.cidr_block = Input::Known(None);
-            }
-        }
-        (Spec::VpcIpv6Block(found), Spec::VpcIpv6Block(wanted)) => {
-            if let (Ipv6Source::Pool { pool_id: Input::Known(None), .. }, Ipv6Source::Pool { .. }) =
-                (&found.source, &wanted.source)
-            {
-                found.source = wanted.source.clone();
-            }
-        }
-        (Spec::RouteTable(found), Spec::RouteTable(wanted)) => {
-            if let (Input::Known(found), Input::Known(wanted)) =
-                (&mut found.propagating_gateways, &wanted.propagating_gateways)
-            {
-                found.retain(|gateway| wanted.contains(gateway));
-            }
-        }
-        // AWS gives new subnets this ACL by itself: one that has another was given it by somebody.
-        (Spec::DefaultNetworkAcl(found), Spec::DefaultNetworkAcl(wanted)) => found.subnets = wanted.subnets.clone(),
-        (Spec::Api(found), Spec::Api(wanted)) => {
-            if let (Input::Known(shown), Input::Known(cors)) = (&found.cors, &wanted.cors)
-                && means_the_same(shown, cors)
-            {
-                found.cors = wanted.cors.clone();
-            }
-        }
-        (Spec::LogSubscription(found), Spec::LogSubscription(wanted)) => {
-            let is_default = |it: &Input<Option<String>>| it.known().is_some_and(|it| it.as_deref() != Some("Random"));
-            if is_default(&found.distribution) && is_default(&wanted.distribution) {
-                found.distribution = wanted.distribution.clone();
-            }
-        }
-        (Spec::Authorizer(found), Spec::Authorizer(wanted)) => {
-            if let (Input::Known(shown), Input::Known(sources)) = (&found.identity_sources, &wanted.identity_sources)
-                && in_order(shown, str::to_string) == in_order(sources, str::to_string)
-            {
-                found.identity_sources = wanted.identity_sources.clone();
-            }
-        }
-        // An empty map of rules leaves those that are there.
-        (Spec::DefaultSecurityGroup(found), Spec::DefaultSecurityGroup(wanted)) => {
-            if wanted.ingress == Input::Known(None) {
-                found.ingress = Input::Known(None);
-            }
-            if wanted.egress == Input::Known(None) {
-                found.egress = Input::Known(None);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Whether two CORS configurations differ in nothing but the order of lists and the case of headers, which AWS may
-/// change, and in what it does not show: that there is an empty configuration, and that answers are kept for no time.
-fn means_the_same(one: &Option<Cors>, other: &Option<Cors>) -> bool {
-    let plain = |cors: &Option<Cors>| {
-        let cors = cors.clone().unwrap_or_default();
-        Cors {
-            allow_credentials: cors.allow_credentials,
-            allow_headers: in_order(&cors.allow_headers, str::to_lowercase),
-            allow_methods: in_order(&cors.allow_methods, str::to_string),
-            allow_origins: in_order(&cors.allow_origins, str::to_lowercase),
-            expose_headers: in_order(&cors.expose_headers, str::to_lowercase),
-            max_age: cors.max_age.filter(|seconds| *seconds != 0),
-        }
-    };
-    plain(one) == plain(other)
-}
-
-fn in_order(items: &[String], text: fn(&str) -> String) -> Vec<String> {
-    let mut items: Vec<String> = items.iter().map(|item| text(item)).collect();
-    items.sort();
-    items.dedup();
-    items
 }
 
 impl Inventory {

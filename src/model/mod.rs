@@ -4,6 +4,7 @@
 //! compares them, and `aws` makes them. Nothing here does I/O.
 
 mod arn;
+mod claim;
 mod destination;
 pub(crate) mod durations;
 mod facts;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use arn::{Arn, check_role, is_account_id, only, parse_short};
 pub use arn::{FunctionArn, KmsKey};
+pub use claim::Claim;
 pub use destination::Destination;
 pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, Facts, Found, Lookup};
@@ -100,23 +102,6 @@ pub enum OnDelete {
     Outlives,
 }
 
-/// Something that only one object can have at a time. Its new holder waits until the old one has left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claim {
-    /// Held by its exact name.
-    Exact(String),
-    /// A range of addresses in the VPC; it collides with any range that overlaps.
-    Addresses(ipnet::IpNet),
-    /// The name of the variable at a place in an API's paths: all routes through it call it the same, so it collides
-    /// with another name there and not with the same one.
-    PathVariable {
-        /// The path up to the variable, without the names of those before it.
-        place: String,
-        /// The variable's name.
-        name: String,
-    },
-}
-
 /// Tags, by key. A foreign tag on an object is never among them.
 pub type Tags = Input<BTreeMap<String, Input<String>>>;
 
@@ -178,19 +163,5 @@ const BLACKHOLE: &str = "blackhole ";
 impl From<Key> for Ref {
     fn from(key: Key) -> Ref {
         Ref::Key(key)
-    }
-}
-
-impl Claim {
-    /// Whether two holders of these claims cannot exist at once.
-    pub fn collides(&self, other: &Claim) -> bool {
-        match (self, other) {
-            (Claim::Exact(a), Claim::Exact(b)) => a == b,
-            (Claim::Addresses(a), Claim::Addresses(b)) => a.contains(b) || b.contains(a),
-            (Claim::PathVariable { place, name }, Claim::PathVariable { place: place_b, name: name_b }) => {
-                place == place_b && name != name_b
-            }
-            _ => false,
-        }
     }
 }

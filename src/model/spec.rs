@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Key, Need, OnDelete, Ref, RouteKey, Tags};
+use super::{Claim, Key, Learned, Need, Ref, Tags};
 use crate::plugin::Input;
 
 pub use gateway::{
@@ -118,91 +118,72 @@ impl Spec {
         matches!(self, Spec::DefaultNetworkAcl(_) | Spec::DefaultSecurityGroup(_))
     }
 
+    /// Whether the id of a topology is its id: it is created first, and the rest belongs to it.
+    pub fn is_root(&self) -> bool {
+        matches!(self, Spec::Vpc(_) | Spec::Api(_))
+    }
+
+    /// Whether something is lost with it that a new object of its kind does not have.
+    pub fn is_irrecoverable(&self) -> bool {
+        matches!(self, Spec::Eip(_) | Spec::LogGroup(_))
+    }
+
+    /// What is lost with it for good, as far as AWS has told of it, for people: a subject and its verb.
+    pub fn lost_when_deleted(&self, learned: &Learned) -> Option<String> {
+        match self {
+            Spec::Eip(_) => learned.get("public_ip").map(|address| format!("the public address {address} is lost")),
+            Spec::LogGroup(_) => Some("its log events are lost".to_string()),
+            _ => None,
+        }
+    }
+
+    /// Whether others can have network interfaces in it. AWS keeps it as long as they do, and each of its ranges of
+    /// addresses as long as the interfaces have addresses of that.
+    pub fn holds_network_interfaces(&self) -> bool {
+        matches!(self, Spec::Subnet(_))
+    }
+
+    /// Whether others can map paths of it to their own APIs.
+    pub fn holds_api_mappings(&self) -> bool {
+        matches!(self, Spec::DomainName(_))
+    }
+
+    /// Whether requests are answered by it: while it does not exist, they go elsewhere or fail.
+    pub fn answers_requests(&self) -> bool {
+        matches!(self, Spec::ApiRoute(_))
+    }
+
+    /// Whether all that AWS knows it by is what its key is fixed by. Then one that is found and one that is wanted with
+    /// that key are the same, and so is one that a create makes.
+    pub fn is_identified_by_key(&self) -> bool {
+        matches!(self, Spec::DomainName(_) | Spec::ApiMapping(_) | Spec::DnsRecord(_))
+    }
+
     /// The objects that must exist before this one, and how their deletions are ordered.
     pub fn needs(&self) -> Vec<Need> {
-        use OnDelete::{Free, Holds, Outlives};
         match self {
             Spec::Vpc(_) | Spec::Api(_) => vec![],
-            Spec::InternetGateway(it) => it.vpc.iter().map(|vpc| Need::new(vpc, Holds)).collect(),
-            Spec::VpcIpv6Block(it) => vec![Need::new(&it.vpc, Holds)],
-            Spec::Subnet(it) => {
-                let mut needs = vec![Need::new(&it.vpc, Holds)];
-                needs.extend(it.ipv6_block.iter().map(|block| Need::new(block, Holds)));
-                needs
-            }
-            Spec::RouteTable(it) => vec![Need::new(&it.vpc, Holds)],
-            Spec::RouteTableAssociation(it) => {
-                let mut needs = vec![Need::new(&it.subnet, Holds)];
-                needs.extend(Need::of(&it.route_table, Holds));
-                needs
-            }
-            Spec::Eip(it) => vec![Need::new(&it.vpc, Holds)],
-            Spec::NatGateway(it) => {
-                let mut needs = vec![Need::new(&it.subnet, Holds)];
-                needs.extend(it.internet_gateway.iter().map(|gateway| Need::new(gateway, Holds)));
-                if let Some(Input::Known(address)) = &it.allocation {
-                    needs.extend(Need::of(address, Holds));
-                }
-                needs
-            }
-            // AWS lets a target go first and leaves the route as a blackhole.
-            Spec::Route(it) => {
-                let mut needs = vec![Need::new(&it.route_table, Holds)];
-                needs.extend(Need::of(&it.target, Free));
-                needs
-            }
-            Spec::VpcEndpoint(it) => {
-                let mut needs = vec![Need::new(&it.vpc, Holds)];
-                needs.extend(it.route_tables.iter().flat_map(|table| Need::of(table, Holds)));
-                needs
-            }
-            // Its list only says which subnets were given it: they come and go by themselves.
-            Spec::DefaultNetworkAcl(it) => {
-                let mut needs = vec![Need::new(&it.vpc, Holds)];
-                needs.extend(it.subnets.iter().map(|subnet| Need::new(subnet, Free)));
-                needs
-            }
-            Spec::DefaultSecurityGroup(it) => vec![Need::new(&it.vpc, Holds)],
-            Spec::Authorizer(it) => vec![Need::new(&it.api, Holds)],
-            Spec::LambdaPermission(it) => {
-                let mut needs = vec![Need::new(&it.api, Free)];
-                needs.extend(match &it.caller {
-                    Caller::Routes => None,
-                    Caller::Authorizer(authorizer) => Some(Need::new(authorizer, Outlives)),
-                    Caller::LogGroup(group) => Some(Need::new(group, Free)),
-                });
-                needs
-            }
-            Spec::Integration(it) => {
-                let mut needs = vec![Need::new(&it.api, Holds)];
-                needs.extend(it.permission.iter().map(|permission| Need::new(permission, Holds)));
-                needs
-            }
-            Spec::ApiRoute(it) => {
-                let mut needs = vec![Need::new(&it.api, Holds)];
-                needs.extend(it.integration.iter().flat_map(|target| Need::of(target, Holds)));
-                needs.extend(it.authorizer.iter().flat_map(|target| Need::of(target, Holds)));
-                needs
-            }
-            Spec::LogGroup(it) => vec![Need::new(&it.api, Free)],
-            Spec::LogSubscription(it) => {
-                let mut needs = vec![Need::new(&it.log_group, Holds)];
-                needs.extend(it.permission.iter().map(|permission| Need::new(permission, Holds)));
-                needs
-            }
-            // AWS keeps an API that a path of a domain leads to, and more paths than ours may.
-            Spec::DomainName(it) => vec![Need::new(&it.api, Holds)],
-            Spec::ApiMapping(it) => {
-                let mut needs = vec![Need::new(&it.api, Holds), Need::new(&it.domain, Holds)];
-                needs.extend(Need::of(&it.stage, Holds));
-                needs
-            }
-            Spec::DnsRecord(it) => Need::of(&it.target, Holds).into_iter().collect(),
-            Spec::Stage(it) => {
-                let mut needs = vec![Need::new(&it.api, Holds)];
-                needs.extend(it.access_log.iter().flat_map(|log| Need::of(&log.log_group, Holds)));
-                needs
-            }
+            Spec::VpcIpv6Block(it) => it.needs(),
+            Spec::InternetGateway(it) => it.needs(),
+            Spec::Subnet(it) => it.needs(),
+            Spec::RouteTable(it) => it.needs(),
+            Spec::RouteTableAssociation(it) => it.needs(),
+            Spec::Eip(it) => it.needs(),
+            Spec::NatGateway(it) => it.needs(),
+            Spec::Route(it) => it.needs(),
+            Spec::VpcEndpoint(it) => it.needs(),
+            Spec::DefaultNetworkAcl(it) => it.needs(),
+            Spec::DefaultSecurityGroup(it) => it.needs(),
+            Spec::Authorizer(it) => it.needs(),
+            Spec::LambdaPermission(it) => it.needs(),
+            Spec::Integration(it) => it.needs(),
+            Spec::ApiRoute(it) => it.needs(),
+            Spec::LogGroup(it) => it.needs(),
+            Spec::LogSubscription(it) => it.needs(),
+            Spec::Stage(it) => it.needs(),
+            Spec::DomainName(it) => it.needs(),
+            Spec::ApiMapping(it) => it.needs(),
+            Spec::DnsRecord(it) => it.needs(),
         }
     }
 
@@ -234,35 +215,23 @@ impl Spec {
     /// What only this object may have while it exists.
     pub fn claims(&self) -> Vec<Claim> {
         match self {
-            Spec::InternetGateway(_) => vec![Claim::Exact("internet gateway".into())],
-            Spec::Subnet(it) => {
-                let ipv6 = it.ipv6_cidr_block.known().and_then(Option::as_ref);
-                let blocks = [it.cidr_block.known(), ipv6].into_iter().flatten();
-                blocks.filter_map(|cidr| cidr.parse().ok()).map(Claim::Addresses).collect()
+            Spec::InternetGateway(_) => vec![Claim::InternetGateway],
+            Spec::Subnet(it) => it.claims(),
+            Spec::RouteTableAssociation(it) => vec![Claim::TableOf { subnet: it.subnet.clone() }],
+            Spec::NatGateway(it) => it.claims(),
+            Spec::Route(it) => {
+                let (route_table, destination) = (it.route_table.clone(), it.destination.clone());
+                vec![Claim::Route { route_table, destination }]
             }
-            Spec::RouteTableAssociation(it) => vec![Claim::Exact(format!("table of {:?}", it.subnet))],
-            Spec::NatGateway(it) => match &it.allocation {
-                Some(Input::Known(address)) => vec![Claim::Exact(format!("address {address:?}"))],
-                _ => vec![],
-            },
-            Spec::Route(it) => vec![Claim::Exact(format!("{:?} to {}", it.route_table, it.destination))],
-            Spec::VpcEndpoint(it) => vec![Claim::Exact(format!("endpoint {:?}", it.service_name))],
-            Spec::LambdaPermission(it) => {
-                vec![Claim::Exact(format!("statement {:?} {:?} {:?}", it.function_arn, it.qualifier, it.caller))]
-            }
-            Spec::ApiRoute(it) => {
-                let variables = RouteKey::parse(&it.route_key).map(|key| key.variables()).unwrap_or_default();
-                let variable = |(place, name): (String, &str)| Claim::PathVariable { place, name: name.to_string() };
-                let mut claims = vec![Claim::Exact(format!("route {}", it.route_key))];
-                claims.extend(variables.into_iter().map(variable));
-                claims
-            }
-            Spec::LogGroup(it) => vec![Claim::Exact(format!("log group {:?}", it.name))],
-            Spec::LogSubscription(it) => vec![Claim::Exact(format!("subscription of {:?}", it.log_group))],
-            Spec::Stage(_) => vec![Claim::Exact("stage $default".into())],
-            Spec::DomainName(it) => vec![Claim::Exact(format!("domain {:?}", it.domain_name))],
-            Spec::ApiMapping(it) => vec![Claim::Exact(format!("mapping of {:?}", it.domain))],
-            Spec::DnsRecord(it) => vec![Claim::Exact(format!("record {:?} {:?}", it.zone_id, it.name))],
+            Spec::VpcEndpoint(it) => vec![Claim::Endpoint { service_name: it.service_name.clone() }],
+            Spec::LambdaPermission(it) => it.claims(),
+            Spec::ApiRoute(it) => it.claims(),
+            Spec::LogGroup(it) => vec![Claim::LogGroup { name: it.name.clone() }],
+            Spec::LogSubscription(it) => vec![Claim::SubscriptionOf { log_group: it.log_group.clone() }],
+            Spec::Stage(_) => vec![Claim::DefaultStage],
+            Spec::DomainName(it) => vec![Claim::Domain { name: it.domain_name.clone() }],
+            Spec::ApiMapping(it) => vec![Claim::MappingOf { domain: it.domain.clone() }],
+            Spec::DnsRecord(it) => vec![Claim::Record { zone_id: it.zone_id.clone(), name: it.name.clone() }],
             _ => vec![],
         }
     }
@@ -279,19 +248,29 @@ impl Spec {
 
     /// Takes what is ours one by one in another look and not in this one, tags and gateways that propagate: from now
     /// on that is ours too.
-    pub fn own_parts_of(&mut self, other: &Spec) {
+    pub fn merge_owned(&mut self, other: &Spec) {
         if let (Some(Input::Known(tags)), Some(Input::Known(others))) = (self.tags_mut(), other.tags()) {
             for (key, value) in others {
                 tags.entry(key.clone()).or_insert_with(|| value.clone());
             }
         }
-        if let (Spec::RouteTable(table), Spec::RouteTable(other)) = (self, other)
-            && let (Input::Known(gateways), Input::Known(others)) =
-                (&mut table.propagating_gateways, &other.propagating_gateways)
-        {
-            let missing: Vec<_> = others.iter().filter(|it| it.is_known() && !gateways.contains(it)).cloned().collect();
-            gateways.extend(missing);
-            gateways.sort();
+        if let (Spec::RouteTable(table), Spec::RouteTable(other)) = (self, other) {
+            table.merge_owned(other);
+        }
+    }
+
+    /// Takes from a look what others may have set, or AWS does not show, as it is wanted.
+    pub(super) fn mask_unowned(&mut self, wanted: &Spec) {
+        match (self, wanted) {
+            (Spec::Vpc(found), Spec::Vpc(wanted)) => found.mask_unowned(wanted),
+            (Spec::VpcIpv6Block(found), Spec::VpcIpv6Block(wanted)) => found.mask_unowned(wanted),
+            (Spec::RouteTable(found), Spec::RouteTable(wanted)) => found.mask_unowned(wanted),
+            (Spec::DefaultNetworkAcl(found), Spec::DefaultNetworkAcl(wanted)) => found.mask_unowned(wanted),
+            (Spec::DefaultSecurityGroup(found), Spec::DefaultSecurityGroup(wanted)) => found.mask_unowned(wanted),
+            (Spec::Api(found), Spec::Api(wanted)) => found.mask_unowned(wanted),
+            (Spec::Authorizer(found), Spec::Authorizer(wanted)) => found.mask_unowned(wanted),
+            (Spec::LogSubscription(found), Spec::LogSubscription(wanted)) => found.mask_unowned(wanted),
+            _ => {}
         }
     }
 

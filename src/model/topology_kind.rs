@@ -41,4 +41,26 @@ impl Owner {
             Owner::HttpGateway => true,
         }
     }
+
+    /// What reads a topology of this kind that this provider has not created, for messages.
+    pub fn data_sources_of_hashicorp(self) -> &'static str {
+        match self {
+            Owner::FourTierVpc => "the data sources aws_vpc and aws_subnets",
+            Owner::HttpGateway => "the data source aws_apigatewayv2_api",
+        }
+    }
+
+    /// For messages: values of the tag `fgw:object` by which objects are handed over to the resource, and what becomes
+    /// of those without one.
+    pub fn tags_to_hand_over(self) -> &'static str {
+        match self {
+            Owner::FourTierVpc => {
+                "\"subnet.public.0\". Objects without these tags stay foreign: they are neither shown nor touched."
+            }
+            Owner::HttpGateway => {
+                "\"stage\" and \"log_group\". Routes, integrations and authorizers take no tags: those that call \
+                 functions belong to the resource then, which deletes what its configuration leaves out."
+            }
+        }
+    }
 }

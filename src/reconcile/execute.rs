@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -68,49 +69,85 @@ pub struct Outcome {
     pub stopped: bool,
 }
 
+impl Outcome {
+    /// Whether every operation succeeded.
+    pub fn is_complete(&self) -> bool {
+        self.undone().next().is_none()
+    }
+
+    /// The operations that did not succeed, by position in the plan.
+    pub fn undone(&self) -> impl Iterator<Item = usize> {
+        self.failed.iter().map(|(position, _)| *position).chain(self.not_started.iter().copied())
+    }
+}
+
+/// How far the operations of a plan are.
+struct Course<'a> {
+    plan: &'a Plan,
+    started: BTreeSet<usize>,
+    succeeded: BTreeSet<usize>,
+    /// Those that have succeeded, and those in flight whose objects can be used already.
+    usable: BTreeSet<usize>,
+    /// Those that do not start: they or what they wait for have failed, or have an unknown input.
+    held: BTreeSet<usize>,
+    failed: Vec<(usize, Failure)>,
+}
+
+impl<'a> Course<'a> {
+    fn of(plan: &'a Plan) -> Course<'a> {
+        let (started, succeeded, usable) = Default::default();
+        Course { plan, started, succeeded, usable, held: plan.deferred(), failed: Vec::new() }
+    }
+
+    fn is_ready(&self, position: usize) -> bool {
+        let op = &self.plan.ops[position];
+        let enough = if matches!(op.action, Action::Delete { .. }) { &self.succeeded } else { &self.usable };
+        !self.started.contains(&position) && !self.held.contains(&position) && op.depends_on.is_subset(enough)
+    }
+
+    fn succeed(&mut self, position: usize) {
+        self.succeeded.insert(position);
+        self.usable.insert(position);
+    }
+
+    fn fail(&mut self, position: usize, failure: Failure) {
+        let action = &self.plan.ops[position].action;
+        tracing::error!("{} {}: {failure}", action.doing(), action.key());
+        self.held.extend(self.plan.transitive_dependents(BTreeSet::from([position])));
+        self.failed.push((position, failure));
+    }
+
+    fn outcome(self, stopped: bool) -> Outcome {
+        let not_started = (0..self.plan.ops.len()).filter(|position| !self.started.contains(position)).collect();
+        Outcome { failed: self.failed, not_started, stopped }
+    }
+}
+
 /// Runs every operation of a plan that can run.
 pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
-    let mut outcome = Outcome::default();
-    let mut started: BTreeSet<usize> = BTreeSet::new();
-    let mut succeeded: BTreeSet<usize> = BTreeSet::new();
-    // Those that have succeeded, and those in flight whose objects can be used already.
-    let mut usable: BTreeSet<usize> = BTreeSet::new();
-    let (tell_usable, mut told_usable) = tokio::sync::mpsc::unbounded_channel();
-    let tell_usable = &tell_usable;
+    let mut course = Course::of(plan);
+    let (report_usable, mut reported_usable) = tokio::sync::mpsc::unbounded_channel();
     let mut running = FuturesUnordered::new();
-    let mut held = plan.held_back();
-    let order = plan.longest_first();
+    let order = plan.critical_path_first();
     let all = execution.done.load(Ordering::Relaxed) + plan.ops.len();
     loop {
         let may_start = !execution.stop.is_cancelled();
         for &position in &order {
-            let op = &plan.ops[position];
-            let enough = if matches!(op.action, Action::Delete { .. }) { &succeeded } else { &usable };
-            let is_ready = !started.contains(&position) && !held.contains(&position) && op.waits.is_subset(enough);
-            // What goes along with another object has gone with it already: that is no start.
-            let is_over = matches!(op.action, Action::Delete { along_with: Some(_), .. });
-            if (is_over || (may_start && running.len() < IN_FLIGHT)) && is_ready {
-                started.insert(position);
+            let action = &plan.ops[position].action;
+            // What is deleted with another object is deleted already: that is no start.
+            let is_over = matches!(action, Action::Delete { cascades_from: Some(_), .. });
+            if (is_over || (may_start && running.len() < IN_FLIGHT)) && course.is_ready(position) {
+                course.started.insert(position);
                 if !is_over {
-                    tracing::debug!("{} {} started", op.action.doing(), op.action.key().slot);
+                    tracing::debug!("{} {} started", action.doing(), action.key().slot);
                 }
-                running.push(async move {
-                    let begun = Instant::now();
-                    let usable = || {
-                        // The receiver lives as long as this function.
-                        let _ = tell_usable.send(position);
-                    };
-                    // What the panic may have left half done is the inventory's alone, which is locked for single
-                    // changes only and told to be unfinished.
-                    let result = AssertUnwindSafe(execution.run(&op.action, &usable)).catch_unwind().await;
-                    (position, begun, result.unwrap_or_else(|payload| Err(panicked(&op.action, &*payload))))
-                });
+                running.push(execution.attempt(position, action, &report_usable));
             }
         }
         let next = tokio::select! {
             biased;
-            Some(position) = told_usable.recv() => {
-                usable.insert(position);
+            Some(position) = reported_usable.recv() => {
+                course.usable.insert(position);
                 continue;
             }
             next = running.next() => next,
@@ -118,22 +155,15 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
         let Some((position, begun, result)) = next else { break };
         match result {
             Ok(id) => {
-                succeeded.insert(position);
-                usable.insert(position);
+                course.succeed(position);
                 let action = &plan.ops[position].action;
                 let done = execution.done.fetch_add(1, Ordering::Relaxed) + 1;
                 execution.progress.finished(action.done(), &action.key().slot, &id, begun.elapsed(), done, all);
             }
-            Err(failure) => {
-                tracing::error!("{} {}: {failure}", plan.ops[position].action.doing(), plan.ops[position].action.key());
-                held.extend(plan.with_those_that_wait(BTreeSet::from([position])));
-                outcome.failed.push((position, failure));
-            }
+            Err(failure) => course.fail(position, failure),
         }
     }
-    outcome.not_started = (0..plan.ops.len()).filter(|position| !started.contains(position)).collect();
-    outcome.stopped = execution.stop.is_cancelled();
-    outcome
+    course.outcome(execution.stop.is_cancelled())
 }
 
 fn panicked(action: &Action, payload: &(dyn Any + Send)) -> Failure {
@@ -163,12 +193,30 @@ impl Action {
 }
 
 impl Execution<'_> {
+    /// Runs one operation, and takes a panic in it for its failure.
+    async fn attempt(
+        &self,
+        position: usize,
+        action: &Action,
+        report_usable: &UnboundedSender<usize>,
+    ) -> (usize, Instant, Result<String, Failure>) {
+        let begun = Instant::now();
+        let usable = || {
+            // The receiver lives as long as the execution.
+            let _ = report_usable.send(position);
+        };
+        // What the panic may have left half done is the inventory's alone, which is locked for single changes only and
+        // told to be unfinished.
+        let result = AssertUnwindSafe(self.run(action, &usable)).catch_unwind().await;
+        (position, begun, result.unwrap_or_else(|payload| Err(panicked(action, &*payload))))
+    }
+
     /// Runs one operation and returns the id of its object.
     async fn run(&self, action: &Action, usable: &(dyn Fn() + Send + Sync)) -> Result<String, Failure> {
         match action {
             Action::Create(object) => self.create(object, usable).await,
             Action::Update { id, before, certain, to } => self.update(id, before, *certain, to).await,
-            Action::Delete { entry, along_with } => self.delete(entry, along_with.is_some()).await,
+            Action::Delete { entry, cascades_from } => self.delete(entry, cascades_from.is_some()).await,
         }
     }
 
@@ -192,7 +240,7 @@ impl Execution<'_> {
         // as tags, that of before and after.
         self.change(&to.key, |entry| {
             entry.unfinished = true;
-            entry.applied.own_parts_of(&to.spec);
+            entry.applied.merge_owned(&to.spec);
         });
         let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
         let learned = |learned: Learned| self.record_learned(&to.key, learned);
@@ -236,7 +284,8 @@ impl Execution<'_> {
         needed
     }
 
-    fn root_id(&self) -> Option<String> {
+    /// The id of the root, also of one that has been deleted before.
+    pub fn root_id(&self) -> Option<String> {
         let inventory = self.lock();
         let present = inventory.present().find(|entry| entry.key.slot == self.owner.root());
         present.map(|entry| entry.id.clone()).or_else(|| self.root_id.clone())

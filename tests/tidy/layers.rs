@@ -8,10 +8,19 @@ fn pure_code_does_no_io() {
     let modules = [
         "src/model",
         "src/topology",
+        "src/reconcile/diff",
+        "src/reconcile/ordering",
         "src/reconcile/plan",
+        "src/reconcile/planner",
+        "src/reconcile/reroute",
+        "src/composite/apply/inventory",
+        "src/composite/apply/pending_deletion",
+        "src/composite/decision",
+        "src/composite/diagnostics",
         "src/composite/observe",
+        "src/composite/plan/planned_state",
+        "src/composite/private_state",
         "src/composite/state",
-        "src/composite/private",
     ];
     let files = product();
     for module in modules {
@@ -26,6 +35,33 @@ fn pure_code_does_no_io() {
         word.or_else(|| first_of(&line, &["aws_sdk", "aws_smithy", "std::fs", "std::net", "std::env", "std::process"]))
     });
     assert_kept("Pure files have no async code, no AWS SDK, no I/O, no clock and no locks.", &places);
+}
+
+/// Whoever has something to report imports the messages, so that a message that imports a reporter closes a circle.
+#[test]
+fn messages_import_nothing_of_those_who_report() {
+    let files = product();
+    let messages: Vec<_> = files.iter().filter(|file| file.is_of("src/composite/diagnostics")).collect();
+    assert!(messages.len() > 3, "the messages are not found");
+    let places = broken(messages, |line| {
+        let line = line.replace("pub(in crate::composite)", "").replace("pub(super)", "");
+        first_of(&line, &["crate::composite", "super::super"])
+    });
+    assert_kept("src/composite/diagnostics takes data and returns text: it knows nothing else of its folder.", &places);
+}
+
+/// What differs between kinds is a method of `Spec`, and between topologies one of their trait or of their kind, where
+/// the compiler asks for it when one is added.
+#[test]
+fn the_composite_folder_names_no_kind_of_object_and_no_topology() {
+    let files = product();
+    let composite = files.iter().filter(|file| file.is_of("src/composite"));
+    let places = broken(composite, |line| {
+        let kind = line.split("Spec::").skip(1).find(|rest| rest.starts_with(|it: char| it.is_uppercase()));
+        let kind = kind.map(|rest| format!("Spec::{rest}"));
+        kind.or_else(|| first_of(line, &["FourTierVpc", "HttpGateway", "four_tier_vpc", "http_gateway"]))
+    });
+    assert_kept("src/composite treats all kinds of objects and all topologies alike.", &places);
 }
 
 #[test]

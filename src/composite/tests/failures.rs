@@ -131,7 +131,7 @@ async fn an_operation_that_no_attribute_shows_is_visible_all_the_same() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
     terraform.assert_applies(&config).await;
-    let mut private = crate::composite::private::Private::decode(&terraform.private).unwrap();
+    let mut private = crate::composite::private_state::Private::decode(&terraform.private).unwrap();
     private.inventory.entries.iter_mut().find(|entry| entry.key.slot == "subnet.public.1").unwrap().unfinished = true;
     terraform.private = private.encode();
     let plan = terraform.plan(&config).await;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Key, Ref, Tags};
+use crate::model::OnDelete::{Free, Holds, Outlives};
+use crate::model::{Claim, Key, Need, Ref, RouteKey, Tags};
 use crate::plugin::Input;
 
 /// An HTTP API, the root of a gateway. Key `api`.
@@ -223,4 +224,150 @@ pub struct DnsRecord {
     pub target: Ref,
     /// Whether Route 53 looks whether the target is healthy; never, when it is ours.
     pub evaluate_target_health: bool,
+}
+
+impl Api {
+    /// AWS may show CORS in other words.
+    pub(super) fn mask_unowned(&mut self, wanted: &Api) {
+        if let (Input::Known(shown), Input::Known(cors)) = (&self.cors, &wanted.cors)
+            && means_the_same(shown, cors)
+        {
+            self.cors = wanted.cors.clone();
+        }
+    }
+}
+
+impl Authorizer {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.api, Holds)]
+    }
+
+    /// AWS may show identity sources in another order.
+    pub(super) fn mask_unowned(&mut self, wanted: &Authorizer) {
+        if let (Input::Known(shown), Input::Known(sources)) = (&self.identity_sources, &wanted.identity_sources)
+            && in_order(shown, str::to_string) == in_order(sources, str::to_string)
+        {
+            self.identity_sources = wanted.identity_sources.clone();
+        }
+    }
+}
+
+impl LambdaPermission {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.api, Free)];
+        needs.extend(match &self.caller {
+            Caller::Routes => None,
+            Caller::Authorizer(authorizer) => Some(Need::new(authorizer, Outlives)),
+            Caller::LogGroup(group) => Some(Need::new(group, Free)),
+        });
+        needs
+    }
+
+    pub(super) fn claims(&self) -> Vec<Claim> {
+        vec![Claim::Statement {
+            function_arn: self.function_arn.clone(),
+            qualifier: self.qualifier.clone(),
+            caller: self.caller.clone(),
+        }]
+    }
+}
+
+impl Integration {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.api, Holds)];
+        needs.extend(self.permission.iter().map(|permission| Need::new(permission, Holds)));
+        needs
+    }
+}
+
+impl ApiRoute {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.api, Holds)];
+        needs.extend(self.integration.iter().flat_map(|target| Need::of(target, Holds)));
+        needs.extend(self.authorizer.iter().flat_map(|target| Need::of(target, Holds)));
+        needs
+    }
+
+    pub(super) fn claims(&self) -> Vec<Claim> {
+        let variables = RouteKey::parse(&self.route_key).map(|key| key.variables()).unwrap_or_default();
+        let variable = |(place, name): (String, &str)| Claim::PathVariable { place, name: name.to_string() };
+        let mut claims = vec![Claim::ApiRoute { route_key: self.route_key.clone() }];
+        claims.extend(variables.into_iter().map(variable));
+        claims
+    }
+}
+
+impl LogGroup {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.api, Free)]
+    }
+}
+
+impl LogSubscription {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.log_group, Holds)];
+        needs.extend(self.permission.iter().map(|permission| Need::new(permission, Holds)));
+        needs
+    }
+
+    /// AWS's default distribution is shown for some destinations only.
+    pub(super) fn mask_unowned(&mut self, wanted: &LogSubscription) {
+        let is_default = |it: &Input<Option<String>>| it.known().is_some_and(|it| it.as_deref() != Some("Random"));
+        if is_default(&self.distribution) && is_default(&wanted.distribution) {
+            self.distribution = wanted.distribution.clone();
+        }
+    }
+}
+
+impl Stage {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.api, Holds)];
+        needs.extend(self.access_log.iter().flat_map(|log| Need::of(&log.log_group, Holds)));
+        needs
+    }
+}
+
+impl DomainName {
+    /// AWS keeps an API that a path of a domain leads to, and more paths than ours may.
+    pub(super) fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.api, Holds)]
+    }
+}
+
+impl ApiMapping {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.api, Holds), Need::new(&self.domain, Holds)];
+        needs.extend(Need::of(&self.stage, Holds));
+        needs
+    }
+}
+
+impl DnsRecord {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        Need::of(&self.target, Holds).into_iter().collect()
+    }
+}
+
+/// Whether two CORS configurations differ in nothing but the order of lists and the case of headers, which AWS may
+/// change, and in what it does not show: that there is an empty configuration, and that answers are kept for no time.
+fn means_the_same(one: &Option<Cors>, other: &Option<Cors>) -> bool {
+    let plain = |cors: &Option<Cors>| {
+        let cors = cors.clone().unwrap_or_default();
+        Cors {
+            allow_credentials: cors.allow_credentials,
+            allow_headers: in_order(&cors.allow_headers, str::to_lowercase),
+            allow_methods: in_order(&cors.allow_methods, str::to_string),
+            allow_origins: in_order(&cors.allow_origins, str::to_lowercase),
+            expose_headers: in_order(&cors.expose_headers, str::to_lowercase),
+            max_age: cors.max_age.filter(|seconds| *seconds != 0),
+        }
+    };
+    plain(one) == plain(other)
+}
+
+fn in_order(items: &[String], text: fn(&str) -> String) -> Vec<String> {
+    let mut items: Vec<String> = items.iter().map(|item| text(item)).collect();
+    items.sort();
+    items.dedup();
+    items
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Key, Ref, Tags};
+use crate::model::OnDelete::{Free, Holds};
+use crate::model::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
 /// A VPC, the root of a network. Key `vpc`, fixed by primary CIDR and tenancy.
@@ -276,6 +277,159 @@ impl Tier {
             Tier::PrivateApp => "private-app",
             Tier::PrivatePersistence => "private-persistence",
             Tier::Transit => "transit",
+        }
+    }
+}
+
+impl Vpc {
+    /// AWS does not show the pool that a range comes from.
+    pub(super) fn mask_unowned(&mut self, wanted: &Vpc) {
+        if self.ipv4_ipam_pool_id == Input::Known(None) {
+            self.ipv4_ipam_pool_id = wanted.ipv4_ipam_pool_id.clone();
+            self.ipv4_netmask_length = wanted.ipv4_netmask_length.clone();
+            if wanted.cidr_block == Input::Known(None) {
+                self.cidr_block = Input::Known(None);
+            }
+        }
+    }
+}
+
+impl VpcIpv6Block {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.vpc, Holds)]
+    }
+
+    /// AWS does not show the pool that a range comes from.
+    pub(super) fn mask_unowned(&mut self, wanted: &VpcIpv6Block) {
+        if let (Ipv6Source::Pool { pool_id: Input::Known(None), .. }, Ipv6Source::Pool { .. }) =
+            (&self.source, &wanted.source)
+        {
+            self.source = wanted.source.clone();
+        }
+    }
+}
+
+impl InternetGateway {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        self.vpc.iter().map(|vpc| Need::new(vpc, Holds)).collect()
+    }
+}
+
+impl Subnet {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.vpc, Holds)];
+        needs.extend(self.ipv6_block.iter().map(|block| Need::new(block, Holds)));
+        needs
+    }
+
+    pub(super) fn claims(&self) -> Vec<Claim> {
+        let ipv6 = self.ipv6_cidr_block.known().and_then(Option::as_ref);
+        let blocks = [self.cidr_block.known(), ipv6].into_iter().flatten();
+        blocks.filter_map(|cidr| cidr.parse().ok()).map(Claim::Addresses).collect()
+    }
+}
+
+impl RouteTable {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.vpc, Holds)]
+    }
+
+    /// Gateways whose routes propagate are ours one by one.
+    pub(super) fn merge_owned(&mut self, other: &RouteTable) {
+        if let (Input::Known(gateways), Input::Known(others)) =
+            (&mut self.propagating_gateways, &other.propagating_gateways)
+        {
+            let missing: Vec<_> = others.iter().filter(|it| it.is_known() && !gateways.contains(it)).cloned().collect();
+            gateways.extend(missing);
+            gateways.sort();
+        }
+    }
+
+    /// Others may let gateways propagate too.
+    pub(super) fn mask_unowned(&mut self, wanted: &RouteTable) {
+        if let (Input::Known(found), Input::Known(wanted)) =
+            (&mut self.propagating_gateways, &wanted.propagating_gateways)
+        {
+            found.retain(|gateway| wanted.contains(gateway));
+        }
+    }
+}
+
+impl RouteTableAssociation {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.subnet, Holds)];
+        needs.extend(Need::of(&self.route_table, Holds));
+        needs
+    }
+}
+
+impl Eip {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.vpc, Holds)]
+    }
+}
+
+impl NatGateway {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.subnet, Holds)];
+        needs.extend(self.internet_gateway.iter().map(|gateway| Need::new(gateway, Holds)));
+        if let Some(Input::Known(address)) = &self.allocation {
+            needs.extend(Need::of(address, Holds));
+        }
+        needs
+    }
+
+    pub(super) fn claims(&self) -> Vec<Claim> {
+        match &self.allocation {
+            Some(Input::Known(allocation)) => vec![Claim::ElasticIp { allocation: allocation.clone() }],
+            _ => vec![],
+        }
+    }
+}
+
+impl Route {
+    /// AWS lets a target go first and leaves the route as a blackhole.
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.route_table, Holds)];
+        needs.extend(Need::of(&self.target, Free));
+        needs
+    }
+}
+
+impl VpcEndpoint {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.vpc, Holds)];
+        needs.extend(self.route_tables.iter().flat_map(|table| Need::of(table, Holds)));
+        needs
+    }
+}
+
+impl DefaultNetworkAcl {
+    /// Its list only says which subnets were given it: they come and go by themselves.
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::new(&self.vpc, Holds)];
+        needs.extend(self.subnets.iter().map(|subnet| Need::new(subnet, Free)));
+        needs
+    }
+
+    /// AWS gives new subnets this ACL by itself: one that has another was given it by somebody.
+    pub(super) fn mask_unowned(&mut self, wanted: &DefaultNetworkAcl) {
+        self.subnets = wanted.subnets.clone();
+    }
+}
+
+impl DefaultSecurityGroup {
+    pub(super) fn needs(&self) -> Vec<Need> {
+        vec![Need::new(&self.vpc, Holds)]
+    }
+
+    /// An empty map of rules leaves those that are there.
+    pub(super) fn mask_unowned(&mut self, wanted: &DefaultSecurityGroup) {
+        if wanted.ingress == Input::Known(None) {
+            self.ingress = Input::Known(None);
+        }
+        if wanted.egress == Input::Known(None) {
+            self.egress = Input::Known(None);
         }
     }
 }

@@ -91,7 +91,7 @@ fn a_renamed_path_variable_is_a_route_that_leaves_before_the_other_arrives() {
         positions.iter().map(|position| plan.ops[*position].action.key().slot.as_str()).collect()
     };
     let order: Vec<(&str, Vec<&str>)> =
-        plan.ops.iter().map(|op| (op.action.key().slot.as_str(), slots(&op.waits))).collect();
+        plan.ops.iter().map(|op| (op.action.key().slot.as_str(), slots(&op.depends_on))).collect();
     let old = vec!["route.POST /orders/{id}/items", "route.GET /orders/{id}"];
     let expected = [
         ("route.GET /orders/{order}", old.clone()),

@@ -70,7 +70,7 @@ fn an_entry_may_take_the_block_of_a_subnet_that_goes_in_the_same_plan() {
         plan.ops.iter().position(is_it).unwrap()
     };
     let (made, gone) = (at("subnet.public.0", true), at("subnet.private_persistence.0", false));
-    assert!(plan.ops[made].waits.contains(&gone), "{plan:#?}");
+    assert!(plan.ops[made].depends_on.contains(&gone), "{plan:#?}");
     // Where that one stays, the entry is refused.
     let refused = blueprint(&config(&[entry("10.0.160.0/22")]), Some(&config(&[])), &existing, "ab").unwrap_err();
     assert!(refused[0].message.contains("10.0.160.0/22 overlaps 10.0.160.0/21"), "{refused:?}");

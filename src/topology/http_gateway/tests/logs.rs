@@ -116,7 +116,7 @@ fn a_subscription_moves_in_place_and_the_old_permission_goes_last() {
             let action = &plan.ops[position].action;
             format!("{} {}", action.doing(), action.key().slot)
         };
-        let waits = |position: usize| plan.ops[position].waits.iter().map(|it| told(*it)).collect();
+        let waits = |position: usize| plan.ops[position].depends_on.iter().map(|it| told(*it)).collect();
         (0..plan.ops.len()).map(|position| (told(position), waits(position))).collect()
     };
     let (create, update, delete) =

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::state;
 use crate::cloud::RootState;
-use crate::model::Facts;
-use crate::model::Inventory;
+use crate::model::{Entry, Facts, Inventory, Object};
 use crate::plugin::Value;
+use crate::reconcile::Plan;
+use crate::topology::Product;
 
 /// Raised when an older provider could not read what a newer one writes.
 const FORMAT: u32 = 1;
@@ -32,8 +34,8 @@ pub(super) struct Private {
     pub(super) pending: BTreeMap<String, String>,
     /// The configuration that was last applied in full, where a later one was applied in part: what has been frozen
     /// by it stays frozen, and what the later one moves still moves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) settled: Option<Value>,
+    #[serde(default, rename = "settled", skip_serializing_if = "Option::is_none")]
+    pub(super) last_applied: Option<Value>,
     /// Whether the state comes from an import and nothing has been applied since: its attributes are then what the
     /// inventory shows, and not what a user wrote.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -56,6 +58,34 @@ impl Private {
     /// What the plan of a create starts from.
     pub(super) fn of_create() -> Private {
         Private { of_create: true, ..Private::of(Inventory::default()) }
+    }
+
+    /// The attributes that a configuration is compared with: those last applied in full; after an import, those that
+    /// reproduce what was found, where AWS shows it. `prior` is the state, `configuration` has its defaults.
+    pub(super) fn last_applied<P: Product>(private: Option<&Private>, prior: &Value, configuration: &Value) -> Value {
+        if let Some(last_applied) = private.and_then(|private| private.last_applied.clone()) {
+            return last_applied;
+        }
+        let mut attributes = state::configured::<P>(prior);
+        if let Some(private) = private.filter(|private| private.imported) {
+            P::take_as_applied(&mut attributes, configuration, &private.inventory);
+        }
+        attributes
+    }
+
+    /// Whether all that differs from what was applied are looks of objects, and the absence of some that are not
+    /// wanted. That is no difference where the configuration agrees with it, as it does when it ignores changes of the
+    /// attributes that express it.
+    pub(super) fn is_observed_only(&self, wanted: &[Object]) -> bool {
+        let marked = self.root_state.is_none() || self.marking_refused;
+        let is_wanted = |entry: &Entry| wanted.iter().any(|object| object.key == entry.key);
+        let agrees = |entry: &Entry| entry.is_present() || !is_wanted(entry);
+        self.pending.is_empty() && marked && self.inventory.entries.iter().all(agrees)
+    }
+
+    /// Whether what was imported is what the configuration asks for, though it may say so in other words.
+    pub(super) fn is_as_imported(&self, plan: &Plan, wanted: &[Object]) -> bool {
+        self.imported && plan.is_empty() && self.is_observed_only(wanted)
     }
 
     /// As Terraform stores it.

@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use crate::cloud::{Root, RootState};
-use crate::composite::data_source::Wanted;
-use crate::model::Owner;
+use crate::cloud::{Root, RootFilter, RootState};
 use crate::model::Scope;
 use crate::plugin::{AttributePath, Diagnostics};
 use crate::topology::Product;
 
 /// No root that is as it was asked for.
 pub(in crate::composite) fn none_found<P: Product>(
-    wanted: &Wanted<'_>,
+    filter: &RootFilter<'_>,
     roots: &[Root],
     scope: &Scope,
     diagnostics: &mut Diagnostics,
@@ -28,26 +26,26 @@ pub(in crate::composite) fn none_found<P: Product>(
         false => format!("Those that this provider has made there are {}", there.join(", ")),
     };
     let (product, place) = (P::OWNER.product(), place(scope));
-    let tagged = match wanted.name {
+    let tagged = match filter.name {
         Some(name) => format!("{product}/{name}"),
         None => format!("{product}/<name>"),
     };
     diagnostics.attribute_error(
-        path::<P>(wanted),
-        format!("No {} {}", P::TYPE_NAME, sought("is", "has", wanted)),
+        path::<P>(filter),
+        format!("No {} {}", P::TYPE_NAME, sought("is", "has", filter)),
         format!(
             "In {place} no {} has the tag fgw:resource = {tagged:?}{}. {made}.\n\nCheck what is asked for, and the region and \
              account of the provider block. Where it is made in the same run, take the id from its resource, so that this is \
              read after it.",
             P::OWNER.root_kind(),
-            if wanted.tags.is_empty() { "" } else { " and these tags" },
+            if filter.tags.is_empty() { "" } else { " and these tags" },
         ),
     );
 }
 
 /// More roots than one that are as they were asked for.
 pub(in crate::composite) fn several_found<P: Product>(
-    wanted: &Wanted<'_>,
+    filter: &RootFilter<'_>,
     fitting: &[&Root],
     diagnostics: &mut Diagnostics,
 ) {
@@ -59,8 +57,8 @@ pub(in crate::composite) fn several_found<P: Product>(
     };
     let lines: Vec<String> = fitting.iter().map(line).collect();
     diagnostics.attribute_error(
-        path::<P>(wanted),
-        format!("{} of {} {}", fitting.len(), P::TYPE_NAME, sought("are", "have", wanted)),
+        path::<P>(filter),
+        format!("{} of {} {}", fitting.len(), P::TYPE_NAME, sought("are", "have", filter)),
         format!(
             "They are\n\n{}\n\nSet id to the one that is meant and nothing else, or give tags that only that one has.",
             lines.join("\n")
@@ -83,11 +81,7 @@ pub(in crate::composite) fn no_such_id<P: Product>(id: &str, scope: &Scope, diag
 
 /// A root that does not say that this provider made it.
 pub(in crate::composite) fn no_topology<P: Product>(id: &str, diagnostics: &mut Diagnostics) {
-    let product = P::OWNER.product();
-    let other = match P::OWNER {
-        Owner::FourTierVpc => "the data sources aws_vpc and aws_subnets",
-        Owner::HttpGateway => "the data source aws_apigatewayv2_api",
-    };
+    let (product, other) = (P::OWNER.product(), P::OWNER.data_sources_of_hashicorp());
     diagnostics.attribute_error(
         AttributePath::new("id"),
         format!("{id} was not made by {}", P::TYPE_NAME),
@@ -121,14 +115,14 @@ fn place(scope: &Scope) -> String {
 }
 
 /// The attribute that the search began with.
-fn path<P: Product>(wanted: &Wanted<'_>) -> AttributePath {
-    AttributePath::new(if wanted.name.is_some() { P::NAME } else { "tags" })
+fn path<P: Product>(filter: &RootFilter<'_>) -> AttributePath {
+    AttributePath::new(if filter.name.is_some() { P::NAME } else { "tags" })
 }
 
 /// What was looked for: `is called "main" and has the tags team = "net"`.
-fn sought(is: &str, has: &str, wanted: &Wanted<'_>) -> String {
-    let name = wanted.name.map(|name| format!("{is} called {name:?}"));
-    let tags = (!wanted.tags.is_empty()).then(|| format!("{has} the tags {}", written(&wanted.tags)));
+fn sought(is: &str, has: &str, filter: &RootFilter<'_>) -> String {
+    let name = filter.name.map(|name| format!("{is} called {name:?}"));
+    let tags = (!filter.tags.is_empty()).then(|| format!("{has} the tags {}", written(&filter.tags)));
     name.into_iter().chain(tags).collect::<Vec<_>>().join(" and ")
 }
 

@@ -1,0 +1,22 @@
+//! What `terraform apply` and `terraform destroy` do.
+
+mod create_update;
+mod created_here;
+mod destroy;
+mod inventory;
+mod pending_deletion;
+mod run;
+mod unknown_outcomes;
+
+use crate::cloud::SharedCloud;
+use crate::plugin::{ApplyRequest, ApplyResponse};
+use crate::topology::Product;
+pub(super) use run::Shared;
+
+/// Destroys where nothing is planned, otherwise creates or updates.
+pub(super) async fn apply<P: Product>(shared: &Shared, cloud: SharedCloud, request: ApplyRequest) -> ApplyResponse {
+    match request.planned.is_null() {
+        true => destroy::apply::<P>(shared, cloud.as_ref(), request).await,
+        false => create_update::apply::<P>(shared, cloud.as_ref(), request).await,
+    }
+}

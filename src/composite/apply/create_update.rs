@@ -1,0 +1,305 @@
+//! Create and update: prepare, decide, run, conclude.
+
+use std::time::Duration;
+
+use super::inventory::{normalize_inventory, pending};
+use super::pending_deletion::{cancel_pending_deletion, defer_in_use_deletes};
+use super::run::{Run, Setup, Shared, SharedInventory};
+use crate::cloud::{Cause, Cloud, Failure, RootState};
+use crate::composite::decision::{Basis, Decision};
+use crate::composite::observe::drift;
+use crate::composite::private_state::Private;
+use crate::composite::{diagnostics, import, state};
+use crate::model::{Facts, Inventory, Scope};
+use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
+use crate::reconcile::Outcome;
+use crate::topology::Product;
+
+/// How long an update waits for users of what it deletes. Terraform changes dependents only after our update.
+const UPDATE_DELETE_TIMEOUT: Duration = Duration::from_secs(2 * 60);
+
+/// Creates, where there is no prior state, or updates. Where nothing exists in the end, or nothing was begun, the state
+/// stays as it was.
+pub(super) async fn apply<P: Product>(shared: &Shared, cloud: &dyn Cloud, request: ApplyRequest) -> ApplyResponse {
+    let mut diagnostics = Diagnostics::default();
+    match change::<P>(shared, cloud, &request, &mut diagnostics).await {
+        Some((state, private)) => ApplyResponse { state, private, diagnostics },
+        None => {
+            let private = if request.prior.is_null() { Vec::new() } else { request.planned_private };
+            ApplyResponse { state: request.prior, private, diagnostics }
+        }
+    }
+}
+
+/// The state and the private state that it leads to.
+async fn change<P: Product>(
+    shared: &Shared,
+    cloud: &dyn Cloud,
+    request: &ApplyRequest,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Value, Vec<u8>)> {
+    let mut change = Change::<P>::prepare(shared, cloud, request, diagnostics)?;
+    let facts = change.look_up(diagnostics).await?;
+    let decision = change.decide(&facts, diagnostics)?;
+    if change.creating() && change.finds_leftovers(diagnostics).await {
+        return None;
+    }
+    let timeouts = P::timeouts(&change.config);
+    let run = Run::<P>::new(Setup {
+        shared,
+        cloud,
+        request,
+        name: change.name.clone(),
+        inventory: change.take_inventory(&decision),
+        timeouts: &timeouts,
+        seconds: if change.creating() { timeouts.of_create() } else { timeouts.of_update() },
+        in_use: (!change.creating()).then_some(UPDATE_DELETE_TIMEOUT),
+    });
+    request.so_far.told_by(change.snapshot(run.shared_inventory()));
+    let basis = change.basis(&facts);
+    let decide_again = |inventory: &mut Inventory, diagnostics: &mut Diagnostics| basis.decide(inventory, diagnostics);
+    let (decision, outcome) = run.execute_in_stages(decision, decide_again, diagnostics).await;
+    change.conclude(&run, &decision, outcome, diagnostics).await
+}
+
+/// What an apply changes a topology to.
+struct Change<'a, P: Product> {
+    shared: &'a Shared,
+    cloud: &'a dyn Cloud,
+    request: &'a ApplyRequest,
+    /// The configuration, with defaults.
+    attributes: Value,
+    /// The same, decoded.
+    config: P::Config,
+    /// The name that the user gave, for messages.
+    name: String,
+    /// The configuration last applied in full.
+    last_applied: Value,
+    /// The same, decoded; `None` where there is none.
+    prior: Option<P::Config>,
+    /// What the plan hands over, and then what the apply leads to.
+    private: Private,
+}
+
+impl<'a, P: Product> Change<'a, P> {
+    /// What follows from the request alone.
+    fn prepare(
+        shared: &'a Shared,
+        cloud: &'a dyn Cloud,
+        request: &'a ApplyRequest,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Change<'a, P>> {
+        // Terraform applies `ignore_changes` to what a plan is asked for, and not to the configuration of an apply.
+        let planned = state::configured::<P>(&request.planned).with_unknowns_from(&request.config);
+        let (attributes, config) =
+            state::decode::<P>(&planned).map_err(|problems| diagnostics.problems(problems)).ok()?;
+        let Some(mut private) = Private::decode_plan(&request.planned_private) else {
+            diagnostics::unreadable_plan::<P>(diagnostics);
+            return None;
+        };
+        private.of_create = false;
+        if !request.prior.is_null() && private.inventory.at(P::OWNER.root()).is_none() {
+            diagnostics::root_not_in_plan::<P>(diagnostics);
+            return None;
+        }
+        // The plan has told of what it has forgotten.
+        import::forget::<P>(&mut private, &attributes, &mut Diagnostics::default());
+        let last_applied = Private::last_applied::<P>(Some(&private), &request.prior, &attributes);
+        let prior = state::decode::<P>(&last_applied).ok().map(|(_, config)| config);
+        let name = state::name::<P>(&config);
+        Some(Change { shared, cloud, request, attributes, config, name, last_applied, prior, private })
+    }
+
+    fn creating(&self) -> bool {
+        self.request.prior.is_null()
+    }
+
+    fn basis<'b>(&'b self, facts: &'b Facts) -> Basis<'b, P> {
+        Basis { config: &self.config, prior: self.prior.as_ref(), scope: self.cloud.scope(), facts }
+    }
+
+    /// The facts for the decision. What was found at plan stays, so that apply does what was shown.
+    async fn look_up(&mut self, diagnostics: &mut Diagnostics) -> Option<Facts> {
+        let facts = self.private.facts.take().unwrap_or_default();
+        let facts = self.look_up_the_rest(facts).await;
+        let failed = |failure| diagnostics::failed(&format!("Applying {}", P::TYPE_NAME), &failure, diagnostics);
+        facts.map_err(failed).ok()
+    }
+
+    async fn look_up_the_rest(&mut self, mut facts: Facts) -> Result<Facts, Failure> {
+        let unanswered = facts.unanswered(P::lookups(&self.config));
+        if !unanswered.is_empty() {
+            facts = facts.with(self.cloud.facts(&unanswered).await?);
+        }
+        let incomplete = Facts::incomplete(P::lookups(&self.config), &unanswered);
+        if !incomplete.is_empty() && self.misses_something(&facts) {
+            facts = facts.with(self.cloud.facts(&incomplete).await?);
+        }
+        Ok(facts)
+    }
+
+    fn misses_something(&mut self, facts: &Facts) -> bool {
+        let mut inventory = std::mem::take(&mut self.private.inventory);
+        let decided = self.basis(facts).decide(&mut inventory, &mut Diagnostics::default());
+        self.private.inventory = inventory;
+        matches!(decided, Ok(Some(decision)) if !decision.missing.is_empty())
+    }
+
+    /// Decides as the plan did.
+    fn decide(&mut self, facts: &Facts, diagnostics: &mut Diagnostics) -> Option<Decision> {
+        let mut inventory = std::mem::take(&mut self.private.inventory);
+        // The plan has given the warnings.
+        let decided = self.basis(facts).decide(&mut inventory, &mut Diagnostics::default());
+        self.private.inventory = inventory;
+        let Ok(Some(decision)) = decided else {
+            diagnostics::not_as_planned::<P>(&self.name, diagnostics);
+            return None;
+        };
+        if !decision.missing.is_empty() {
+            diagnostics.problems(decision.missing);
+            return None;
+        }
+        Some(decision)
+    }
+
+    /// Whether a create that was killed has left a root of this name.
+    async fn finds_leftovers(&self, diagnostics: &mut Diagnostics) -> bool {
+        let name = &self.name;
+        match self.cloud.unfinished_roots(P::OWNER, name).await {
+            Ok(roots) => {
+                let roots = self.shared.created_here.others(roots);
+                diagnostics::leftovers::<P>(name, &roots, diagnostics);
+                !roots.is_empty()
+            }
+            Err(failure) => {
+                diagnostics::failed(&format!("Creating {} {name:?}", P::TYPE_NAME), &failure, diagnostics);
+                true
+            }
+        }
+    }
+
+    /// What exists, for the run to keep, with what is wanted again of it.
+    fn take_inventory(&mut self, decision: &Decision) -> Inventory {
+        self.private.imported = self.private.is_as_imported(&decision.plan, &decision.objects);
+        self.private.last_applied = None;
+        cancel_pending_deletion(&mut self.private.inventory, &decision.objects);
+        std::mem::take(&mut self.private.inventory)
+    }
+
+    /// What an update leaves to do if it is cut short: all that the prior configuration does not say already.
+    fn last_applied(&self) -> Option<Value> {
+        (!self.creating()).then(|| self.last_applied.clone())
+    }
+
+    /// Tells the state reached, if this apply cannot do so itself any more.
+    fn snapshot(&self, inventory: SharedInventory) -> impl Fn() -> (Value, Vec<u8>) + Send + Sync + use<P> {
+        let reached = Reached::<P> {
+            attributes: self.attributes.clone(),
+            config: self.config.clone(),
+            scope: self.cloud.scope().clone(),
+        };
+        let mut private = self.private.clone();
+        private.last_applied = self.last_applied();
+        private.root_state = if self.creating() { Some(RootState::Creating) } else { private.root_state };
+        private.pending.insert(P::OWNER.root().into(), "the last apply was cut short by a fault".into());
+        move || {
+            let mut private = private.clone();
+            private.inventory = inventory.now();
+            reached.encode(&private).unwrap_or((Value::Null, Vec::new()))
+        }
+    }
+
+    /// What the run has led to. `None` where no root exists.
+    async fn conclude(
+        mut self,
+        run: &Run<'_, P>,
+        decision: &Decision,
+        mut outcome: Outcome,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Value, Vec<u8>)> {
+        let (plan, creating) = (&decision.plan, self.creating());
+        run.resolve_unknown_outcomes(plan, &outcome, diagnostics).await;
+        let dependents = run.dependents_of_failures(plan, &outcome).await;
+        let mut inventory = run.inventory();
+        // What was imported keeps counting as found: the plan has left it in other words than the configuration.
+        if !self.private.imported {
+            normalize_inventory(&mut inventory, &decision.objects);
+        }
+        if !creating {
+            defer_in_use_deletes(plan, &mut outcome, &dependents, &mut inventory, diagnostics);
+        }
+        let root_id = inventory.at(P::OWNER.root()).map(|root| root.id.clone());
+        if let Some(root_id) = &root_id {
+            self.remember(root_id);
+            if !plan.is_empty() {
+                self.verify_deployment(root_id, diagnostics).await;
+            }
+        }
+        run.report(plan, &outcome, &dependents, diagnostics);
+        self.private.pending = pending(plan, &outcome, &inventory);
+        self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());
+        self.private.inventory = inventory;
+        // What no state will know keeps the mark by which the next create finds it.
+        if let Some(root_id) = &root_id
+            && !(creating && self.request.unheard.is_cancelled())
+        {
+            self.mark(root_id, diagnostics).await;
+        }
+        let Change { attributes, config, private, cloud, .. } = self;
+        Reached::<P> { attributes, config, scope: cloud.scope().clone() }.encode(&private)
+    }
+
+    /// A root that this process has created is no leftover of another one.
+    fn remember(&self, root_id: &str) {
+        if self.creating() {
+            self.shared.created_here.add(root_id);
+        }
+    }
+
+    async fn verify_deployment(&self, root_id: &str, diagnostics: &mut Diagnostics) {
+        if let Err(failure) = self.cloud.settle(P::OWNER, root_id).await {
+            diagnostics::not_deployed::<P>(root_id, &failure, diagnostics);
+        }
+    }
+
+    /// Marks the root as ready or incomplete, where it is not marked so. Some roles may tag only on creation, so a
+    /// refusal is a warning, and the next apply tries again.
+    async fn mark(&mut self, root_id: &str, diagnostics: &mut Diagnostics) {
+        let (creating, private) = (self.creating(), &mut self.private);
+        let now = if creating { Some(RootState::Creating) } else { private.root_state };
+        let complete = !diagnostics.has_errors();
+        let wanted = if complete { RootState::Ready } else { RootState::Incomplete };
+        let Some(now) = now.filter(|now| *now != wanted && (creating || complete)) else { return };
+        match self.cloud.mark_root(P::OWNER, root_id, wanted).await {
+            Ok(()) => {
+                private.root_state = (wanted != RootState::Ready).then_some(wanted);
+                private.marking_refused = false;
+            }
+            Err(failure) => {
+                // A refusal lasts. After anything else the next read shows how the root is marked: as long as it is
+                // creating, others of its name are stopped.
+                private.marking_refused = failure.cause == Cause::Denied;
+                private.root_state = private.marking_refused.then_some(now);
+                diagnostics::tag_not_changed(root_id, &failure, diagnostics);
+            }
+        }
+    }
+}
+
+/// What makes a state from an inventory.
+struct Reached<P: Product> {
+    attributes: Value,
+    config: P::Config,
+    scope: Scope,
+}
+
+impl<P: Product> Reached<P> {
+    /// The state and the private state, `None` where no root exists.
+    fn encode(&self, private: &Private) -> Option<(Value, Vec<u8>)> {
+        let root_id = &private.inventory.at(P::OWNER.root())?.id;
+        let (inventory, notes) = (&private.inventory, drift(private));
+        let state =
+            state::of_inventory::<P>(&self.attributes, Some(&self.config), root_id, inventory, notes, &self.scope);
+        Some((state, private.encode()))
+    }
+}

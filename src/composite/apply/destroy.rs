@@ -1,0 +1,98 @@
+//! Destroy: deletes everything, or returns what remains.
+
+use super::run::{Run, Setup, Shared, SharedInventory};
+use crate::cloud::{Cloud, Failure};
+use crate::composite::observe::drift;
+use crate::composite::private_state::Private;
+use crate::composite::{diagnostics, refresh, state};
+use crate::model::Scope;
+use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
+use crate::reconcile::{self, Plan};
+use crate::topology::Product;
+
+/// Deletes everything, or returns what remains.
+pub(super) async fn apply<P: Product>(shared: &Shared, cloud: &dyn Cloud, request: ApplyRequest) -> ApplyResponse {
+    let mut diagnostics = Diagnostics::default();
+    let nothing = |diagnostics| ApplyResponse { state: Value::Null, private: Vec::new(), diagnostics };
+    let Some(root_id) = request.prior.get("id").as_str() else { return nothing(diagnostics) };
+    let failed = format!("Destroying {} {root_id}", P::TYPE_NAME);
+    let private = match existing::<P>(cloud, root_id, &request).await {
+        Ok(Some(private)) => private,
+        Ok(None) => return nothing(diagnostics),
+        Err(failure) => {
+            diagnostics::failed(&failed, &failure, &mut diagnostics);
+            return ApplyResponse { state: request.prior, private: Vec::new(), diagnostics };
+        }
+    };
+    let plan = match reconcile::plan(&private.inventory, &[]) {
+        Ok(plan) => plan,
+        Err(circle) => {
+            diagnostics.error(format!("{failed} failed"), circle.to_string());
+            return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
+        }
+    };
+    match destroy::<P>(shared, cloud, &request, private, &plan, &mut diagnostics).await {
+        Some((state, private)) => ApplyResponse { state, private, diagnostics },
+        None => nothing(diagnostics),
+    }
+}
+
+/// What exists. Where a create replaces this root, Terraform hands over the private state of that create's plan, which
+/// tells nothing of the root.
+async fn existing<P: Product>(
+    cloud: &dyn Cloud,
+    root_id: &str,
+    request: &ApplyRequest,
+) -> Result<Option<Private>, Failure> {
+    match Private::decode(&request.planned_private) {
+        Some(private) => Ok(Some(private)),
+        None => refresh::rebuild::<P>(cloud, root_id, &request.prior).await,
+    }
+}
+
+/// The state and the private state of what remains, `None` where nothing does.
+async fn destroy<P: Product>(
+    shared: &Shared,
+    cloud: &dyn Cloud,
+    request: &ApplyRequest,
+    private: Private,
+    plan: &Plan,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Value, Vec<u8>)> {
+    let config = state::decode::<P>(&request.prior).ok().map(|(_, config)| config);
+    let timeouts = config.as_ref().map(P::timeouts).unwrap_or_default();
+    let run = Run::<P>::new(Setup {
+        shared,
+        cloud,
+        request,
+        name: config.as_ref().map(state::name::<P>).unwrap_or_default(),
+        inventory: private.inventory,
+        timeouts: &timeouts,
+        seconds: timeouts.of_delete(),
+        in_use: None,
+    });
+    let remains = remains::<P>(request.prior.clone(), run.shared_inventory(), cloud.scope().clone());
+    request.so_far.told_by(remains.clone());
+    let outcome = run.execute(plan).await;
+    run.resolve_unknown_outcomes(plan, &outcome, diagnostics).await;
+    run.inventory().present().next()?;
+    let dependents = run.dependents_of_failures(plan, &outcome).await;
+    run.report(plan, &outcome, &dependents, diagnostics);
+    Some(remains())
+}
+
+/// Tells what remains at any moment.
+fn remains<P: Product>(
+    prior: Value,
+    inventory: SharedInventory,
+    scope: Scope,
+) -> impl Fn() -> (Value, Vec<u8>) + Clone + Send + Sync + use<P> {
+    move || {
+        let private = Private::of(inventory.now());
+        let root_id = prior.get("id").as_str().unwrap_or_default();
+        let config = state::decode::<P>(&prior).ok().map(|(_, config)| config);
+        let notes = drift(&private);
+        let state = state::of_inventory::<P>(&prior, config.as_ref(), root_id, &private.inventory, notes, &scope);
+        (state, private.encode())
+    }
+}

@@ -1,0 +1,38 @@
+//! The inventory after an apply. Pure.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Entry, Inventory, Object};
+use crate::reconcile::{Action, Outcome, Plan};
+
+/// Puts the inventory in the order of the blueprint, drops what is missing and not wanted any more, and takes for
+/// applied what looks as wanted without an operation: drift that the configuration has taken over is drift no longer.
+pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object]) {
+    for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && !entry.ignored && !entry.unfinished)
+    {
+        let Some(object) = objects.iter().find(|object| object.key == entry.key) else { continue };
+        if entry.normalized_against(&object.spec) == object.spec {
+            entry.applied = object.spec.clone();
+            entry.observed = None;
+            entry.adopted = false;
+        }
+    }
+    let position = |entry: &Entry| objects.iter().position(|object| object.key == entry.key);
+    inventory.entries.retain(|entry| entry.is_present() || position(entry).is_some());
+    inventory.entries.sort_by_key(|entry| position(entry).unwrap_or(usize::MAX));
+}
+
+/// What is left to do, by key.
+pub(super) fn pending(plan: &Plan, outcome: &Outcome, inventory: &Inventory) -> BTreeMap<String, String> {
+    // A deletion whose answer was lost may be done.
+    let is_left = |position: &usize| match &plan.ops[*position].action {
+        Action::Delete { entry, .. } => inventory.entries.iter().any(|it| it.key == entry.key && it.id == entry.id),
+        Action::Create(_) | Action::Update { .. } => true,
+    };
+    let line = |position: usize| {
+        let action = &plan.ops[position].action;
+        let what = action.doing().to_lowercase();
+        (action.key().slot.clone(), format!("not yet applied: {what} {}", action.spec().kind()))
+    };
+    outcome.undone().filter(is_left).map(line).collect()
+}

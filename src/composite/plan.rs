@@ -1,0 +1,17 @@
+//! What `terraform plan` shows.
+
+mod create_update;
+mod destroy;
+mod planned_state;
+
+use crate::cloud::Connection;
+use crate::plugin::{PlanRequest, PlanResponse};
+use crate::topology::Product;
+
+/// Plans a destroy where nothing is proposed, otherwise a create or an update.
+pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanRequest) -> PlanResponse {
+    match request.proposed.is_null() {
+        true => destroy::plan::<P>(connection, request).await,
+        false => create_update::plan::<P>(connection, request).await,
+    }
+}

@@ -1,0 +1,100 @@
+//! The state that a plan announces: known as far as the apply cannot change it.
+
+use std::collections::BTreeMap;
+
+use crate::composite::decision::Decision;
+use crate::composite::private_state::Private;
+use crate::composite::state;
+use crate::model::{Ids, Inventory, Object, Scope};
+use crate::plugin::Value;
+use crate::reconcile::Action;
+use crate::topology::Product;
+
+/// What every planned state is made from.
+pub(super) struct Announcement<'a, P: Product> {
+    /// The state before; null for a create.
+    pub(super) prior: &'a Value,
+    /// The configuration, with defaults.
+    pub(super) attributes: &'a Value,
+    /// The same, decoded.
+    pub(super) config: &'a P::Config,
+    /// Where the provider works; `None` while that is unknown.
+    pub(super) scope: Option<&'a Scope>,
+}
+
+impl<P: Product> Announcement<'_, P> {
+    /// The planned state while the set of objects is unknown.
+    pub(super) fn undecided(&self, ids: &Ids) -> Value {
+        let mut planned = self.base(None, ids);
+        for name in ["aws_objects", "drift", "leaving"] {
+            planned.set(name, Value::Unknown);
+        }
+        planned
+    }
+
+    /// The planned state when the set of objects is known: every id that will not change is known too.
+    pub(super) fn decided(&self, private: &Private, decision: &Decision) -> Value {
+        let prior = self.prior;
+        let ids = staying_ids(&private.inventory, decision);
+        let mut planned = self.base(Some(&decision.objects), &ids);
+        let objects = decision.objects.iter();
+        planned.set("aws_objects", Value::map(objects.map(|object| (object.key.slot.clone(), ids.id(&object.key)))));
+        planned.set("drift", Value::Map(BTreeMap::new()));
+        let may_leave = private.inventory.present().any(|entry| entry.leaving)
+            || (!prior.is_null() && decision.plan.deleted().any(|entry| entry.spec().holds_network_interfaces()));
+        planned.set("leaving", if may_leave { Value::Unknown } else { Value::Map(BTreeMap::new()) });
+        if decision.plan.is_empty() && private.is_observed_only(&decision.objects) {
+            // What is drift compared with the last apply is as the configuration wants it, so there is nothing to do.
+            let mut quiet = planned.clone();
+            quiet.set("drift", prior.get("drift").clone());
+            if quiet == *prior {
+                return quiet;
+            }
+        }
+        // Terraform drops a plan that changes nothing it can see, and never applies it.
+        if !decision.plan.is_empty() && planned == *prior {
+            planned.set("drift", Value::Unknown);
+        }
+        planned
+    }
+
+    /// What is configured, the id, the tags and the outputs.
+    fn base(&self, objects: Option<&[Object]>, ids: &Ids) -> Value {
+        let mut planned = state::empty::<P>();
+        for (name, value) in state::configured::<P>(self.attributes).as_map().into_iter().flatten() {
+            planned.set(name, value.clone());
+        }
+        planned.set("id", known_id(self.prior));
+        planned.set("tags_all", state::tags_all::<P>(self.config, self.scope));
+        for (name, value) in P::outputs(self.config, objects, ids, self.scope) {
+            planned.set(&name, value);
+        }
+        planned
+    }
+}
+
+/// The ids of the wanted objects that exist and keep their id.
+fn staying_ids(inventory: &Inventory, decision: &Decision) -> Ids {
+    let mut ids = Ids::default();
+    let existing = inventory.ids();
+    for object in &decision.objects {
+        if let Some(made) = existing.get(&object.key) {
+            ids.insert(object.key.clone(), made.clone());
+        }
+    }
+    for op in &decision.plan.ops {
+        match &op.action {
+            Action::Create(object) => ids.remove(&object.key),
+            Action::Update { to, .. } if to.spec.gets_new_id_when_updated() => ids.remove(&to.key),
+            _ => {}
+        }
+    }
+    ids
+}
+
+fn known_id(prior: &Value) -> Value {
+    match prior.get("id") {
+        Value::String(id) => id.as_str().into(),
+        _ => Value::Unknown,
+    }
+}

@@ -1,0 +1,39 @@
+//! What differs between what exists and what should exist, in an order that says nothing yet of when.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::plan::Action;
+use crate::model::{Entry, Inventory, Key, Object};
+
+/// Creates and updates in the order of the blueprint, then deletions in reverse order of creation.
+pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
+    let mut taken = HashSet::new();
+    let mut actions = Vec::new();
+    for object in wanted {
+        let Some(entry) = holder(existing, &object.key) else {
+            actions.push(Action::Create(object.clone()));
+            continue;
+        };
+        taken.insert(entry.kind_and_id());
+        let before = entry.normalized_against(&object.spec);
+        if entry.unfinished || before != object.spec {
+            let (id, certain) = (entry.id.clone(), !entry.unfinished);
+            actions.push(Action::Update { id, before, certain, to: object.clone() });
+        }
+    }
+    let leaving: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(&entry.kind_and_id())).collect();
+    let leaving_keys: BTreeSet<&Key> = leaving.iter().map(|entry| &entry.key).collect();
+    for entry in leaving.iter().rev() {
+        let cascades_from = entry.spec().parent().filter(|parent| leaving_keys.contains(parent)).cloned();
+        actions.push(Action::Delete { entry: (*entry).clone(), cascades_from });
+    }
+    actions
+}
+
+/// The existing object of that key. One that stays is preferred to one that is leaving, but a leaving one that is
+/// wanted again may stay after all.
+pub(super) fn holder<'a>(existing: &'a Inventory, key: &Key) -> Option<&'a Entry> {
+    let mut holders: Vec<&Entry> = existing.present().filter(|entry| entry.key == *key).collect();
+    holders.sort_by_key(|entry| entry.leaving);
+    holders.into_iter().next()
+}

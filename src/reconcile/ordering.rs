@@ -1,0 +1,141 @@
+//! Which operations wait for which.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem::Discriminant;
+
+use super::plan::Action;
+use crate::model::{Entry, Inventory, Key, OnDelete, Spec};
+
+/// The operations of a plan on the way to their order.
+pub(super) struct Ordering<'a> {
+    actions: &'a [Action],
+    existing: &'a Inventory,
+    /// Creates and updates, by key.
+    sets: BTreeMap<&'a Key, usize>,
+    /// Deletions, by kind and id of what they delete.
+    deletes: HashMap<(Discriminant<Spec>, &'a str), usize>,
+    /// For each operation, those that it waits for.
+    depends_on: Vec<BTreeSet<usize>>,
+}
+
+/// An order.
+pub(super) struct Ordered {
+    /// For each operation, those that it waits for, by position.
+    pub(super) depends_on: Vec<BTreeSet<usize>>,
+    /// The deletions that come before anything new that claims what they free.
+    pub(super) claimed: BTreeSet<usize>,
+}
+
+impl<'a> Ordering<'a> {
+    /// No order yet.
+    pub(super) fn of(actions: &'a [Action], existing: &'a Inventory) -> Ordering<'a> {
+        let depends_on = vec![BTreeSet::new(); actions.len()];
+        let mut ordering = Ordering { actions, existing, sets: BTreeMap::new(), deletes: HashMap::new(), depends_on };
+        for (position, action) in actions.iter().enumerate() {
+            match action {
+                Action::Create(_) | Action::Update { .. } => ordering.sets.insert(action.key(), position),
+                Action::Delete { entry, .. } => ordering.deletes.insert(entry.kind_and_id(), position),
+            };
+        }
+        ordering
+    }
+
+    /// Lets each operation wait for what it has to.
+    pub(super) fn ordered(mut self) -> Ordered {
+        for (position, action) in self.actions.iter().enumerate() {
+            match action {
+                Action::Create(object) | Action::Update { to: object, .. } => {
+                    let needs = object.spec.needs().into_iter().map(|need| need.key);
+                    let needed = needs.chain(object.after.iter().cloned());
+                    let sets = needed.filter_map(|key| self.sets.get(&key).copied());
+                    self.depends_on[position].extend(sets);
+                }
+                Action::Delete { entry, cascades_from } => self.order_delete(position, entry, cascades_from.as_ref()),
+            }
+        }
+        let claimed = self.order_claims();
+        let sets: Vec<usize> = self.sets.values().copied().collect();
+        for (position, action) in self.actions.iter().enumerate() {
+            if matches!(action, Action::Delete { .. }) && !claimed.contains(&position) {
+                self.depends_on[position].extend(&sets);
+            }
+        }
+        Ordered { depends_on: self.depends_on, claimed }
+    }
+
+    /// Orders the deletion of an object against what becomes of those that need it.
+    fn order_delete(&mut self, position: usize, entry: &Entry, cascades_from: Option<&Key>) {
+        if let Some(parent) = cascades_from {
+            let parents = self.deletes_of(parent);
+            self.depends_on[position].extend(parents);
+        }
+        let existing = self.existing;
+        for user in existing.present() {
+            if let Some(need) = user.spec().needs().into_iter().find(|need| need.key == entry.key) {
+                self.order_delete_and_user(position, entry, user, need.on_delete);
+            }
+        }
+    }
+
+    /// Orders the deletion of an object against what becomes of an object that needs it.
+    fn order_delete_and_user(&mut self, position: usize, entry: &Entry, user: &Entry, on_delete: OnDelete) {
+        let Some(users_delete) = self.deletes.get(&user.kind_and_id()).copied() else {
+            // The user stays. If it is changed, the change is what turns it away from this object.
+            if on_delete == OnDelete::Holds {
+                self.depends_on[position].extend(self.sets.get(&user.key).copied());
+            }
+            return;
+        };
+        let users_parent = match &self.actions[users_delete] {
+            Action::Delete { cascades_from, .. } => cascades_from.as_ref(),
+            Action::Create(_) | Action::Update { .. } => None,
+        };
+        match (on_delete, users_parent) {
+            (OnDelete::Free, _) => {}
+            (OnDelete::Outlives, _) => {
+                self.depends_on[users_delete].insert(position);
+            }
+            // It is deleted with this very object.
+            (OnDelete::Holds, Some(parent)) if *parent == entry.key => {}
+            (OnDelete::Holds, Some(parent)) => {
+                let parents = self.deletes_of(parent);
+                self.depends_on[position].extend(parents);
+            }
+            (OnDelete::Holds, None) => {
+                self.depends_on[position].insert(users_delete);
+            }
+        }
+    }
+
+    fn deletes_of(&self, key: &Key) -> Vec<usize> {
+        let holders = self.existing.present().filter(|entry| entry.key == *key);
+        holders.filter_map(|entry| self.deletes.get(&entry.kind_and_id()).copied()).collect()
+    }
+
+    /// Makes the new holder of a claim wait for the old one, and returns the deletions that therefore cannot wait for
+    /// everything new: those of the old holders, and what these wait for.
+    fn order_claims(&mut self) -> BTreeSet<usize> {
+        let mut claimed = BTreeSet::new();
+        for (arriving, action) in self.actions.iter().enumerate() {
+            let Action::Create(object) = action else { continue };
+            let wanted = object.spec.claims();
+            for (leaving, other) in self.actions.iter().enumerate() {
+                let Action::Delete { entry, .. } = other else { continue };
+                let held = entry.spec().claims();
+                if wanted.iter().any(|claim| held.iter().any(|other| claim.collides(other))) {
+                    self.depends_on[arriving].insert(leaving);
+                    claimed.insert(leaving);
+                }
+            }
+        }
+        let mut unvisited: Vec<usize> = claimed.iter().copied().collect();
+        while let Some(position) = unvisited.pop() {
+            for &before in &self.depends_on[position] {
+                if matches!(self.actions[before], Action::Delete { .. }) && claimed.insert(before) {
+                    unvisited.push(before);
+                }
+            }
+        }
+        claimed
+    }
+}
