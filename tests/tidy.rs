@@ -8,6 +8,7 @@
 mod tidy {
     mod architecture;
     mod code;
+    mod imports;
     mod layers;
     mod moved;
     mod rule;

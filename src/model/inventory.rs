@@ -5,11 +5,8 @@ use std::mem::Discriminant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Key, Ref, Spec};
+use super::{Key, Learned, Ref, Spec};
 use crate::plugin::{Input, Value};
-
-/// What AWS told about an object beside its id, by name: `public_ip`, `owner_id`.
-pub type Learned = BTreeMap<String, String>;
 
 /// One existing object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 //! compares them, and `aws` makes them. Nothing here does I/O.
 
 mod arn;
+mod caller;
 mod claim;
 mod destination;
 pub(crate) mod durations;
@@ -24,18 +25,19 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use arn::{Arn, check_role, is_account_id, only, parse_short};
 pub use arn::{FunctionArn, KmsKey};
+pub use caller::Caller;
 pub use claim::Claim;
 pub use destination::Destination;
 pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, Facts, Found, Lookup};
-pub use inventory::{Entry, Ids, Inventory, Learned, Made};
+pub use inventory::{Entry, Ids, Inventory, Made};
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Scope};
 pub use spec::{
-    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Caller, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
-    DomainName, Eip, Integration, InternetGateway, Ipv6Source, LambdaPermission, LogGroup, LogSubscription, NatGateway,
-    NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage, Subnet, Tier,
-    Vpc, VpcEndpoint, VpcIpv6Block,
+    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DefaultNetworkAcl, DefaultSecurityGroup, DnsRecord,
+    DomainName, Eip, Integration, InternetGateway, Ipv6Source, LambdaPermission, Learned, LogGroup, LogSubscription,
+    NatGateway, NetworkAclRule, Route, RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Spec, Stage,
+    Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};

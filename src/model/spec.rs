@@ -10,17 +10,20 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Key, Learned, Need, Ref, Tags};
+use super::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
 pub use gateway::{
-    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Caller, Cors, DnsRecord, DomainName, Integration,
-    LambdaPermission, LogGroup, LogSubscription, Stage,
+    AccessLog, Api, ApiMapping, ApiRoute, Authorizer, Cors, DnsRecord, DomainName, Integration, LambdaPermission,
+    LogGroup, LogSubscription, Stage,
 };
 pub use network::{
     DefaultNetworkAcl, DefaultSecurityGroup, Eip, InternetGateway, Ipv6Source, NatGateway, NetworkAclRule, Route,
     RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
+
+/// What AWS told about an object beside its id, by name: `public_ip`, `owner_id`.
+pub type Learned = BTreeMap<String, String>;
 
 /// What an AWS object looks like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

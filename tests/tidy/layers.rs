@@ -1,5 +1,6 @@
 //! Which part of the product may name what.
 
+use super::imports::{cycles, imports};
 use super::rule::{assert_kept, broken, first_of, has_word};
 use super::tree::{product, tree};
 
@@ -84,7 +85,7 @@ fn only_the_plugin_folder_speaks_terraforms_protocol() {
         others().filter(|file| !["src/aws/config/http_client.rs", "src/aws/config/tls.rs"].contains(&&*file.path));
     let places = broken(without_tls, |line| first_of(line, &["rustls"]));
     assert_kept(
-        "TLS is known to src/plugin, for Terraform, and to src/aws/config/http_client.rs and trust.rs, for AWS.",
+        "TLS is known to src/plugin, for Terraform, and to src/aws/config/http_client.rs and tls.rs, for AWS.",
         &places,
     );
 }
@@ -106,4 +107,52 @@ fn the_plugin_folder_knows_no_cloud_and_no_product() {
         }
     }
     assert_kept("src/plugin could be a crate of its own: it knows no AWS, no fgw and no other module.", &places);
+}
+
+#[test]
+fn no_two_files_use_each_other() {
+    let cycles = cycles(&imports(&product()));
+    let cycles: Vec<String> = cycles.into_iter().map(|files| files.join("\n    ")).collect();
+    assert_kept("No file uses one that uses it, directly or by way of others. Groups that do:", &cycles);
+}
+
+#[test]
+fn each_layer_uses_only_those_below_it() {
+    // The upper ones first. `plugin` has no knowledge of the others: see the rule for its folder.
+    let below: &[(&str, &[&str])] = &[
+        ("provider", &["composite", "topology", "aws", "cloud", "model", "plugin"]),
+        ("composite", &["topology", "reconcile", "cloud", "model", "plugin"]),
+        ("topology", &["reconcile", "model", "plugin"]),
+        ("reconcile", &["cloud", "model"]),
+        ("aws", &["cloud", "model"]),
+        ("cloud", &["model"]),
+        ("model", &["plugin"]),
+    ];
+    let files = product();
+    let mut places = Vec::new();
+    for (layer, allowed) in below {
+        assert!(files.iter().any(|file| file.is_of(&format!("src/{layer}"))), "{layer} is gone");
+        for file in files.iter().filter(|file| file.is_of(&format!("src/{layer}"))) {
+            for (number, line) in file.code() {
+                let named = line.split("crate::").skip(1).filter_map(|rest| {
+                    let name = rest.split(|it: char| !it.is_alphanumeric() && it != '_').next()?;
+                    (!name.is_empty() && name != *layer && name != "attributes" && !allowed.contains(&name))
+                        .then_some(name)
+                });
+                places.extend(named.map(|name| format!("{}:{number}: {layer} uses {name}", file.path)));
+            }
+        }
+    }
+    assert_kept("Dependencies point downwards; see the layers in ARCHITECTURE.md.", &places);
+}
+
+#[test]
+fn error_codes_of_aws_are_compared_in_one_file() {
+    let files = product();
+    let others = files.iter().filter(|file| file.path != "src/aws/calls/codes.rs");
+    let places =
+        broken(others, |line| first_of(line, &["code.as_deref() ==", "code.as_deref() {", "code.as_deref(),"]));
+    let places: Vec<String> =
+        places.into_iter().filter(|place| !place.starts_with("src/aws/calls/errors.rs:")).collect();
+    assert_kept("Only src/aws/calls/codes.rs knows AWS's error codes.", &places);
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{Free, Holds, Outlives};
-use crate::model::{Claim, Key, Need, Ref, RouteKey, Tags};
+use crate::model::{Caller, Claim, Key, Need, Ref, RouteKey, Tags};
 use crate::plugin::Input;
 
 /// An HTTP API, the root of a gateway. Key `api`.
@@ -72,18 +72,6 @@ pub struct LambdaPermission {
     pub qualifier: Input<Option<String>>,
     /// Who may call.
     pub caller: Caller,
-}
-
-/// Who may call a function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Caller {
-    /// API Gateway, for every route of the API.
-    Routes,
-    /// API Gateway, for this authorizer.
-    Authorizer(Key),
-    /// CloudWatch Logs, for this log group.
-    LogGroup(Key),
 }
 
 /// A Lambda proxy integration. Key `integration.<function>.<hash>`; every input is part of the slot.

@@ -6,15 +6,32 @@ use super::{Bed, THIS, text, with};
 use crate::support::http::{Answer, Request};
 use crate::support::proxy::fault::Fault;
 use crate::support::terraform::Workspace;
+use crate::support::wait::until;
 
 const NAME: &str = "api.example.com";
 
 impl Bed {
-    /// A certificate that is issued at once.
+    /// A certificate that is issued at once, and later than all others: of several for one domain the provider takes
+    /// the latest, and the emulator's clock has seconds.
     fn certificate(&self, domain: &str) -> String {
-        text(
-            &self.proxy.account().boto("acm", "request_certificate", json!({ "DomainName": domain }))["CertificateArn"],
-        )
+        let acm = |method: &str, arguments: Value| self.proxy.account().boto("acm", method, arguments);
+        let issued = |arn: &str| {
+            let detail = &acm("describe_certificate", json!({ "CertificateArn": arn }))["Certificate"];
+            text(&detail["NotBefore"])
+        };
+        let others = acm("list_certificates", json!({}))["CertificateSummaryList"].clone();
+        let others = others.as_array().expect("a list").iter().map(|it| issued(&text(&it["CertificateArn"])));
+        let latest = others.max().unwrap_or_default();
+        let mut made = String::new();
+        until("the certificate is the latest", || {
+            made = text(&acm("request_certificate", json!({ "DomainName": domain }))["CertificateArn"]);
+            let is_latest = issued(&made) > latest;
+            if !is_latest {
+                acm("delete_certificate", json!({ "CertificateArn": made }));
+            }
+            is_latest
+        });
+        made
     }
 
     /// One route, and this domain.

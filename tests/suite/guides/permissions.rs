@@ -18,7 +18,7 @@ const MOST: usize = 6144;
 
 /// Which files call which service, the most special first.
 const SERVICES: &[(&str, &str)] = &[
-    ("src/aws/apigateway/gateway/dns", "route53"),
+    ("src/aws/apigateway/read/dns", "route53"),
     ("src/aws/apigateway", "apigateway"),
     ("src/aws/ec2", "ec2"),
     ("src/aws/lookups/facts", "ec2"),
