@@ -1,13 +1,13 @@
 # The targets that provider authors know, as far as there is something for them to do.
 #
-# Variables: TERRAFORM=tofu, PYTHON=python3.12 (other programs), ONLY=network::leaving (see check and test), TOFU=PATH (see
-# test), FGW_VENV=DIR (another Python environment), FGW_BINARY=PATH and KEEP=1 (see demo), PROFILE=release and
-# INSTALL_DIR=DIR (see install), GPG_KEY=ID, TARGET=TRIPLE and more (see package; scripts/package.py names them all),
-# FGW_BENCH_AWS_PROVIDER=DIR, ONLY=network,gateway, RUNS=5, TRY=1 and FGW_BINARY=PATH (see bench, and
+# Variables: TERRAFORM=tofu, PYTHON=python3.12 (other programs), ONLY=network::pending_deletion (see check and test),
+# TOFU=PATH (see test), FGW_VENV=DIR (another Python environment), FGW_BINARY=PATH and KEEP=1 (see demo),
+# PROFILE=release and INSTALL_DIR=DIR (see install), GPG_KEY=ID, TARGET=TRIPLE and more (see package; scripts/package.py
+# names them all), FGW_BENCH_AWS_PROVIDER=DIR, ONLY=network,gateway, RUNS=5, TRY=1 and FGW_BINARY=PATH (see bench, and
 # benches/topologies.rs).
 #
-# ONLY has two meanings: for check and test a part of the paths of tests, such as network::leaving, and for bench the parts
-# of the benchmark, such as network,gateway.
+# ONLY has two meanings: for check and test a part of the paths of tests, such as network::pending_deletion, and for
+# bench the parts of the benchmark, such as network,gateway.
 
 PROFILE ?= dev
 INSTALL_DIR ?= $(HOME)/.local/share/terraform-provider-fgw

@@ -6,7 +6,7 @@ use std::sync::{Arc, RwLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::model::{Entry, Ids, Learned, Object, Owner, Spec};
+use crate::model::{Entry, Ids, Learned, Object, Spec, TopologyKind};
 use crate::model::{Facts, Lookup, Scope, Timeouts};
 
 #[cfg(debug_assertions)]
@@ -24,7 +24,7 @@ pub trait Cloud: Send + Sync + 'static {
     /// Looks at a whole topology with a fixed number of calls. `None` only where AWS says that neither the root nor
     /// anything that outlives it exists. `known` are the objects that state knows: untagged kinds are recognized by
     /// them. Objects with the root's ownership tag that state does not know are returned too.
-    async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure>;
+    async fn read(&self, owner: TopologyKind, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure>;
 
     /// Makes an object. `record` is called the moment AWS answers with an id, before any wait. A second call for
     /// an object whose first answer was lost finds it by its ownership tag or natural key.
@@ -47,25 +47,25 @@ pub trait Cloud: Send + Sync + 'static {
     /// Looks for what others keep in a topology: AWS deletes nothing that holds it, or deletes it along with the root.
     /// `known` are our own objects, which are no obstacles, and neither is what goes with them. A fixed number of
     /// calls: one within subnets.
-    async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay;
+    async fn in_the_way(&self, owner: TopologyKind, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay;
 
     /// The roots that this provider has made, whatever their state, by id. One list.
-    async fn roots(&self, owner: Owner) -> Result<Vec<Root>, Failure>;
+    async fn roots(&self, owner: TopologyKind) -> Result<Vec<Root>, Failure>;
 
     /// The roots with this name that a create which never returned has left.
-    async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
+    async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
 
     /// Looks whether what AWS does by itself after the last change went well, such as the deployment of a stage.
-    async fn settle(&self, owner: Owner, root_id: &str) -> Result<(), Failure>;
+    async fn settle(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure>;
 
     /// Sets the tag `fgw:state` of a root.
-    async fn mark_root(&self, owner: Owner, root_id: &str, state: RootState) -> Result<(), Failure>;
+    async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure>;
 }
 
 /// What one operation may use.
 pub struct Work<'a> {
     /// Whose objects they are.
-    pub owner: Owner,
+    pub owner: TopologyKind,
     /// The root's id; `None` while the root itself is created.
     pub root_id: Option<&'a str>,
     /// The ids of the objects that this one needs.

@@ -31,7 +31,7 @@ use crate::plugin::{
     ApplyRequest, ApplyResponse, Diagnostics, ImportResponse, Nested, PlanRequest, PlanResponse, ReadRequest,
     ReadResponse, Resource, Schema, Value,
 };
-use crate::topology::Product;
+use crate::topology::Topology;
 use account::account;
 use apply::Shared;
 pub use data_source::Existing;
@@ -44,7 +44,7 @@ pub struct Composite<P> {
     product: PhantomData<P>,
 }
 
-impl<P: Product> Composite<P> {
+impl<P: Topology> Composite<P> {
     /// The resource, on the provider's connection.
     pub fn new(connection: Connection) -> Composite<P> {
         Composite { connection, shared: Shared::new(), product: PhantomData }
@@ -52,7 +52,7 @@ impl<P: Product> Composite<P> {
 }
 
 #[async_trait]
-impl<P: Product> Resource for Composite<P> {
+impl<P: Topology> Resource for Composite<P> {
     fn type_name(&self) -> &'static str {
         P::TYPE_NAME
     }

@@ -17,12 +17,12 @@ use crate::aws::Session;
 use crate::aws::calls::Operation;
 use crate::aws::calls::process_state::ProcessState;
 use crate::cloud::{Failure, Patience, Record, Work};
-use crate::model::Owner;
+use crate::model::TopologyKind;
 use crate::model::{Ids, Key, Learned, Made};
 use crate::model::{Scope, Timeouts};
 
 /// The owner of all objects in these tests.
-pub(crate) const OWNER: Owner = Owner::HttpGateway;
+pub(crate) const OWNER: TopologyKind = TopologyKind::HttpGateway;
 
 /// Answers calls in any order; several answers to one call are given in turn, the last one for ever. Its sessions share
 /// rate limits and locks, as those of one process do, and nothing with other tests.

@@ -6,7 +6,7 @@ use super::clients::Session;
 use super::{apigateway, ec2, lambda, logs, lookups, route53};
 use crate::aws::calls::Operation;
 use crate::cloud::{Cloud, Failure, InTheWay, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
-use crate::model::Owner;
+use crate::model::TopologyKind;
 use crate::model::{Entry, Object, Spec};
 use crate::model::{Facts, Lookup, Scope};
 
@@ -20,10 +20,10 @@ impl Cloud for Session {
         lookups::facts(self, lookups).await
     }
 
-    async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
+    async fn read(&self, owner: TopologyKind, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
         match owner {
-            Owner::FourTierVpc => ec2::read(self, owner, root_id, known).await,
-            Owner::HttpGateway => apigateway::read::read(self, owner, root_id, known).await,
+            TopologyKind::FourTierVpc => ec2::read(self, owner, root_id, known).await,
+            TopologyKind::HttpGateway => apigateway::read::read(self, owner, root_id, known).await,
         }
     }
 
@@ -135,38 +135,38 @@ impl Cloud for Session {
         }
     }
 
-    async fn settle(&self, owner: Owner, root_id: &str) -> Result<(), Failure> {
+    async fn settle(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure> {
         match owner {
-            Owner::FourTierVpc => Ok(()),
-            Owner::HttpGateway => apigateway::stage::check_deployment(self, root_id).await,
+            TopologyKind::FourTierVpc => Ok(()),
+            TopologyKind::HttpGateway => apigateway::stage::check_deployment(self, root_id).await,
         }
     }
 
-    async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
+    async fn in_the_way(&self, owner: TopologyKind, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
         match owner {
-            Owner::FourTierVpc => ec2::in_the_way(self, root_id, within, known).await,
-            Owner::HttpGateway => apigateway::in_the_way(self, root_id, within, known).await,
+            TopologyKind::FourTierVpc => ec2::in_the_way(self, root_id, within, known).await,
+            TopologyKind::HttpGateway => apigateway::in_the_way(self, root_id, within, known).await,
         }
     }
 
-    async fn roots(&self, owner: Owner) -> Result<Vec<Root>, Failure> {
+    async fn roots(&self, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
         match owner {
-            Owner::FourTierVpc => ec2::roots(self, owner).await,
-            Owner::HttpGateway => apigateway::read::roots(self, owner).await,
+            TopologyKind::FourTierVpc => ec2::roots(self, owner).await,
+            TopologyKind::HttpGateway => apigateway::read::roots(self, owner).await,
         }
     }
 
-    async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
+    async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
         match owner {
-            Owner::FourTierVpc => ec2::unfinished_roots(self, owner, name).await,
-            Owner::HttpGateway => apigateway::read::unfinished_roots(self, owner, name).await,
+            TopologyKind::FourTierVpc => ec2::unfinished_roots(self, owner, name).await,
+            TopologyKind::HttpGateway => apigateway::read::unfinished_roots(self, owner, name).await,
         }
     }
 
-    async fn mark_root(&self, owner: Owner, root_id: &str, state: RootState) -> Result<(), Failure> {
+    async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure> {
         match owner {
-            Owner::FourTierVpc => ec2::mark_root(self, root_id, state).await,
-            Owner::HttpGateway => apigateway::read::mark_root(self, owner, root_id, state).await,
+            TopologyKind::FourTierVpc => ec2::mark_root(self, root_id, state).await,
+            TopologyKind::HttpGateway => apigateway::read::mark_root(self, owner, root_id, state).await,
         }
     }
 }

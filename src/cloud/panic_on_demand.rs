@@ -9,7 +9,7 @@
 use async_trait::async_trait;
 
 use super::{Cloud, Failure, InTheWay, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
-use crate::model::Owner;
+use crate::model::TopologyKind;
 use crate::model::{Entry, Object, Spec};
 use crate::model::{Facts, Lookup, Scope};
 
@@ -47,7 +47,7 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         self.account.facts(lookups).await
     }
 
-    async fn read(&self, owner: Owner, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
+    async fn read(&self, owner: TopologyKind, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
         self.at("before", "read", owner.root());
         self.account.read(owner, root_id, known).await
     }
@@ -86,24 +86,24 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         deleted
     }
 
-    async fn in_the_way(&self, owner: Owner, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
+    async fn in_the_way(&self, owner: TopologyKind, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
         self.account.in_the_way(owner, root_id, within, known).await
     }
 
-    async fn roots(&self, owner: Owner) -> Result<Vec<Root>, Failure> {
+    async fn roots(&self, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
         self.account.roots(owner).await
     }
 
-    async fn unfinished_roots(&self, owner: Owner, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
+    async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
         self.account.unfinished_roots(owner, name).await
     }
 
-    async fn settle(&self, owner: Owner, root_id: &str) -> Result<(), Failure> {
+    async fn settle(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure> {
         self.at("before", "settle", owner.root());
         self.account.settle(owner, root_id).await
     }
 
-    async fn mark_root(&self, owner: Owner, root_id: &str, state: RootState) -> Result<(), Failure> {
+    async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure> {
         self.at("before", "mark", owner.root());
         self.account.mark_root(owner, root_id, state).await
     }

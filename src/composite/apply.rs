@@ -10,11 +10,11 @@ mod unknown_outcomes;
 
 use crate::cloud::SharedCloud;
 use crate::plugin::{ApplyRequest, ApplyResponse};
-use crate::topology::Product;
+use crate::topology::Topology;
 pub(super) use run::Shared;
 
 /// Destroys where nothing is planned, otherwise creates or updates.
-pub(super) async fn apply<P: Product>(shared: &Shared, cloud: SharedCloud, request: ApplyRequest) -> ApplyResponse {
+pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: SharedCloud, request: ApplyRequest) -> ApplyResponse {
     match request.planned.is_null() {
         true => destroy::apply::<P>(shared, cloud.as_ref(), request).await,
         false => create_update::apply::<P>(shared, cloud.as_ref(), request).await,

@@ -13,7 +13,7 @@ use crate::model::Scope;
 use crate::plugin::{
     Attribute, AttributePath, AttributeType, DataRequest, DataResponse, DataSource, Diagnostics, Schema, Type, Value,
 };
-use crate::topology::{IgnoredDrift, Product};
+use crate::topology::{IgnoredDrift, Topology};
 
 /// One product as a Terraform data source.
 pub struct Existing<P> {
@@ -21,7 +21,7 @@ pub struct Existing<P> {
     product: PhantomData<P>,
 }
 
-impl<P: Product> Existing<P> {
+impl<P: Topology> Existing<P> {
     /// The data source, on the provider's connection.
     pub fn new(connection: Connection) -> Existing<P> {
         Existing { connection, product: PhantomData }
@@ -29,7 +29,7 @@ impl<P: Product> Existing<P> {
 }
 
 #[async_trait]
-impl<P: Product> DataSource for Existing<P> {
+impl<P: Topology> DataSource for Existing<P> {
     fn type_name(&self) -> &'static str {
         P::TYPE_NAME
     }
@@ -86,14 +86,14 @@ impl<P: Product> DataSource for Existing<P> {
 }
 
 /// What is found, or `None` with an error.
-async fn look<P: Product>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut Diagnostics) -> Option<Value> {
+async fn look<P: Topology>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut Diagnostics) -> Option<Value> {
     let id = match config.get("id").as_str() {
         // With it, nothing else is asked.
         Some(id) => id.to_string(),
         None => find::<P>(cloud, &filter::<P>(config), diagnostics).await?,
     };
     let private = match refresh::refresh::<P>(cloud, &id, None, &IgnoredDrift::default()).await {
-        Ok(found) => found.filter(|private| private.inventory.at(P::OWNER.root()).is_some()),
+        Ok(found) => found.filter(|private| private.inventory.at(P::KIND.root()).is_some()),
         Err(failure) => {
             diagnostics::failed(&format!("Reading {} {id}", P::TYPE_NAME), &failure, diagnostics);
             return None;
@@ -117,8 +117,12 @@ async fn look<P: Product>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut D
 }
 
 /// The id of the only root that is as it was asked for.
-async fn find<P: Product>(cloud: &dyn Cloud, filter: &RootFilter<'_>, diagnostics: &mut Diagnostics) -> Option<String> {
-    let roots = match cloud.roots(P::OWNER).await {
+async fn find<P: Topology>(
+    cloud: &dyn Cloud,
+    filter: &RootFilter<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    let roots = match cloud.roots(P::KIND).await {
         Ok(roots) => roots,
         Err(failure) => {
             diagnostics::failed(&format!("Looking for {}", P::TYPE_NAME), &failure, diagnostics);
@@ -140,14 +144,14 @@ async fn find<P: Product>(cloud: &dyn Cloud, filter: &RootFilter<'_>, diagnostic
 }
 
 /// The roots that a configuration means by name and tags.
-fn filter<P: Product>(config: &Value) -> RootFilter<'_> {
+fn filter<P: Topology>(config: &Value) -> RootFilter<'_> {
     let tags = config.get("tags").as_map().into_iter().flatten();
     let tags = tags.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
     RootFilter { name: config.get(P::NAME).as_str(), tags: tags.collect() }
 }
 
 /// What the configuration says, and what was found.
-fn told<P: Product>(config: &Value, found: &Value) -> Value {
+fn told<P: Topology>(config: &Value, found: &Value) -> Value {
     Value::map(attributes::<P>().into_iter().map(|attribute| {
         let written = config.get(&attribute.name);
         let value = if written.is_null() { found.get(&attribute.name) } else { written };
@@ -156,8 +160,8 @@ fn told<P: Product>(config: &Value, found: &Value) -> Value {
     }))
 }
 
-fn attributes<P: Product>() -> Vec<Attribute> {
-    let (name, root) = (P::NAME, P::OWNER.root_kind());
+fn attributes<P: Topology>() -> Vec<Attribute> {
+    let (name, root) = (P::NAME, P::KIND.root_kind());
     let text = |name: &str, description: String| {
         Attribute::new(name, AttributeType::Plain(Type::String), &description).optional_computed()
     };
@@ -188,8 +192,8 @@ fn as_seen(mut attribute: Attribute) -> Attribute {
     attribute
 }
 
-fn description<P: Product>() -> String {
-    let (type_name, name, root) = (P::TYPE_NAME, P::NAME, P::OWNER.root_kind());
+fn description<P: Topology>() -> String {
+    let (type_name, name, root) = (P::TYPE_NAME, P::NAME, P::KIND.root_kind());
     format!(
         "Reads what a resource `{type_name}` has made, with the outputs of that resource, so that another configuration can \
          use it. It is found by `id`, or by `{name}` and `tags`; if none or several are found, that is an error. It only \

@@ -5,7 +5,7 @@ use super::{diagnostics, state};
 use crate::model::{Facts, Inventory, Object, Scope};
 use crate::plugin::{Diagnostics, Problem};
 use crate::reconcile::{self, Plan};
-use crate::topology::{Blueprint, Context, Product};
+use crate::topology::{Blueprint, Context, Topology};
 
 /// Everything that is decided before an apply.
 pub(super) struct Decision {
@@ -18,7 +18,7 @@ pub(super) struct Decision {
 }
 
 /// What is decided from, besides what exists.
-pub(super) struct Basis<'a, P: Product> {
+pub(super) struct Basis<'a, P: Topology> {
     /// The configuration, with defaults.
     pub(super) config: &'a P::Config,
     /// The configuration last applied in full, or what an import amounts to; `None` where nothing has been applied.
@@ -36,7 +36,7 @@ struct Wanted {
     missing: Vec<Problem>,
 }
 
-impl<P: Product> Basis<'_, P> {
+impl<P: Topology> Basis<'_, P> {
     /// The one way from what exists and what is wanted to operations. `None` while an unknown input decides which
     /// objects there are. In the inventory it notes whose drift is ignored.
     pub(super) fn decide(

@@ -3,24 +3,24 @@
 use crate::cloud::{Cause, Cloud, DependentsByOp, InTheWay, Within};
 use crate::model::{Entry, Inventory, Spec};
 use crate::reconcile::{Action, Outcome, Plan};
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// What others keep in all that is below a root.
-pub(super) async fn within_root<P: Product>(cloud: &dyn Cloud, root_id: &str, inventory: &Inventory) -> InTheWay {
-    match inventory.at(P::OWNER.root()) {
-        Some(_) => cloud.in_the_way(P::OWNER, root_id, Within::Root, &inventory.entries).await,
+pub(super) async fn within_root<P: Topology>(cloud: &dyn Cloud, root_id: &str, inventory: &Inventory) -> InTheWay {
+    match inventory.at(P::KIND.root()) {
+        Some(_) => cloud.in_the_way(P::KIND, root_id, Within::Root, &inventory.entries).await,
         None => InTheWay::default(),
     }
 }
 
 /// What others have in the subnets that a plan deletes. Without such a subnet, nobody is asked.
-pub(super) async fn in_deleted_subnets<P: Product>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
+pub(super) async fn in_deleted_subnets<P: Topology>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
     let ids = deleted(plan, Spec::holds_network_interfaces);
     in_deleted::<P>(cloud, inventory, &ids, Within::Subnets(&ids)).await
 }
 
 /// The paths that others have mapped in the custom domains that a plan deletes. Without such a domain, nobody is asked.
-pub(super) async fn in_deleted_domains<P: Product>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
+pub(super) async fn in_deleted_domains<P: Topology>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
     let names = deleted(plan, Spec::holds_api_mappings);
     in_deleted::<P>(cloud, inventory, &names, Within::Domains(&names)).await
 }
@@ -29,20 +29,20 @@ fn deleted(plan: &Plan, is_meant: impl Fn(&Spec) -> bool) -> Vec<&str> {
     plan.deleted().filter(|entry| is_meant(entry.spec())).map(|entry| entry.id.as_str()).collect()
 }
 
-async fn in_deleted<P: Product>(
+async fn in_deleted<P: Topology>(
     cloud: &dyn Cloud,
     inventory: &Inventory,
     ids: &[&str],
     within: Within<'_>,
 ) -> InTheWay {
-    match inventory.at(P::OWNER.root()) {
-        Some(root) if !ids.is_empty() => cloud.in_the_way(P::OWNER, &root.id, within, &inventory.entries).await,
+    match inventory.at(P::KIND.root()) {
+        Some(root) if !ids.is_empty() => cloud.in_the_way(P::KIND, &root.id, within, &inventory.entries).await,
         _ => InTheWay::default(),
     }
 }
 
 /// What keeps the objects that AWS would not delete because something uses them. After a stop nobody is asked.
-pub(super) async fn of_failures<P: Product>(
+pub(super) async fn of_failures<P: Topology>(
     cloud: &dyn Cloud,
     inventory: &Inventory,
     plan: &Plan,
@@ -59,15 +59,15 @@ pub(super) async fn of_failures<P: Product>(
             _ => None,
         })
         .collect();
-    let root = inventory.at(P::OWNER.root());
-    let Some(root) = root.filter(|_| !kept.is_empty() && !outcome.stopped && !P::OWNER.takes_foreign_objects_along())
+    let root = inventory.at(P::KIND.root());
+    let Some(root) = root.filter(|_| !kept.is_empty() && !outcome.stopped && !P::KIND.takes_foreign_objects_along())
     else {
         return DependentsByOp::new();
     };
     let ids: Vec<&str> = kept.iter().map(|(_, entry)| entry.id.as_str()).collect();
     let only_subnets = kept.iter().all(|(_, entry)| entry.spec().holds_network_interfaces());
     let within = if only_subnets { Within::Subnets(&ids) } else { Within::Root };
-    let found = cloud.in_the_way(P::OWNER, &root.id, within, &inventory.entries).await;
+    let found = cloud.in_the_way(P::KIND, &root.id, within, &inventory.entries).await;
     let of_object = |entry: &Entry| match entry.id == root.id {
         true => found.clone(),
         false => InTheWay { obstacles: found.holding(&entry.id), unseen: found.unseen.clone() },

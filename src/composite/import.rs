@@ -5,14 +5,14 @@ use super::{diagnostics, refresh};
 use crate::cloud::Cloud;
 use crate::model::Entry;
 use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, Value};
-use crate::topology::{IgnoredDrift, Product};
+use crate::topology::{IgnoredDrift, Topology};
 
 /// Looks at a root and all that belongs to it, and makes the state that a configuration of it would have.
-pub(super) async fn import<P: Product>(cloud: &dyn Cloud, id: &str) -> ImportResponse {
+pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportResponse {
     let mut diagnostics = Diagnostics::default();
     let nothing = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
     let found = match refresh::refresh::<P>(cloud, id, None, &IgnoredDrift::default()).await {
-        Ok(found) => found.filter(|private| private.inventory.at(P::OWNER.root()).is_some()),
+        Ok(found) => found.filter(|private| private.inventory.at(P::KIND.root()).is_some()),
         Err(failure) => {
             diagnostics::failed(&format!("Importing {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
             return nothing(diagnostics);
@@ -33,7 +33,7 @@ pub(super) async fn import<P: Product>(cloud: &dyn Cloud, id: &str) -> ImportRes
 
 /// Forgets what an import has taken for ours and the configuration does not claim: it may be a user's own. Whether
 /// there was any.
-pub(super) fn forget<P: Product>(private: &mut Private, configuration: &Value, diagnostics: &mut Diagnostics) -> bool {
+pub(super) fn forget<P: Topology>(private: &mut Private, configuration: &Value, diagnostics: &mut Diagnostics) -> bool {
     let is_imported = private.imported;
     let all = private.inventory.clone();
     let is_foreign = |entry: &Entry| is_imported && entry.adopted && !P::may_own(configuration, entry, &all);
@@ -48,7 +48,7 @@ pub(super) fn forget<P: Product>(private: &mut Private, configuration: &Value, d
 /// The state that is planned where what was imported is what the configuration asks for. Terraform lets a provider keep
 /// a value that it finds equal to the configured one, but it cannot keep null for a configured value nor, where the
 /// provider never sets the attribute by itself, a value for null. Those are planned as configured, and show once.
-pub(super) fn kept<P: Product>(prior: &Value, config: &Value, filled: &Value) -> Value {
+pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -> Value {
     let mut planned = prior.clone();
     for attribute in P::Config::attributes() {
         let (was, given) = (prior.get(&attribute.name), config.get(&attribute.name));

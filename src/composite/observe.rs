@@ -74,7 +74,7 @@ pub(super) fn left_behind(id: &str) -> String {
 /// What differs from what was applied, by key, in words.
 pub(super) fn drift(private: &Private) -> BTreeMap<String, String> {
     let mut drift = private.pending.clone();
-    for entry in private.inventory.entries.iter().filter(|entry| !entry.leaving) {
+    for entry in private.inventory.entries.iter().filter(|entry| !entry.pending_deletion) {
         let what = match (entry.drifted(), !entry.is_present()) {
             (_, true) => format!("{} is gone", entry.id),
             (Some(observed), false) => entry.applied.differences(observed).join("; "),

@@ -6,10 +6,10 @@ mod planned_state;
 
 use crate::cloud::Connection;
 use crate::plugin::{PlanRequest, PlanResponse};
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// Plans a destroy where nothing is proposed, otherwise a create or an update.
-pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanRequest) -> PlanResponse {
+pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
     match request.proposed.is_null() {
         true => destroy::plan::<P>(connection, request).await,
         false => create_update::plan::<P>(connection, request).await,

@@ -10,7 +10,7 @@ use crate::cloud::RootState;
 use crate::model::{Entry, Facts, Inventory, Object};
 use crate::plugin::Value;
 use crate::reconcile::Plan;
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// Raised when an older provider could not read what a newer one writes.
 const FORMAT: u32 = 1;
@@ -62,7 +62,7 @@ impl Private {
 
     /// The attributes that a configuration is compared with: those last applied in full; after an import, those that
     /// reproduce what was found, where AWS shows it. `prior` is the state, `configuration` has its defaults.
-    pub(super) fn last_applied<P: Product>(private: Option<&Private>, prior: &Value, configuration: &Value) -> Value {
+    pub(super) fn last_applied<P: Topology>(private: Option<&Private>, prior: &Value, configuration: &Value) -> Value {
         if let Some(last_applied) = private.and_then(|private| private.last_applied.clone()) {
             return last_applied;
         }

@@ -10,17 +10,17 @@ use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::model::{Entry, Inventory, Object};
 use crate::model::{Facts, Scope};
 use crate::plugin::Value;
-use crate::topology::{Context, IgnoredDrift, Product};
+use crate::topology::{Context, IgnoredDrift, Topology};
 
 /// Looks at the whole topology. `None` where AWS says that neither the root nor anything that outlives it exists.
-pub(super) async fn refresh<P: Product>(
+pub(super) async fn refresh<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     known: Option<Private>,
     ignored: &IgnoredDrift,
 ) -> Result<Option<Private>, Failure> {
     let entries = known.as_ref().map(|private| private.inventory.entries.as_slice()).unwrap_or_default();
-    let Some(seen) = cloud.read(P::OWNER, root_id, entries).await? else { return Ok(None) };
+    let Some(seen) = cloud.read(P::KIND, root_id, entries).await? else { return Ok(None) };
     let mut private = observe(known, seen.objects, &cloud.scope().ignore_tags, ignored);
     private.root_state = seen.root_state.filter(|state| *state != RootState::Ready);
     private.marking_refused &= private.root_state.is_some();
@@ -28,7 +28,7 @@ pub(super) async fn refresh<P: Product>(
 }
 
 /// The same, for no longer than the `timeouts` block of a state allows a read.
-pub(super) async fn within<P: Product>(
+pub(super) async fn within<P: Topology>(
     cloud: &dyn Cloud,
     state: &Value,
     root_id: &str,
@@ -53,7 +53,7 @@ pub(super) async fn within<P: Product>(
 
 /// Looks at a topology of which only the state that users see is known. What the root does not lead to, because the
 /// root is gone or what leads there was never made, is looked for by the ids in that state.
-pub(super) async fn rebuild<P: Product>(
+pub(super) async fn rebuild<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     state: &Value,
@@ -70,7 +70,7 @@ pub(super) async fn rebuild<P: Product>(
 /// provider is killed in an update.
 fn name_surprises(state: &Value, private: &mut Private, ignored: &IgnoredDrift) {
     let known = |attribute: &str| state.get(attribute).as_map().cloned().unwrap_or_default();
-    let (objects, leaving) = (known("aws_objects"), known("leaving"));
+    let (objects, leaving) = (known("aws_objects"), known("pending_deletion"));
     if objects.is_empty() {
         // An import: all is new.
         return;
@@ -87,7 +87,7 @@ fn name_surprises(state: &Value, private: &mut Private, ignored: &IgnoredDrift) 
     }
 }
 
-async fn find_again<P: Product>(
+async fn find_again<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     state: &Value,
@@ -123,12 +123,12 @@ async fn find_again<P: Product>(
 }
 
 /// The objects whose drift a state says to ignore.
-pub(super) fn ignored_in<P: Product>(state: &Value) -> IgnoredDrift {
+pub(super) fn ignored_in<P: Topology>(state: &Value) -> IgnoredDrift {
     state::decode::<P>(state).map_or_else(|_| IgnoredDrift::default(), |(_, config)| P::ignored_drift(&config))
 }
 
 /// The objects of a state, as its configuration wants them. `None` where that takes more than the state.
-fn remembered<P: Product>(state: &Value, scope: &Scope) -> Option<Inventory> {
+fn remembered<P: Topology>(state: &Value, scope: &Scope) -> Option<Inventory> {
     let (_, config) = state::decode::<P>(state).ok()?;
     let (existing, facts) = (Inventory::default(), Facts::default());
     let context = Context { config: &config, prior: None, existing: &existing, scope, facts: &facts };
@@ -139,7 +139,7 @@ fn remembered<P: Product>(state: &Value, scope: &Scope) -> Option<Inventory> {
 }
 
 /// The state after a look, from the state before.
-pub(super) fn state<P: Product>(before: &Value, root_id: &str, private: &Private, scope: &Scope) -> Value {
+pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Private, scope: &Scope) -> Value {
     let mut attributes = state::configured::<P>(before);
     P::reflect(&mut attributes, &private.inventory);
     // After an import most attributes are null, and what they stand for can be decoded only if none is required.

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use crate::cloud::{
     Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work,
 };
-use crate::model::Owner;
+use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
 use crate::model::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::plugin::{Input, Value};
@@ -255,7 +255,7 @@ impl Cloud for Simulation {
         })
     }
 
-    async fn read(&self, owner: Owner, _: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
+    async fn read(&self, owner: TopologyKind, _: &str, known: &[Entry]) -> Result<Option<Seen>, Failure> {
         if self.hanging.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
@@ -282,7 +282,9 @@ impl Cloud for Simulation {
         // An address is found by its tag. The others are looked for by their names.
         let is_seen = |object: &&Object| match object.spec {
             Spec::Api(_) => true,
-            _ if has_root && owner == Owner::HttpGateway && knows_all => is_known(object) || carries_tags(object),
+            _ if has_root && owner == TopologyKind::HttpGateway && knows_all => {
+                is_known(object) || carries_tags(object)
+            }
             _ if has_root => is_found(object, &objects) || is_known(object),
             Spec::Eip(_) => true,
             _ => outlives_root(&object.spec) && is_known(object),
@@ -404,14 +406,14 @@ impl Cloud for Simulation {
         self.answer(&entry.key)
     }
 
-    async fn settle(&self, _: Owner, _: &str) -> Result<(), Failure> {
+    async fn settle(&self, _: TopologyKind, _: &str) -> Result<(), Failure> {
         assert!(!self.panicking.lock().unwrap().contains(&"the end".into()), "told to panic at the end");
         Ok(())
     }
 
     /// A network interface for each slot in use.
-    async fn in_the_way(&self, owner: Owner, _: &str, within: Within<'_>, _: &[Entry]) -> InTheWay {
-        if owner == Owner::HttpGateway {
+    async fn in_the_way(&self, owner: TopologyKind, _: &str, within: Within<'_>, _: &[Entry]) -> InTheWay {
+        if owner == TopologyKind::HttpGateway {
             let obstacle = |id: &String| Obstacle {
                 kind: "route",
                 id: id.clone(),
@@ -447,15 +449,15 @@ impl Cloud for Simulation {
         InTheWay { obstacles: used.filter(is_within).collect(), unseen: Vec::new() }
     }
 
-    async fn roots(&self, _: Owner) -> Result<Vec<Root>, Failure> {
+    async fn roots(&self, _: TopologyKind) -> Result<Vec<Root>, Failure> {
         Ok(self.roots.lock().unwrap().clone())
     }
 
-    async fn unfinished_roots(&self, _: Owner, _: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
+    async fn unfinished_roots(&self, _: TopologyKind, _: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
         Ok(self.left.lock().unwrap().clone())
     }
 
-    async fn mark_root(&self, _: Owner, _: &str, state: RootState) -> Result<(), Failure> {
+    async fn mark_root(&self, _: TopologyKind, _: &str, state: RootState) -> Result<(), Failure> {
         if let Some(cause) = *self.refuses_tags.lock().unwrap() {
             return Err(Failure::new(cause, "CreateTags", "only with the creating call"));
         }

@@ -6,7 +6,7 @@ use crate::model::Scope;
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// The computed attributes that every product has.
 pub(super) fn common_attributes() -> Vec<Attribute> {
@@ -26,7 +26,7 @@ pub(super) fn common_attributes() -> Vec<Attribute> {
              what is listed here.",
         ),
         Attribute::computed(
-            "leaving",
+            "pending_deletion",
             map(),
             "Objects that an update could not delete yet because something still uses them, by key, with their AWS id. \
              The next apply tries again.",
@@ -40,7 +40,7 @@ pub(super) fn common_attributes() -> Vec<Attribute> {
 }
 
 /// The name that the user gave, for messages.
-pub(super) fn name<P: Product>(config: &P::Config) -> String {
+pub(super) fn name<P: Topology>(config: &P::Config) -> String {
     match P::name(config) {
         Input::Known(name) => name.clone(),
         Input::Unknown => "(known after apply)".to_string(),
@@ -48,7 +48,7 @@ pub(super) fn name<P: Product>(config: &P::Config) -> String {
 }
 
 /// Fills in defaults and decodes a configuration, or the configured part of a state.
-pub(super) fn decode<P: Product>(value: &Value) -> Result<(Value, P::Config), Vec<Problem>> {
+pub(super) fn decode<P: Topology>(value: &Value) -> Result<(Value, P::Config), Vec<Problem>> {
     let filled = with_defaults(&P::Config::attributes(), value);
     let mut problems = Vec::new();
     match P::Config::decode(&filled, &AttributePath::root(), &mut problems) {
@@ -58,7 +58,7 @@ pub(super) fn decode<P: Product>(value: &Value) -> Result<(Value, P::Config), Ve
 }
 
 /// A state in which every attribute is null.
-pub(super) fn empty<P: Product>() -> Value {
+pub(super) fn empty<P: Topology>() -> Value {
     let mut attributes = P::Config::attributes();
     attributes.extend(common_attributes());
     attributes.extend(P::outputs_schema());
@@ -66,7 +66,7 @@ pub(super) fn empty<P: Product>() -> Value {
 }
 
 /// The configured attributes of a value, with every computed attribute left out.
-pub(super) fn configured<P: Product>(value: &Value) -> Value {
+pub(super) fn configured<P: Topology>(value: &Value) -> Value {
     Value::map(P::Config::attributes().into_iter().map(|attribute| {
         let given = value.get(&attribute.name).clone();
         (attribute.name, given)
@@ -74,7 +74,7 @@ pub(super) fn configured<P: Product>(value: &Value) -> Value {
 }
 
 /// The state that an inventory amounts to. `attributes` are the configured ones; nothing in the result is unknown.
-pub(super) fn of_inventory<P: Product>(
+pub(super) fn of_inventory<P: Topology>(
     attributes: &Value,
     config: Option<&P::Config>,
     root_id: &str,
@@ -86,12 +86,12 @@ pub(super) fn of_inventory<P: Product>(
     merge(&mut state, &configured::<P>(attributes));
     state.set("id", root_id.into());
     state.set("aws_objects", aws_objects(inventory).into());
-    state.set("leaving", leaving(inventory).into());
+    state.set("pending_deletion", pending_deletion(inventory).into());
     state.set("drift", drift.into());
     if let Some(config) = config {
         let objects: Vec<Object> = inventory
             .present()
-            .filter(|entry| !entry.leaving)
+            .filter(|entry| !entry.pending_deletion)
             .map(|entry| Object::new(entry.key.clone(), entry.spec().clone()))
             .collect();
         for (name, value) in P::outputs(config, Some(&objects), &inventory.ids(), Some(scope)) {
@@ -103,16 +103,16 @@ pub(super) fn of_inventory<P: Product>(
 }
 
 /// `default_tags` with the resource's own tags, less those that others manage.
-pub(super) fn tags_all<P: Product>(config: &P::Config, scope: Option<&Scope>) -> Value {
+pub(super) fn tags_all<P: Topology>(config: &P::Config, scope: Option<&Scope>) -> Value {
     scope.map_or(Value::Unknown, |scope| scope.tags(&P::own_tags(config)).into())
 }
 
 fn aws_objects(inventory: &Inventory) -> BTreeMap<String, String> {
-    by_slot(inventory.present().filter(|entry| !entry.leaving))
+    by_slot(inventory.present().filter(|entry| !entry.pending_deletion))
 }
 
-fn leaving(inventory: &Inventory) -> BTreeMap<String, String> {
-    by_slot(inventory.present().filter(|entry| entry.leaving))
+fn pending_deletion(inventory: &Inventory) -> BTreeMap<String, String> {
+    by_slot(inventory.present().filter(|entry| entry.pending_deletion))
 }
 
 fn by_slot<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeMap<String, String> {

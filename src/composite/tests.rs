@@ -23,12 +23,12 @@ use crate::plugin::{
     ApplyRequest, AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, ReadRequest, Resource, SoFar, Type,
     Value,
 };
-use crate::topology::Product;
+use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
 use crate::topology::http_gateway::HttpGateway;
 
 /// Terraform, as far as one resource can tell: it keeps the state and checks what core checks.
-struct Terraform<P: Product> {
+struct Terraform<P: Topology> {
     resource: Composite<P>,
     /// The type of a state, made from the schema once.
     kind: Type,
@@ -39,7 +39,7 @@ struct Terraform<P: Product> {
     unheard: tokio_util::sync::CancellationToken,
 }
 
-impl<P: Product> Terraform<P> {
+impl<P: Topology> Terraform<P> {
     fn new(zones: usize) -> Terraform<P> {
         let account = Arc::new(Simulation::new(zones));
         let connection = Connection::default();

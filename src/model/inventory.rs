@@ -31,7 +31,7 @@ pub struct Entry {
     pub unfinished: bool,
     /// Should have been deleted, but was still in use.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub leaving: bool,
+    pub pending_deletion: bool,
     /// Found in AWS without any record of what we set on it, so that its tags may be anybody's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopted: bool,
@@ -71,7 +71,7 @@ impl Entry {
             gone: false,
             ignored: false,
             unfinished: false,
-            leaving: false,
+            pending_deletion: false,
             adopted: false,
             learned: Learned::new(),
         }
@@ -121,14 +121,14 @@ impl Inventory {
     pub fn ids(&self) -> Ids {
         Ids(self
             .present()
-            .filter(|entry| !entry.leaving)
+            .filter(|entry| !entry.pending_deletion)
             .map(|entry| (entry.key.clone(), Made { id: entry.id.clone(), learned: entry.learned.clone() }))
             .collect())
     }
 
     /// The object that fills a slot, if it exists and stays.
     pub fn at(&self, slot: &str) -> Option<&Entry> {
-        self.present().find(|entry| entry.key.slot == slot && !entry.leaving)
+        self.present().find(|entry| entry.key.slot == slot && !entry.pending_deletion)
     }
 }
 

@@ -42,7 +42,7 @@ pub use spec::{
 pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};
 pub use timeouts::{OperationTimeouts, Timeouts};
-pub use topology_kind::Owner;
+pub use topology_kind::TopologyKind;
 
 pub use crate::plugin::Input;
 

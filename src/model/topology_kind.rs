@@ -1,52 +1,52 @@
 //! The kinds of topology, of which an object belongs to one.
 
-/// Whose objects they are: the kind of topology.
+/// A kind of topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum TopologyKind {
     /// `fgw_four_tier_vpc`, below a VPC.
     FourTierVpc,
     /// `fgw_http_gateway`, below an HTTP API.
     HttpGateway,
 }
 
-impl Owner {
+impl TopologyKind {
     /// The first part of the ownership tag `fgw:resource`.
-    pub fn product(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            Owner::FourTierVpc => "four_tier_vpc",
-            Owner::HttpGateway => "http_gateway",
+            TopologyKind::FourTierVpc => "four_tier_vpc",
+            TopologyKind::HttpGateway => "http_gateway",
         }
     }
 
     /// AWS's name for the root object.
     pub fn root_kind(self) -> &'static str {
         match self {
-            Owner::FourTierVpc => "VPC",
-            Owner::HttpGateway => "API",
+            TopologyKind::FourTierVpc => "VPC",
+            TopologyKind::HttpGateway => "API",
         }
     }
 
     /// The slot of the root object, which is created first and whose id is the resource's id.
     pub fn root(self) -> &'static str {
         match self {
-            Owner::FourTierVpc => "vpc",
-            Owner::HttpGateway => "api",
+            TopologyKind::FourTierVpc => "vpc",
+            TopologyKind::HttpGateway => "api",
         }
     }
 
     /// Whether AWS deletes the root with all that others keep below it. Otherwise it refuses to delete it.
     pub fn takes_foreign_objects_along(self) -> bool {
         match self {
-            Owner::FourTierVpc => false,
-            Owner::HttpGateway => true,
+            TopologyKind::FourTierVpc => false,
+            TopologyKind::HttpGateway => true,
         }
     }
 
     /// What reads a topology of this kind that this provider has not created, for messages.
     pub fn data_sources_of_hashicorp(self) -> &'static str {
         match self {
-            Owner::FourTierVpc => "the data sources aws_vpc and aws_subnets",
-            Owner::HttpGateway => "the data source aws_apigatewayv2_api",
+            TopologyKind::FourTierVpc => "the data sources aws_vpc and aws_subnets",
+            TopologyKind::HttpGateway => "the data source aws_apigatewayv2_api",
         }
     }
 
@@ -54,10 +54,10 @@ impl Owner {
     /// of those without one.
     pub fn tags_to_hand_over(self) -> &'static str {
         match self {
-            Owner::FourTierVpc => {
+            TopologyKind::FourTierVpc => {
                 "\"subnet.public.0\". Objects without these tags stay foreign: they are neither shown nor touched."
             }
-            Owner::HttpGateway => {
+            TopologyKind::HttpGateway => {
                 "\"stage\" and \"log_group\". Routes, integrations and authorizers take no tags: those that call \
                  functions belong to the resource then, which deletes what its configuration leaves out."
             }

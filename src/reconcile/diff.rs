@@ -34,6 +34,6 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
 /// wanted again may stay after all.
 pub(super) fn holder<'a>(existing: &'a Inventory, key: &Key) -> Option<&'a Entry> {
     let mut holders: Vec<&Entry> = existing.present().filter(|entry| entry.key == *key).collect();
-    holders.sort_by_key(|entry| entry.leaving);
+    holders.sort_by_key(|entry| entry.pending_deletion);
     holders.into_iter().next()
 }

@@ -26,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Action, Plan, Progress};
 use crate::cloud::{Cause, Cloud, Failure, Patience, Record, Work};
-use crate::model::Owner;
 use crate::model::Timeouts;
+use crate::model::TopologyKind;
 use crate::model::{Entry, Ids, Inventory, Key, Learned, Made, Object, Spec};
 
 /// How many operations are in flight at most. AWS lets some fifty changing EC2 calls through at once.
@@ -38,7 +38,7 @@ pub struct Execution<'a> {
     /// The account.
     pub cloud: &'a dyn Cloud,
     /// Whose objects they are.
-    pub owner: Owner,
+    pub owner: TopologyKind,
     /// What exists; kept true all the time, so that it can be read after a panic.
     pub inventory: Arc<Mutex<Inventory>>,
     /// How long things may take.
@@ -276,7 +276,7 @@ impl Execution<'_> {
         let mut needed = Ids::default();
         for key in keys {
             let mut holders = inventory.present().filter(|entry| entry.key == key).collect::<Vec<_>>();
-            holders.sort_by_key(|entry| entry.leaving);
+            holders.sort_by_key(|entry| entry.pending_deletion);
             if let Some(entry) = holders.first() {
                 needed.insert(key, Made { id: entry.id.clone(), learned: entry.learned.clone() });
             }
@@ -295,7 +295,9 @@ impl Execution<'_> {
         let mut inventory = self.lock();
         // An object that was gone and is made again takes the place of its old entry.
         inventory.entries.retain(|entry| !(entry.gone && entry.key == object.key));
-        if let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.key == object.key && !entry.leaving) {
+        if let Some(entry) =
+            inventory.entries.iter_mut().find(|entry| entry.key == object.key && !entry.pending_deletion)
+        {
             entry.id = id.to_string();
             return;
         }
@@ -327,7 +329,7 @@ impl Execution<'_> {
         let mut inventory = self.lock();
         let mut holders: Vec<&mut Entry> =
             inventory.entries.iter_mut().filter(|entry| entry.key == *key && entry.is_present()).collect();
-        holders.sort_by_key(|entry| entry.leaving);
+        holders.sort_by_key(|entry| entry.pending_deletion);
         if let Some(entry) = holders.into_iter().next() {
             change(entry);
         }

@@ -32,19 +32,19 @@ pub use config::{Config, NaclRule, SecurityGroupRule};
 pub use subnet_layout::SubnetLayout;
 
 use crate::model::keys::network as keys;
-use crate::model::{Ids, Inventory, Lookup, Object, Owner, Scope, Tags, Timeouts, timeouts};
+use crate::model::{Ids, Inventory, Lookup, Object, Scope, Tags, Timeouts, TopologyKind, timeouts};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
-use crate::topology::{Blueprint, Context, IgnoredDrift, Product};
+use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
 
 /// A VPC with up to four tiers of subnets, and all that belongs to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FourTierVpc;
 
-impl Product for FourTierVpc {
+impl Topology for FourTierVpc {
     type Config = Config;
 
     const TYPE_NAME: &'static str = "fgw_four_tier_vpc";
-    const OWNER: Owner = Owner::FourTierVpc;
+    const KIND: TopologyKind = TopologyKind::FourTierVpc;
     const NAME: &'static str = "vpc_name";
 
     fn description() -> &'static str {

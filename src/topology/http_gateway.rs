@@ -14,18 +14,18 @@ use std::collections::BTreeMap;
 
 pub use config::{CorsConfig, FaasAuthorizer, GatewayConfig, RouteConfig};
 
-use crate::model::{Caller, Entry, Ids, Inventory, KmsKey, Lookup, Object, Owner, Scope, Spec, Tags, Timeouts};
+use crate::model::{Caller, Entry, Ids, Inventory, KmsKey, Lookup, Object, Scope, Spec, Tags, Timeouts, TopologyKind};
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
-use crate::topology::{Blueprint, Context, IgnoredDrift, Product};
+use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
 
 /// The product `fgw_http_gateway`.
 pub struct HttpGateway;
 
-impl Product for HttpGateway {
+impl Topology for HttpGateway {
     type Config = GatewayConfig;
 
     const TYPE_NAME: &'static str = "fgw_http_gateway";
-    const OWNER: Owner = Owner::HttpGateway;
+    const KIND: TopologyKind = TopologyKind::HttpGateway;
     const NAME: &'static str = "name";
 
     fn description() -> &'static str {

@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 
 pub use ignored::IgnoredDrift;
 
-use crate::model::{Entry, Facts, Ids, Inventory, Lookup, Object, Owner, Scope, Timeouts};
+use crate::model::{Entry, Facts, Ids, Inventory, Lookup, Object, Scope, Timeouts, TopologyKind};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
 /// One resource type. Everything here is pure: no I/O, no async, no clock.
-pub trait Product: Send + Sync + 'static {
+pub trait Topology: Send + Sync + 'static {
     /// The configuration as written.
     type Config: Nested + Clone + Send + Sync;
 
     /// The type in a configuration, such as `fgw_four_tier_vpc`.
     const TYPE_NAME: &'static str;
 
-    /// Whose objects they are.
-    const OWNER: Owner;
+    /// The kind of topology.
+    const KIND: TopologyKind;
 
     /// The input that is the name, such as `vpc_name`.
     const NAME: &'static str;
@@ -71,7 +71,7 @@ pub trait Product: Send + Sync + 'static {
     /// it.
     fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value>;
 
-    /// Makes `attributes`, as [`imported`](Product::imported) gave them, what a later configuration is compared with:
+    /// Makes `attributes`, as [`imported`](Topology::imported) gave them, what a later configuration is compared with:
     /// what AWS does not show is taken from that configuration. Both have their defaults filled in.
     fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory);
 

@@ -41,8 +41,8 @@ mod ipam;
 mod ipv6;
 #[path = "network/layout.rs"]
 mod layout;
-#[path = "network/leaving.rs"]
-mod leaving;
+#[path = "network/pending_deletion.rs"]
+mod pending_deletion;
 #[path = "network/minimal.rs"]
 mod minimal;
 #[path = "network/nat_changes.rs"]
@@ -145,7 +145,7 @@ impl Bed {
         self.assert_did_what_was_planned(&plan);
         self.workspace.assert_nothing_to_do();
         assert_eq!(self.attribute("drift"), json!({}), "a finished apply leaves no drift");
-        assert_eq!(self.attribute("leaving"), json!({}), "nothing uses what an apply deletes here");
+        assert_eq!(self.attribute("pending_deletion"), json!({}), "nothing uses what an apply deletes here");
         let after = self.picture();
         Change { calls, gone: after.missing_of(&before), new: before.missing_of(&after) }
     }

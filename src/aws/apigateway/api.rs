@@ -11,7 +11,7 @@ use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed, Root, RootState, UnfinishedRoot};
 use crate::model::Input;
-use crate::model::Owner;
+use crate::model::TopologyKind;
 use crate::model::keys::gateway::RESOURCE;
 use crate::model::{Api, Cors, Entry, Key, Learned, Spec};
 
@@ -163,7 +163,7 @@ pub(crate) async fn state(session: &Session, id: &str) -> Result<Option<RootStat
 }
 
 /// The APIs that this provider has made.
-pub(super) async fn roots(session: &Session, owner: Owner) -> Result<Vec<Root>, Failure> {
+pub(super) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
     let root = |api: Shown| ownership::root(owner, &api.api_id?, api.tags.unwrap_or_default().into_iter().collect());
     Ok(ownership::by_id(all(session).await?.into_iter().filter_map(root)))
 }
@@ -171,7 +171,7 @@ pub(super) async fn roots(session: &Session, owner: Owner) -> Result<Vec<Root>, 
 /// The APIs of this name that a create of another process has not finished.
 pub(super) async fn unfinished_roots(
     session: &Session,
-    owner: Owner,
+    owner: TopologyKind,
     name: &str,
 ) -> Result<Vec<UnfinishedRoot>, Failure> {
     let left = unfinished(session, &ownership::resource(owner, name)).await?;

@@ -18,8 +18,8 @@ use crate::aws::lambda::permission::{CallerId, Place, Statement, statement_id};
 use crate::cloud::{Failure, Observed, Root, RootState, Seen, UnfinishedRoot};
 use crate::model::FunctionArn;
 use crate::model::Input;
-use crate::model::Owner;
 use crate::model::Scope;
+use crate::model::TopologyKind;
 use crate::model::keys::gateway as keys;
 use crate::model::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
 
@@ -29,7 +29,7 @@ use crate::model::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
 /// its private part), everything in the API that could be ours is.
 pub(crate) async fn read(
     session: &Session,
-    owner: Owner,
+    owner: TopologyKind,
     root_id: &str,
     known: &[Entry],
 ) -> Result<Option<Seen>, Failure> {
@@ -89,14 +89,14 @@ fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<
 }
 
 /// The APIs that this provider has made.
-pub(crate) async fn roots(session: &Session, owner: Owner) -> Result<Vec<Root>, Failure> {
+pub(crate) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
     api::roots(session, owner).await
 }
 
 /// The gateways of this name that a create of another process has not finished.
 pub(crate) async fn unfinished_roots(
     session: &Session,
-    owner: Owner,
+    owner: TopologyKind,
     name: &str,
 ) -> Result<Vec<UnfinishedRoot>, Failure> {
     api::unfinished_roots(session, owner, name).await
@@ -105,7 +105,7 @@ pub(crate) async fn unfinished_roots(
 /// Sets the tag `fgw:state` of an API.
 pub(crate) async fn mark_root(
     session: &Session,
-    _owner: Owner,
+    _owner: TopologyKind,
     root_id: &str,
     state: RootState,
 ) -> Result<(), Failure> {

@@ -15,7 +15,7 @@ use crate::model::{Key, Learned, Made, Ref, Tags};
 pub(crate) struct Operation<'a> {
     /// The clients.
     pub(crate) session: &'a Session,
-    /// Owner, ids, timeouts.
+    /// TopologyKind, ids, timeouts.
     pub(crate) work: &'a Work<'a>,
     /// The object's identity.
     pub(crate) key: &'a Key,

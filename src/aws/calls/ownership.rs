@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::aws::calls::Operation;
 use crate::cloud::{Failure, Root, RootState};
-use crate::model::Owner;
 use crate::model::Tags;
+use crate::model::TopologyKind;
 
 /// Names the topology: `<product>/<name>` on a root, `<product>/<root id>` on every other object.
 pub(crate) const RESOURCE: &str = "fgw:resource";
@@ -21,12 +21,12 @@ pub(crate) fn is_ownership(key: &str) -> bool {
 }
 
 /// The value of [`RESOURCE`] for a root of this name, or for the objects below a root of this id.
-pub(crate) fn resource(owner: Owner, name_or_root_id: &str) -> String {
-    format!("{}/{name_or_root_id}", owner.product())
+pub(crate) fn resource(owner: TopologyKind, name_or_root_id: &str) -> String {
+    format!("{}/{name_or_root_id}", owner.name())
 }
 
 /// A root with these tags; `None` where it is not one that a provider of ours has made.
-pub(crate) fn root(owner: Owner, id: &str, mut tags: BTreeMap<String, String>) -> Option<Root> {
+pub(crate) fn root(owner: TopologyKind, id: &str, mut tags: BTreeMap<String, String>) -> Option<Root> {
     let name = tags.get(RESOURCE)?.strip_prefix(&resource(owner, ""))?.to_string();
     let state = tags.get(STATE).and_then(|state| state_in(state));
     tags.retain(|key, _| !is_ownership(key));

@@ -8,7 +8,7 @@ use ipnet::Ipv6Net;
 use super::{ipv6_range, tags};
 use crate::aws::calls::ownership;
 use crate::cloud::Observed;
-use crate::model::Owner;
+use crate::model::TopologyKind;
 use crate::model::{Entry, Key, Ref, Spec, Tier};
 
 /// The objects of one network as far as they have been looked at.
@@ -37,7 +37,12 @@ pub(super) enum Ours<'a> {
 
 impl<'a> Shown<'a> {
     /// Nothing but the VPC.
-    pub(super) fn new(owner: Owner, root_id: &'a str, vpc: Key, known: &'a HashMap<&'a str, &'a Entry>) -> Shown<'a> {
+    pub(super) fn new(
+        owner: TopologyKind,
+        root_id: &'a str,
+        vpc: Key,
+        known: &'a HashMap<&'a str, &'a Entry>,
+    ) -> Shown<'a> {
         let resource = ownership::resource(owner, root_id);
         Shown { root_id, vpc, known, resource, keys: HashMap::new(), objects: Vec::new() }
     }

@@ -17,7 +17,7 @@ use crate::aws::calls::ownership;
 use crate::aws::ec2::observed::{Ours, Shown, tier_and_index};
 use crate::cloud::{Failure, Seen};
 use crate::model::Input;
-use crate::model::Owner;
+use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Key, Spec};
 
@@ -27,7 +27,7 @@ use crate::model::{Entry, Key, Spec};
 /// carry no tags: they are recognized by what they belong to. Foreign objects are left out.
 pub(crate) async fn read(
     session: &Session,
-    owner: Owner,
+    owner: TopologyKind,
     root_id: &str,
     known: &[Entry],
 ) -> Result<Option<Seen>, Failure> {
@@ -275,7 +275,7 @@ async fn route_tables(session: &Session, root_id: &str) -> Result<Vec<RouteTable
 /// call for each, if it can show anything.
 async fn internet_gateways(
     session: &Session,
-    owner: Owner,
+    owner: TopologyKind,
     root_id: &str,
     known: &HashMap<&str, &Entry>,
 ) -> Result<Vec<InternetGateway>, Failure> {
@@ -315,7 +315,7 @@ async fn nat_gateways(session: &Session, root_id: &str) -> Result<Vec<NatGateway
 /// Addresses belong to no VPC, and AWS answers them on one page.
 async fn addresses(
     session: &Session,
-    owner: Owner,
+    owner: TopologyKind,
     root_id: &str,
     known: &HashMap<&str, &Entry>,
 ) -> Result<Vec<Address>, Failure> {

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::aws::Session;
 use crate::aws::calls::Operation;
 use crate::cloud::{Failure, Patience, Record, Work};
-use crate::model::Owner;
+use crate::model::TopologyKind;
 use crate::model::{Ids, Key, Learned, Made};
 use crate::model::{Scope, Timeouts};
 
@@ -24,7 +24,7 @@ use crate::model::{Scope, Timeouts};
 pub(crate) const VPC: &str = "vpc-1";
 
 /// The owner of every test.
-pub(crate) const OWNER: Owner = Owner::FourTierVpc;
+pub(crate) const OWNER: TopologyKind = TopologyKind::FourTierVpc;
 
 /// Status and body of each answer, in order.
 type Answers = VecDeque<(u16, String)>;

@@ -11,8 +11,8 @@ use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::Failure;
 use crate::model::Input;
-use crate::model::Owner;
 use crate::model::Tags;
+use crate::model::TopologyKind;
 
 /// An object's own tags: all that AWS shows less ours that say whose it is.
 pub(super) fn own(tags: &[Tag]) -> Tags {
@@ -30,7 +30,7 @@ pub(super) fn value<'a>(tags: &'a [Tag], key: &str) -> Option<&'a str> {
 }
 
 /// The filter for all objects below a root.
-pub(super) fn below(owner: Owner, root_id: &str) -> Filter {
+pub(super) fn below(owner: TopologyKind, root_id: &str) -> Filter {
     filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, root_id))
 }
 

@@ -15,7 +15,7 @@ use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed, Root, RootState, UnfinishedRoot};
 use crate::model::Input;
-use crate::model::Owner;
+use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Learned, Spec, Vpc};
 
@@ -55,7 +55,7 @@ pub(super) async fn read_attributes(session: &Session, id: &str) -> Result<Attri
 
 /// The VPC as AWS shows it.
 pub(super) fn read(
-    owner: Owner,
+    owner: TopologyKind,
     id: &str,
     known: Option<&Entry>,
     vpc: &aws_sdk_ec2::types::Vpc,
@@ -203,7 +203,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 }
 
 /// The VPCs that this provider has made. A text in a filter may hold wildcards; a name is never part of one.
-pub(crate) async fn roots(session: &Session, owner: Owner) -> Result<Vec<Root>, Failure> {
+pub(crate) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
     let ours = filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, "*"));
     let call = session.ec2.describe_vpcs().filters(ours).into_paginator().items().send();
     let found = call.collect::<Result<Vec<_>, _>>().await.map_err(|error| error.failure("DescribeVpcs"))?;
@@ -217,7 +217,7 @@ pub(crate) async fn roots(session: &Session, owner: Owner) -> Result<Vec<Root>, 
 /// The roots with this name whose create never returned. Those that this process is making are none of them.
 pub(crate) async fn unfinished_roots(
     session: &Session,
-    owner: Owner,
+    owner: TopologyKind,
     name: &str,
 ) -> Result<Vec<UnfinishedRoot>, Failure> {
     let found = creating(session, owner, name).await?;
@@ -237,7 +237,7 @@ pub(crate) async fn mark_root(session: &Session, id: &str, state: RootState) -> 
     call.map(|_| ()).map_err(|error| error.failure("CreateTags"))
 }
 
-async fn creating(session: &Session, owner: Owner, name: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
+async fn creating(session: &Session, owner: TopologyKind, name: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
     let call = session
         .ec2
         .describe_vpcs()

@@ -13,14 +13,14 @@ use crate::composite::{diagnostics, import, state};
 use crate::model::{Facts, Inventory, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::Outcome;
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// How long an update waits for users of what it deletes. Terraform changes dependents only after our update.
 const UPDATE_DELETE_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 
 /// Creates, where there is no prior state, or updates. Where nothing exists in the end, or nothing was begun, the state
 /// stays as it was.
-pub(super) async fn apply<P: Product>(shared: &Shared, cloud: &dyn Cloud, request: ApplyRequest) -> ApplyResponse {
+pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, request: ApplyRequest) -> ApplyResponse {
     let mut diagnostics = Diagnostics::default();
     match change::<P>(shared, cloud, &request, &mut diagnostics).await {
         Some((state, private)) => ApplyResponse { state, private, diagnostics },
@@ -32,7 +32,7 @@ pub(super) async fn apply<P: Product>(shared: &Shared, cloud: &dyn Cloud, reques
 }
 
 /// The state and the private state that it leads to.
-async fn change<P: Product>(
+async fn change<P: Topology>(
     shared: &Shared,
     cloud: &dyn Cloud,
     request: &ApplyRequest,
@@ -63,7 +63,7 @@ async fn change<P: Product>(
 }
 
 /// What an apply changes a topology to.
-struct Change<'a, P: Product> {
+struct Change<'a, P: Topology> {
     shared: &'a Shared,
     cloud: &'a dyn Cloud,
     request: &'a ApplyRequest,
@@ -81,7 +81,7 @@ struct Change<'a, P: Product> {
     private: Private,
 }
 
-impl<'a, P: Product> Change<'a, P> {
+impl<'a, P: Topology> Change<'a, P> {
     /// What follows from the request alone.
     fn prepare(
         shared: &'a Shared,
@@ -98,7 +98,7 @@ impl<'a, P: Product> Change<'a, P> {
             return None;
         };
         private.of_create = false;
-        if !request.prior.is_null() && private.inventory.at(P::OWNER.root()).is_none() {
+        if !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none() {
             diagnostics::root_not_in_plan::<P>(diagnostics);
             return None;
         }
@@ -165,7 +165,7 @@ impl<'a, P: Product> Change<'a, P> {
     /// Whether a create that was killed has left a root of this name.
     async fn finds_leftovers(&self, diagnostics: &mut Diagnostics) -> bool {
         let name = &self.name;
-        match self.cloud.unfinished_roots(P::OWNER, name).await {
+        match self.cloud.unfinished_roots(P::KIND, name).await {
             Ok(roots) => {
                 let roots = self.shared.created_here.others(roots);
                 diagnostics::leftovers::<P>(name, &roots, diagnostics);
@@ -201,7 +201,7 @@ impl<'a, P: Product> Change<'a, P> {
         let mut private = self.private.clone();
         private.last_applied = self.last_applied();
         private.root_state = if self.creating() { Some(RootState::Creating) } else { private.root_state };
-        private.pending.insert(P::OWNER.root().into(), "the last apply was cut short by a fault".into());
+        private.pending.insert(P::KIND.root().into(), "the last apply was cut short by a fault".into());
         move || {
             let mut private = private.clone();
             private.inventory = inventory.now();
@@ -228,7 +228,7 @@ impl<'a, P: Product> Change<'a, P> {
         if !creating {
             defer_in_use_deletes(plan, &mut outcome, &dependents, &mut inventory, diagnostics);
         }
-        let root_id = inventory.at(P::OWNER.root()).map(|root| root.id.clone());
+        let root_id = inventory.at(P::KIND.root()).map(|root| root.id.clone());
         if let Some(root_id) = &root_id {
             self.remember(root_id);
             if !plan.is_empty() {
@@ -257,7 +257,7 @@ impl<'a, P: Product> Change<'a, P> {
     }
 
     async fn verify_deployment(&self, root_id: &str, diagnostics: &mut Diagnostics) {
-        if let Err(failure) = self.cloud.settle(P::OWNER, root_id).await {
+        if let Err(failure) = self.cloud.settle(P::KIND, root_id).await {
             diagnostics::not_deployed::<P>(root_id, &failure, diagnostics);
         }
     }
@@ -270,7 +270,7 @@ impl<'a, P: Product> Change<'a, P> {
         let complete = !diagnostics.has_errors();
         let wanted = if complete { RootState::Ready } else { RootState::Incomplete };
         let Some(now) = now.filter(|now| *now != wanted && (creating || complete)) else { return };
-        match self.cloud.mark_root(P::OWNER, root_id, wanted).await {
+        match self.cloud.mark_root(P::KIND, root_id, wanted).await {
             Ok(()) => {
                 private.root_state = (wanted != RootState::Ready).then_some(wanted);
                 private.marking_refused = false;
@@ -287,16 +287,16 @@ impl<'a, P: Product> Change<'a, P> {
 }
 
 /// What makes a state from an inventory.
-struct Reached<P: Product> {
+struct Reached<P: Topology> {
     attributes: Value,
     config: P::Config,
     scope: Scope,
 }
 
-impl<P: Product> Reached<P> {
+impl<P: Topology> Reached<P> {
     /// The state and the private state, `None` where no root exists.
     fn encode(&self, private: &Private) -> Option<(Value, Vec<u8>)> {
-        let root_id = &private.inventory.at(P::OWNER.root())?.id;
+        let root_id = &private.inventory.at(P::KIND.root())?.id;
         let (inventory, notes) = (&private.inventory, drift(private));
         let state =
             state::of_inventory::<P>(&self.attributes, Some(&self.config), root_id, inventory, notes, &self.scope);

@@ -8,10 +8,10 @@ use crate::composite::{diagnostics, refresh, state};
 use crate::model::Scope;
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// Deletes everything, or returns what remains.
-pub(super) async fn apply<P: Product>(shared: &Shared, cloud: &dyn Cloud, request: ApplyRequest) -> ApplyResponse {
+pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, request: ApplyRequest) -> ApplyResponse {
     let mut diagnostics = Diagnostics::default();
     let nothing = |diagnostics| ApplyResponse { state: Value::Null, private: Vec::new(), diagnostics };
     let Some(root_id) = request.prior.get("id").as_str() else { return nothing(diagnostics) };
@@ -39,7 +39,7 @@ pub(super) async fn apply<P: Product>(shared: &Shared, cloud: &dyn Cloud, reques
 
 /// What exists. Where a create replaces this root, Terraform hands over the private state of that create's plan, which
 /// tells nothing of the root.
-async fn existing<P: Product>(
+async fn existing<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     request: &ApplyRequest,
@@ -51,7 +51,7 @@ async fn existing<P: Product>(
 }
 
 /// The state and the private state of what remains, `None` where nothing does.
-async fn destroy<P: Product>(
+async fn destroy<P: Topology>(
     shared: &Shared,
     cloud: &dyn Cloud,
     request: &ApplyRequest,
@@ -82,7 +82,7 @@ async fn destroy<P: Product>(
 }
 
 /// Tells what remains at any moment.
-fn remains<P: Product>(
+fn remains<P: Topology>(
     prior: Value,
     inventory: SharedInventory,
     scope: Scope,

@@ -9,16 +9,16 @@ use crate::reconcile::{Action, Outcome, Plan};
 /// An object whose deletion is pending and that is wanted again stays.
 pub(super) fn cancel_pending_deletion(inventory: &mut Inventory, objects: &[Object]) {
     for object in objects {
-        let stays = inventory.present().any(|entry| entry.key == object.key && !entry.leaving);
+        let stays = inventory.present().any(|entry| entry.key == object.key && !entry.pending_deletion);
         if let Some(entry) =
             inventory.entries.iter_mut().find(|entry| !stays && entry.is_present() && entry.key == object.key)
         {
-            entry.leaving = false;
+            entry.pending_deletion = false;
         }
     }
 }
 
-/// Marks what an update could not delete yet as `leaving`.
+/// Marks what an update could not delete yet as `pending_deletion`.
 ///
 /// In an update that deletes subnets it is no error that others still use what is deleted: Terraform changes those
 /// others only after our update. Of deletions that an error has kept from starting, those are marked whose place a new
@@ -47,7 +47,7 @@ pub(super) fn defer_in_use_deletes(
     }
     for entry in leaving.into_iter().filter_map(|position| deleted(plan, position)) {
         if let Some(entry) = inventory.entries.iter_mut().find(|it| it.id == entry.id && it.key == entry.key) {
-            entry.leaving = true;
+            entry.pending_deletion = true;
         }
     }
 }
@@ -76,7 +76,8 @@ fn deleted(plan: &Plan, position: usize) -> Option<&Entry> {
 /// Whether the place of a deleted object is to stay empty, or its replacement has taken it.
 fn has_left_its_place(plan: &Plan, inventory: &Inventory, entry: &Entry) -> bool {
     let slot = entry.key.slot.as_str();
-    !is_replaced(plan, slot) || inventory.present().any(|it| it.key.slot == slot && it.id != entry.id && !it.leaving)
+    !is_replaced(plan, slot)
+        || inventory.present().any(|it| it.key.slot == slot && it.id != entry.id && !it.pending_deletion)
 }
 
 fn is_replaced(plan: &Plan, slot: &str) -> bool {

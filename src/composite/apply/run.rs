@@ -15,7 +15,7 @@ use crate::composite::{dependents, diagnostics};
 use crate::model::{Inventory, Timeouts};
 use crate::plugin::{ApplyRequest, Diagnostics};
 use crate::reconcile::{self, Execution, Outcome, Plan, Progress};
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// What all applies of a process have in common.
 pub(in crate::composite) struct Shared {
@@ -69,13 +69,13 @@ impl SharedInventory {
     }
 }
 
-impl<'a, P: Product> Run<'a, P> {
+impl<'a, P: Topology> Run<'a, P> {
     /// A run that has not started anything yet. Its time begins.
     pub(super) fn new(setup: Setup<'a>) -> Run<'a, P> {
         let Setup { shared, cloud, request, name, inventory, timeouts, seconds, in_use } = setup;
         let execution = Execution {
             cloud,
-            owner: P::OWNER,
+            owner: P::KIND,
             inventory: Arc::new(Mutex::new(inventory)),
             timeouts,
             deadline: Instant::now() + Duration::from_secs(seconds),
@@ -177,7 +177,7 @@ impl<'a, P: Product> Run<'a, P> {
         diagnostics::failures(plan, outcome, dependents, diagnostics);
         if !outcome.is_complete() {
             let inventory = self.inventory();
-            let root_id = inventory.at(P::OWNER.root()).map(|root| root.id.as_str());
+            let root_id = inventory.at(P::KIND.root()).map(|root| root.id.as_str());
             diagnostics::incomplete::<P>(&self.name, root_id, self.creating, plan, outcome, diagnostics);
         }
     }

@@ -7,7 +7,7 @@ use crate::composite::private_state::Private;
 use crate::composite::refresh;
 use crate::model::{Entry, Inventory};
 use crate::reconcile::{Action, Outcome, Plan};
-use crate::topology::{IgnoredDrift, Product};
+use crate::topology::{IgnoredDrift, Topology};
 
 /// How long the read may take. Where answers are lost AWS may be out of reach, and all calls have been repeated
 /// already.
@@ -22,7 +22,7 @@ pub(super) fn of<'a>(plan: &'a Plan, outcome: &Outcome) -> Vec<&'a Action> {
 /// Takes what such calls have created into the inventory, and what they have deleted out of it.
 ///
 /// Nothing else of the read counts: what was created a moment ago need not be visible yet.
-pub(super) async fn resolve<P: Product>(
+pub(super) async fn resolve<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     plan: &Plan,

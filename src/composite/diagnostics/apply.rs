@@ -5,7 +5,7 @@ use crate::cloud::{DependentsByOp, Failure, InTheWay, UnfinishedRoot};
 use crate::model::Key;
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// One error for each operation that failed.
 pub(in crate::composite) fn failures(
@@ -22,7 +22,7 @@ pub(in crate::composite) fn failures(
 }
 
 /// What stands, what does not, and the ways on, after an apply that did not finish.
-pub(in crate::composite) fn incomplete<P: Product>(
+pub(in crate::composite) fn incomplete<P: Topology>(
     name: &str,
     root_id: Option<&str>,
     creating: bool,
@@ -56,7 +56,7 @@ pub(in crate::composite) fn incomplete<P: Product>(
 }
 
 /// A look for what calls without an answer have done, which failed too.
-pub(in crate::composite) fn unknown_outcomes<P: Product>(name: &str, why: &str, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn unknown_outcomes<P: Topology>(name: &str, why: &str, diagnostics: &mut Diagnostics) {
     diagnostics.warning(
         format!("What AWS has done of {} {name:?} without an answer is not known", P::TYPE_NAME),
         format!(
@@ -67,7 +67,7 @@ pub(in crate::composite) fn unknown_outcomes<P: Product>(name: &str, why: &str, 
 }
 
 /// What could not be made because something that it is made from never became known.
-pub(in crate::composite) fn still_unknown<P: Product>(name: &str, keys: Vec<String>, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn still_unknown<P: Topology>(name: &str, keys: Vec<String>, diagnostics: &mut Diagnostics) {
     diagnostics.error(
         format!("{} {name:?} cannot be finished", P::TYPE_NAME),
         format!(
@@ -78,7 +78,7 @@ pub(in crate::composite) fn still_unknown<P: Product>(name: &str, keys: Vec<Stri
 }
 
 /// A create that finds what a killed create has left.
-pub(in crate::composite) fn leftovers<P: Product>(name: &str, left: &[UnfinishedRoot], diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn leftovers<P: Topology>(name: &str, left: &[UnfinishedRoot], diagnostics: &mut Diagnostics) {
     for root in left {
         let created = root.created.as_ref().map(|time| format!(", created {time}")).unwrap_or_default();
         diagnostics.error(
@@ -97,7 +97,7 @@ pub(in crate::composite) fn leftovers<P: Product>(name: &str, left: &[Unfinished
 }
 
 /// A plan whose private data is of another version.
-pub(in crate::composite) fn unreadable_plan<P: Product>(diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn unreadable_plan<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
         format!("The plan of {} cannot be read", P::TYPE_NAME),
         "It was made by another version of the provider. Plan again.",
@@ -105,15 +105,15 @@ pub(in crate::composite) fn unreadable_plan<P: Product>(diagnostics: &mut Diagno
 }
 
 /// A plan of an update that knows no root. It was made without AWS: any other one replaces the resource.
-pub(in crate::composite) fn root_not_in_plan<P: Product>(diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn root_not_in_plan<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("The {} of this {} is gone", P::OWNER.root(), P::TYPE_NAME),
+        format!("The {} of this {} is gone", P::KIND.root(), P::TYPE_NAME),
         "The plan was made while the provider configuration was unknown, and could not show it. Plan again.",
     );
 }
 
 /// A decision that could be made at plan, and not any more.
-pub(in crate::composite) fn not_as_planned<P: Product>(name: &str, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn not_as_planned<P: Topology>(name: &str, diagnostics: &mut Diagnostics) {
     diagnostics.error(
         format!("{} {name} can no longer be applied as planned", P::TYPE_NAME),
         "What it would do was known at plan and is not now. Plan again; if that does not help, this is a bug in \
@@ -122,7 +122,7 @@ pub(in crate::composite) fn not_as_planned<P: Product>(name: &str, diagnostics: 
 }
 
 /// A deployment that AWS starts by itself after a change, and that has failed.
-pub(in crate::composite) fn not_deployed<P: Product>(root_id: &str, failure: &Failure, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn not_deployed<P: Topology>(root_id: &str, failure: &Failure, diagnostics: &mut Diagnostics) {
     diagnostics.error(format!("{} {root_id} does not work as applied", P::TYPE_NAME), detail(failure));
 }
 
@@ -135,7 +135,11 @@ pub(in crate::composite) fn still_in_use(
 ) {
     diagnostics.warning(
         format!("{key} is still in use and is deleted by the next apply"),
-        format!("{}{}\n\nIt is listed in the attribute leaving until then.", detail(failure), dependents(found)),
+        format!(
+            "{}{}\n\nIt is listed in the attribute pending_deletion until then.",
+            detail(failure),
+            dependents(found)
+        ),
     );
 }
 

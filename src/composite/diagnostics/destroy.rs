@@ -4,7 +4,7 @@ use super::text::{counted, deleted_with, detail, listed, lost};
 use crate::cloud::InTheWay;
 use crate::model::{Entry, Inventory};
 use crate::plugin::Diagnostics;
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// What is about to end, for [`warn_of_end`].
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(in crate::composite) enum End {
 /// What goes with a root: each object by key and id, first what cannot be had again.
 ///
 /// `in_the_way` is `None` where nobody could look, as the provider block still holds unknowns.
-pub(in crate::composite) fn warn_of_end<P: Product>(
+pub(in crate::composite) fn warn_of_end<P: Topology>(
     end: End,
     (name, id): (&str, &str),
     inventory: &Inventory,
@@ -58,10 +58,10 @@ fn lines(entries: &[&Entry], line: impl Fn(&&Entry) -> String) -> String {
 }
 
 /// What others keep in a root that is to be destroyed.
-fn warn_of_unmanaged<P: Product>((name, id): (&str, &str), found: &InTheWay, diagnostics: &mut Diagnostics) {
+fn warn_of_unmanaged<P: Topology>((name, id): (&str, &str), found: &InTheWay, diagnostics: &mut Diagnostics) {
     let unseen: Vec<String> = found.unseen.iter().map(detail).collect();
     if !found.obstacles.is_empty() {
-        let mut text = match P::OWNER.takes_foreign_objects_along() {
+        let mut text = match P::KIND.takes_foreign_objects_along() {
             true => deleted_with(id, &found.obstacles),
             false => format!(
                 "AWS refuses to delete {id} while these are there:\n{}\n\nWhat Terraform destroys before this \
@@ -79,7 +79,7 @@ fn warn_of_unmanaged<P: Product>((name, id): (&str, &str), found: &InTheWay, dia
     } else if !unseen.is_empty() {
         diagnostics.warning(
             format!("What others keep in {} {name:?} could not be looked up", P::TYPE_NAME),
-            match P::OWNER.takes_foreign_objects_along() {
+            match P::KIND.takes_foreign_objects_along() {
                 true => {
                     format!("If they keep anything in {id}, AWS deletes it along with it.\n\n{}", unseen.join("\n"))
                 }

@@ -2,10 +2,10 @@
 
 use crate::model::{Entry, Scope};
 use crate::plugin::Diagnostics;
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// No root with the id that was given.
-pub(in crate::composite) fn no_such_root<P: Product>(id: &str, scope: &Scope, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn no_such_root<P: Topology>(id: &str, scope: &Scope, diagnostics: &mut Diagnostics) {
     diagnostics.error(
         format!("{} {id} does not exist", P::TYPE_NAME),
         format!(
@@ -16,8 +16,8 @@ pub(in crate::composite) fn no_such_root<P: Product>(id: &str, scope: &Scope, di
 }
 
 /// A root that does not say that this provider has created it.
-pub(in crate::composite) fn not_created_here<P: Product>(id: &str, diagnostics: &mut Diagnostics) {
-    let (product, root) = (P::OWNER.product(), P::OWNER.root());
+pub(in crate::composite) fn not_created_here<P: Topology>(id: &str, diagnostics: &mut Diagnostics) {
+    let (product, root) = (P::KIND.name(), P::KIND.root());
     diagnostics.error(
         format!("{id} was not made by {}", P::TYPE_NAME),
         format!(
@@ -25,7 +25,7 @@ pub(in crate::composite) fn not_created_here<P: Product>(id: &str, diagnostics: 
              was lost, set it again and import once more. To hand over what something else has made, give its {root} this \
              tag, and give each object that the resource is to manage the tags fgw:resource = \"{product}/{id}\" and \
              fgw:object = \"<key in aws_objects>\", such as {}",
-            P::OWNER.tags_to_hand_over()
+            P::KIND.tags_to_hand_over()
         ),
     );
 }

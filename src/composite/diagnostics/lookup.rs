@@ -6,10 +6,10 @@ use std::fmt::Display;
 use crate::cloud::{Root, RootFilter, RootState};
 use crate::model::Scope;
 use crate::plugin::{AttributePath, Diagnostics};
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// No root that is as it was asked for.
-pub(in crate::composite) fn none_found<P: Product>(
+pub(in crate::composite) fn none_found<P: Topology>(
     filter: &RootFilter<'_>,
     roots: &[Root],
     scope: &Scope,
@@ -25,7 +25,7 @@ pub(in crate::composite) fn none_found<P: Product>(
         true => "This provider has made none there".to_string(),
         false => format!("Those that this provider has made there are {}", there.join(", ")),
     };
-    let (product, place) = (P::OWNER.product(), place(scope));
+    let (product, place) = (P::KIND.name(), place(scope));
     let tagged = match filter.name {
         Some(name) => format!("{product}/{name}"),
         None => format!("{product}/<name>"),
@@ -37,14 +37,14 @@ pub(in crate::composite) fn none_found<P: Product>(
             "In {place} no {} has the tag fgw:resource = {tagged:?}{}. {made}.\n\nCheck what is asked for, and the region and \
              account of the provider block. Where it is made in the same run, take the id from its resource, so that this is \
              read after it.",
-            P::OWNER.root_kind(),
+            P::KIND.root_kind(),
             if filter.tags.is_empty() { "" } else { " and these tags" },
         ),
     );
 }
 
 /// More roots than one that are as they were asked for.
-pub(in crate::composite) fn several_found<P: Product>(
+pub(in crate::composite) fn several_found<P: Topology>(
     filter: &RootFilter<'_>,
     fitting: &[&Root],
     diagnostics: &mut Diagnostics,
@@ -67,21 +67,21 @@ pub(in crate::composite) fn several_found<P: Product>(
 }
 
 /// No root with an id.
-pub(in crate::composite) fn no_such_id<P: Product>(id: &str, scope: &Scope, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn no_such_id<P: Topology>(id: &str, scope: &Scope, diagnostics: &mut Diagnostics) {
     diagnostics.attribute_error(
         AttributePath::new("id"),
         format!("{} {id} does not exist", P::TYPE_NAME),
         format!(
             "AWS knows no {} with this id in {}. Check the id, and the region and account of the provider block.",
-            P::OWNER.root_kind(),
+            P::KIND.root_kind(),
             place(scope)
         ),
     );
 }
 
 /// A root that does not say that this provider made it.
-pub(in crate::composite) fn no_topology<P: Product>(id: &str, diagnostics: &mut Diagnostics) {
-    let (product, other) = (P::OWNER.product(), P::OWNER.data_sources_of_hashicorp());
+pub(in crate::composite) fn no_topology<P: Topology>(id: &str, diagnostics: &mut Diagnostics) {
+    let (product, other) = (P::KIND.name(), P::KIND.data_sources_of_hashicorp());
     diagnostics.attribute_error(
         AttributePath::new("id"),
         format!("{id} was not made by {}", P::TYPE_NAME),
@@ -94,7 +94,7 @@ pub(in crate::composite) fn no_topology<P: Product>(id: &str, diagnostics: &mut 
 }
 
 /// A topology whose creation has not succeeded.
-pub(in crate::composite) fn warn_of_unfinished<P: Product>(id: &str, state: RootState, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn warn_of_unfinished<P: Topology>(id: &str, state: RootState, diagnostics: &mut Diagnostics) {
     let why = match state {
         RootState::Creating => "a run is making it at this moment, or was killed",
         RootState::Incomplete | RootState::Ready => "its creation failed, and has not been finished since",
@@ -115,7 +115,7 @@ fn place(scope: &Scope) -> String {
 }
 
 /// The attribute that the search began with.
-fn path<P: Product>(filter: &RootFilter<'_>) -> AttributePath {
+fn path<P: Topology>(filter: &RootFilter<'_>) -> AttributePath {
     AttributePath::new(if filter.name.is_some() { P::NAME } else { "tags" })
 }
 

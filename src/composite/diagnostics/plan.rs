@@ -7,10 +7,10 @@ use crate::cloud::{InTheWay, Obstacle};
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Outage, Plan, Unorderable};
-use crate::topology::{IgnoredDrift, Product};
+use crate::topology::{IgnoredDrift, Topology};
 
 /// What an apply will look for again, and be refused without.
-pub(in crate::composite) fn warn_of_missing<P: Product>(
+pub(in crate::composite) fn warn_of_missing<P: Topology>(
     name: &str,
     missing: &[Problem],
     diagnostics: &mut Diagnostics,
@@ -26,7 +26,7 @@ pub(in crate::composite) fn warn_of_missing<P: Product>(
 }
 
 /// Patterns of `ignore_drift` that stand for no object: a slip of the pen would leave drift to be mended.
-pub(in crate::composite) fn warn_of_unmatched_patterns<P: Product>(
+pub(in crate::composite) fn warn_of_unmatched_patterns<P: Topology>(
     name: &str,
     ignored: &IgnoredDrift,
     objects: &[Object],
@@ -44,7 +44,7 @@ pub(in crate::composite) fn warn_of_unmatched_patterns<P: Product>(
 }
 
 /// What a plan that deletes should not keep to itself, with what others have in the subnets that it deletes.
-pub(in crate::composite) fn warn_of_deletions<P: Product>(
+pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     name: &str,
     plan: &Plan,
     in_the_way: &InTheWay,
@@ -87,7 +87,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Product>(
         text.push_str(
             "\n\nAWS keeps a subnet while a network interface is in it, and Terraform changes what the interfaces belong to \
              only after this update. So the update waits up to two minutes for them. A subnet that still holds one is then \
-             listed in the attribute leaving, and the next apply deletes it.",
+             listed in the attribute pending_deletion, and the next apply deletes it.",
         );
     }
     for failure in &in_the_way.unseen {
@@ -105,7 +105,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Product>(
 }
 
 /// A subnet that can be made only after one that others still use has gone.
-pub(in crate::composite) fn overlap<P: Product>(
+pub(in crate::composite) fn overlap<P: Topology>(
     name: &str,
     (new, new_block): (&Object, &str),
     (old, old_block): (&Entry, &str),
@@ -126,7 +126,7 @@ pub(in crate::composite) fn overlap<P: Product>(
 }
 
 /// Routes that lead nowhere for a time, because AWS leaves no other way.
-pub(in crate::composite) fn warn_of_outages<P: Product>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn warn_of_outages<P: Topology>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) {
     if plan.outages.is_empty() {
         return;
     }
@@ -149,7 +149,7 @@ pub(in crate::composite) fn warn_of_outages<P: Product>(name: &str, plan: &Plan,
 }
 
 /// Routes of an API that must go before the ones that take their place are made.
-pub(in crate::composite) fn warn_of_refused_requests<P: Product>(
+pub(in crate::composite) fn warn_of_refused_requests<P: Topology>(
     name: &str,
     plan: &Plan,
     diagnostics: &mut Diagnostics,
@@ -180,13 +180,13 @@ pub(in crate::composite) fn warn_of_refused_requests<P: Product>(
 }
 
 /// A root that was deleted by someone else, or by a destroy that failed after it, and what has outlived it.
-pub(in crate::composite) fn root_is_missing<P: Product>(
+pub(in crate::composite) fn root_is_missing<P: Topology>(
     prior: &Value,
     name: &str,
     inventory: &Inventory,
     diagnostics: &mut Diagnostics,
 ) {
-    let (root, id) = (P::OWNER.root(), prior.get("id").as_str().unwrap_or_default());
+    let (root, id) = (P::KIND.root(), prior.get("id").as_str().unwrap_or_default());
     let left: Vec<String> =
         inventory.present().map(|entry| format!("  {} ({}){}", entry.key, entry.id, lost(entry))).collect();
     let left = match left.is_empty() {
@@ -204,7 +204,7 @@ pub(in crate::composite) fn root_is_missing<P: Product>(
 }
 
 /// The paths that others have mapped in custom domains that an update deletes.
-pub(in crate::composite) fn warn_of_paths<P: Product>(name: &str, found: &InTheWay, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn warn_of_paths<P: Topology>(name: &str, found: &InTheWay, diagnostics: &mut Diagnostics) {
     let mut parts: Vec<String> = found.unseen.iter().map(detail).collect();
     if !found.obstacles.is_empty() {
         parts.insert(0, deleted_with("the domain", &found.obstacles));
@@ -218,7 +218,7 @@ pub(in crate::composite) fn warn_of_paths<P: Product>(name: &str, found: &InTheW
 }
 
 /// Operations that wait for each other in a circle.
-pub(in crate::composite) fn not_in_one_step<P: Product>(
+pub(in crate::composite) fn not_in_one_step<P: Topology>(
     name: &str,
     circle: &Unorderable,
     diagnostics: &mut Diagnostics,
@@ -231,9 +231,9 @@ pub(in crate::composite) fn not_in_one_step<P: Product>(
 
 /// An update that would exchange the root. With -replace, Terraform would ask for this plan first, and stop at this
 /// error.
-pub(in crate::composite) fn would_lose_root<P: Product>(diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn would_lose_root<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("{} would lose its {}", P::TYPE_NAME, P::OWNER.root()),
+        format!("{} would lose its {}", P::TYPE_NAME, P::KIND.root()),
         "The change cannot be made in place. Run `terraform taint ADDRESS` and apply if you mean to rebuild it.",
     );
 }

@@ -10,10 +10,10 @@ use crate::composite::{dependents, diagnostics, import, refresh, state};
 use crate::model::{Claim, Entry, Ids, Inventory, Object, Scope};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// The plan, or what was proposed with the errors that say why it cannot be planned.
-pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanRequest) -> PlanResponse {
+pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
     match planned::<P>(connection, &request, &mut diagnostics).await {
         Some(Planned { state, requires_replace, private }) => {
@@ -36,7 +36,7 @@ struct Planned {
 }
 
 /// What is to change: what the configuration says, and what it is compared with.
-struct Change<'a, P: Product> {
+struct Change<'a, P: Topology> {
     request: &'a PlanRequest,
     /// The configuration, with defaults.
     attributes: Value,
@@ -46,7 +46,7 @@ struct Change<'a, P: Product> {
     prior: Option<P::Config>,
 }
 
-async fn planned<P: Product>(
+async fn planned<P: Topology>(
     connection: &Connection,
     request: &PlanRequest,
     diagnostics: &mut Diagnostics,
@@ -62,7 +62,7 @@ async fn planned<P: Product>(
     }
 }
 
-impl<'a, P: Product> Change<'a, P> {
+impl<'a, P: Topology> Change<'a, P> {
     fn of(request: &'a PlanRequest, diagnostics: &mut Diagnostics) -> Option<Change<'a, P>> {
         let (attributes, config) =
             state::decode::<P>(&request.config).map_err(|problems| diagnostics.problems(problems)).ok()?;
@@ -105,7 +105,7 @@ impl<'a, P: Product> Change<'a, P> {
 
         let requires_replace = self.replacement(cloud, &private.inventory, diagnostics).await;
         let replacing = !requires_replace.is_empty();
-        let has_lost_root = !request.prior.is_null() && private.inventory.at(P::OWNER.root()).is_none();
+        let has_lost_root = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
         // What replaces the topology is planned as if there were none, as Terraform will ask again.
         let prior = self.prior.as_ref().filter(|_| !replacing);
         if replacing {
@@ -144,7 +144,7 @@ impl<'a, P: Product> Change<'a, P> {
     ) -> Vec<AttributePath> {
         let (name, prior) = (state::name::<P>(&self.config), &self.request.prior);
         let mut requires_replace = self.replaced_by(inventory);
-        if !prior.is_null() && inventory.at(P::OWNER.root()).is_none() {
+        if !prior.is_null() && inventory.at(P::KIND.root()).is_none() {
             // Everything has to be made anew under another id, which is what Terraform calls a replacement.
             diagnostics::root_is_missing::<P>(prior, &name, inventory, diagnostics);
             requires_replace.push(AttributePath::new("id"));
@@ -159,7 +159,7 @@ impl<'a, P: Product> Change<'a, P> {
 }
 
 /// What people should know of an update before they apply it.
-async fn warn_of_effects<P: Product>(
+async fn warn_of_effects<P: Topology>(
     cloud: &dyn Cloud,
     name: &str,
     inventory: &Inventory,
@@ -178,7 +178,7 @@ async fn warn_of_effects<P: Product>(
 }
 
 /// What exists according to private state; without a usable one, according to AWS.
-async fn existing<P: Product>(cloud: &dyn Cloud, request: &PlanRequest) -> Result<Private, Failure> {
+async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Result<Private, Failure> {
     if request.prior.is_null() {
         return Ok(Private::of_create());
     }
@@ -192,19 +192,19 @@ async fn existing<P: Product>(cloud: &dyn Cloud, request: &PlanRequest) -> Resul
 }
 
 /// A root is never exchanged by an update: only a replacement, which Terraform announces, may do that.
-fn refuse_another_root<P: Product>(inventory: &Inventory, decision: &Decision, diagnostics: &mut Diagnostics) {
+fn refuse_another_root<P: Topology>(inventory: &Inventory, decision: &Decision, diagnostics: &mut Diagnostics) {
     let makes_root = decision.plan.ops.iter().any(|op| match &op.action {
-        Action::Create(object) => object.key.slot == P::OWNER.root(),
+        Action::Create(object) => object.key.slot == P::KIND.root(),
         _ => false,
     });
-    if makes_root && inventory.at(P::OWNER.root()).is_some() {
+    if makes_root && inventory.at(P::KIND.root()).is_some() {
         diagnostics::would_lose_root::<P>(diagnostics);
     }
 }
 
 /// Refuses a plan that makes a subnet where one has to go first which others use: the apply would wait for them in
 /// vain, as Terraform changes them only afterwards.
-fn refuse_overlaps<P: Product>(name: &str, plan: &Plan, in_the_way: &InTheWay, diagnostics: &mut Diagnostics) {
+fn refuse_overlaps<P: Topology>(name: &str, plan: &Plan, in_the_way: &InTheWay, diagnostics: &mut Diagnostics) {
     for old in plan.deleted() {
         let inside = in_the_way.holding(&old.id);
         if inside.is_empty() {

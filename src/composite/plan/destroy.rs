@@ -7,9 +7,9 @@ use crate::composite::private_state::Private;
 use crate::composite::{dependents, diagnostics, refresh, state};
 use crate::model::Inventory;
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
-use crate::topology::Product;
+use crate::topology::Topology;
 
-pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanRequest) -> PlanResponse {
+pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
     let mut inventory = Private::decode(&request.prior_private).map(|private| private.inventory);
     let id = request.prior.get("id").as_str().unwrap_or_default();
@@ -25,7 +25,7 @@ pub(super) async fn plan<P: Product>(connection: &Connection, request: PlanReque
 }
 
 /// What others keep in the root. An inventory that private state does not tell is looked up first.
-async fn of_root<P: Product>(
+async fn of_root<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     state: &Value,

@@ -8,10 +8,10 @@ use crate::composite::state;
 use crate::model::{Ids, Inventory, Object, Scope};
 use crate::plugin::Value;
 use crate::reconcile::Action;
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// What every planned state is made from.
-pub(super) struct Announcement<'a, P: Product> {
+pub(super) struct Announcement<'a, P: Topology> {
     /// The state before; null for a create.
     pub(super) prior: &'a Value,
     /// The configuration, with defaults.
@@ -22,11 +22,11 @@ pub(super) struct Announcement<'a, P: Product> {
     pub(super) scope: Option<&'a Scope>,
 }
 
-impl<P: Product> Announcement<'_, P> {
+impl<P: Topology> Announcement<'_, P> {
     /// The planned state while the set of objects is unknown.
     pub(super) fn undecided(&self, ids: &Ids) -> Value {
         let mut planned = self.base(None, ids);
-        for name in ["aws_objects", "drift", "leaving"] {
+        for name in ["aws_objects", "drift", "pending_deletion"] {
             planned.set(name, Value::Unknown);
         }
         planned
@@ -40,9 +40,9 @@ impl<P: Product> Announcement<'_, P> {
         let objects = decision.objects.iter();
         planned.set("aws_objects", Value::map(objects.map(|object| (object.key.slot.clone(), ids.id(&object.key)))));
         planned.set("drift", Value::Map(BTreeMap::new()));
-        let may_leave = private.inventory.present().any(|entry| entry.leaving)
+        let may_leave = private.inventory.present().any(|entry| entry.pending_deletion)
             || (!prior.is_null() && decision.plan.deleted().any(|entry| entry.spec().holds_network_interfaces()));
-        planned.set("leaving", if may_leave { Value::Unknown } else { Value::Map(BTreeMap::new()) });
+        planned.set("pending_deletion", if may_leave { Value::Unknown } else { Value::Map(BTreeMap::new()) });
         if decision.plan.is_empty() && private.is_observed_only(&decision.objects) {
             // What is drift compared with the last apply is as the configuration wants it, so there is nothing to do.
             let mut quiet = planned.clone();

@@ -9,13 +9,13 @@ use crate::composite::Existing;
 use crate::plugin::{DataRequest, DataResponse, DataSource};
 
 /// A data source on the account of a resource.
-fn beside<P: Product>(terraform: &Terraform<P>) -> Existing<P> {
+fn beside<P: Topology>(terraform: &Terraform<P>) -> Existing<P> {
     let connection = Connection::default();
     connection.set(Connected::Ready(terraform.account.clone()));
     Existing::new(connection)
 }
 
-fn config<P: Product>(source: &Existing<P>, given: &[(&str, Value)]) -> Value {
+fn config<P: Topology>(source: &Existing<P>, given: &[(&str, Value)]) -> Value {
     let mut config = Value::map(source.schema().attributes.into_iter().map(|attribute| (attribute.name, Value::Null)));
     for (name, value) in given {
         config.set(name, value.clone());
@@ -23,12 +23,12 @@ fn config<P: Product>(source: &Existing<P>, given: &[(&str, Value)]) -> Value {
     config
 }
 
-async fn read<P: Product>(source: &Existing<P>, given: &[(&str, Value)]) -> DataResponse {
+async fn read<P: Topology>(source: &Existing<P>, given: &[(&str, Value)]) -> DataResponse {
     source.read(DataRequest { config: config(source, given), stop: Default::default() }).await
 }
 
 /// The one error of a look, with its path.
-async fn refused<P: Product>(source: &Existing<P>, given: &[(&str, Value)]) -> (String, String, String) {
+async fn refused<P: Topology>(source: &Existing<P>, given: &[(&str, Value)]) -> (String, String, String) {
     let DataResponse { state, diagnostics: Diagnostics(mut told) } = read(source, given).await;
     assert!(state.is_none() && told.len() == 1, "{state:?} {told:?}");
     let told = told.remove(0);
@@ -36,7 +36,7 @@ async fn refused<P: Product>(source: &Existing<P>, given: &[(&str, Value)]) -> (
 }
 
 /// Asserts that each attribute which the data source shares with the resource is what the resource says.
-async fn assert_told_as_by_the_resource<P: Product>(terraform: &Terraform<P>) {
+async fn assert_told_as_by_the_resource<P: Topology>(terraform: &Terraform<P>) {
     let source = beside(terraform);
     terraform.account.take_calls();
     let found = read(&source, &[("id", terraform.state.get("id").clone())]).await;
@@ -63,7 +63,7 @@ fn root(id: &str, name: &str, tags: &[(&str, &str)]) -> Root {
 
 #[test]
 fn every_output_of_the_resource_is_one_of_the_data_source_and_of_the_same_type() {
-    fn assert_same<P: Product>() {
+    fn assert_same<P: Topology>() {
         let resource = Composite::<P>::new(Connection::default()).schema().attributes;
         let source = Existing::<P>::new(Connection::default()).schema().attributes;
         let kind = |attributes: &[crate::plugin::Attribute], name: &str| {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::plugin::Diagnostic;
 
-impl<P: Product> Terraform<P> {
+impl<P: Topology> Terraform<P> {
     async fn plan_of_destroy(&self, connection: Option<Connection>) -> Vec<Diagnostic> {
         let request = PlanRequest {
             prior: self.state.clone(),
@@ -45,7 +45,7 @@ async fn a_plan_and_an_apply_name_what_others_have_in_the_subnets_that_are_delet
     let id = terraform.state.get("aws_objects").get("subnet.private_app.0").as_str().unwrap().to_string();
     let line = format!("  deleted: subnet.private_app.0 ({id}), with 1 network interface in it:\n      {INTERFACE}\n");
     assert!(warning.detail.contains(&line), "{}", warning.detail);
-    assert!(warning.detail.contains("the attribute leaving"), "{}", warning.detail);
+    assert!(warning.detail.contains("the attribute pending_deletion"), "{}", warning.detail);
     let diagnostics = terraform.apply(&without).await;
     let leaving = diagnostics.0.iter().find(|it| it.summary.starts_with("subnet.private_app.0 is still in use"));
     assert!(leaving.is_some_and(|it| it.detail.contains(INTERFACE)), "{diagnostics:?}");

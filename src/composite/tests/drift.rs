@@ -154,7 +154,7 @@ async fn an_az_takes_over_an_index_before_the_old_subnets_are_gone() {
     terraform.account.in_use.lock().unwrap().clear();
     terraform.refresh().await;
     terraform.assert_applies(&without_first).await;
-    assert_eq!(*terraform.state.get("leaving"), Value::map::<&str>([]));
+    assert_eq!(*terraform.state.get("pending_deletion"), Value::map::<&str>([]));
 }
 
 #[tokio::test(start_paused = true)]

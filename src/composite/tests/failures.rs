@@ -87,7 +87,7 @@ async fn what_a_failed_exchange_could_not_replace_keeps_its_place() {
     terraform.account.failing.lock().unwrap().push("subnet.private_app.1".into());
     assert!(terraform.apply(&network(&[("private_subnet_bits", 6.into())])).await.has_errors());
     assert!(terraform.state.get("aws_objects").as_map().unwrap().contains_key("subnet.private_app.1"));
-    assert!(!terraform.state.get("leaving").as_map().unwrap().contains_key("subnet.private_app.1"));
+    assert!(!terraform.state.get("pending_deletion").as_map().unwrap().contains_key("subnet.private_app.1"));
     terraform.account.failing.lock().unwrap().clear();
     terraform.assert_applies(&before).await;
     let name = "main-private-app-1";
@@ -194,13 +194,13 @@ async fn a_subnet_in_use_leaves_with_the_next_apply() {
     terraform.account.in_use.lock().unwrap().push("subnet.private_persistence.1".into());
     let diagnostics = terraform.apply(&without).await;
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
-    let leaving: Vec<&String> = terraform.state.get("leaving").as_map().unwrap().keys().collect();
+    let leaving: Vec<&String> = terraform.state.get("pending_deletion").as_map().unwrap().keys().collect();
     assert!(leaving.contains(&&"subnet.private_persistence.1".to_string()), "{leaving:?}");
     terraform.refresh().await;
-    assert_eq!(*terraform.plan(&without).await.planned.get("leaving"), Value::Unknown);
+    assert_eq!(*terraform.plan(&without).await.planned.get("pending_deletion"), Value::Unknown);
     terraform.account.in_use.lock().unwrap().clear();
     terraform.assert_applies(&without).await;
-    assert_eq!(*terraform.state.get("leaving"), Value::map::<&str>([]));
+    assert_eq!(*terraform.state.get("pending_deletion"), Value::map::<&str>([]));
     assert!(!terraform.account.slots().iter().any(|slot| slot.contains("persistence")));
 }
 
@@ -215,11 +215,11 @@ async fn subnets_that_are_leaving_are_back_when_their_tier_is_turned_on_again() 
     terraform.account.in_use.lock().unwrap().extend(in_use);
     let diagnostics = terraform.apply(&without).await;
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
-    assert_ne!(*terraform.state.get("leaving"), Value::map::<&str>([]));
+    assert_ne!(*terraform.state.get("pending_deletion"), Value::map::<&str>([]));
     terraform.refresh().await;
     terraform.account.take_calls();
     terraform.assert_applies(&all).await;
-    for name in ["private_persistence_subnets", "aws_objects", "leaving"] {
+    for name in ["private_persistence_subnets", "aws_objects", "pending_deletion"] {
         assert_eq!(terraform.state.get(name), before.get(name), "{name}");
     }
     let calls = terraform.account.take_calls();
@@ -403,7 +403,7 @@ async fn what_a_second_stage_never_came_to_is_pending_and_not_leaving() {
     ]);
     let diagnostics = terraform.apply(&config).await;
     assert!(diagnostics.has_errors());
-    assert_eq!(*terraform.state.get("leaving"), Value::map::<&str>([]), "nobody has tried to delete anything");
+    assert_eq!(*terraform.state.get("pending_deletion"), Value::map::<&str>([]), "nobody has tried to delete anything");
     let drift = terraform.state.get("drift").as_map().unwrap().clone();
     for slot in ["vpc_endpoint.objectstore", "subnet.public.0"] {
         assert!(drift.contains_key(slot), "{slot} is not in {drift:?}");

@@ -7,12 +7,12 @@ use super::*;
 use crate::plugin::Nested;
 
 /// Forgets a network or gateway and imports it, as `terraform state rm` and `terraform import` do.
-pub(super) async fn reimport<P: Product>(terraform: &mut Terraform<P>) {
+pub(super) async fn reimport<P: Topology>(terraform: &mut Terraform<P>) {
     let id = terraform.state.get("id").as_str().unwrap().to_string();
     import(terraform, &id).await;
 }
 
-async fn import<P: Product>(terraform: &mut Terraform<P>, id: &str) {
+async fn import<P: Topology>(terraform: &mut Terraform<P>, id: &str) {
     terraform.account.take_calls();
     let imported = terraform.resource.import(id).await;
     assert_eq!(imported.diagnostics, Diagnostics::default());
@@ -25,13 +25,13 @@ async fn import<P: Product>(terraform: &mut Terraform<P>, id: &str) {
 }
 
 /// The inputs that `terraform plan -generate-config-out` writes.
-fn generated<P: Product>(state: &Value) -> Value {
+fn generated<P: Topology>(state: &Value) -> Value {
     let names = P::Config::attributes().into_iter().map(|attribute| attribute.name);
     Value::map(names.map(|name| (name.clone(), state.get(&name).clone())))
 }
 
 /// Asserts that the configuration and the generated one plan nothing, and that nothing in AWS is touched.
-pub(super) async fn assert_imports_quietly<P: Product>(terraform: &mut Terraform<P>, config: &Value) {
+pub(super) async fn assert_imports_quietly<P: Topology>(terraform: &mut Terraform<P>, config: &Value) {
     reimport(terraform).await;
     terraform.assert_quiet(config).await;
     let generated = generated::<P>(&terraform.state);

@@ -109,7 +109,7 @@ fn named_gaps(plan: &PlanResponse) -> BTreeSet<String> {
 
 /// Applies one configuration after the other, where it is valid, and destroys. Before each somebody else may delete a
 /// NAT gateway.
-fn check_sequence<P: Product>(configs: &[(Value, Option<u32>)]) {
+fn check_sequence<P: Topology>(configs: &[(Value, Option<u32>)]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
         let mut terraform = Terraform::<P>::new(3);

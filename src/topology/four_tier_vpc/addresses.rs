@@ -234,14 +234,14 @@ fn explicit(config: &Config, (tier, index): SubnetSlot) -> Option<Input<Ipv4Net>
 /// replaced. Where no subnet stays, one that is leaving does, because its tier or AZ is wanted again, unless the size
 /// of the tier's blocks has changed since.
 fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[ZoneSlot]) -> BTreeMap<SubnetSlot, Ipv4Net> {
-    let staying = existing.entries.iter().filter(|entry| !entry.leaving);
-    let leaving = existing.present().filter(|entry| entry.leaving);
+    let staying = existing.entries.iter().filter(|entry| !entry.pending_deletion);
+    let leaving = existing.present().filter(|entry| entry.pending_deletion);
     let mut frozen = BTreeMap::new();
     for entry in staying.chain(leaving).filter(|entry| entry.key.slot.starts_with("subnet.")) {
         let Spec::Subnet(subnet) = &entry.applied else { continue };
         // The AZ that has taken over an index has not taken over the blocks.
         let block = block(subnet).filter(|block| vpc.contains(block) && is_in(subnet, places));
-        let block = block.filter(|block| !entry.leaving || has_size(config, vpc, subnet.tier, block));
+        let block = block.filter(|block| !entry.pending_deletion || has_size(config, vpc, subnet.tier, block));
         if let Some(block) = block {
             frozen.entry((subnet.tier, subnet.index)).or_insert(block);
         }
@@ -263,7 +263,7 @@ fn outgoing(existing: &Inventory, sites: &[SubnetSlot], places: &[ZoneSlot]) -> 
             let has_a_place = entry.key.slot == keys::subnet_slot(subnet.tier, subnet.index)
                 && sites.contains(&(subnet.tier, subnet.index))
                 && is_in(subnet, places);
-            (entry.leaving || !has_a_place).then_some(subnet)
+            (entry.pending_deletion || !has_a_place).then_some(subnet)
         }
         _ => None,
     });

@@ -290,7 +290,8 @@ impl<'a> Draft<'a> {
             return Some(Input::Known(name.clone()));
         }
         let slot = format!("vpc_endpoint.{}", service.slot());
-        let existing = self.context.existing.entries.iter().find(|entry| entry.key.slot == slot && !entry.leaving);
+        let existing =
+            self.context.existing.entries.iter().find(|entry| entry.key.slot == slot && !entry.pending_deletion);
         match (existing.map(|entry| &entry.applied), listed) {
             (Some(Spec::VpcEndpoint(endpoint)), _) => Some(endpoint.service_name.clone()),
             (_, None) => Some(Input::Unknown),

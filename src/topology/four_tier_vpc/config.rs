@@ -280,12 +280,12 @@ crate::attributes! {
 }
 
 /// What a change does that moves the subnets of one tier.
-const EXCHANGED: &str = "exchanges the tier's subnets; an old one in which something stands is listed in `leaving`, \
+const EXCHANGED: &str = "exchanges the tier's subnets; an old one in which something stands is listed in `pending_deletion`, \
      and goes when that has moved";
 
 /// The same, of a tier that NAT gateways may stand in.
 const EXCHANGED_WITH_NAT: &str = "exchanges the tier's subnets with the NAT gateways in them, and breaks the \
-     connections through those; an old subnet in which something else stands is listed in `leaving`, and goes when \
+     connections through those; an old subnet in which something else stands is listed in `pending_deletion`, and goes when \
      that has moved";
 
 /// What a change of explicit blocks does.

@@ -4,7 +4,7 @@ use super::{Config, FourTierVpc};
 use crate::model::{AvailabilityZone, Facts, Scope};
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::Problem;
-use crate::topology::{Blueprint, Context, Product};
+use crate::topology::{Blueprint, Context, Topology};
 
 /// AZs called by these letters, such as `a` with the id `az-a`, all available.
 pub(super) fn zones(letters: &str) -> Vec<AvailabilityZone> {

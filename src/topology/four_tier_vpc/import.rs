@@ -57,7 +57,7 @@ struct Found<'a>(&'a Inventory);
 
 impl<'a> Found<'a> {
     fn specs(&self) -> impl Iterator<Item = (&'a str, &'a Spec)> {
-        let staying = self.0.present().filter(|entry| !entry.leaving);
+        let staying = self.0.present().filter(|entry| !entry.pending_deletion);
         staying.map(|entry| (entry.key.slot.as_str(), entry.spec()))
     }
 

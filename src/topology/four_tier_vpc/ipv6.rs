@@ -208,7 +208,7 @@ pub(super) fn size(range: i64, bits: i64) -> Result<u8, String> {
 /// The ranges of the VPC that exist, those that stay first.
 fn ranges(existing: &Inventory) -> impl Iterator<Item = (&Entry, &VpcIpv6Block)> {
     let mut entries: Vec<&Entry> = existing.present().filter(|entry| entry.key.slot == keys::IPV6_CIDR_BLOCK).collect();
-    entries.sort_by_key(|entry| entry.leaving);
+    entries.sort_by_key(|entry| entry.pending_deletion);
     entries.into_iter().filter_map(|entry| match &entry.applied {
         Spec::VpcIpv6Block(block) => Some((entry, block)),
         _ => None,

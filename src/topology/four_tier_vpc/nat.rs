@@ -89,6 +89,6 @@ fn index(slot: u32, existing: &Inventory, places: &[ZoneSlot]) -> u32 {
 
 /// The existing gateways by slot. One that was deleted behind our back is made anew in its place.
 fn gateways(existing: &Inventory) -> impl Iterator<Item = (u32, &Entry)> {
-    let staying = existing.entries.iter().filter(|entry| !entry.leaving);
+    let staying = existing.entries.iter().filter(|entry| !entry.pending_deletion);
     staying.filter_map(|entry| Some((entry.key.slot.strip_prefix("nat_gateway.")?.parse().ok()?, entry)))
 }

@@ -30,7 +30,7 @@ pub(super) fn private_nats(config: &Config, existing: &Inventory, places: &[Zone
 /// The AZ of a gateway: where it stands, or stood before it was deleted behind our back, else by its number.
 fn index(slot: u32, existing: &Inventory, places: &[ZoneSlot]) -> u32 {
     let name = format!("private_nat_gateway.{slot}");
-    let entry = existing.entries.iter().find(|entry| entry.key.slot == name && !entry.leaving);
+    let entry = existing.entries.iter().find(|entry| entry.key.slot == name && !entry.pending_deletion);
     let standing = entry.and_then(|entry| match &entry.applied {
         Spec::NatGateway(nat) => {
             places.iter().find(|place| nat.subnet.slot == keys::subnet_slot(Tier::Transit, place.index))

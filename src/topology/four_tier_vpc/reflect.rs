@@ -126,7 +126,7 @@ fn set<T: Into<Value>>(state: &mut Value, name: &str, value: Option<T>) {
 
 /// What a property is now, where all objects that have it agreed before and agree on something else now.
 fn agreed<T: PartialEq>(inventory: &Inventory, property: impl Fn(&str, &Spec) -> Option<T>) -> Option<T> {
-    let staying = inventory.present().filter(|entry| !entry.leaving);
+    let staying = inventory.present().filter(|entry| !entry.pending_deletion);
     let of = |entry: &Entry, spec: &Spec| property(&entry.key.slot, spec);
     let mut changes = staying.filter_map(|entry| Some((of(entry, &entry.applied)?, of(entry, entry.spec())?)));
     let first = changes.next()?;

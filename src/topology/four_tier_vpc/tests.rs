@@ -31,8 +31,8 @@ fn blocks(objects: &[Object]) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn set_leaving(existing: &mut Inventory, prefix: &str) {
-    existing.entries.iter_mut().filter(|it| it.key.slot.starts_with(prefix)).for_each(|it| it.leaving = true);
+fn set_pending_deletion(existing: &mut Inventory, prefix: &str) {
+    existing.entries.iter_mut().filter(|it| it.key.slot.starts_with(prefix)).for_each(|it| it.pending_deletion = true);
 }
 
 fn targets(objects: &[Object]) -> BTreeMap<String, String> {
@@ -225,7 +225,7 @@ fn an_az_that_takes_over_an_index_waits_for_the_old_block_where_no_other_is_left
     };
     assert_eq!(block(&existing), "10.0.64.0/18");
     // The old subnet was still in use, and the next plan must not fail for it.
-    set_leaving(&mut existing, "subnet.public.1");
+    set_pending_deletion(&mut existing, "subnet.public.1");
     assert_eq!(block(&existing), "10.0.64.0/18");
 }
 
@@ -234,7 +234,7 @@ fn a_tier_that_is_turned_back_on_takes_back_the_subnets_that_are_leaving() {
     let without = config(&[("create_private_persistence_subnets", false.into())]);
     let before = objects(&config(&[]), "abc");
     let mut existing = applied(&before);
-    set_leaving(&mut existing, "subnet.private_persistence");
+    set_pending_deletion(&mut existing, "subnet.private_persistence");
     let after = next_objects(&config(&[]), Some(&without), &existing, "abc");
     assert_eq!(blocks(&after), blocks(&before));
     let smaller = config(&[("persistence_subnet_bits", 6_i64.into())]);
@@ -247,9 +247,9 @@ fn a_tier_that_is_turned_back_on_takes_back_the_subnets_that_are_leaving() {
 fn a_subnet_that_is_leaving_is_not_taken_back_by_another_az() {
     let before = objects(&config(&[]), "abc");
     let mut existing = applied(&before);
-    set_leaving(&mut existing, "subnet.public.0");
-    set_leaving(&mut existing, "subnet.private_app.0");
-    set_leaving(&mut existing, "subnet.private_persistence.0");
+    set_pending_deletion(&mut existing, "subnet.public.0");
+    set_pending_deletion(&mut existing, "subnet.private_app.0");
+    set_pending_deletion(&mut existing, "subnet.private_persistence.0");
     let without_a = config(&[("availability_zone_exclude_names", vec!["a"].into())]);
     let after = blocks(&next_objects(&without_a, Some(&without_a), &existing, "abcd"));
     assert_eq!(after["subnet.public.0"], "10.0.48.0/21");

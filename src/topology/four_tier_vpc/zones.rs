@@ -98,7 +98,8 @@ fn add(places: &mut Vec<ZoneSlot>, holders: impl Iterator<Item = ZoneSlot>, choi
 /// The AZ and index of each subnet that stays, or of each that is leaving. A subnet that should stay and was deleted
 /// behind our back counts: it is made anew.
 fn holders(existing: &Inventory, leaving: bool) -> impl Iterator<Item = ZoneSlot> {
-    let entries = existing.entries.iter().filter(move |entry| entry.leaving == leaving && !(leaving && entry.gone));
+    let entries =
+        existing.entries.iter().filter(move |entry| entry.pending_deletion == leaving && !(leaving && entry.gone));
     entries.filter(|entry| entry.key.slot.starts_with("subnet.")).filter_map(|entry| match &entry.applied {
         Spec::Subnet(subnet) => Some(ZoneSlot {
             index: subnet.index,
@@ -219,7 +220,7 @@ mod tests {
         let mut existing = existing_in("dca");
         let leaving = subnets_in(&existing, "cd");
         for entry in existing.entries.iter_mut().filter(|entry| leaving.contains(entry)) {
-            entry.leaving = true;
+            entry.pending_deletion = true;
         }
         assert_eq!(chosen(&[], &existing, &zones("abcd")), ["0 d", "1 c", "2 a", "3 b"]);
         let two = [("num_availability_zones", 2_i64.into())];
@@ -234,7 +235,7 @@ mod tests {
     fn an_az_comes_back_at_another_index_where_a_new_one_has_taken_its_own() {
         let mut existing = existing_in("dbc");
         let leaving = subnets_in(&existing_in("abc"), "a").into_iter();
-        existing.entries.extend(leaving.map(|entry| Entry { leaving: true, ..entry }));
+        existing.entries.extend(leaving.map(|entry| Entry { pending_deletion: true, ..entry }));
         assert_eq!(chosen(&[], &existing, &zones("abcd")), ["0 d", "1 b", "2 c", "3 a"]);
     }
 

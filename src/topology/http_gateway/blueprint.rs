@@ -248,7 +248,7 @@ impl<'a> Draft<'a> {
 
     fn warn_of_foreign_function(&mut self, function: &FunctionArn, path: AttributePath, authorizer: Option<&Key>) {
         let id = |key: &Key, placeholder: &str| {
-            let entry = self.existing.present().find(|entry| entry.key == *key && !entry.leaving);
+            let entry = self.existing.present().find(|entry| entry.key == *key && !entry.pending_deletion);
             entry.map_or_else(|| placeholder.to_string(), |entry| entry.id.clone())
         };
         let api = id(&self.api, "API_ID");

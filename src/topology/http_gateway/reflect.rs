@@ -22,7 +22,7 @@ pub(super) fn reflect(state: &mut Value, inventory: &Inventory) {
     the_authorizers(state, inventory);
     access_logs(state, inventory);
     domain(state, inventory);
-    for entry in inventory.present().filter(|entry| !entry.leaving) {
+    for entry in inventory.present().filter(|entry| !entry.pending_deletion) {
         let map = match &entry.applied {
             Spec::Api(_) => "api_tags",
             Spec::Stage(_) => "stage_tags",
@@ -95,7 +95,7 @@ fn precisely(spec: &Authorizer) -> BTreeMap<String, Value> {
 }
 
 fn access_logs(state: &mut Value, inventory: &Inventory) {
-    for entry in inventory.entries.iter().filter(|entry| !entry.leaving) {
+    for entry in inventory.entries.iter().filter(|entry| !entry.pending_deletion) {
         match (&entry.applied, entry.drifted()) {
             (Spec::LogGroup(_), _) if !entry.is_present() => {
                 state.set("access_log_logservice_group_name", Value::Null);
@@ -134,7 +134,7 @@ fn access_logs(state: &mut Value, inventory: &Inventory) {
 
 /// A domain or record that is gone. That a certificate is another one or that a name leads elsewhere no input says.
 fn domain(state: &mut Value, inventory: &Inventory) {
-    for entry in inventory.entries.iter().filter(|entry| !entry.leaving && !entry.is_present()) {
+    for entry in inventory.entries.iter().filter(|entry| !entry.pending_deletion && !entry.is_present()) {
         match &entry.applied {
             Spec::DomainName(_) => state.set("domain_name", Value::Null),
             Spec::DnsRecord(_) => state.set("create_dns_entry", false.into()),

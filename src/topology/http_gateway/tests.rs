@@ -17,7 +17,7 @@ use crate::model::{Facts, Scope};
 use crate::plugin::schema::{self, with_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
 pub(super) use crate::topology::rules::{UNKNOWN, value, with};
-use crate::topology::{Blueprint, Context, Product};
+use crate::topology::{Blueprint, Context, Topology};
 
 pub(super) const ORDERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
 pub(super) const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:function:users";

@@ -131,8 +131,8 @@ impl Subject {
     }
 
     /// Panics unless state names all that exists of ours in the account, and nothing else. What the next apply deletes
-    /// since something else has taken its key is in `leaving`. The ACL and the group that AWS makes along with a VPC
-    /// are there as long as it is, with our tags or without.
+    /// since something else has taken its key is in `pending_deletion`. The ACL and the group that AWS makes along with
+    /// a VPC are there as long as it is, with our tags or without.
     pub(super) fn assert_state_is_true(&self) {
         self.assert_state_is_true_but_for(&BTreeSet::new());
     }
@@ -141,7 +141,7 @@ impl Subject {
     pub(super) fn assert_state_is_true_but_for(&self, leaving: &BTreeSet<String>) {
         let (existing, given) = (self.existing(), truth::given(self.proxy.account()));
         let known: BTreeSet<String> =
-            self.objects().into_values().chain(self.ids_in("leaving").into_values()).collect();
+            self.objects().into_values().chain(self.ids_in("pending_deletion").into_values()).collect();
         let orphaned: Vec<&String> = existing.difference(&known).collect();
         let is_there = |id: &&String| given.contains(*id) || leaving.contains(*id);
         let invented: Vec<&String> = known.difference(&existing).filter(|id| !is_there(id)).collect();

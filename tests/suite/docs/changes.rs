@@ -11,7 +11,7 @@ use fgw::model::{Facts, Scope};
 use fgw::plugin::schema::{Change, with_defaults};
 use fgw::plugin::{Attribute, AttributePath, AttributeType, Mode, Nested, Value};
 use fgw::reconcile::{Action, plan};
-use fgw::topology::{Blueprint, Context, Product};
+use fgw::topology::{Blueprint, Context, Topology};
 
 /// A change of one input: its path, attributes before, attributes after. Both are set beside those of a basis.
 pub(super) type Example = (&'static str, Json, Json);
@@ -28,7 +28,7 @@ enum Effect {
 
 /// Asserts that every input of a product has examples, and that the gravest of them does what the schema says.
 /// `facts` is what a look into the account finds for a configuration.
-pub(super) fn assert_true<P: Product>(basis: &Json, facts: fn(&Json) -> Facts, examples: Vec<Example>) {
+pub(super) fn assert_true<P: Topology>(basis: &Json, facts: fn(&Json) -> Facts, examples: Vec<Example>) {
     let mut gravest: BTreeMap<&str, Effect> = BTreeMap::new();
     for (path, before, after) in &examples {
         assert_ne!(before, after, "{path}");
@@ -74,7 +74,7 @@ fn declared(attributes: &[Attribute], path: &str) -> BTreeMap<String, Change> {
     all
 }
 
-fn effect<P: Product>(facts: fn(&Json) -> Facts, configs: [Json; 2]) -> Effect {
+fn effect<P: Topology>(facts: fn(&Json) -> Facts, configs: [Json; 2]) -> Effect {
     let [found, found_then] = configs.each_ref().map(facts);
     let [before, after] = configs.each_ref().map(decoded::<P>);
     let existing = made(&objects::<P>(&before, None, &Inventory::default(), &found));
@@ -105,7 +105,7 @@ fn loses_block(before: &fgw::model::Subnet, to: &fgw::model::Subnet) -> bool {
     before.ipv6_cidr_block.known().is_some_and(Option::is_some) && before.ipv6_cidr_block != to.ipv6_cidr_block
 }
 
-fn decoded<P: Product>(config: &Json) -> P::Config {
+fn decoded<P: Topology>(config: &Json) -> P::Config {
     let attributes = P::Config::attributes();
     let mut complete: BTreeMap<String, Value> =
         attributes.iter().map(|attribute| (attribute.name.clone(), Value::Null)).collect();
@@ -117,7 +117,7 @@ fn decoded<P: Product>(config: &Json) -> P::Config {
     config.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
-fn objects<P: Product>(
+fn objects<P: Topology>(
     config: &P::Config,
     prior: Option<&P::Config>,
     existing: &Inventory,
@@ -131,7 +131,7 @@ fn objects<P: Product>(
 }
 
 /// The objects that should exist by a configuration, in an account where nothing exists.
-pub(super) fn first_objects<P: Product>(config: &Json, facts: fn(&Json) -> Facts) -> Vec<Object> {
+pub(super) fn first_objects<P: Topology>(config: &Json, facts: fn(&Json) -> Facts) -> Vec<Object> {
     objects::<P>(&decoded::<P>(config), None, &Inventory::default(), &facts(config))
 }
 

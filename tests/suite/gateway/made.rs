@@ -91,7 +91,7 @@ fn the_outputs_name_what_boto3_finds(bed: &Bed) {
         ("dns_record_fqdn", json!(null)),
         ("tags_all", json!({ "team": "web" })),
         ("drift", json!({})),
-        ("leaving", json!({})),
+        ("pending_deletion", json!({})),
     ] {
         assert_eq!(bed.attribute(output), expected, "{output}");
     }

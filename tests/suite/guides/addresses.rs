@@ -7,7 +7,7 @@ use fgw::model::{AvailabilityZone, Facts, Scope};
 use fgw::model::{Entry, Inventory, Object, Spec, Subnet};
 use fgw::plugin::{AttributePath, Nested as _, Value, schema};
 use fgw::topology::four_tier_vpc::{Config, FourTierVpc};
-use fgw::topology::{Blueprint, Context, Product as _};
+use fgw::topology::{Blueprint, Context, Topology as _};
 use ipnet::Ipv4Net;
 
 use super::Guide;

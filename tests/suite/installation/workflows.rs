@@ -174,13 +174,15 @@ fn where_there_is_a_tofu_the_tests_run_with_it_too() {
 #[test]
 fn make_test_only_runs_the_named_tests_of_the_suite() {
     let programs = &["cargo", "terraform", "tofu"];
-    let listed = "cargo terraform: test --locked --quiet --test suite -- --list network::leaving\n";
-    let only = ("ONLY", "network::leaving");
-    let (ran, log) = make_test(programs, &[only, ("FGW_LISTED", "network::leaving::a_test: test")]);
+    let listed = "cargo terraform: test --locked --quiet --test suite -- --list network::pending_deletion\n";
+    let only = ("ONLY", "network::pending_deletion");
+    let (ran, log) = make_test(programs, &[only, ("FGW_LISTED", "network::pending_deletion::a_test: test")]);
     assert!(ran.status.success(), "{ran:?}");
-    assert_eq!(log, format!("{listed}cargo terraform: test --locked --test suite -- network::leaving\n"));
+    assert_eq!(log, format!("{listed}cargo terraform: test --locked --test suite -- network::pending_deletion\n"));
     let (ran, log) = make_test(programs, &[only, ("FGW_LISTED", "0 tests, 0 benchmarks")]);
     assert!(!ran.status.success(), "{ran:?}");
-    assert!(String::from_utf8_lossy(&ran.stderr).contains("no test of the suite has network::leaving in its path"));
+    assert!(
+        String::from_utf8_lossy(&ran.stderr).contains("no test of the suite has network::pending_deletion in its path")
+    );
     assert_eq!(log, listed);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::leaving::interface;
+use super::pending_deletion::interface;
 use super::{Bed, text};
 use crate::support::terraform::Run;
 

@@ -171,7 +171,7 @@ fn assert_outputs(bed: &Bed, listing: &Value) {
         ("objectstore_endpoint_id".to_owned(), named("vpc_endpoints", "VpcEndpointId", "main-objectstore")),
         ("keyvalue_endpoint_id".to_owned(), named("vpc_endpoints", "VpcEndpointId", "main-keyvalue")),
         ("drift".to_owned(), json!({})),
-        ("leaving".to_owned(), json!({})),
+        ("pending_deletion".to_owned(), json!({})),
         ("tags_all".to_owned(), json!({})),
     ]);
     for (tier, name, first_block) in [

@@ -256,7 +256,7 @@ async fn the_vpcs_of_this_provider_are_listed_page_by_page_with_their_names_and_
     let aws = Recorded::default()
         .on("DescribeVpcs", &format!("<vpcSet>{first}{others}</vpcSet><nextToken>p2</nextToken>"))
         .on("DescribeVpcs", &format!("<vpcSet>{last}</vpcSet>"));
-    let found = roots(&aws.session(), Owner::FourTierVpc).await.unwrap();
+    let found = roots(&aws.session(), TopologyKind::FourTierVpc).await.unwrap();
     let root = |id: &str, name: &str, tags: &[(&str, &str)], state| Root {
         id: id.into(),
         name: name.into(),

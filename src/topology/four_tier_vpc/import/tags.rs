@@ -39,7 +39,7 @@ struct Tagged<'a> {
 /// Keys on every object go to `custom_tags`, with the value that the objects without a map of their own have; what all
 /// objects of a kind have beside that goes to the map of the kind. What is left on single objects is not ours.
 pub(super) fn tags(inventory: &Inventory, scope: &Scope, vpc_name: &str, attributes: &mut Value) {
-    let staying = inventory.present().filter(|entry| !entry.leaving);
+    let staying = inventory.present().filter(|entry| !entry.pending_deletion);
     let objects: Vec<Tagged> = staying.filter_map(|entry| tagged(entry, scope, vpc_name)).collect();
     let everywhere = everywhere(&objects);
     let mut kinds: BTreeMap<&str, Vec<ByKey>> = BTreeMap::new();

@@ -11,7 +11,7 @@ use crate::topology::four_tier_vpc::{network_acl, security_group};
 
 /// Writes the rules of a direction where they are not as applied.
 pub(super) fn rules(state: &mut Value, inventory: &Inventory) {
-    for entry in inventory.present().filter(|entry| !entry.leaving) {
+    for entry in inventory.present().filter(|entry| !entry.pending_deletion) {
         match (&entry.applied, entry.drifted()) {
             (Spec::DefaultSecurityGroup(applied), Some(Spec::DefaultSecurityGroup(observed))) => {
                 for (name, applied, observed) in [

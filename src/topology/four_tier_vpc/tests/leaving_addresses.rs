@@ -30,7 +30,7 @@ fn bits_that_change_while_a_tier_is_off_are_those_it_comes_back_with() {
     };
     let before = objects(&with(true, 5), "abc");
     let mut existing = applied(&before);
-    set_leaving(&mut existing, "subnet.private_persistence");
+    set_pending_deletion(&mut existing, "subnet.private_persistence");
     // Off with five bits, then six bits while it is off, then on.
     let after = blocks(&next_objects(&with(true, 6), Some(&with(false, 6)), &existing, "abc"));
     assert!(after["subnet.private_persistence.0"].ends_with("/22"), "{after:?}");

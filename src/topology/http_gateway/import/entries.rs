@@ -25,7 +25,7 @@ pub(in crate::topology::http_gateway) struct Found<'a> {
 
 impl<'a> Found<'a> {
     pub(in crate::topology::http_gateway) fn specs(self) -> impl Iterator<Item = (&'a Key, &'a Spec)> {
-        let staying = self.inventory.entries.iter().filter(|entry| !entry.leaving);
+        let staying = self.inventory.entries.iter().filter(|entry| !entry.pending_deletion);
         staying.filter_map(move |entry| match self.look {
             Look::Applied => Some((&entry.key, &entry.applied)),
             Look::Now => entry.is_present().then(|| (&entry.key, entry.spec())),

@@ -6,7 +6,7 @@ use super::super::tests::{FOREIGN, ORDERS, config, gateways, objects, problems, 
 use super::*;
 use crate::model::{Entry, Object};
 use crate::plugin::AttributePath;
-use crate::topology::Product;
+use crate::topology::Topology;
 
 const GUARD: &str = "arn:aws:lambda:eu-central-1:123456789012:function:guard";
 

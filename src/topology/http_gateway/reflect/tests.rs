@@ -6,7 +6,7 @@ use super::super::import::tests::{decoded, found, settings};
 use super::super::tests::{ORDERS, USERS, complete, config, objects, value};
 use super::*;
 use crate::model::{ApiRoute, Key, Object, Ref};
-use crate::topology::Product;
+use crate::topology::Topology;
 
 /// The state and the inventory after this gateway has been applied.
 fn applied(gateway: &serde_json::Value) -> (Value, Inventory) {

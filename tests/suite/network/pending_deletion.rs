@@ -31,9 +31,9 @@ fn assert_says(run: &Run, texts: &[&str]) {
     }
 }
 
-/// The keys in `leaving`.
-fn leaving(bed: &Bed) -> Vec<String> {
-    bed.attribute("leaving").as_object().expect("a map").keys().cloned().collect()
+/// The keys in `pending_deletion`.
+fn pending_deletion(bed: &Bed) -> Vec<String> {
+    bed.attribute("pending_deletion").as_object().expect("a map").keys().cloned().collect()
 }
 
 /// Applies a change that deletes a subnet which a network interface is in; removes the interface, and applies again.
@@ -50,14 +50,17 @@ fn leaves_in_two_applies(attributes: &str, subnet: &str, with: &[&str], then: &s
     assert_eq!(bed.proxy.count("DescribeNetworkInterfaces"), 1, "one call for all subnets");
     let account = &bed.proxy.account().id;
     let line = format!("({id}), with 1 network interface in it: network interface {eni} \"AWS Lambda VPC ENI-shop\"");
-    assert_says(&plan, &["The update of fgw_four_tier_vpc \"main\" deletes", &line, account, "the attribute leaving"]);
+    assert_says(
+        &plan,
+        &["The update of fgw_four_tier_vpc \"main\" deletes", &line, account, "the attribute pending_deletion"],
+    );
 
     let first = bed.workspace.apply_plan();
     first.succeeded();
     let in_use = format!("{subnet} is still in use and is deleted by the next apply");
     assert_says(&first, &[&in_use, "DeleteSubnet answered DependencyViolation", &format!("network interface {eni}")]);
-    assert_eq!(leaving(&bed), with);
-    assert_eq!(bed.attribute("leaving")[subnet], id.as_str());
+    assert_eq!(pending_deletion(&bed), with);
+    assert_eq!(bed.attribute("pending_deletion")[subnet], id.as_str());
     assert_eq!(bed.attribute("drift"), json!({}), "it is no drift");
 
     let plan = bed.workspace.plan(&[]);
