@@ -28,26 +28,32 @@ pub trait Cloud: Send + Sync + 'static {
 
     /// Makes an object. `record` is called the moment AWS answers with an id, before any wait. A second call for
     /// an object whose first answer was lost finds it by its ownership tag or natural key.
-    async fn create(&self, work: &Work<'_>, object: &Object, record: &Record<'_>) -> Result<(), Failure>;
+    async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure>;
 
     /// Brings an object from one look to another, in place. `from` is `None` where its look is not known for
     /// sure; then everything is set.
     async fn update(
         &self,
-        work: &Work<'_>,
+        work: &OpContext<'_>,
         id: &str,
         from: Option<&Spec>,
         to: &Object,
-        record: &Record<'_>,
+        record: &Recorder<'_>,
     ) -> Result<(), Failure>;
 
     /// Deletes an object and waits until it has gone. Absence is success.
-    async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure>;
+    async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure>;
 
     /// Looks for what others keep in a topology: AWS deletes nothing that holds it, or deletes it along with the root.
     /// `known` are our own objects, which are no obstacles, and neither is what goes with them. A fixed number of
     /// calls: one within subnets.
-    async fn in_the_way(&self, owner: TopologyKind, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay;
+    async fn dependents(
+        &self,
+        owner: TopologyKind,
+        root_id: &str,
+        within: DependentScope<'_>,
+        known: &[Entry],
+    ) -> Dependents;
 
     /// The roots that this provider has made, whatever their state, by id. One list.
     async fn roots(&self, owner: TopologyKind) -> Result<Vec<Root>, Failure>;
@@ -56,14 +62,14 @@ pub trait Cloud: Send + Sync + 'static {
     async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
 
     /// Looks whether what AWS does by itself after the last change went well, such as the deployment of a stage.
-    async fn settle(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure>;
+    async fn verify_deployment(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure>;
 
     /// Sets the tag `fgw:state` of a root.
     async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure>;
 }
 
 /// What one operation may use.
-pub struct Work<'a> {
+pub struct OpContext<'a> {
     /// Whose objects they are.
     pub owner: TopologyKind,
     /// The root's id; `None` while the root itself is created.
@@ -78,12 +84,12 @@ pub struct Work<'a> {
     /// How long things may take.
     pub timeouts: &'a Timeouts,
     /// How long its waits go on.
-    pub patience: Patience,
+    pub deadlines: Deadlines,
 }
 
 /// How long waits go on.
 #[derive(Clone)]
-pub struct Patience {
+pub struct Deadlines {
     /// The moment after which they give up.
     pub deadline: tokio::time::Instant,
     /// The moment after which a deletion gives up waiting for those who still use the object. Earlier than `deadline`
@@ -93,23 +99,23 @@ pub struct Patience {
     pub stop: CancellationToken,
 }
 
-impl Patience {
+impl Deadlines {
     /// Patience until a moment, also with those who still use what is deleted.
-    pub fn until(deadline: tokio::time::Instant, stop: CancellationToken) -> Patience {
-        Patience { deadline, in_use_until: deadline, stop }
+    pub fn until(deadline: tokio::time::Instant, stop: CancellationToken) -> Deadlines {
+        Deadlines { deadline, in_use_until: deadline, stop }
     }
 
     /// The same, but not longer than this from now.
     #[must_use]
-    pub fn at_most(&self, longest: std::time::Duration) -> Patience {
+    pub fn at_most(&self, longest: std::time::Duration) -> Deadlines {
         let end = tokio::time::Instant::now() + longest;
         let (deadline, in_use_until) = (self.deadline.min(end), self.in_use_until.min(end));
-        Patience { deadline, in_use_until, stop: self.stop.clone() }
+        Deadlines { deadline, in_use_until, stop: self.stop.clone() }
     }
 }
 
 /// Tells the executor what AWS answered.
-pub struct Record<'a> {
+pub struct Recorder<'a> {
     /// Called with the object's id, at once.
     pub id: &'a (dyn Fn(&str) + Send + Sync),
     /// Called with what else AWS told; replaces what was told before.
@@ -143,7 +149,7 @@ pub struct Observed {
 
 /// Where to look for what is in the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Within<'a> {
+pub enum DependentScope<'a> {
     /// In all that is below the root.
     Root,
     /// In these subnets, by their AWS ids.
@@ -154,22 +160,22 @@ pub enum Within<'a> {
 
 /// What others keep in a topology, as far as AWS told.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct InTheWay {
+pub struct Dependents {
     /// What was found, in an order that depends on nothing but itself.
-    pub obstacles: Vec<Obstacle>,
+    pub objects: Vec<Dependent>,
     /// The looks that failed, such as for want of a permission. What they would have shown is not among the obstacles.
     pub unseen: Vec<Failure>,
 }
 
-impl InTheWay {
+impl Dependents {
     /// What several looks have found, one after the other, and which of them failed.
-    pub fn of(looks: impl IntoIterator<Item = Result<Vec<Obstacle>, Failure>>) -> InTheWay {
-        let mut all = InTheWay::default();
+    pub fn of(looks: impl IntoIterator<Item = Result<Vec<Dependent>, Failure>>) -> Dependents {
+        let mut all = Dependents::default();
         for looked in looks {
             match looked {
-                Ok(mut obstacles) => {
-                    obstacles.sort();
-                    all.obstacles.extend(obstacles);
+                Ok(mut dependents) => {
+                    dependents.sort();
+                    all.objects.extend(dependents);
                 }
                 Err(failure) => all.unseen.push(failure),
             }
@@ -178,17 +184,17 @@ impl InTheWay {
     }
 
     /// The obstacles that keep one of our objects.
-    pub fn holding(&self, id: &str) -> Vec<Obstacle> {
-        self.obstacles.iter().filter(|obstacle| obstacle.holds.iter().any(|held| held == id)).cloned().collect()
+    pub fn holding(&self, id: &str) -> Vec<Dependent> {
+        self.objects.iter().filter(|dependent| dependent.holds.iter().any(|held| held == id)).cloned().collect()
     }
 }
 
 /// What others keep in the objects of operations that failed for it, by position in the plan.
-pub type DependentsByOp = BTreeMap<usize, InTheWay>;
+pub type DependentsByOp = BTreeMap<usize, Dependents>;
 
 /// An object that is not ours, and that keeps AWS from deleting one of ours, or is deleted along with it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Obstacle {
+pub struct Dependent {
     /// What it is, for messages: `network interface`.
     pub kind: &'static str,
     /// Its id in AWS.

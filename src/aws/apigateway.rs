@@ -26,10 +26,10 @@ use crate::aws::calls::codes::{is_concurrent_change as is_busy, is_conflict, is_
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, Shared};
 use crate::aws::calls::wait;
-use crate::cloud::{Cause, Failure, Patience};
+use crate::cloud::{Cause, Deadlines, Failure};
 use crate::model::Scope;
 
-pub(crate) use dependents::in_the_way;
+pub(crate) use dependents::dependents;
 
 /// API Gateway takes ten control calls a second, with bursts of forty, from one account in one Region: all kinds of
 /// calls together, reads included, and AWS does not raise it. These limits are lower: others call too, and the plan
@@ -51,9 +51,9 @@ pub(crate) async fn client(session: &Session) -> &Client {
 
 /// Waits until a call that changes a domain may be sent, such as `CreateDomainName`. The first one passes at once.
 /// Fails when the time is over before, or Terraform asks to stop.
-async fn throttle_domain_call(session: &Session, action: &'static str, patience: &Patience) -> Result<(), Failure> {
+async fn throttle_domain_call(session: &Session, action: &'static str, deadlines: &Deadlines) -> Result<(), Failure> {
     let why = format!("API Gateway takes one {action} in 30 s, and others are before this one");
-    session.process.rate_limiter.acquire_until(shared(session, action), DOMAIN_CALLS, patience, &why).await
+    session.process.rate_limiter.acquire_until(shared(session, action), DOMAIN_CALLS, deadlines, &why).await
 }
 
 fn shared(session: &Session, calls: &'static str) -> Shared {
@@ -83,7 +83,7 @@ async fn change<'a>(
 ) -> (OwnedMutexGuard<()>, Mutation<'a>) {
     let turn = operation.session.process.locks.lock(format!("api {} {api_id}", operation.session.scope.region)).await;
     let unknown_until = operation.unknown_until(api_id);
-    (turn, Mutation { action, patience: &operation.work.patience, is_busy, unknown_until, search: Search::TWO_LOOKS })
+    (turn, Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_LOOKS })
 }
 
 fn is_absent(failure: &Failure) -> bool {
@@ -117,8 +117,8 @@ where
     let session = operation.session;
     let deleted = session.process.unmapped.age(&unmapped_id(session, api_id));
     let lag = deleted.map_or(Duration::ZERO, |age| MAPPING_LAG.saturating_sub(age));
-    let patience = operation.patience(lag);
-    wait::retry_while_in_use(&patience, delete).await
+    let deadlines = operation.deadlines(lag);
+    wait::retry_while_in_use(&deadlines, delete).await
 }
 
 /// Notes that mappings of an API have just been deleted.
@@ -221,7 +221,7 @@ mod tests {
     async fn each_call_about_a_domain_has_a_limit_of_its_own_and_its_wait_ends_with_time_and_stop() {
         let aws = Recorded::default();
         let (session, start) = (aws.session("us-east-1"), Instant::now());
-        let within = |seconds| Patience::until(Instant::now() + Duration::from_secs(seconds), Default::default());
+        let within = |seconds| Deadlines::until(Instant::now() + Duration::from_secs(seconds), Default::default());
         for action in ["CreateDomainName", "UpdateDomainName", "DeleteDomainName"] {
             throttle_domain_call(&session, action, &within(0)).await.unwrap();
         }
@@ -233,11 +233,11 @@ mod tests {
         throttle_domain_call(&session, "CreateDomainName", &within(0)).await.unwrap();
         let failure = throttle_domain_call(&session, "CreateDomainName", &within(30)).await.unwrap_err();
         assert_eq!((failure.cause, start.elapsed()), (Cause::TimedOut, Duration::from_secs(61)));
-        let patience = within(60);
-        patience.stop.cancel();
-        let failure = throttle_domain_call(&session, "CreateDomainName", &patience).await.unwrap_err();
+        let deadlines = within(60);
+        deadlines.stop.cancel();
+        let failure = throttle_domain_call(&session, "CreateDomainName", &deadlines).await.unwrap_err();
         assert_eq!(failure.cause, Cause::Stopped);
-        throttle_domain_call(&aws.session("eu-west-1"), "CreateDomainName", &patience).await.unwrap();
+        throttle_domain_call(&aws.session("eu-west-1"), "CreateDomainName", &deadlines).await.unwrap();
         assert_eq!(start.elapsed(), Duration::from_secs(61), "neither a stop nor another Region waits");
     }
 

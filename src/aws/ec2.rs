@@ -29,7 +29,7 @@ pub(crate) mod recorded;
 use aws_sdk_ec2::types::Filter;
 use ipnet::Ipv6Net;
 
-pub(crate) use dependents::in_the_way;
+pub(crate) use dependents::dependents;
 pub(crate) use pollers::Pollers;
 pub(crate) use read::read;
 pub(crate) use vpc::{mark_root, roots, unfinished_roots};

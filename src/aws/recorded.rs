@@ -16,9 +16,9 @@ use tokio::time::Instant;
 use crate::aws::Session;
 use crate::aws::calls::Operation;
 use crate::aws::calls::process_state::ProcessState;
-use crate::cloud::{Failure, Patience, Record, Work};
+use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
 use crate::model::TopologyKind;
-use crate::model::{Ids, Key, Learned, Made};
+use crate::model::{Ids, Key, Learned, ResolvedObject};
 use crate::model::{Scope, Timeouts};
 
 /// The owner of all objects in these tests.
@@ -158,7 +158,7 @@ where
             ("target_hosted_zone_id", "ZAWS".to_string()),
         ];
         let learned = learned.map(|(name, value)| (name.to_string(), value)).into();
-        (key.clone(), Made { id: (*id).to_string(), learned })
+        (key.clone(), ResolvedObject { id: (*id).to_string(), learned })
     });
     let mut all = Ids::default();
     for (key, made) in made {
@@ -168,16 +168,16 @@ where
     let record_id = |id: &str| told.lock().unwrap().ids.push(id.to_string());
     let record_learned = |learned: Learned| told.lock().unwrap().learned = learned;
     let timeouts = Timeouts::default();
-    let work = Work {
+    let work = OpContext {
         owner: OWNER,
         root_id: Some("api1"),
         ids: &all,
         before: None,
         known: Default::default(),
         timeouts: &timeouts,
-        patience: Patience::until(Instant::now() + LIMIT, Default::default()),
+        deadlines: Deadlines::until(Instant::now() + LIMIT, Default::default()),
     };
-    let record = Record { id: &record_id, learned: &record_learned, usable: &|| () };
+    let record = Recorder { id: &record_id, learned: &record_learned, usable: &|| () };
     let operation = Operation { session, work: &work, key, record: Some(&record) };
     let answer = call(&operation).await;
     (answer, told.into_inner().unwrap())

@@ -5,7 +5,9 @@ use async_trait::async_trait;
 use super::clients::Session;
 use super::{apigateway, ec2, lambda, logs, lookups, route53};
 use crate::aws::calls::Operation;
-use crate::cloud::{Cloud, Failure, InTheWay, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
+use crate::cloud::{
+    Cloud, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen, UnfinishedRoot,
+};
 use crate::model::TopologyKind;
 use crate::model::{Entry, Object, Spec};
 use crate::model::{Facts, Lookup, Scope};
@@ -27,7 +29,7 @@ impl Cloud for Session {
         }
     }
 
-    async fn create(&self, work: &Work<'_>, object: &Object, record: &Record<'_>) -> Result<(), Failure> {
+    async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &object.key, record: Some(record) };
         match &object.spec {
             Spec::Vpc(spec) => ec2::vpc::create(&operation, spec).await,
@@ -58,11 +60,11 @@ impl Cloud for Session {
 
     async fn update(
         &self,
-        work: &Work<'_>,
+        work: &OpContext<'_>,
         id: &str,
         from: Option<&Spec>,
         to: &Object,
-        record: &Record<'_>,
+        record: &Recorder<'_>,
     ) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &to.key, record: Some(record) };
         /// What the object looks like now, as its kind. A key never changes its kind.
@@ -106,7 +108,7 @@ impl Cloud for Session {
         }
     }
 
-    async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure> {
+    async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &entry.key, record: None };
         match &entry.applied {
             Spec::Vpc(_) => ec2::vpc::delete(&operation, entry).await,
@@ -135,17 +137,23 @@ impl Cloud for Session {
         }
     }
 
-    async fn settle(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure> {
+    async fn verify_deployment(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure> {
         match owner {
             TopologyKind::FourTierVpc => Ok(()),
             TopologyKind::HttpGateway => apigateway::stage::check_deployment(self, root_id).await,
         }
     }
 
-    async fn in_the_way(&self, owner: TopologyKind, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
+    async fn dependents(
+        &self,
+        owner: TopologyKind,
+        root_id: &str,
+        within: DependentScope<'_>,
+        known: &[Entry],
+    ) -> Dependents {
         match owner {
-            TopologyKind::FourTierVpc => ec2::in_the_way(self, root_id, within, known).await,
-            TopologyKind::HttpGateway => apigateway::in_the_way(self, root_id, within, known).await,
+            TopologyKind::FourTierVpc => ec2::dependents(self, root_id, within, known).await,
+            TopologyKind::HttpGateway => apigateway::dependents(self, root_id, within, known).await,
         }
     }
 

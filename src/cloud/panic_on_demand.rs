@@ -8,7 +8,7 @@
 
 use async_trait::async_trait;
 
-use super::{Cloud, Failure, InTheWay, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work};
+use super::{Cloud, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen, UnfinishedRoot};
 use crate::model::TopologyKind;
 use crate::model::{Entry, Object, Spec};
 use crate::model::{Facts, Lookup, Scope};
@@ -52,7 +52,7 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         self.account.read(owner, root_id, known).await
     }
 
-    async fn create(&self, work: &Work<'_>, object: &Object, record: &Record<'_>) -> Result<(), Failure> {
+    async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {
         let slot = &object.key.slot;
         self.at("before", "create", slot);
         let id = |id: &str| {
@@ -60,18 +60,18 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
             (record.id)(id);
             self.at("recorded", "create", slot);
         };
-        let made = self.account.create(work, object, &Record { id: &id, ..*record }).await;
+        let made = self.account.create(work, object, &Recorder { id: &id, ..*record }).await;
         self.at("after", "create", slot);
         made
     }
 
     async fn update(
         &self,
-        work: &Work<'_>,
+        work: &OpContext<'_>,
         id: &str,
         from: Option<&Spec>,
         to: &Object,
-        record: &Record<'_>,
+        record: &Recorder<'_>,
     ) -> Result<(), Failure> {
         self.at("before", "update", &to.key.slot);
         let changed = self.account.update(work, id, from, to, record).await;
@@ -79,15 +79,21 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         changed
     }
 
-    async fn delete(&self, work: &Work<'_>, entry: &Entry) -> Result<(), Failure> {
+    async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         self.at("before", "delete", &entry.key.slot);
         let deleted = self.account.delete(work, entry).await;
         self.at("after", "delete", &entry.key.slot);
         deleted
     }
 
-    async fn in_the_way(&self, owner: TopologyKind, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
-        self.account.in_the_way(owner, root_id, within, known).await
+    async fn dependents(
+        &self,
+        owner: TopologyKind,
+        root_id: &str,
+        within: DependentScope<'_>,
+        known: &[Entry],
+    ) -> Dependents {
+        self.account.dependents(owner, root_id, within, known).await
     }
 
     async fn roots(&self, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
@@ -98,9 +104,9 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         self.account.unfinished_roots(owner, name).await
     }
 
-    async fn settle(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure> {
+    async fn verify_deployment(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure> {
         self.at("before", "settle", owner.root());
-        self.account.settle(owner, root_id).await
+        self.account.verify_deployment(owner, root_id).await
     }
 
     async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure> {

@@ -1,28 +1,36 @@
 //! What others keep in a topology: looked for where a plan deletes, and where AWS has refused to.
 
-use crate::cloud::{Cause, Cloud, DependentsByOp, InTheWay, Within};
+use crate::cloud::{Cause, Cloud, DependentScope, Dependents, DependentsByOp};
 use crate::model::{Entry, Inventory, Spec};
 use crate::reconcile::{Action, Outcome, Plan};
 use crate::topology::Topology;
 
 /// What others keep in all that is below a root.
-pub(super) async fn within_root<P: Topology>(cloud: &dyn Cloud, root_id: &str, inventory: &Inventory) -> InTheWay {
+pub(super) async fn within_root<P: Topology>(cloud: &dyn Cloud, root_id: &str, inventory: &Inventory) -> Dependents {
     match inventory.at(P::KIND.root()) {
-        Some(_) => cloud.in_the_way(P::KIND, root_id, Within::Root, &inventory.entries).await,
-        None => InTheWay::default(),
+        Some(_) => cloud.dependents(P::KIND, root_id, DependentScope::Root, &inventory.entries).await,
+        None => Dependents::default(),
     }
 }
 
 /// What others have in the subnets that a plan deletes. Without such a subnet, nobody is asked.
-pub(super) async fn in_deleted_subnets<P: Topology>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
+pub(super) async fn in_deleted_subnets<P: Topology>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    plan: &Plan,
+) -> Dependents {
     let ids = deleted(plan, Spec::holds_network_interfaces);
-    in_deleted::<P>(cloud, inventory, &ids, Within::Subnets(&ids)).await
+    in_deleted::<P>(cloud, inventory, &ids, DependentScope::Subnets(&ids)).await
 }
 
 /// The paths that others have mapped in the custom domains that a plan deletes. Without such a domain, nobody is asked.
-pub(super) async fn in_deleted_domains<P: Topology>(cloud: &dyn Cloud, inventory: &Inventory, plan: &Plan) -> InTheWay {
+pub(super) async fn in_deleted_domains<P: Topology>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    plan: &Plan,
+) -> Dependents {
     let names = deleted(plan, Spec::holds_api_mappings);
-    in_deleted::<P>(cloud, inventory, &names, Within::Domains(&names)).await
+    in_deleted::<P>(cloud, inventory, &names, DependentScope::Domains(&names)).await
 }
 
 fn deleted(plan: &Plan, is_meant: impl Fn(&Spec) -> bool) -> Vec<&str> {
@@ -33,11 +41,11 @@ async fn in_deleted<P: Topology>(
     cloud: &dyn Cloud,
     inventory: &Inventory,
     ids: &[&str],
-    within: Within<'_>,
-) -> InTheWay {
+    within: DependentScope<'_>,
+) -> Dependents {
     match inventory.at(P::KIND.root()) {
-        Some(root) if !ids.is_empty() => cloud.in_the_way(P::KIND, &root.id, within, &inventory.entries).await,
-        _ => InTheWay::default(),
+        Some(root) if !ids.is_empty() => cloud.dependents(P::KIND, &root.id, within, &inventory.entries).await,
+        _ => Dependents::default(),
     }
 }
 
@@ -66,11 +74,11 @@ pub(super) async fn of_failures<P: Topology>(
     };
     let ids: Vec<&str> = kept.iter().map(|(_, entry)| entry.id.as_str()).collect();
     let only_subnets = kept.iter().all(|(_, entry)| entry.spec().holds_network_interfaces());
-    let within = if only_subnets { Within::Subnets(&ids) } else { Within::Root };
-    let found = cloud.in_the_way(P::KIND, &root.id, within, &inventory.entries).await;
+    let within = if only_subnets { DependentScope::Subnets(&ids) } else { DependentScope::Root };
+    let found = cloud.dependents(P::KIND, &root.id, within, &inventory.entries).await;
     let of_object = |entry: &Entry| match entry.id == root.id {
         true => found.clone(),
-        false => InTheWay { obstacles: found.holding(&entry.id), unseen: found.unseen.clone() },
+        false => Dependents { objects: found.holding(&entry.id), unseen: found.unseen.clone() },
     };
     kept.into_iter().map(|(position, entry)| (position, of_object(entry))).collect()
 }

@@ -141,7 +141,7 @@ fn remembered<P: Topology>(state: &Value, scope: &Scope) -> Option<Inventory> {
 /// The state after a look, from the state before.
 pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Private, scope: &Scope) -> Value {
     let mut attributes = state::configured::<P>(before);
-    P::reflect(&mut attributes, &private.inventory);
+    P::write_drift(&mut attributes, &private.inventory);
     // After an import most attributes are null, and what they stand for can be decoded only if none is required.
     let config = state::decode::<P>(&attributes).ok().map(|(_, config)| config);
     state::of_inventory::<P>(&attributes, config.as_ref(), root_id, &private.inventory, drift(private), scope)

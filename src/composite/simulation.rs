@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::cloud::{
-    Cause, Cloud, Failure, InTheWay, Observed, Obstacle, Record, Root, RootState, Seen, UnfinishedRoot, Within, Work,
+    Cause, Cloud, Dependent, DependentScope, Dependents, Failure, Observed, OpContext, Recorder, Root, RootState, Seen,
+    UnfinishedRoot,
 };
 use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
@@ -182,7 +183,7 @@ impl Simulation {
         lost.map(|object| object.key.slot.clone()).collect()
     }
 
-    fn lead(&self, work: &Work<'_>, object: &Object) {
+    fn lead(&self, work: &OpContext<'_>, object: &Object) {
         if let Some(id) = object.spec.target().and_then(|target| work.ids.resolve(target)) {
             self.leads.lock().unwrap().insert(object.key.clone(), id.to_string());
         }
@@ -216,7 +217,7 @@ impl Simulation {
         }
     }
 
-    fn check_needs(&self, work: &Work<'_>, object: &Object) {
+    fn check_needs(&self, work: &OpContext<'_>, object: &Object) {
         assert!(object.spec.is_known(), "{} is applied with unknown inputs", object.key);
         let objects = self.objects();
         for need in object.spec.needs() {
@@ -300,7 +301,7 @@ impl Cloud for Simulation {
         Ok((!seen.objects.is_empty()).then_some(seen))
     }
 
-    async fn create(&self, work: &Work<'_>, object: &Object, record: &Record<'_>) -> Result<(), Failure> {
+    async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {
         self.dawdle().await;
         self.begin("create", &object.key)?;
         self.check_needs(work, object);
@@ -356,11 +357,11 @@ impl Cloud for Simulation {
 
     async fn update(
         &self,
-        work: &Work<'_>,
+        work: &OpContext<'_>,
         id: &str,
         _: Option<&Spec>,
         to: &Object,
-        record: &Record<'_>,
+        record: &Recorder<'_>,
     ) -> Result<(), Failure> {
         self.dawdle().await;
         self.begin("update", &to.key)?;
@@ -378,7 +379,7 @@ impl Cloud for Simulation {
         self.answer(&to.key)
     }
 
-    async fn delete(&self, _: &Work<'_>, entry: &Entry) -> Result<(), Failure> {
+    async fn delete(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         self.dawdle().await;
         self.begin("delete", &entry.key)?;
         if self.in_use.lock().unwrap().contains(&entry.key.slot) {
@@ -389,7 +390,8 @@ impl Cloud for Simulation {
         // What another person has made holds nothing of ours.
         let ours = objects.iter().filter(|other| homes.contains_key(&other.key));
         for other in ours.filter(|other| other.spec.parent() != Some(&entry.key)) {
-            let held = other.spec.needs().iter().any(|need| need.key == entry.key && need.on_delete == OnDelete::Holds);
+            let held =
+                other.spec.needs().iter().any(|need| need.key == entry.key && need.on_delete == OnDelete::Restrict);
             // What goes along with something that is still there holds as firmly as anything else.
             assert!(!held, "{} is deleted while {} uses it", entry.key, other.key);
         }
@@ -406,15 +408,15 @@ impl Cloud for Simulation {
         self.answer(&entry.key)
     }
 
-    async fn settle(&self, _: TopologyKind, _: &str) -> Result<(), Failure> {
+    async fn verify_deployment(&self, _: TopologyKind, _: &str) -> Result<(), Failure> {
         assert!(!self.panicking.lock().unwrap().contains(&"the end".into()), "told to panic at the end");
         Ok(())
     }
 
     /// A network interface for each slot in use.
-    async fn in_the_way(&self, owner: TopologyKind, _: &str, within: Within<'_>, _: &[Entry]) -> InTheWay {
+    async fn dependents(&self, owner: TopologyKind, _: &str, within: DependentScope<'_>, _: &[Entry]) -> Dependents {
         if owner == TopologyKind::HttpGateway {
-            let obstacle = |id: &String| Obstacle {
+            let dependent = |id: &String| Dependent {
                 kind: "route",
                 id: id.clone(),
                 description: "GET /theirs".into(),
@@ -422,19 +424,19 @@ impl Cloud for Simulation {
                 owner: None,
                 holds: Vec::new(),
             };
-            return InTheWay {
-                obstacles: self.foreign_routes.lock().unwrap().iter().map(obstacle).collect(),
+            return Dependents {
+                objects: self.foreign_routes.lock().unwrap().iter().map(dependent).collect(),
                 unseen: Vec::new(),
             };
         }
         if *self.hides_obstacles.lock().unwrap() {
             let denied = Failure::new(Cause::Denied, "DescribeNetworkInterfaces", "not authorized");
-            return InTheWay { obstacles: Vec::new(), unseen: vec![denied] };
+            return Dependents { objects: Vec::new(), unseen: vec![denied] };
         }
         let objects = self.objects();
         let ids = self.ids.lock().unwrap();
         let in_use = self.in_use.lock().unwrap();
-        let used = objects.iter().filter(|object| in_use.contains(&object.key.slot)).map(|object| Obstacle {
+        let used = objects.iter().filter(|object| in_use.contains(&object.key.slot)).map(|object| Dependent {
             kind: "network interface",
             id: format!("eni-{}", object.key.slot),
             description: "AWS Lambda VPC ENI-shop".into(),
@@ -442,11 +444,11 @@ impl Cloud for Simulation {
             owner: Some("123456789012".into()),
             holds: vec![ids[&object.key].clone()],
         });
-        let is_within = |obstacle: &Obstacle| match within {
-            Within::Root | Within::Domains(_) => true,
-            Within::Subnets(subnets) => obstacle.holds.iter().any(|id| subnets.contains(&id.as_str())),
+        let is_within = |dependent: &Dependent| match within {
+            DependentScope::Root | DependentScope::Domains(_) => true,
+            DependentScope::Subnets(subnets) => dependent.holds.iter().any(|id| subnets.contains(&id.as_str())),
         };
-        InTheWay { obstacles: used.filter(is_within).collect(), unseen: Vec::new() }
+        Dependents { objects: used.filter(is_within).collect(), unseen: Vec::new() }
     }
 
     async fn roots(&self, _: TopologyKind) -> Result<Vec<Root>, Failure> {

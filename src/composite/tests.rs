@@ -20,8 +20,8 @@ use crate::cloud::{Connected, Connection, RootState, UnfinishedRoot};
 use crate::model::Spec;
 use crate::plugin::schema::object_type;
 use crate::plugin::{
-    ApplyRequest, AttributePath, Diagnostics, Input, PlanRequest, PlanResponse, ReadRequest, Resource, SoFar, Type,
-    Value,
+    ApplyRequest, AttributePath, Diagnostics, Input, PartialState, PlanRequest, PlanResponse, ReadRequest, Resource,
+    Type, Value,
 };
 use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
@@ -36,7 +36,7 @@ struct Terraform<P: Topology> {
     state: Value,
     private: Vec<u8>,
     stop: tokio_util::sync::CancellationToken,
-    unheard: tokio_util::sync::CancellationToken,
+    client_gone: tokio_util::sync::CancellationToken,
 }
 
 impl<P: Topology> Terraform<P> {
@@ -45,9 +45,9 @@ impl<P: Topology> Terraform<P> {
         let connection = Connection::default();
         connection.set(Connected::Ready(account.clone()));
         let stop = tokio_util::sync::CancellationToken::new();
-        let (resource, unheard) = (Composite::new(connection), Default::default());
+        let (resource, client_gone) = (Composite::new(connection), Default::default());
         let kind = object_type(&resource.schema().attributes);
-        Terraform { resource, kind, account, state: Value::Null, private: Vec::new(), stop, unheard }
+        Terraform { resource, kind, account, state: Value::Null, private: Vec::new(), stop, client_gone }
     }
 
     fn config(&self, attributes: &Value) -> Value {
@@ -122,8 +122,8 @@ impl<P: Topology> Terraform<P> {
                 config: self.config(attributes),
                 planned_private: plan.private,
                 stop: self.stop.clone(),
-                unheard: self.unheard.clone(),
-                so_far: SoFar::default(),
+                client_gone: self.client_gone.clone(),
+                partial_state: PartialState::default(),
             })
             .await;
         self.state = applied.state;
@@ -145,8 +145,8 @@ impl<P: Topology> Terraform<P> {
                 config: Value::Null,
                 planned_private: self.private.clone(),
                 stop: self.stop.clone(),
-                unheard: self.unheard.clone(),
-                so_far: SoFar::default(),
+                client_gone: self.client_gone.clone(),
+                partial_state: PartialState::default(),
             })
             .await;
         self.state = applied.state;

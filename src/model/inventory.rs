@@ -49,7 +49,7 @@ pub struct Inventory {
 
 /// An object's id and what else AWS told, for those that refer to it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Made {
+pub struct ResolvedObject {
     /// Its id in AWS.
     pub id: String,
     /// What else AWS told about it.
@@ -58,7 +58,7 @@ pub struct Made {
 
 /// Ids by key. At plan it holds those of objects that stay; at apply it grows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ids(BTreeMap<Key, Made>);
+pub struct Ids(BTreeMap<Key, ResolvedObject>);
 
 impl Entry {
     /// A newly made object.
@@ -122,7 +122,7 @@ impl Inventory {
         Ids(self
             .present()
             .filter(|entry| !entry.pending_deletion)
-            .map(|entry| (entry.key.clone(), Made { id: entry.id.clone(), learned: entry.learned.clone() }))
+            .map(|entry| (entry.key.clone(), ResolvedObject { id: entry.id.clone(), learned: entry.learned.clone() }))
             .collect())
     }
 
@@ -134,12 +134,12 @@ impl Inventory {
 
 impl Ids {
     /// The object's id and what else is known of it.
-    pub fn get(&self, key: &Key) -> Option<&Made> {
+    pub fn get(&self, key: &Key) -> Option<&ResolvedObject> {
         self.0.get(key)
     }
 
     /// Records an object.
-    pub fn insert(&mut self, key: Key, made: Made) {
+    pub fn insert(&mut self, key: Key, made: ResolvedObject) {
         self.0.insert(key, made);
     }
 
@@ -149,7 +149,7 @@ impl Ids {
     }
 
     /// Every object, by key.
-    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Made)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Key, &ResolvedObject)> {
         self.0.iter()
     }
 

@@ -30,7 +30,7 @@ pub use claim::Claim;
 pub use destination::Destination;
 pub(crate) use facts::covers;
 pub use facts::{AvailabilityZone, Certificate, Facts, Found, Lookup};
-pub use inventory::{Entry, Ids, Inventory, Made};
+pub use inventory::{Entry, Ids, Inventory, ResolvedObject};
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Scope};
 pub use spec::{
@@ -71,7 +71,7 @@ pub struct Object {
     pub after: Vec<Key>,
     /// How it may look while what it leads to is being made, best first. It takes such a look only if it would lead
     /// nowhere otherwise.
-    pub meanwhile: Vec<Spec>,
+    pub fallback_targets: Vec<Spec>,
 }
 
 /// A reference from one object to another.
@@ -97,11 +97,11 @@ pub struct Need {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDelete {
     /// The needed object stays until the needing one has gone: AWS refuses otherwise, or users would be hurt.
-    Holds,
+    Restrict,
     /// In any order.
-    Free,
+    NoAction,
     /// The needing object stays until the needed one has gone.
-    Outlives,
+    DeleteAfter,
 }
 
 /// Tags, by key. A foreign tag on an object is never among them.
@@ -128,7 +128,7 @@ impl std::fmt::Display for Key {
 impl Object {
     /// An object that waits for nothing but what its spec names.
     pub fn new(key: Key, spec: Spec) -> Object {
-        Object { key, spec, after: Vec::new(), meanwhile: Vec::new() }
+        Object { key, spec, after: Vec::new(), fallback_targets: Vec::new() }
     }
 }
 

@@ -165,7 +165,7 @@ fn convert_object(nesting: Nesting, nested: &[Attribute], owner: Owner) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plugin::{Change, Type, Value};
+    use crate::plugin::{PlanEffect, Type, Value};
 
     fn text(name: &str) -> Attribute {
         Attribute::new(name, AttributeType::Plain(Type::String), "Some *text*.")
@@ -262,9 +262,9 @@ mod tests {
             "Some *text*. Default: `\"b\"`. A change alters nothing that exists."
         );
         assert_eq!(told(text("a").otherwise("5m")), "Some *text*. Default: `\"5m\"`.");
-        let exchanged = told(text("a").change(Change::Parts("exchanges the lock")));
+        let exchanged = told(text("a").change(PlanEffect::PartialReplace("exchanges the lock")));
         assert_eq!(exchanged, "Some *text*. A change exchanges the lock.");
-        let replaced = told(text("a").change(Change::Replaces("unless it fits")));
+        let replaced = told(text("a").change(PlanEffect::RequiresReplace("unless it fits")));
         assert_eq!(replaced, "Some *text*. A change replaces the whole resource, unless it fits.");
     }
 

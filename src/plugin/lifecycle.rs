@@ -25,7 +25,7 @@ struct Activity {
 pub(super) struct Lifecycle {
     activity: watch::Sender<Activity>,
     stop: Mutex<CancellationToken>,
-    unheard: CancellationToken,
+    client_gone: CancellationToken,
 }
 
 /// A connection or call that is counted until this is dropped.
@@ -42,7 +42,7 @@ impl Drop for Counted {
 
 impl Lifecycle {
     pub(super) fn new() -> Lifecycle {
-        Lifecycle { activity: watch::Sender::default(), stop: Mutex::default(), unheard: CancellationToken::new() }
+        Lifecycle { activity: watch::Sender::default(), stop: Mutex::default(), client_gone: CancellationToken::new() }
     }
 
     /// Counts a connection of Terraform.
@@ -62,8 +62,8 @@ impl Lifecycle {
     }
 
     /// The token of the end: what is answered after it, Terraform may not store.
-    pub(super) fn unheard(&self) -> &CancellationToken {
-        &self.unheard
+    pub(super) fn client_gone(&self) -> &CancellationToken {
+        &self.client_gone
     }
 
     /// Stops the work that is running now. Calls that come later run: Terraform still validates and reads.
@@ -73,7 +73,7 @@ impl Lifecycle {
 
     /// Ends the process as soon as no work is running.
     pub(super) fn shut_down(&self) {
-        self.unheard.cancel();
+        self.client_gone.cancel();
         self.activity.send_modify(|activity| activity.shutdown = true);
     }
 
@@ -164,7 +164,7 @@ mod tests {
         let call = lifecycle.call();
         lifecycle.shut_down();
         assert!(!ends(&lifecycle, LONG, LONG).await);
-        assert!(lifecycle.unheard().is_cancelled());
+        assert!(lifecycle.client_gone().is_cancelled());
         drop(call);
         assert!(ends(&lifecycle, LONG, LONG).await);
     }
@@ -176,7 +176,7 @@ mod tests {
         lifecycle.stop_running_work();
         assert!(running.is_cancelled());
         assert!(!lifecycle.stop_token().is_cancelled());
-        assert!(!lifecycle.unheard().is_cancelled(), "Terraform waits for the answer");
+        assert!(!lifecycle.client_gone().is_cancelled(), "Terraform waits for the answer");
     }
 
     #[tokio::test(start_paused = true)]

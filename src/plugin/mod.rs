@@ -39,9 +39,9 @@ pub use function::{Function, Misuse, Parameter, Signature};
 pub use handshake::Environment;
 pub use path::{AttributePath, Step};
 pub use resource::{
-    ApplyRequest, ApplyResponse, ImportResponse, PlanRequest, PlanResponse, Provider, ReadRequest, ReadResponse,
-    Resource, SoFar,
+    ApplyRequest, ApplyResponse, ImportResponse, PartialState, PlanRequest, PlanResponse, Provider, ReadRequest,
+    ReadResponse, Resource,
 };
-pub use schema::{Attribute, AttributeType, Change, Check, Mode, Nesting, Schema, Type};
+pub use schema::{Attribute, AttributeType, Check, Mode, Nesting, PlanEffect, Schema, Type};
 pub use serve::{Program, serve};
 pub use value::{Number, Value};

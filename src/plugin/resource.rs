@@ -37,7 +37,7 @@ pub trait Provider: Send + Sync + 'static {
 /// One resource type.
 ///
 /// Values are whole objects of the schema: every attribute present, null where unset. The server answers for
-/// a handler that panics, with [`SoFar`] as the state, and runs handlers in tasks of their own, so that a lost
+/// a handler that panics, with [`PartialState`] as the state, and runs handlers in tasks of their own, so that a lost
 /// connection never stops one between two calls.
 #[async_trait]
 pub trait Resource: Send + Sync + 'static {
@@ -131,9 +131,9 @@ pub struct ApplyRequest {
     pub stop: CancellationToken,
     /// Cancelled, before `stop` is, when the answer reaches nobody any more: Terraform has hung up or ends the
     /// provider. No state will know what this apply makes, so it must stay such that the next one finds it.
-    pub unheard: CancellationToken,
+    pub client_gone: CancellationToken,
     /// Where the apply leaves what it has reached, for the server to answer with if the handler panics.
-    pub so_far: SoFar,
+    pub partial_state: PartialState,
 }
 
 /// What an apply led to. The state is always given: an error does not undo what exists.
@@ -160,19 +160,19 @@ type Snapshot = dyn Fn() -> (Value, Vec<u8>) + Send + Sync;
 
 /// The state that a running apply has reached, readable by the server at any time.
 #[derive(Clone, Default)]
-pub struct SoFar(Arc<Mutex<Option<Arc<Snapshot>>>>);
+pub struct PartialState(Arc<Mutex<Option<Arc<Snapshot>>>>);
 
-impl SoFar {
+impl PartialState {
     /// Says how to tell the state reached. The function may be called from another thread at any time, also
     /// after a panic, and must not wait for the apply.
-    pub fn told_by(&self, snapshot: impl Fn() -> (Value, Vec<u8>) + Send + Sync + 'static) {
-        let mut told_by = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        *told_by = Some(Arc::new(snapshot));
+    pub fn set_snapshot(&self, snapshot: impl Fn() -> (Value, Vec<u8>) + Send + Sync + 'static) {
+        let mut snapshot_of = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *snapshot_of = Some(Arc::new(snapshot));
     }
 
     /// The state and private data reached, if the apply has said how to tell them.
-    pub fn tell(&self) -> Option<(Value, Vec<u8>)> {
-        let told_by = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
-        told_by.map(|snapshot| snapshot())
+    pub fn get(&self) -> Option<(Value, Vec<u8>)> {
+        let snapshot_of = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        snapshot_of.map(|snapshot| snapshot())
     }
 }

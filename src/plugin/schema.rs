@@ -37,7 +37,7 @@ pub struct Attribute {
     pub checks: Vec<Check>,
     /// What a change of its value leads to; `None` where the user cannot change it, or nothing is kept that it could
     /// change.
-    pub change: Option<Change>,
+    pub change: Option<PlanEffect>,
     /// What applies where it is null and stays null in state, such as a duration.
     pub otherwise: Option<&'static str>,
     /// What the fields of a plain object type are, by name: Terraform's schema has no place for that.
@@ -47,17 +47,17 @@ pub struct Attribute {
 /// What a change of an attribute's value leads to. Where that depends on the values, the gravest counts, and the words
 /// say when it is less. They are the rest of a sentence, without its full stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Change {
+pub enum PlanEffect {
     /// Nothing that exists is changed.
-    Nothing,
+    None,
     /// What exists is changed in place, and serves on.
     InPlace,
     /// What exists is changed in place, which disturbs somebody: "Changed in place, but ...".
-    Disturbs(&'static str),
+    Disruptive(&'static str),
     /// Parts of what exists come, go or are exchanged, and the rest stays: "A change ...".
-    Parts(&'static str),
+    PartialReplace(&'static str),
     /// All that exists is replaced: "A change replaces the whole resource ...".
-    Replaces(&'static str),
+    RequiresReplace(&'static str),
 }
 
 /// The type of an attribute.
@@ -245,18 +245,18 @@ impl Attribute {
     /// A change of it changes nothing that exists.
     #[must_use]
     pub fn changes_nothing(self) -> Attribute {
-        self.change(Change::Nothing)
+        self.change(PlanEffect::None)
     }
 
     /// A change of it is made in place, and nobody is disturbed.
     #[must_use]
     pub fn in_place(self) -> Attribute {
-        self.change(Change::InPlace)
+        self.change(PlanEffect::InPlace)
     }
 
     /// What a change of it leads to.
     #[must_use]
-    pub fn change(mut self, change: Change) -> Attribute {
+    pub fn change(mut self, change: PlanEffect) -> Attribute {
         self.change = Some(change);
         self
     }
@@ -296,16 +296,16 @@ impl Attribute {
     }
 }
 
-impl std::fmt::Display for Change {
+impl std::fmt::Display for PlanEffect {
     /// A whole sentence.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Change::Nothing => f.write_str("A change alters nothing that exists."),
-            Change::InPlace => f.write_str("Changed in place."),
-            Change::Disturbs(words) => write!(f, "Changed in place, but {words}."),
-            Change::Parts(words) => write!(f, "A change {words}."),
-            Change::Replaces("") => f.write_str("A change replaces the whole resource."),
-            Change::Replaces(words) => write!(f, "A change replaces the whole resource, {words}."),
+            PlanEffect::None => f.write_str("A change alters nothing that exists."),
+            PlanEffect::InPlace => f.write_str("Changed in place."),
+            PlanEffect::Disruptive(words) => write!(f, "Changed in place, but {words}."),
+            PlanEffect::PartialReplace(words) => write!(f, "A change {words}."),
+            PlanEffect::RequiresReplace("") => f.write_str("A change replaces the whole resource."),
+            PlanEffect::RequiresReplace(words) => write!(f, "A change replaces the whole resource, {words}."),
         }
     }
 }

@@ -16,8 +16,8 @@ use super::proto::process::grpc_stdio_server::GrpcStdio;
 use super::proto::process::{Empty, StdioData};
 use super::proto::tfplugin6::{self as pb, provider_server::Provider as Calls};
 use super::{
-    ApplyRequest, Attribute, Diagnostics, ImportResponse, PlanRequest, Problem, Provider, ReadRequest, Resource,
-    Schema, SoFar, Type, Value, checks, convert, json, msgpack, panics, schema,
+    ApplyRequest, Attribute, Diagnostics, ImportResponse, PartialState, PlanRequest, Problem, Provider, ReadRequest,
+    Resource, Schema, Type, Value, checks, convert, json, msgpack, panics, schema,
 };
 
 /// A provider with all that is derived from its schemas.
@@ -215,27 +215,27 @@ impl<P: Provider> Server<P> {
         request: pb::apply_resource_change::Request,
     ) -> Result<pb::apply_resource_change::Response, Diagnostics> {
         let served = self.resource(&request.type_name)?;
-        let so_far = SoFar::default();
+        let partial_state = PartialState::default();
         let stop = self.lifecycle.stop_token().child_token();
-        let unheard = self.lifecycle.unheard().child_token();
+        let client_gone = self.lifecycle.client_gone().child_token();
         // This handler is dropped when its connection ends, and what it declares last first.
         let _stop = stop.clone().drop_guard();
-        let _unheard = unheard.clone().drop_guard();
+        let _client_gone = client_gone.clone().drop_guard();
         let apply = ApplyRequest {
             prior: served.block.decode(request.prior_state, "prior state")?,
             planned: served.block.decode(request.planned_state, "planned state")?,
             config: served.block.decode(request.config, "configuration")?,
             planned_private: request.planned_private,
             stop,
-            unheard,
-            so_far: so_far.clone(),
+            client_gone,
+            partial_state: partial_state.clone(),
         };
         let resource = served.resource.clone();
         let (state, private, mut diagnostics) = match self.run(async move { resource.apply(apply).await }).await {
             Ok(response) => (response.state, response.private, response.diagnostics),
             Err(message) => {
                 // What tells the state may rest on what the panic broke.
-                let told = catch_unwind(AssertUnwindSafe(|| so_far.tell())).ok().flatten();
+                let told = catch_unwind(AssertUnwindSafe(|| partial_state.get())).ok().flatten();
                 let (state, private) = told.ok_or_else(|| panicked(message.clone()))?;
                 (state, private, panicked(message))
             }

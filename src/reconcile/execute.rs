@@ -25,10 +25,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Action, Plan, Progress};
-use crate::cloud::{Cause, Cloud, Failure, Patience, Record, Work};
+use crate::cloud::{Cause, Cloud, Deadlines, Failure, OpContext, Recorder};
 use crate::model::Timeouts;
 use crate::model::TopologyKind;
-use crate::model::{Entry, Ids, Inventory, Key, Learned, Made, Object, Spec};
+use crate::model::{Entry, Ids, Inventory, Key, Learned, Object, ResolvedObject, Spec};
 
 /// How many operations are in flight at most. AWS lets some fifty changing EC2 calls through at once.
 const IN_FLIGHT: usize = 24;
@@ -226,7 +226,7 @@ impl Execution<'_> {
         let work = self.work(&needed, root_id.as_deref(), None);
         let id = |id: &str| self.record_id(object, id);
         let learned = |learned: Learned| self.record_learned(&object.key, learned);
-        self.cloud.create(&work, object, &Record { id: &id, learned: &learned, usable }).await?;
+        self.cloud.create(&work, object, &Recorder { id: &id, learned: &learned, usable }).await?;
         self.finish(object)
     }
 
@@ -246,7 +246,7 @@ impl Execution<'_> {
         let learned = |learned: Learned| self.record_learned(&to.key, learned);
         let from = certain.then_some(before);
         // Who waits for an update waits for its end: it may be what they need of it.
-        self.cloud.update(&work, old_id, from, to, &Record { id: &id, learned: &learned, usable: &|| () }).await?;
+        self.cloud.update(&work, old_id, from, to, &Recorder { id: &id, learned: &learned, usable: &|| () }).await?;
         self.finish(to)
     }
 
@@ -256,17 +256,17 @@ impl Execution<'_> {
             let root_id = self.root_id();
             let mut work = self.work(&needed, root_id.as_deref(), Some(entry.spec()));
             let in_use_until = self.in_use.map_or(self.deadline, |in_use| Instant::now() + in_use);
-            work.patience.in_use_until = in_use_until.min(self.deadline);
+            work.deadlines.in_use_until = in_use_until.min(self.deadline);
             self.cloud.delete(&work, entry).await?;
         }
         self.lock().entries.retain(|other| other.id != entry.id || other.key != entry.key);
         Ok(entry.id.clone())
     }
 
-    fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> Work<'b> {
-        let patience = Patience::until(self.deadline, self.stop.clone());
+    fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> OpContext<'b> {
+        let deadlines = Deadlines::until(self.deadline, self.stop.clone());
         let known = self.lock().entries.iter().map(|entry| entry.id.clone()).collect();
-        Work { owner: self.owner, root_id, ids, before, known, timeouts: self.timeouts, patience }
+        OpContext { owner: self.owner, root_id, ids, before, known, timeouts: self.timeouts, deadlines }
     }
 
     /// The ids of these objects only: a kind that uses an object which it does not declare as needed finds no id,
@@ -278,7 +278,7 @@ impl Execution<'_> {
             let mut holders = inventory.present().filter(|entry| entry.key == key).collect::<Vec<_>>();
             holders.sort_by_key(|entry| entry.pending_deletion);
             if let Some(entry) = holders.first() {
-                needed.insert(key, Made { id: entry.id.clone(), learned: entry.learned.clone() });
+                needed.insert(key, ResolvedObject { id: entry.id.clone(), learned: entry.learned.clone() });
             }
         }
         needed

@@ -81,7 +81,7 @@ impl<'a> Ordering<'a> {
     fn order_delete_and_user(&mut self, position: usize, entry: &Entry, user: &Entry, on_delete: OnDelete) {
         let Some(users_delete) = self.deletes.get(&user.kind_and_id()).copied() else {
             // The user stays. If it is changed, the change is what turns it away from this object.
-            if on_delete == OnDelete::Holds {
+            if on_delete == OnDelete::Restrict {
                 self.depends_on[position].extend(self.sets.get(&user.key).copied());
             }
             return;
@@ -91,17 +91,17 @@ impl<'a> Ordering<'a> {
             Action::Create(_) | Action::Update { .. } => None,
         };
         match (on_delete, users_parent) {
-            (OnDelete::Free, _) => {}
-            (OnDelete::Outlives, _) => {
+            (OnDelete::NoAction, _) => {}
+            (OnDelete::DeleteAfter, _) => {
                 self.depends_on[users_delete].insert(position);
             }
             // It is deleted with this very object.
-            (OnDelete::Holds, Some(parent)) if *parent == entry.key => {}
-            (OnDelete::Holds, Some(parent)) => {
+            (OnDelete::Restrict, Some(parent)) if *parent == entry.key => {}
+            (OnDelete::Restrict, Some(parent)) => {
                 let parents = self.deletes_of(parent);
                 self.depends_on[position].extend(parents);
             }
-            (OnDelete::Holds, None) => {
+            (OnDelete::Restrict, None) => {
                 self.depends_on[position].insert(users_delete);
             }
         }

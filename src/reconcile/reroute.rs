@@ -29,7 +29,8 @@ pub(super) fn reroute(ops: &mut Vec<Op>, claimed: &BTreeSet<usize>, existing: &I
             TargetState::Deleted(deletion) => Some(deletion),
             TargetState::Missing => None,
         };
-        let Some(spec) = to.meanwhile.iter().find(|spec| is_available(spec, ops, claimed, existing)).cloned() else {
+        let Some(spec) = to.fallback_targets.iter().find(|spec| is_available(spec, ops, claimed, existing)).cloned()
+        else {
             let until = leaving.and_then(|deletion| match &ops[deletion].action {
                 Action::Delete { entry, .. } => Some(entry.clone()),
                 _ => None,

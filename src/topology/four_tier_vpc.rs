@@ -2,7 +2,7 @@
 //!
 //! Reading order: `config` is what the user writes, `validate` what he may write; `vpc`, `zones`, `addresses`, `ipv6`,
 //! `nat` and `private_nat` make the choices that are frozen once made; `blueprint` puts the objects together; `outputs`
-//! tells of them; `import` and `reflect` go the other way, from objects to what the user would have written.
+//! tells of them; `import` and `write_drift` go the other way, from objects to what the user would have written.
 
 mod addresses;
 mod blueprint;
@@ -115,8 +115,8 @@ impl Topology for FourTierVpc {
         ipv6::remembered(context.config).into_iter().collect()
     }
 
-    fn reflect(state: &mut Value, inventory: &Inventory) {
-        reflect::reflect(state, inventory);
+    fn write_drift(state: &mut Value, inventory: &Inventory) {
+        reflect::write_drift(state, inventory);
     }
 
     fn ignored_drift(config: &Config) -> IgnoredDrift {

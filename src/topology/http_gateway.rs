@@ -106,8 +106,8 @@ impl Topology for HttpGateway {
         }
     }
 
-    fn reflect(state: &mut Value, inventory: &Inventory) {
-        reflect::reflect(state, inventory);
+    fn write_drift(state: &mut Value, inventory: &Inventory) {
+        reflect::write_drift(state, inventory);
     }
 
     fn ignored_drift(config: &GatewayConfig) -> IgnoredDrift {

@@ -93,7 +93,7 @@ pub trait Topology: Send + Sync + 'static {
 
     /// Writes what differs in AWS from what was applied into the attributes of `state` that express it, so that
     /// Terraform shows it there.
-    fn reflect(state: &mut Value, inventory: &Inventory);
+    fn write_drift(state: &mut Value, inventory: &Inventory);
 
     /// The objects whose drift is neither reported nor mended.
     fn ignored_drift(config: &Self::Config) -> IgnoredDrift;

@@ -61,8 +61,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
     let description = operation.known(&spec.description)?;
     let version = operation.known(&spec.version)?;
     let cors = operation.known(&spec.cors)?.as_ref().map(cors);
-    let (patience, is_busy) = (&operation.work.patience, super::is_busy);
-    let change = Mutation { action: "CreateApi", patience, is_busy, unknown_until: None, search: Search::TWO_LOOKS };
+    let (deadlines, is_busy) = (&operation.work.deadlines, super::is_busy);
+    let change = Mutation { action: "CreateApi", deadlines, is_busy, unknown_until: None, search: Search::TWO_LOOKS };
     let (id, endpoint) = change
         .create(
             || async {

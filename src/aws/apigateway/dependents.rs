@@ -7,28 +7,33 @@ use futures::future::join_all;
 use super::{PAGE, api_mapping, authorizer, client, pages, route, text};
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
-use crate::cloud::{Failure, InTheWay, Obstacle, Within};
+use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
 use crate::model::{Entry, Spec};
 
 /// The routes, stages and authorizers of an API that are not ours, and the paths of its domain, which all go along;
 /// those paths that lead to other APIs keep the domain. Integrations serve routes, and are not told. Looks that fail
 /// are told beside what the others have found.
-pub(crate) async fn in_the_way(session: &Session, api_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
+pub(crate) async fn dependents(
+    session: &Session,
+    api_id: &str,
+    within: DependentScope<'_>,
+    known: &[Entry],
+) -> Dependents {
     let is_meant = |entry: &&Entry| match within {
-        Within::Root => true,
-        Within::Domains(names) => names.contains(&entry.id.as_str()),
-        Within::Subnets(_) => false,
+        DependentScope::Root => true,
+        DependentScope::Domains(names) => names.contains(&entry.id.as_str()),
+        DependentScope::Subnets(_) => false,
     };
     let domains = known.iter().filter(|entry| matches!(entry.applied, Spec::DomainName(_)) && entry.is_present());
     let paths = join_all(domains.filter(is_meant).map(|entry| paths(session, api_id, &entry.id, known)));
-    if !matches!(within, Within::Root) {
-        return InTheWay::of(paths.await);
+    if !matches!(within, DependentScope::Root) {
+        return Dependents::of(paths.await);
     }
     let ours: HashSet<&str> = known.iter().map(|entry| entry.id.as_str()).collect();
     let foreign = |kind: &'static str, id: Option<String>, description: Option<String>| {
         let id = id.filter(|id| !ours.contains(id.as_str()))?;
         let description = description.filter(|text| *text != id).unwrap_or_default();
-        Some(Obstacle { kind, id, description, further: String::new(), owner: None, holds: Vec::new() })
+        Some(Dependent { kind, id, description, further: String::new(), owner: None, holds: Vec::new() })
     };
     let (routes, stages, authorizers, paths) =
         tokio::join!(route::list(session, api_id), stages(session, api_id), authorizer::list(session, api_id), paths);
@@ -44,11 +49,11 @@ pub(crate) async fn in_the_way(session: &Session, api_id: &str, within: Within<'
         let found = shown.into_iter().filter_map(|it| foreign("authorizer", it.authorizer_id, it.name));
         found.collect()
     });
-    InTheWay::of([routes, stages, authorizers].into_iter().chain(paths))
+    Dependents::of([routes, stages, authorizers].into_iter().chain(paths))
 }
 
 /// The mappings of a domain that are not ours.
-async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -> Result<Vec<Obstacle>, Failure> {
+async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -> Result<Vec<Dependent>, Failure> {
     let mappings = api_mapping::list(session, domain).await?;
     let foreign = mappings.into_iter().filter_map(|shown| {
         let id = shown.api_mapping_id.clone()?;
@@ -56,7 +61,7 @@ async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -
             return None;
         }
         let leads_elsewhere = shown.api_id.as_deref() != Some(api_id);
-        Some(Obstacle {
+        Some(Dependent {
             kind: "API mapping",
             id,
             description: format!("{domain}/{}", api_mapping::path(&shown)),
@@ -121,9 +126,9 @@ mod tests {
     async fn routes_stages_and_authorizers_that_state_does_not_know_are_told() {
         let authorizers = json!({ "items": [{ "authorizerId": "a9", "name": "jwt" }] });
         let aws = aws().on("GET /v2/apis/api1/authorizers", Answer::Json(200, authorizers));
-        let found = in_the_way(&aws.session("foreigners"), "api1", Within::Root, &known()).await;
+        let found = dependents(&aws.session("foreigners"), "api1", DependentScope::Root, &known()).await;
         let told: Vec<[&str; 3]> =
-            found.obstacles.iter().map(|it| [it.kind, it.id.as_str(), it.description.as_str()]).collect();
+            found.objects.iter().map(|it| [it.kind, it.id.as_str(), it.description.as_str()]).collect();
         assert_eq!(
             told,
             [
@@ -165,9 +170,9 @@ mod tests {
             .fold(Recorded::default(), |aws, list| aws.on(&format!("GET /v2/apis/api1/{list}"), none()))
             .on(list, Answer::Json(200, items));
         let session = aws.session("paths");
-        let found = in_the_way(&session, "api1", Within::Root, &known).await;
+        let found = dependents(&session, "api1", DependentScope::Root, &known).await;
         let told: Vec<(&str, &str, &str, usize)> = found
-            .obstacles
+            .objects
             .iter()
             .map(|it| (it.id.as_str(), it.description.as_str(), it.further.as_str(), it.holds.len()))
             .collect();
@@ -179,17 +184,17 @@ mod tests {
             ]
         );
         let calls = aws.calls().len();
-        assert_eq!(in_the_way(&session, "api1", Within::Domains(&["api.example.com"]), &known).await, found);
+        assert_eq!(dependents(&session, "api1", DependentScope::Domains(&["api.example.com"]), &known).await, found);
         assert_eq!(aws.calls()[calls..], [list], "nothing else is looked at");
-        assert_eq!(in_the_way(&session, "api1", Within::Domains(&["b"]), &known).await, InTheWay::default());
+        assert_eq!(dependents(&session, "api1", DependentScope::Domains(&["b"]), &known).await, Dependents::default());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_look_that_is_not_allowed_hides_only_what_it_would_have_shown() {
         let denied = Answer::Error(403, "AccessDeniedException", "not you");
         let aws = aws().on("GET /v2/apis/api1/authorizers", denied);
-        let found = in_the_way(&aws.session("hidden"), "api1", Within::Root, &known()).await;
+        let found = dependents(&aws.session("hidden"), "api1", DependentScope::Root, &known()).await;
         let unseen: Vec<(&str, Cause)> = found.unseen.iter().map(|it| (it.action.as_str(), it.cause)).collect();
-        assert_eq!((unseen, found.obstacles.len()), (vec![("GetAuthorizers", Cause::Denied)], 3));
+        assert_eq!((unseen, found.objects.len()), (vec![("GetAuthorizers", Cause::Denied)], 3));
     }
 }

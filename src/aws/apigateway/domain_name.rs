@@ -178,7 +178,7 @@ pub(crate) async fn update(
     let unknown_until = operation.unknown_until(name);
     let change = Mutation {
         action: "TagResource",
-        patience: &operation.work.patience,
+        deadlines: &operation.work.deadlines,
         is_busy,
         unknown_until,
         search: Search::TWO_LOOKS,
@@ -225,13 +225,13 @@ async fn change<'a>(
     name: &str,
     action: &'static str,
 ) -> Result<(OwnedMutexGuard<()>, Mutation<'a>), Failure> {
-    throttle_domain_call(operation.session, action, &operation.work.patience).await?;
+    throttle_domain_call(operation.session, action, &operation.work.deadlines).await?;
     let turn = operation.session.process.locks.lock(domain_lock(operation.session, name)).await;
     let is_busy = |failure: &Failure| is_busy(failure) || failure.cause == Cause::Throttled;
     let unknown_until = operation.unknown_until(name);
     Ok((
         turn,
-        Mutation { action, patience: &operation.work.patience, is_busy, unknown_until, search: Search::TWO_LOOKS },
+        Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_LOOKS },
     ))
 }
 
@@ -243,7 +243,7 @@ async fn available(
     longest: Duration,
 ) -> Result<(), Failure> {
     let mut answer = answer;
-    let made = wait::until(&what(name), &operation.patience(longest), wait::MINUTES, || {
+    let made = wait::until(&what(name), &operation.deadlines(longest), wait::MINUTES, || {
         let seen = answer.take();
         async move {
             let seen = match seen {
@@ -274,7 +274,7 @@ async fn available(
 
 /// Waits until a change that is at work has ended, however it ends.
 async fn at_rest(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
-    wait::until(&what(name), &operation.patience(CHANGED), wait::MINUTES, || async {
+    wait::until(&what(name), &operation.deadlines(CHANGED), wait::MINUTES, || async {
         Ok(match get(operation.session, name).await? {
             Some(shown) if status(&shown) == Some(&DomainNameStatus::Updating) => Poll::Pending(in_words(&shown)),
             _ => Poll::Done(()),

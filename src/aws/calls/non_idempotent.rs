@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::wait::{Again, Backoff, repeat};
 use super::{AwsError, Operation};
-use crate::cloud::{Cause, Failure, Patience};
+use crate::cloud::{Cause, Deadlines, Failure};
 
 /// How often a create is sent when each answer is lost.
 const SENDS: usize = 3;
@@ -40,7 +40,7 @@ pub(crate) struct Mutation<'a> {
     /// The AWS action, such as `CreateRoute`.
     pub(crate) action: &'a str,
     /// How long it is tried.
-    pub(crate) patience: &'a Patience,
+    pub(crate) deadlines: &'a Deadlines,
     /// Whether a refusal only means that another change is at work.
     pub(crate) is_busy: fn(&Failure) -> bool,
     /// Until when an absence only means that AWS does not know yet what this process has created, see
@@ -53,8 +53,8 @@ pub(crate) struct Mutation<'a> {
 impl<'a> Mutation<'a> {
     /// A call to EC2, which takes changes side by side.
     pub(crate) fn of_ec2(operation: &'a Operation<'_>, action: &'a str) -> Mutation<'a> {
-        let patience = &operation.work.patience;
-        Mutation { action, patience, is_busy: |_| false, unknown_until: None, search: Search::EC2 }
+        let deadlines = &operation.work.deadlines;
+        Mutation { action, deadlines, is_busy: |_| false, unknown_until: None, search: Search::EC2 }
     }
 
     /// Sends a call that may be repeated safely.
@@ -125,7 +125,7 @@ impl<'a> Mutation<'a> {
         SdkError<E, HttpResponse>: AwsError,
     {
         let mut backoff = Backoff::starting_at(Duration::from_millis(100), Duration::from_secs(5));
-        let sent = repeat(self.patience, &mut backoff, || async {
+        let sent = repeat(self.deadlines, &mut backoff, || async {
             let error = match call().await {
                 Ok(answer) => return ControlFlow::Break(Ok(answer)),
                 Err(error) => error,
@@ -156,9 +156,9 @@ impl<'a> Mutation<'a> {
     where
         L: Future<Output = Result<Option<T>, Failure>>,
     {
-        let patience = self.patience.at_most(self.search.total);
+        let deadlines = self.deadlines.at_most(self.search.total);
         let mut backoff = Backoff::starting_at(self.search.first, Duration::from_secs(2));
-        let found = repeat(&patience, &mut backoff, || async {
+        let found = repeat(&deadlines, &mut backoff, || async {
             match find().await {
                 Ok(None) => ControlFlow::Continue(Again { seen: (), after: None }),
                 found => ControlFlow::Break(found),
@@ -168,7 +168,7 @@ impl<'a> Mutation<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.patience.stop.is_cancelled() || Instant::now() >= self.patience.deadline
+        self.deadlines.stop.is_cancelled() || Instant::now() >= self.deadlines.deadline
     }
 }
 

@@ -7,20 +7,20 @@ use tokio::time::Instant;
 
 use super::wait::{Backoff, SECONDS, retry_while};
 use crate::aws::Session;
-use crate::cloud::{Cause, Failure, Patience, Record, Work};
+use crate::cloud::{Cause, Deadlines, Failure, OpContext, Recorder};
 use crate::model::Input;
-use crate::model::{Key, Learned, Made, Ref, Tags};
+use crate::model::{Key, Learned, Ref, ResolvedObject, Tags};
 
 /// One create, update or delete of one object.
 pub(crate) struct Operation<'a> {
     /// The clients.
     pub(crate) session: &'a Session,
     /// TopologyKind, ids, timeouts.
-    pub(crate) work: &'a Work<'a>,
+    pub(crate) work: &'a OpContext<'a>,
     /// The object's identity.
     pub(crate) key: &'a Key,
     /// Where ids are recorded; `None` during a delete.
-    pub(crate) record: Option<&'a Record<'a>>,
+    pub(crate) record: Option<&'a Recorder<'a>>,
 }
 
 impl Operation<'_> {
@@ -30,7 +30,7 @@ impl Operation<'_> {
     }
 
     /// The id of an object that this one needs, and what else AWS told about it.
-    pub(crate) fn made(&self, key: &Key) -> Result<&Made, Failure> {
+    pub(crate) fn made(&self, key: &Key) -> Result<&ResolvedObject, Failure> {
         self.work.ids.get(key).ok_or_else(|| self.bug(format!("{key} is needed and does not exist")))
     }
 
@@ -97,12 +97,12 @@ impl Operation<'_> {
         let until = used.iter().filter_map(|id| self.session.process.created.invisible_until(id)).max();
         let rest = until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
         let is_absent = |failure: &Failure| failure.cause == Cause::NotFound;
-        retry_while(&self.patience(rest), &mut Backoff::new(SECONDS), is_absent, call).await
+        retry_while(&self.deadlines(rest), &mut Backoff::new(SECONDS), is_absent, call).await
     }
 
     /// For a wait that should take no longer than this.
-    pub(crate) fn patience(&self, at_most: Duration) -> Patience {
-        self.work.patience.at_most(at_most)
+    pub(crate) fn deadlines(&self, at_most: Duration) -> Deadlines {
+        self.work.deadlines.at_most(at_most)
     }
 
     fn bug(&self, what: String) -> Failure {

@@ -10,7 +10,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::Instant;
 
 use crate::aws::calls::wait::{Backoff, Poll, WaitEnded};
-use crate::cloud::{Failure, Patience};
+use crate::cloud::{Deadlines, Failure};
 
 /// How long a look waits for others to join it.
 const GATHER: Duration = Duration::from_millis(5);
@@ -84,7 +84,7 @@ impl<T: Polled> Poller<T> {
         client: &T::Client,
         what: &str,
         id: &str,
-        patience: &Patience,
+        deadlines: &Deadlines,
         judge: impl Fn(Option<&T>) -> Result<Poll<V>, Failure>,
     ) -> Result<V, Failure> {
         let backoff = Backoff::new(T::LONGEST);
@@ -93,7 +93,7 @@ impl<T: Polled> Poller<T> {
         let (_interest, mut after) = self.watch(id);
         let mut last: Option<String> = None;
         loop {
-            let rest = patience.deadline.saturating_duration_since(Instant::now());
+            let rest = deadlines.deadline.saturating_duration_since(Instant::now());
             let pause = last.as_ref().map(|_| backoff.shared().min(rest));
             let lead = async {
                 if let Some(pause) = pause {
@@ -107,10 +107,10 @@ impl<T: Polled> Poller<T> {
                     round.expect("the sender lives as long as this poller").clone()
                 }
                 () = lead => self.rounds.borrow().clone(),
-                () = patience.stop.cancelled(), if last.is_some() => {
+                () = deadlines.stop.cancelled(), if last.is_some() => {
                     return Err(WaitEnded::Stopped.failure(what, &backoff, &last.unwrap_or_default()));
                 }
-                () = tokio::time::sleep_until(patience.deadline + LAST_LOOK), if last.is_some() => {
+                () = tokio::time::sleep_until(deadlines.deadline + LAST_LOOK), if last.is_some() => {
                     return Err(WaitEnded::Deadline.failure(what, &backoff, &last.unwrap_or_default()));
                 }
             };
@@ -119,7 +119,7 @@ impl<T: Polled> Poller<T> {
                 Err(failure) => return Err(failure.clone()),
                 Ok(seen) => match judge(seen.get(id))? {
                     Poll::Done(value) => return Ok(value),
-                    Poll::Pending(words) if Instant::now() >= patience.deadline => {
+                    Poll::Pending(words) if Instant::now() >= deadlines.deadline => {
                         return Err(WaitEnded::Deadline.failure(what, &backoff, &words));
                     }
                     Poll::Pending(words) => last = Some(words),
@@ -134,8 +134,8 @@ impl<T: Polled> Poller<T> {
         T: Clone,
     {
         // The first look is always made, and it is the only one.
-        let patience = Patience::until(Instant::now(), Default::default());
-        self.until(client, "look", id, &patience, |object| Ok(Poll::Done(object.cloned()))).await
+        let deadlines = Deadlines::until(Instant::now(), Default::default());
+        self.until(client, "look", id, &deadlines, |object| Ok(Poll::Done(object.cloned()))).await
     }
 
     /// Registers interest in an id, and tells how many rounds have begun.
@@ -248,8 +248,8 @@ mod tests {
         format!("<subnetSet>{items}</subnetSet>")
     }
 
-    fn patience(milliseconds: u64) -> Patience {
-        Patience::until(Instant::now() + Duration::from_millis(milliseconds), Default::default())
+    fn deadlines(milliseconds: u64) -> Deadlines {
+        Deadlines::until(Instant::now() + Duration::from_millis(milliseconds), Default::default())
     }
 
     fn available(subnet: Option<&Subnet>) -> Result<Poll<()>, Failure> {
@@ -259,8 +259,8 @@ mod tests {
         })
     }
 
-    async fn wait(session: &Session, id: &str, patience: &Patience) -> Result<(), Failure> {
-        session.pollers.subnets.until(&session.ec2, "CreateSubnet", id, patience, available).await
+    async fn wait(session: &Session, id: &str, deadlines: &Deadlines) -> Result<(), Failure> {
+        session.pollers.subnets.until(&session.ec2, "CreateSubnet", id, deadlines, available).await
     }
 
     fn is_watched(session: &Session) -> bool {
@@ -273,9 +273,9 @@ mod tests {
             .on(DESCRIBE, &subnets("pending"))
             .on(DESCRIBE, &subnets("pending"))
             .on(DESCRIBE, &subnets("available"));
-        let (session, patience) = (aws.session(), patience(10_000));
+        let (session, deadlines) = (aws.session(), deadlines(10_000));
         let ids: Vec<String> = (0..5).map(|n| format!("subnet-{n}")).collect();
-        for result in join_all(ids.iter().map(|id| wait(&session, id, &patience))).await {
+        for result in join_all(ids.iter().map(|id| wait(&session, id, &deadlines))).await {
             result.unwrap();
         }
         let calls = aws.calls(DESCRIBE);
@@ -290,14 +290,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_who_comes_during_a_round_gets_the_next() {
         let aws = Recorded::default().slow(Duration::from_millis(100)).on(DESCRIBE, &subnets("available"));
-        let (session, patience) = (aws.session(), patience(10_000));
+        let (session, deadlines) = (aws.session(), deadlines(10_000));
         let late = async {
             while aws.calls(DESCRIBE).is_empty() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            wait(&session, "subnet-2", &patience).await
+            wait(&session, "subnet-2", &deadlines).await
         };
-        let (early, late) = tokio::join!(wait(&session, "subnet-1", &patience), late);
+        let (early, late) = tokio::join!(wait(&session, "subnet-1", &deadlines), late);
         early.and(late).unwrap();
         let asked = aws.calls(DESCRIBE);
         assert_eq!(asked.len(), 2);
@@ -307,8 +307,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_round_that_fails_fails_for_all() {
         let aws = Recorded::default().fail(DESCRIBE, 400, "UnauthorizedOperation", "You are not authorized");
-        let (session, patience) = (aws.session(), patience(10_000));
-        for result in join_all(["subnet-1", "subnet-2"].map(|id| wait(&session, id, &patience))).await {
+        let (session, deadlines) = (aws.session(), deadlines(10_000));
+        for result in join_all(["subnet-1", "subnet-2"].map(|id| wait(&session, id, &deadlines))).await {
             assert_eq!(result.unwrap_err().cause, Cause::Denied);
         }
         assert_eq!(aws.calls(DESCRIBE).len(), 1);
@@ -319,7 +319,7 @@ mod tests {
         let pending = subnets("pending");
         let aws = (0..6).fold(Recorded::default(), |aws, _| aws.on(DESCRIBE, &pending));
         let aws = aws.on(DESCRIBE, &subnets("available"));
-        let (session, stopped, short, long) = (aws.session(), patience(10_000), patience(50), patience(10_000));
+        let (session, stopped, short, long) = (aws.session(), deadlines(10_000), deadlines(50), deadlines(10_000));
         let stop = async {
             tokio::time::sleep(Duration::from_millis(50)).await;
             stopped.stop.cancel();
@@ -341,9 +341,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_who_goes_in_the_middle_of_a_look_leaves_the_lead_to_another() {
         let aws = Recorded::default().slow(Duration::from_millis(100)).on(DESCRIBE, &subnets("available"));
-        let (session, patience) = (aws.session(), patience(10_000));
-        let leader = tokio::time::timeout(Duration::from_millis(50), wait(&session, "subnet-1", &patience));
-        let (gone, other) = tokio::join!(leader, wait(&session, "subnet-2", &patience));
+        let (session, deadlines) = (aws.session(), deadlines(10_000));
+        let leader = tokio::time::timeout(Duration::from_millis(50), wait(&session, "subnet-1", &deadlines));
+        let (gone, other) = tokio::join!(leader, wait(&session, "subnet-2", &deadlines));
         assert!(gone.is_err());
         other.unwrap();
         let calls = aws.calls(DESCRIBE);

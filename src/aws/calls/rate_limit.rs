@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::cloud::{Cause, Failure, Patience};
+use crate::cloud::{Cause, Deadlines, Failure};
 
 /// What AWS allows. It documents limits in both of these shapes.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl RateLimiter {
         &self,
         shared: Shared,
         limit: Limit,
-        patience: &Patience,
+        deadlines: &Deadlines,
         why: &str,
     ) -> Result<(), Failure> {
         let action = shared.calls;
@@ -57,13 +57,13 @@ impl RateLimiter {
         if pause.is_zero() {
             return Ok(());
         }
-        let rest = patience.deadline.saturating_duration_since(Instant::now());
+        let rest = deadlines.deadline.saturating_duration_since(Instant::now());
         tokio::select! {
             () = tokio::time::sleep(pause.min(rest)) => match pause > rest {
                 false => Ok(()),
                 true => Err(Failure::new(Cause::TimedOut, action, format!("gave up waiting; {why}"))),
             },
-            () = patience.stop.cancelled() => {
+            () = deadlines.stop.cancelled() => {
                 Err(Failure::new(Cause::Stopped, action, format!("stopped waiting; {why}")))
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::cloud::{Cause, Failure, Patience};
+use crate::cloud::{Cause, Deadlines, Failure};
 
 /// How long AWS may answer that something does not exist which it has just created.
 pub(crate) const PROPAGATION: Duration = Duration::from_secs(5 * 60);
@@ -39,7 +39,7 @@ pub(crate) struct Again<S> {
 /// Makes attempts until one breaks the loop. When there is no time for another one, returns why, and what the last one
 /// showed.
 pub(crate) async fn repeat<T, S, F>(
-    patience: &Patience,
+    deadlines: &Deadlines,
     backoff: &mut Backoff,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, (WaitEnded, S)>
@@ -51,7 +51,7 @@ where
             ControlFlow::Break(value) => return Ok(value),
             ControlFlow::Continue(again) => again,
         };
-        if let Err(ended) = backoff.pause(patience, again.after).await {
+        if let Err(ended) = backoff.pause(deadlines, again.after).await {
             return Err((ended, again.seen));
         }
     }
@@ -60,7 +60,7 @@ where
 /// Polls until it is done. At the deadline the failure says what was seen last.
 pub(crate) async fn until<T, F>(
     what: &str,
-    patience: &Patience,
+    deadlines: &Deadlines,
     longest: Duration,
     mut poll: impl FnMut() -> F,
 ) -> Result<T, Failure>
@@ -68,7 +68,7 @@ where
     F: Future<Output = Result<Poll<T>, Failure>>,
 {
     let mut backoff = Backoff::new(longest);
-    let polled = repeat(patience, &mut backoff, || {
+    let polled = repeat(deadlines, &mut backoff, || {
         let poll = poll();
         async {
             match poll.await {
@@ -87,7 +87,7 @@ where
 /// Sends a call again as long as it fails for a reason that passes by itself. At the deadline the failure is AWS's last
 /// one, so that its cause still tells what to do.
 pub(crate) async fn retry_while<T, F>(
-    patience: &Patience,
+    deadlines: &Deadlines,
     backoff: &mut Backoff,
     passes: impl Fn(&Failure) -> bool,
     mut call: impl FnMut() -> F,
@@ -95,7 +95,7 @@ pub(crate) async fn retry_while<T, F>(
 where
     F: Future<Output = Result<T, Failure>>,
 {
-    let sent = repeat(patience, backoff, || {
+    let sent = repeat(deadlines, backoff, || {
         let call = call();
         async {
             match call.await {
@@ -116,13 +116,13 @@ where
 
 /// Sends a deleting call until nothing uses the object any more. Absence is success. At the deadline the failure
 /// is AWS's last refusal, so that its cause still says that the object is in use, with how long it was tried.
-pub(crate) async fn retry_while_in_use<F>(patience: &Patience, call: impl FnMut() -> F) -> Result<(), Failure>
+pub(crate) async fn retry_while_in_use<F>(deadlines: &Deadlines, call: impl FnMut() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
 {
-    let patience = &Patience { deadline: patience.in_use_until, ..patience.clone() };
+    let deadlines = &Deadlines { deadline: deadlines.in_use_until, ..deadlines.clone() };
     let mut backoff = Backoff::new(MINUTES);
-    match retry_while(patience, &mut backoff, |failure| failure.cause == Cause::InUse, call).await {
+    match retry_while(deadlines, &mut backoff, |failure| failure.cause == Cause::InUse, call).await {
         Err(failure) if failure.cause == Cause::NotFound => Ok(()),
         Err(failure) if failure.cause == Cause::InUse => Err(backoff.given_up(failure)),
         result => result,
@@ -171,11 +171,11 @@ impl Backoff {
     }
 
     /// Pauses, unless the time is over: at least as long as AWS asks, and at most until the deadline.
-    pub(crate) async fn pause(&mut self, patience: &Patience, asked: Option<Duration>) -> Result<(), WaitEnded> {
-        if patience.stop.is_cancelled() {
+    pub(crate) async fn pause(&mut self, deadlines: &Deadlines, asked: Option<Duration>) -> Result<(), WaitEnded> {
+        if deadlines.stop.is_cancelled() {
             return Err(WaitEnded::Stopped);
         }
-        let rest = patience.deadline.saturating_duration_since(Instant::now());
+        let rest = deadlines.deadline.saturating_duration_since(Instant::now());
         if rest.is_zero() {
             return Err(WaitEnded::Deadline);
         }
@@ -183,7 +183,7 @@ impl Backoff {
         self.next = (self.next * 3 / 2).min(self.longest);
         tokio::select! {
             () = tokio::time::sleep(pause.min(rest)) => {}
-            () = patience.stop.cancelled() => {}
+            () = deadlines.stop.cancelled() => {}
         }
         Ok(())
     }
@@ -209,15 +209,15 @@ mod tests {
 
     use super::*;
 
-    fn patience(seconds: u64) -> Patience {
-        Patience::until(Instant::now() + Duration::from_secs(seconds), Default::default())
+    fn deadlines(seconds: u64) -> Deadlines {
+        Deadlines::until(Instant::now() + Duration::from_secs(seconds), Default::default())
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_stop_request_ends_a_wait_at_once() {
-        let (patience, start) = (patience(60), Instant::now());
-        let stop = patience.stop.clone();
-        let wait = until("CreateNatGateway", &patience, SECONDS, || async {
+        let (deadlines, start) = (deadlines(60), Instant::now());
+        let stop = deadlines.stop.clone();
+        let wait = until("CreateNatGateway", &deadlines, SECONDS, || async {
             stop.cancel();
             Ok::<Poll<()>, Failure>(Poll::Pending("state pending".into()))
         });
@@ -227,7 +227,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_timeout_tells_what_was_seen_last() {
-        let failure = until("CreateNatGateway", &patience(50), SECONDS, || async {
+        let failure = until("CreateNatGateway", &deadlines(50), SECONDS, || async {
             Ok::<Poll<()>, Failure>(Poll::Pending("state pending".into()))
         })
         .await
@@ -239,7 +239,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_deletion_goes_on_while_the_object_is_in_use() {
         let calls = AtomicU32::new(0);
-        let result = retry_while_in_use(&patience(5), || async {
+        let result = retry_while_in_use(&deadlines(5), || async {
             match calls.fetch_add(1, Ordering::Relaxed) {
                 0 | 1 => Err(Failure::new(Cause::InUse, "DeleteSubnet", "has dependencies")),
                 _ => Err(Failure::new(Cause::NotFound, "DeleteSubnet", "does not exist")),
@@ -252,7 +252,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_deletion_that_runs_out_of_time_says_that_the_object_is_in_use() {
-        let failure = retry_while_in_use(&patience(30), || async {
+        let failure = retry_while_in_use(&deadlines(30), || async {
             Err(Failure::new(Cause::InUse, "DeleteSubnet", "has dependencies"))
         })
         .await
@@ -267,9 +267,9 @@ mod tests {
             retry_after: Some(Duration::from_secs(7)),
             ..Failure::new(Cause::Throttled, "CreateApi", "slow down")
         };
-        let (patience, mut backoff) = (patience(60), Backoff::new(SECONDS));
+        let (deadlines, mut backoff) = (deadlines(60), Backoff::new(SECONDS));
         let sent = retry_while(
-            &patience,
+            &deadlines,
             &mut backoff,
             |it| it.cause == Cause::Throttled,
             || async { if calls.fetch_add(1, Ordering::Relaxed) == 0 { Err(throttled()) } else { Ok(()) } },
@@ -280,14 +280,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stop_request_ends_a_pause_that_aws_asked_for() {
-        let (patience, start) = (patience(60), Instant::now());
+        let (deadlines, start) = (deadlines(60), Instant::now());
         let failure = Failure {
             retry_after: Some(Duration::from_secs(30)),
             ..Failure::new(Cause::Throttled, "CreateApi", "slow down")
         };
-        let stop = patience.stop.clone();
+        let stop = deadlines.stop.clone();
         let mut backoff = Backoff::new(SECONDS);
-        let sent = retry_while(&patience, &mut backoff, |_| true, || async { Err::<(), _>(failure.clone()) });
+        let sent = retry_while(&deadlines, &mut backoff, |_| true, || async { Err::<(), _>(failure.clone()) });
         let stopping = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
             stop.cancel();

@@ -48,8 +48,8 @@ fn associated(shown: &Shown<'_>, acl: &NetworkAcl) -> Vec<Key> {
 /// Finds the ACL, says whose it is, gives it its rules, and gives it to the subnets that have another one.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultNetworkAcl) -> Result<(), Failure> {
     let vpc_id = operation.id(&spec.vpc)?;
-    let patience = operation.patience(wait::PROPAGATION);
-    let (id, acl) = wait::until("DescribeNetworkAcls", &patience, wait::SECONDS, || async {
+    let deadlines = operation.deadlines(wait::PROPAGATION);
+    let (id, acl) = wait::until("DescribeNetworkAcls", &deadlines, wait::SECONDS, || async {
         let found = look(operation, [filter("vpc-id", vpc_id), filter("default", "true")]).await?;
         Ok(match found.into_iter().find_map(|acl| Some((acl.network_acl_id()?.to_string(), acl))) {
             Some(found) => Poll::Done(found),
@@ -150,7 +150,7 @@ async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &
     for subnet in subnets {
         rest.push(operation.id(subnet)?);
     }
-    let patience = operation.patience(wait::PROPAGATION);
+    let deadlines = operation.deadlines(wait::PROPAGATION);
     let mut backoff = Backoff::new(wait::SECONDS);
     while !rest.is_empty() {
         let acls = look(operation, [filter("vpc-id", vpc_id)]).await?;
@@ -173,7 +173,7 @@ async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &
         }
         rest = later;
         if !rest.is_empty()
-            && let Err(ended) = backoff.pause(&patience, None).await
+            && let Err(ended) = backoff.pause(&deadlines, None).await
         {
             let seen = format!("{} do not have the default network ACL yet", rest.join(", "));
             return Err(ended.failure("ReplaceNetworkAclAssociation", &backoff, &seen));

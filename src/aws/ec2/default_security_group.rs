@@ -43,7 +43,7 @@ pub(super) fn read(
 /// Finds the group, says whose it is, and gives it its rules.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
-    let id = wait::until("DescribeSecurityGroups", &operation.patience(wait::PROPAGATION), wait::SECONDS, || async {
+    let id = wait::until("DescribeSecurityGroups", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
         let call = session.ec2.describe_security_groups();
         let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", "default"));
         let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
@@ -102,7 +102,7 @@ pub(crate) async fn delete(
 /// and the new rules allow is never cut off.
 async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
     let wanted = [(false, operation.known(&spec.ingress)?), (true, operation.known(&spec.egress)?)];
-    let patience = operation.patience(wait::PROPAGATION);
+    let deadlines = operation.deadlines(wait::PROPAGATION);
     let mut backoff = Backoff::new(wait::SECONDS);
     let mut described = BTreeSet::new();
     loop {
@@ -128,7 +128,7 @@ async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup)
         if settled {
             return Ok(());
         }
-        if let Err(ended) = backoff.pause(&patience, None).await {
+        if let Err(ended) = backoff.pause(&deadlines, None).await {
             return Err(ended.failure("DescribeSecurityGroupRules", &backoff, "the rules are not as wanted"));
         }
     }

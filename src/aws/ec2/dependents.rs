@@ -11,18 +11,23 @@ use aws_sdk_ec2::types::{
 use super::{filter, filter_any, nat_gateway, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
-use crate::cloud::{Failure, InTheWay, Obstacle, Within};
+use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
 use crate::model::{Entry, Spec};
 
 /// What stands in the way of deleting these subnets, or the VPC with all that is ours in it. Looks that fail are told
 /// beside what the others have found.
-pub(crate) async fn in_the_way(session: &Session, root_id: &str, within: Within<'_>, known: &[Entry]) -> InTheWay {
+pub(crate) async fn dependents(
+    session: &Session,
+    root_id: &str,
+    within: DependentScope<'_>,
+    known: &[Entry],
+) -> Dependents {
     let look = Look { session, root_id, known, ours: known.iter().map(|entry| entry.id.as_str()).collect() };
     let found = match within {
         // A VPC has at most 200 subnets, as a filter has values.
-        Within::Subnets(ids) => vec![look.interfaces(filter_any("subnet-id", ids.iter().copied())).await],
-        Within::Domains(_) => vec![],
-        Within::Root => {
+        DependentScope::Subnets(ids) => vec![look.interfaces(filter_any("subnet-id", ids.iter().copied())).await],
+        DependentScope::Domains(_) => vec![],
+        DependentScope::Root => {
             let (interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws) = tokio::join!(
                 look.interfaces(filter("vpc-id", root_id)),
                 look.security_groups(),
@@ -42,7 +47,7 @@ pub(crate) async fn in_the_way(session: &Session, root_id: &str, within: Within<
             vec![interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws]
         }
     };
-    InTheWay::of(found)
+    Dependents::of(found)
 }
 
 /// A foreign subnet with a route table of ours: the subnet, and the table.
@@ -68,7 +73,7 @@ impl Look<'_> {
     }
 
     /// Interfaces, less those of our NAT gateways, which go with them.
-    async fn interfaces(&self, filter: Filter) -> Result<Vec<Obstacle>, Failure> {
+    async fn interfaces(&self, filter: Filter) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_network_interfaces().filters(filter);
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeNetworkInterfaces"))?;
@@ -86,7 +91,7 @@ impl Look<'_> {
         description.split_whitespace().find(|word| word.starts_with("nat-")).is_none_or(|id| self.ours.contains(id))
     }
 
-    fn interface(&self, interface: &NetworkInterface) -> Option<Obstacle> {
+    fn interface(&self, interface: &NetworkInterface) -> Option<Dependent> {
         let kind = interface.interface_type().map(|kind| kind.as_str()).filter(|kind| *kind != "interface");
         let further = [
             kind.map(|kind| format!("type {kind}")),
@@ -99,7 +104,7 @@ impl Look<'_> {
         // An internet gateway stays attached while a public address is mapped through it.
         let mapped = interface.association().is_some_and(|it| it.public_ip().is_some());
         let gateways = self.known.iter().filter(|entry| mapped && matches!(entry.applied, Spec::InternetGateway(_)));
-        Some(Obstacle {
+        Some(Dependent {
             kind: "network interface",
             id: interface.network_interface_id()?.to_string(),
             description: interface.description().unwrap_or_default().to_string(),
@@ -115,24 +120,24 @@ impl Look<'_> {
     }
 
     /// Groups, less the default one, which goes with the VPC.
-    async fn security_groups(&self) -> Result<Vec<Obstacle>, Failure> {
+    async fn security_groups(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_security_groups().filters(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeSecurityGroups"))?;
         let foreign = found.iter().filter(|group| group.group_name() != Some("default"));
         Ok(foreign
             .filter_map(|group| {
-                let mut obstacle =
+                let mut dependent =
                     named("security group", self.foreign(group.group_id())?, group.tags(), group.owner_id());
-                obstacle.description = group.group_name().unwrap_or_default().to_string();
-                obstacle.further = group.description().unwrap_or_default().to_string();
-                Some(obstacle)
+                dependent.description = group.group_name().unwrap_or_default().to_string();
+                dependent.further = group.description().unwrap_or_default().to_string();
+                Some(dependent)
             })
             .collect())
     }
 
     /// Endpoints of every type. The interfaces of one that is being deleted are told as such.
-    async fn endpoints(&self) -> Result<Vec<Obstacle>, Failure> {
+    async fn endpoints(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_vpc_endpoints().filters(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeVpcEndpoints"))?;
@@ -140,17 +145,17 @@ impl Look<'_> {
         Ok(foreign
             .filter_map(|endpoint| {
                 let id = self.foreign(endpoint.vpc_endpoint_id())?;
-                let mut obstacle = named("VPC endpoint", id, endpoint.tags(), endpoint.owner_id());
-                obstacle.description = endpoint.service_name().unwrap_or_default().to_string();
-                obstacle.further =
+                let mut dependent = named("VPC endpoint", id, endpoint.tags(), endpoint.owner_id());
+                dependent.description = endpoint.service_name().unwrap_or_default().to_string();
+                dependent.further =
                     endpoint.vpc_endpoint_type().map(|kind| format!("type {}", kind.as_str())).unwrap_or_default();
-                Some(obstacle)
+                Some(dependent)
             })
             .collect())
     }
 
     /// Peering connections that the VPC has asked for, or been asked for: AWS has a filter for each.
-    async fn peerings(&self, side: &str) -> Result<Vec<Obstacle>, Failure> {
+    async fn peerings(&self, side: &str) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_vpc_peering_connections().filters(filter(side, self.root_id));
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeVpcPeeringConnections"))?;
@@ -161,17 +166,17 @@ impl Look<'_> {
                 let other = sides.into_iter().flatten().find(|side| side.vpc_id() != Some(self.root_id));
                 let id = self.foreign(it.vpc_peering_connection_id())?;
                 let owner = other.and_then(|other| other.owner_id());
-                let mut obstacle = named("peering connection", id, it.tags(), None);
+                let mut dependent = named("peering connection", id, it.tags(), None);
                 if let Some(vpc_id) = other.and_then(|other| other.vpc_id()) {
                     let account = owner.map(|owner| format!(" of account {owner}")).unwrap_or_default();
-                    obstacle.further = format!("with {vpc_id}{account}");
+                    dependent.further = format!("with {vpc_id}{account}");
                 }
-                Some(obstacle)
+                Some(dependent)
             })
             .collect())
     }
 
-    async fn vpn_gateways(&self) -> Result<Vec<Obstacle>, Failure> {
+    async fn vpn_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_vpn_gateways().filters(filter("attachment.vpc-id", self.root_id));
         let answer = call.send().await.map_err(|error| error.failure("DescribeVpnGateways"))?;
         let is_attached = |gateway: &&aws_sdk_ec2::types::VpnGateway| {
@@ -187,7 +192,7 @@ impl Look<'_> {
     }
 
     /// AWS has no filter by VPC for them.
-    async fn egress_only_gateways(&self) -> Result<Vec<Obstacle>, Failure> {
+    async fn egress_only_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_egress_only_internet_gateways();
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeEgressOnlyInternetGateways"))?;
@@ -201,36 +206,36 @@ impl Look<'_> {
     }
 
     /// NAT gateways in whatever subnet. Their interfaces are told too, as what keeps that subnet.
-    async fn nat_gateways(&self) -> Result<Vec<Obstacle>, Failure> {
+    async fn nat_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_nat_gateways().filter(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeNatGateways"))?;
         let foreign = found.iter().filter(|gateway| nat_gateway::exists(gateway));
         Ok(foreign
             .filter_map(|it| {
-                let mut obstacle = named("NAT gateway", self.foreign(it.nat_gateway_id())?, it.tags(), None);
-                obstacle.further = it.subnet_id().map(|subnet| format!("in {subnet}")).unwrap_or_default();
-                Some(obstacle)
+                let mut dependent = named("NAT gateway", self.foreign(it.nat_gateway_id())?, it.tags(), None);
+                dependent.further = it.subnet_id().map(|subnet| format!("in {subnet}")).unwrap_or_default();
+                Some(dependent)
             })
             .collect())
     }
 
-    async fn subnets(&self) -> Result<Vec<Obstacle>, Failure> {
+    async fn subnets(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_subnets().filters(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeSubnets"))?;
         Ok(found
             .iter()
             .filter_map(|it| {
-                let mut obstacle = named("subnet", self.foreign(it.subnet_id())?, it.tags(), it.owner_id());
-                obstacle.further = it.cidr_block().unwrap_or_default().to_string();
-                Some(obstacle)
+                let mut dependent = named("subnet", self.foreign(it.subnet_id())?, it.tags(), it.owner_id());
+                dependent.further = it.cidr_block().unwrap_or_default().to_string();
+                Some(dependent)
             })
             .collect())
     }
 
     /// Tables, less the main one, which goes with the VPC; and which foreign subnets use tables of ours.
-    async fn route_tables(&self) -> Result<(Vec<Obstacle>, Associated), Failure> {
+    async fn route_tables(&self) -> Result<(Vec<Dependent>, Associated), Failure> {
         let call = self.session.ec2.describe_route_tables().filters(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeRouteTables"))?;
@@ -249,7 +254,7 @@ impl Look<'_> {
     }
 
     /// ACLs, less the default one, which goes with the VPC.
-    async fn network_acls(&self) -> Result<Vec<Obstacle>, Failure> {
+    async fn network_acls(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_network_acls();
         let call = call.filters(self.in_vpc()).filters(filter("default", "false"));
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
@@ -260,7 +265,7 @@ impl Look<'_> {
             .collect())
     }
 
-    async fn internet_gateways(&self) -> Result<Vec<Obstacle>, Failure> {
+    async fn internet_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_internet_gateways().filters(filter("attachment.vpc-id", self.root_id));
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeInternetGateways"))?;
@@ -275,8 +280,8 @@ impl Look<'_> {
 }
 
 /// An object that people know by its Name tag.
-fn named(kind: &'static str, id: &str, its_tags: &[Tag], owner: Option<&str>) -> Obstacle {
-    Obstacle {
+fn named(kind: &'static str, id: &str, its_tags: &[Tag], owner: Option<&str>) -> Dependent {
+    Dependent {
         kind,
         id: id.to_string(),
         description: tags::value(its_tags, "Name").unwrap_or_default().to_string(),
@@ -294,13 +299,13 @@ fn exists(peering: &VpcPeeringConnection) -> bool {
 
 /// A foreign subnet keeps the table of ours that it uses.
 fn tell_tables(
-    subnets: Result<Vec<Obstacle>, Failure>,
-    tables: &Result<(Vec<Obstacle>, Associated), Failure>,
-) -> Result<Vec<Obstacle>, Failure> {
+    subnets: Result<Vec<Dependent>, Failure>,
+    tables: &Result<(Vec<Dependent>, Associated), Failure>,
+) -> Result<Vec<Dependent>, Failure> {
     let mut subnets = subnets?;
     for (subnet, table) in tables.iter().flat_map(|(_, associated)| associated) {
-        if let Some(obstacle) = subnets.iter_mut().find(|obstacle| obstacle.id == *subnet) {
-            obstacle.holds.push(table.clone());
+        if let Some(dependent) = subnets.iter_mut().find(|dependent| dependent.id == *subnet) {
+            dependent.holds.push(table.clone());
         }
     }
     Ok(subnets)
@@ -352,17 +357,17 @@ mod tests {
     async fn one_call_tells_what_others_have_in_subnets_and_leaves_out_our_nat_gateways() {
         let aws = Recorded::default().on("DescribeNetworkInterfaces", INTERFACES);
         let ids = ["subnet-1", "subnet-2"];
-        let found = in_the_way(&aws.session(), VPC, Within::Subnets(&ids), &known()).await;
+        let found = dependents(&aws.session(), VPC, DependentScope::Subnets(&ids), &known()).await;
         assert_eq!(aws.actions(), ["DescribeNetworkInterfaces"]);
         let call = &aws.calls("DescribeNetworkInterfaces")[0];
         let filter = ["Filter.1.Name", "Filter.1.Value.1", "Filter.1.Value.2"].map(|name| call[name].as_str());
         assert_eq!(filter, ["subnet-id", "subnet-1", "subnet-2"]);
-        let told: Vec<(&str, &str)> = found.obstacles.iter().map(|it| (it.id.as_str(), it.further.as_str())).collect();
+        let told: Vec<(&str, &str)> = found.objects.iter().map(|it| (it.id.as_str(), it.further.as_str())).collect();
         assert_eq!(
             told,
             [("eni-2", "type natGateway"), ("eni-3", "type lambda, made by AROA1:shop"), ("eni-4", "of instance i-1"),]
         );
-        let lambda = &found.obstacles[1];
+        let lambda = &found.objects[1];
         assert_eq!(
             (lambda.description.as_str(), lambda.owner.as_deref()),
             ("AWS Lambda VPC ENI-shop", Some("123456789012"))
@@ -438,10 +443,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn in_a_vpc_every_kind_is_found_that_is_not_ours_and_does_not_go_with_it() {
         let aws = vpc();
-        let found = in_the_way(&aws.session(), VPC, Within::Root, &known()).await;
+        let found = dependents(&aws.session(), VPC, DependentScope::Root, &known()).await;
         assert_eq!(found.unseen, []);
         let told: Vec<String> = found
-            .obstacles
+            .objects
             .iter()
             .map(|it| [it.kind, &it.id, &it.description, &it.further].join(" ").trim_end().to_string())
             .collect();
@@ -468,10 +473,10 @@ mod tests {
         let aws = vpc().fail("DescribeSubnets", 403, "UnauthorizedOperation", "You are not authorized");
         let session = aws.session();
         // The first answer to DescribeSubnets is the good one.
-        in_the_way(&session, VPC, Within::Root, &known()).await;
-        let found = in_the_way(&session, VPC, Within::Root, &known()).await;
+        dependents(&session, VPC, DependentScope::Root, &known()).await;
+        let found = dependents(&session, VPC, DependentScope::Root, &known()).await;
         let unseen: Vec<(&str, Cause)> = found.unseen.iter().map(|it| (it.action.as_str(), it.cause)).collect();
         assert_eq!(unseen, [("DescribeSubnets", Cause::Denied)]);
-        assert!(found.obstacles.iter().any(|it| it.id == "rtb-9") && found.holding("rtb-1").is_empty());
+        assert!(found.objects.iter().any(|it| it.id == "rtb-9") && found.holding("rtb-1").is_empty());
     }
 }

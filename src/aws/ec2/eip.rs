@@ -64,7 +64,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), 
     session
         .pollers
         .addresses
-        .until(&session.ec2, "DescribeAddresses", &id, &operation.patience(READY), |address| {
+        .until(&session.ec2, "DescribeAddresses", &id, &operation.deadlines(READY), |address| {
             Ok(match address {
                 Some(_) => Poll::Done(()),
                 None => Poll::Pending("the address is not visible yet".to_string()),
@@ -82,7 +82,7 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ei
 /// a NAT gateway still holds it, so only a look tells.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::retry_while_in_use(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.release_address().allocation_id(id).send().await;
         let Err(failure) = call.map_err(|error| error.failure("ReleaseAddress")) else { return Ok(()) };
         let held = failure.cause == Cause::InUse || codes::is_address_of_others(&failure);

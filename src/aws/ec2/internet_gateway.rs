@@ -82,7 +82,7 @@ pub(crate) async fn update(
 /// in the VPC has a public address.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id, vpc_id) = (operation.session, entry.id.as_str(), operation.root_id()?);
-    wait::retry_while_in_use(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.detach_internet_gateway().internet_gateway_id(id).vpc_id(vpc_id).send().await;
         match call.map_err(|error| error.failure("DetachInternetGateway")) {
             Err(failure) if codes::is_not_attached(&failure) => Ok(()),
@@ -90,7 +90,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         }
     })
     .await?;
-    wait::retry_while_in_use(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.delete_internet_gateway().internet_gateway_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteInternetGateway"))
     })
@@ -122,6 +122,6 @@ async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> 
             (None, _) => Poll::Pending("the attachment is not visible yet".to_string()),
         })
     };
-    let patience = operation.patience(ATTACHED);
-    session.pollers.internet_gateways.until(&session.ec2, "DescribeInternetGateways", id, &patience, judge).await
+    let deadlines = operation.deadlines(ATTACHED);
+    session.pollers.internet_gateways.until(&session.ec2, "DescribeInternetGateways", id, &deadlines, judge).await
 }

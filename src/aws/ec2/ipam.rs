@@ -27,13 +27,13 @@ where
     F: Future<Output = Result<T, Failure>>,
 {
     let mut backoff = Backoff::new(wait::MINUTES);
-    wait::retry_while(&operation.patience(MONITORED), &mut backoff, codes::is_not_monitored, call).await
+    wait::retry_while(&operation.deadlines(MONITORED), &mut backoff, codes::is_not_monitored, call).await
 }
 
 /// Waits until a pool has the range of a deleted VPC back. Who may use a pool need not be allowed to look into it: then
 /// nothing is waited for.
 pub(super) async fn released(operation: &Operation<'_>, pool_id: &str, vpc_id: &str) -> Result<(), Failure> {
-    wait::until("GetIpamPoolAllocations", &operation.patience(RELEASED), wait::MINUTES, || async {
+    wait::until("GetIpamPoolAllocations", &operation.deadlines(RELEASED), wait::MINUTES, || async {
         let call = operation.session.ec2.get_ipam_pool_allocations().ipam_pool_id(pool_id);
         let call = call.filters(filter("resource-type", "vpc")).filters(filter("resource-id", vpc_id));
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;

@@ -166,7 +166,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     session
         .pollers
         .nat_gateways
-        .until(&session.ec2, "DeleteNatGateway", id, &operation.patience(GONE), |gateway| {
+        .until(&session.ec2, "DeleteNatGateway", id, &operation.deadlines(GONE), |gateway| {
             Ok(match gateway.and_then(|gateway| gateway.state()) {
                 None | Some(NatGatewayState::Deleted) => Poll::Done(()),
                 Some(state) => Poll::Pending(format!("the NAT gateway is {}", state.as_str())),
@@ -179,7 +179,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// else deletes it: for us it is gone already.
 async fn left(operation: &Operation<'_>, address: &str) -> Result<bool, Failure> {
     let held = AtomicBool::new(false);
-    wait::until("CreateNatGateway", &operation.patience(GONE), wait::MINUTES, || async {
+    wait::until("CreateNatGateway", &operation.deadlines(GONE), wait::MINUTES, || async {
         Ok(match leaving_holder(operation, address).await? {
             Some(holder) => {
                 held.store(true, Ordering::Relaxed);
@@ -209,7 +209,7 @@ async fn ready(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
     let ready = session
         .pollers
         .nat_gateways
-        .until(&session.ec2, "CreateNatGateway", id, &operation.patience(READY), |gateway| match gateway {
+        .until(&session.ec2, "CreateNatGateway", id, &operation.deadlines(READY), |gateway| match gateway {
             None => Ok(Poll::Pending("the NAT gateway is not visible yet".to_string())),
             Some(gateway) => match gateway.state() {
                 Some(NatGatewayState::Available) => Ok(Poll::Done(learned(gateway))),

@@ -109,7 +109,7 @@ async fn settled<T>(
     session
         .pollers
         .nat_gateways
-        .until(&session.ec2, "DescribeNatGateways", id, &operation.patience(CHANGED), |gateway| {
+        .until(&session.ec2, "DescribeNatGateways", id, &operation.deadlines(CHANGED), |gateway| {
             let Some(gateway) = gateway else {
                 return Ok(Poll::Pending("the NAT gateway is not visible yet".to_string()));
             };

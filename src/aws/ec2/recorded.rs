@@ -15,9 +15,9 @@ use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::aws::calls::Operation;
-use crate::cloud::{Failure, Patience, Record, Work};
+use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
 use crate::model::TopologyKind;
-use crate::model::{Ids, Key, Learned, Made};
+use crate::model::{Ids, Key, Learned, ResolvedObject};
 use crate::model::{Scope, Timeouts};
 
 /// The VPC of every test.
@@ -168,19 +168,19 @@ impl Notes {
     ) -> Result<T, Failure> {
         let mut known = Ids::default();
         for (key, id) in ids {
-            known.insert((*key).clone(), Made { id: id.to_string(), learned: Learned::new() });
+            known.insert((*key).clone(), ResolvedObject { id: id.to_string(), learned: Learned::new() });
         }
         let record_id = |id: &str| self.ids.lock().unwrap().push(id.to_string());
         let record_learned = |learned| *self.learned.lock().unwrap() = learned;
-        let record = Record { id: &record_id, learned: &record_learned, usable: &|| () };
-        let work = Work {
+        let record = Recorder { id: &record_id, learned: &record_learned, usable: &|| () };
+        let work = OpContext {
             owner: OWNER,
             root_id: (key.slot != "vpc").then_some(VPC),
             ids: &known,
             before: None,
             known: self.known.iter().map(|id| id.to_string()).collect(),
             timeouts: &Timeouts::default(),
-            patience: Patience::until(Instant::now() + limit, Default::default()),
+            deadlines: Deadlines::until(Instant::now() + limit, Default::default()),
         };
         body(&Operation { session, work: &work, key, record: Some(&record) }).await
     }

@@ -155,7 +155,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (table_id, destination) = entry.id.split_once('_').ok_or_else(|| {
         Failure::new(Cause::Other, "DeleteRoute", format!("{} is no id of a route: <table>_<destination>", entry.id))
     })?;
-    wait::retry_while_in_use(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = operation
             .session
             .ec2
@@ -176,11 +176,11 @@ async fn wait_for(
 ) -> Result<(), Failure> {
     // A route is an update of its table.
     let limit = operation.work.timeouts.route_table_update.map_or(wait::PROPAGATION, Duration::from_secs);
-    let (session, patience) = (operation.session, operation.patience(limit));
+    let (session, deadlines) = (operation.session, operation.deadlines(limit));
     session
         .pollers
         .route_tables
-        .until(&session.ec2, "DescribeRouteTables", table_id, &patience, |table| {
+        .until(&session.ec2, "DescribeRouteTables", table_id, &deadlines, |table| {
             Ok(match find(table, destination).and_then(target) {
                 Some(there) if there == target_id => Poll::Done(()),
                 Some(there) => Poll::Pending(format!("the route still leads to {there}")),

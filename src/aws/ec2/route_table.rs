@@ -13,7 +13,7 @@ use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
 use crate::aws::ec2::observed::Shown;
-use crate::cloud::{Cause, Failure, Observed, Patience};
+use crate::cloud::{Cause, Deadlines, Failure, Observed};
 use crate::model::Input;
 use crate::model::{Entry, Key, Learned, RouteTable, Spec};
 
@@ -71,18 +71,18 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Resu
         })
         .await?;
     operation.record_id(&id);
-    let patience = operation.patience(seconds_or(operation.work.timeouts.route_table_create, READY));
+    let deadlines = operation.deadlines(seconds_or(operation.work.timeouts.route_table_create, READY));
     session
         .pollers
         .route_tables
-        .until(&session.ec2, "DescribeRouteTables", &id, &patience, |table| {
+        .until(&session.ec2, "DescribeRouteTables", &id, &deadlines, |table| {
             Ok(match table {
                 Some(_) => Poll::Done(()),
                 None => Poll::Pending("the route table is not visible yet".to_string()),
             })
         })
         .await?;
-    enable_all(operation, &id, gateways(operation, spec)?, &patience).await
+    enable_all(operation, &id, gateways(operation, spec)?, &deadlines).await
 }
 
 /// Changes which gateways propagate, and tags. Gateways that others let propagate stay.
@@ -92,7 +92,7 @@ pub(crate) async fn update(
     from: Option<&RouteTable>,
     to: &RouteTable,
 ) -> Result<(), Failure> {
-    let patience = operation.patience(seconds_or(operation.work.timeouts.route_table_update, CHANGED));
+    let deadlines = operation.deadlines(seconds_or(operation.work.timeouts.route_table_update, CHANGED));
     let wanted = gateways(operation, to)?;
     let before = match (from, operation.work.before) {
         (Some(from), _) | (None, Some(Spec::RouteTable(from))) => gateways(operation, from)?,
@@ -100,7 +100,7 @@ pub(crate) async fn update(
     };
     // Enabling what is enabled changes nothing.
     let new = wanted.iter().copied().filter(|gateway| from.is_none() || !before.contains(gateway)).collect();
-    enable_all(operation, id, new, &patience).await?;
+    enable_all(operation, id, new, &deadlines).await?;
     for gateway in before.iter().filter(|gateway| !wanted.contains(gateway)) {
         disable(operation, id, gateway).await?;
     }
@@ -110,8 +110,8 @@ pub(crate) async fn update(
 /// Deletes the table with its routes. AWS refuses while a subnet is associated.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    let patience = operation.patience(seconds_or(operation.work.timeouts.route_table_delete, READY));
-    wait::retry_while_in_use(&patience, || async {
+    let deadlines = operation.deadlines(seconds_or(operation.work.timeouts.route_table_delete, READY));
+    wait::retry_while_in_use(&deadlines, || async {
         let call = session.ec2.delete_route_table().route_table_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteRouteTable"))
     })
@@ -119,7 +119,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     session
         .pollers
         .route_tables
-        .until(&session.ec2, "DescribeRouteTables", id, &patience, |table| {
+        .until(&session.ec2, "DescribeRouteTables", id, &deadlines, |table| {
             Ok(match table {
                 None => Poll::Done(()),
                 Some(_) => Poll::Pending("the route table is still there".to_string()),
@@ -138,22 +138,22 @@ async fn enable_all(
     operation: &Operation<'_>,
     id: &str,
     gateways: Vec<&str>,
-    patience: &Patience,
+    deadlines: &Deadlines,
 ) -> Result<(), Failure> {
-    let enabled = gateways.into_iter().map(|gateway| enable(operation, id, gateway, patience));
+    let enabled = gateways.into_iter().map(|gateway| enable(operation, id, gateway, deadlines));
     join_all(enabled).await.into_iter().collect()
 }
 
 /// Lets a gateway's routes propagate to the table, as soon as the gateway is attached: that takes a while, and may be
 /// at work in another run.
-async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, patience: &Patience) -> Result<(), Failure> {
+async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &Deadlines) -> Result<(), Failure> {
     let send = || async {
         let call = operation.session.ec2.enable_vgw_route_propagation();
         let call = call.route_table_id(id).gateway_id(gateway).send().await;
         call.map(|_| ()).map_err(|error| error.failure("EnableVgwRoutePropagation"))
     };
     let enable = || async { operation.retry_until_visible(&[id], send).await };
-    match wait::retry_while(patience, &mut Backoff::new(wait::SECONDS), codes::is_not_attached, enable).await {
+    match wait::retry_while(deadlines, &mut Backoff::new(wait::SECONDS), codes::is_not_attached, enable).await {
         Err(failure) if codes::is_not_attached(&failure) => {
             let message = format!(
                 "{}; {gateway} is not attached to this VPC, {}, and must be before its routes can propagate. An \

@@ -102,7 +102,7 @@ pub(crate) async fn update(
 /// Takes the table from the subnet, which falls back to the main table.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
-    wait::retry_while_in_use(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = operation.session.ec2.disassociate_route_table().association_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateRouteTable"))
     })
@@ -156,11 +156,11 @@ async fn look_until(
     id: &str,
     judge: impl Fn(Option<&aws_sdk_ec2::types::RouteTableAssociation>) -> Result<Poll<()>, Failure>,
 ) -> Result<(), Failure> {
-    let (session, patience) = (operation.session, operation.patience(wait::PROPAGATION));
+    let (session, deadlines) = (operation.session, operation.deadlines(wait::PROPAGATION));
     session
         .pollers
         .route_tables
-        .until(&session.ec2, "DescribeRouteTables", table_id, &patience, |table| {
+        .until(&session.ec2, "DescribeRouteTables", table_id, &deadlines, |table| {
             let mut associations = table.into_iter().flat_map(|table| table.associations());
             judge(associations.find(|it| it.route_table_association_id() == Some(id)))
         })

@@ -146,16 +146,16 @@ pub(crate) async fn update(
 /// Deletes the subnet, and with it its route table association.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::retry_while_in_use(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.delete_subnet().subnet_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
     })
     .await?;
-    let patience = operation.patience(wait::PROPAGATION);
+    let deadlines = operation.deadlines(wait::PROPAGATION);
     session
         .pollers
         .subnets
-        .until(&session.ec2, "DeleteSubnet", id, &patience, |subnet| {
+        .until(&session.ec2, "DeleteSubnet", id, &deadlines, |subnet| {
             Ok(match subnet {
                 None => Poll::Done(()),
                 Some(_) => Poll::Pending("the subnet is still there".to_string()),
@@ -175,7 +175,7 @@ async fn look_until(
         Some(subnet) => judge(subnet),
         None => Ok(Poll::Pending("the subnet is not visible yet".to_string())),
     };
-    session.pollers.subnets.until(&session.ec2, "DescribeSubnets", id, &operation.patience(at_most), judge).await
+    session.pollers.subnets.until(&session.ec2, "DescribeSubnets", id, &operation.deadlines(at_most), judge).await
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     let mut learned = made.learned();
     operation.record_learned(learned.clone());
 
-    let ready = operation.patience(READY);
+    let ready = operation.deadlines(READY);
     let available = wait::until("DescribeVpcs", &ready, wait::SECONDS, || async {
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", &id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
@@ -180,12 +180,12 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vp
 /// waits until the pool has it back: until then a new VPC may find the pool empty.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::retry_while_in_use(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.delete_vpc().vpc_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteVpc"))
     })
     .await?;
-    wait::until("DescribeVpcs", &operation.patience(wait::PROPAGATION), wait::SECONDS, || async {
+    wait::until("DescribeVpcs", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
         let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", id)).send().await;
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
         Ok(match answer.vpcs() {
@@ -271,9 +271,9 @@ fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<Identity> {
 
 /// The ids of what AWS made together with the VPC.
 async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> {
-    let (ec2, patience) = (&operation.session.ec2, operation.patience(wait::PROPAGATION));
+    let (ec2, deadlines) = (&operation.session.ec2, operation.deadlines(wait::PROPAGATION));
     let (table, acl, group) = tokio::join!(
-        wait::until("DescribeRouteTables", &patience, wait::SECONDS, || async {
+        wait::until("DescribeRouteTables", &deadlines, wait::SECONDS, || async {
             let call =
                 ec2.describe_route_tables().filters(filter("vpc-id", id)).filters(filter("association.main", "true"));
             let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
@@ -286,7 +286,7 @@ async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> 
                 "main route table",
             ))
         }),
-        wait::until("DescribeNetworkAcls", &patience, wait::SECONDS, || async {
+        wait::until("DescribeNetworkAcls", &deadlines, wait::SECONDS, || async {
             let call = ec2.describe_network_acls().filters(filter("vpc-id", id)).filters(filter("default", "true"));
             let answer = call.send().await.map_err(|error| error.failure("DescribeNetworkAcls"))?;
             Ok(found(
@@ -294,7 +294,7 @@ async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> 
                 "default network ACL",
             ))
         }),
-        wait::until("DescribeSecurityGroups", &patience, wait::SECONDS, || async {
+        wait::until("DescribeSecurityGroups", &deadlines, wait::SECONDS, || async {
             let call =
                 ec2.describe_security_groups().filters(filter("vpc-id", id)).filters(filter("group-name", "default"));
             let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
@@ -356,7 +356,7 @@ async fn apply_attributes(
                 call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcAttribute"))
             })
             .await?;
-        wait::until("DescribeVpcAttribute", &operation.patience(wait::PROPAGATION), wait::SECONDS, || async {
+        wait::until("DescribeVpcAttribute", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
             let shown = read_attribute(operation.session, id, change).await?;
             Ok(if shown == change.value() {
                 Poll::Done(())

@@ -99,7 +99,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
             other => Ok(Poll::Pending(format!("the endpoint is {other}"))),
         }
     };
-    session.pollers.vpc_endpoints.until(&session.ec2, "CreateVpcEndpoint", &id, &operation.patience(READY), judge).await
+    session
+        .pollers
+        .vpc_endpoints
+        .until(&session.ec2, "CreateVpcEndpoint", &id, &operation.deadlines(READY), judge)
+        .await
 }
 
 /// Changes tables and policy in one call, and tags.
@@ -157,7 +161,7 @@ pub(crate) async fn update(
 /// Deletes the endpoint, and with it its routes in every table. AWS tells a refusal inside a successful answer.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::retry_while_in_use(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.delete_vpc_endpoints().vpc_endpoint_ids(id).send().await;
         let answer = call.map_err(|error| error.failure("DeleteVpcEndpoints"))?;
         match answer.unsuccessful().first() {
@@ -172,7 +176,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     session
         .pollers
         .vpc_endpoints
-        .until(&session.ec2, "DeleteVpcEndpoints", id, &operation.patience(READY), |endpoint| {
+        .until(&session.ec2, "DeleteVpcEndpoints", id, &operation.deadlines(READY), |endpoint| {
             Ok(match endpoint.map(state) {
                 Some(state) if state != "deleted" => Poll::Pending(format!("the endpoint is {state}")),
                 _ => Poll::Done(()),

@@ -108,13 +108,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Err(Failure::new(Cause::Other, "DisassociateVpcCidrBlock", format!("{id} is no IPv6 range")));
     };
     let vpc_id = operation.id(vpc)?;
-    wait::retry_while_in_use(&operation.work.patience, || async {
+    wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.disassociate_vpc_cidr_block().association_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateVpcCidrBlock"))
     })
     .await?;
-    let patience = operation.patience(wait::PROPAGATION);
-    wait::until("DisassociateVpcCidrBlock", &patience, wait::SECONDS, || async {
+    let deadlines = operation.deadlines(wait::PROPAGATION);
+    wait::until("DisassociateVpcCidrBlock", &deadlines, wait::SECONDS, || async {
         let blocks = blocks(session, vpc_id).await?;
         let state = blocks.iter().find(|block| block.association_id() == Some(id)).map(state);
         Ok(match state {
@@ -127,7 +127,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 
 /// Waits until the VPC has the range, and records it. `disassociated` and `failing` are passed on the way.
 async fn ready(operation: &Operation<'_>, vpc_id: &str, id: &str) -> Result<(), Failure> {
-    let learned = wait::until("DescribeVpcs", &operation.patience(READY), wait::SECONDS, || async {
+    let learned = wait::until("DescribeVpcs", &operation.deadlines(READY), wait::SECONDS, || async {
         let blocks = blocks(operation.session, vpc_id).await?;
         let Some(block) = blocks.iter().find(|block| block.association_id() == Some(id)) else {
             return Ok(Poll::Pending("the range is not visible yet".to_string()));

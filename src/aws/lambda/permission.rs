@@ -122,8 +122,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
     }
     add(operation, &wanted).await?;
     operation.record_id(&wanted.id);
-    let patience = operation.patience(VISIBLE);
-    until("the statement to show in the function's policy", &patience, Duration::from_secs(5), || async {
+    let deadlines = operation.deadlines(VISIBLE);
+    until("the statement to show in the function's policy", &deadlines, Duration::from_secs(5), || async {
         Ok(wanted.find(session).await?.map_or_else(|| Poll::Pending("it does not show".to_string()), Poll::Done))
     })
     .await
@@ -171,13 +171,13 @@ async fn add(operation: &Operation<'_>, wanted: &Wanted) -> Result<(), Failure> 
     // That the function is absent is waited out below.
     let mutation = Mutation {
         action: "AddPermission",
-        patience: &operation.work.patience,
+        deadlines: &operation.work.deadlines,
         is_busy: |_| false,
         unknown_until: None,
         search: Search::TWO_LOOKS,
     };
     let new_until = Instant::now() + NEW_FUNCTION;
-    until("a change of the function's policy", &operation.work.patience, Duration::from_secs(5), || async {
+    until("a change of the function's policy", &operation.work.deadlines, Duration::from_secs(5), || async {
         match mutation.create(call, Ok, || wanted.find(session)).await {
             Ok(()) => Ok(Poll::Done(())),
             Err(failure) if codes::is_policy_conflict(&failure) => {
@@ -216,7 +216,7 @@ async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) ->
     let client = session.lambda(&region(session, place));
     let change = Mutation {
         action: "RemovePermission",
-        patience: &operation.work.patience,
+        deadlines: &operation.work.deadlines,
         is_busy: codes::is_policy_conflict,
         unknown_until: None,
         search: Search::TWO_LOOKS,

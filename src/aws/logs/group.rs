@@ -14,7 +14,7 @@ use crate::aws::calls::tag_changes::TagChanges;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
-use crate::cloud::{Cause, Failure, Observed, Patience};
+use crate::cloud::{Cause, Deadlines, Failure, Observed};
 use crate::model::Input;
 use crate::model::Scope;
 use crate::model::{Entry, Key, Learned, LogGroup, Spec};
@@ -112,10 +112,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     };
     let answer = {
         let _turn = lock(operation.session, name).await;
-        let patience = key_patience(operation, kms_key_arn.is_some());
+        let deadlines = key_patience(operation, kms_key_arn.is_some());
         Mutation {
             action: "CreateLogGroup",
-            patience: &patience,
+            deadlines: &deadlines,
             is_busy: is_busy_or_key_is_new,
             unknown_until: None,
             search: Search::TWO_LOOKS,
@@ -150,8 +150,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     };
     operation.record_id(name);
     // The answer to a create tells nothing.
-    let patience = operation.patience(wait::PROPAGATION);
-    let shown = wait::until("the new log group to show", &patience, wait::SECONDS, || async {
+    let deadlines = operation.deadlines(wait::PROPAGATION);
+    let shown = wait::until("the new log group to show", &deadlines, wait::SECONDS, || async {
         let shown = show(session, name).await?;
         Ok(shown.map_or_else(|| Poll::Pending("no such log group".to_string()), Poll::Done))
     });
@@ -171,10 +171,10 @@ pub(crate) async fn update(
     let logs = &operation.session.logs;
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
     let _turn = lock(operation.session, name).await;
-    let (patience, unknown_until) = (&operation.work.patience, operation.unknown_until(name));
+    let (deadlines, unknown_until) = (&operation.work.deadlines, operation.unknown_until(name));
     let change = Mutation {
         action: "PutRetentionPolicy",
-        patience,
+        deadlines,
         is_busy: is_group_busy,
         unknown_until,
         search: Search::TWO_LOOKS,
@@ -230,10 +230,10 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         tracing::warn!("Log group {} is not the one that was made here, so it is left alone", entry.id);
         return Ok(());
     }
-    let patience = &operation.work.patience;
+    let deadlines = &operation.work.deadlines;
     let change = Mutation {
         action: "DeleteLogGroup",
-        patience,
+        deadlines,
         is_busy: is_group_busy,
         unknown_until: None,
         search: Search::TWO_LOOKS,
@@ -273,11 +273,11 @@ async fn is_of_others(operation: &Operation<'_>, entry: &Entry) -> Result<bool, 
 /// Encrypts what is logged from now on with a key in the place of the one before, or with AWS's own.
 async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str>) -> Result<(), Failure> {
     let logs = &operation.session.logs;
-    let patience = key_patience(operation, kms_key_arn.is_some());
+    let deadlines = key_patience(operation, kms_key_arn.is_some());
     let (is_group_busy, unknown_until) = (is_busy_or_key_is_new, operation.unknown_until(name));
     let change = Mutation {
         action: "AssociateKmsKey",
-        patience: &patience,
+        deadlines: &deadlines,
         is_busy: is_group_busy,
         unknown_until,
         search: Search::TWO_LOOKS,
@@ -294,8 +294,8 @@ async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str
     }
 }
 
-fn key_patience(operation: &Operation<'_>, has_key: bool) -> Patience {
-    if has_key { operation.patience(KEY_POLICY) } else { operation.work.patience.clone() }
+fn key_patience(operation: &Operation<'_>, has_key: bool) -> Deadlines {
+    if has_key { operation.deadlines(KEY_POLICY) } else { operation.work.deadlines.clone() }
 }
 
 fn is_busy_or_key_is_new(failure: &Failure) -> bool {
@@ -337,8 +337,8 @@ async fn arn(operation: &Operation<'_>, name: &str) -> Result<String, Failure> {
     if let Some(account) = account {
         return Ok(format!("arn:{partition}:logs:{region}:{account}:log-group:{name}"));
     }
-    let patience = &operation.work.patience;
-    wait::until("the new log group to show", patience, Duration::from_secs(2), || async {
+    let deadlines = &operation.work.deadlines;
+    wait::until("the new log group to show", deadlines, Duration::from_secs(2), || async {
         let found = find(operation.session, name).await?;
         Ok(match found.as_ref().and_then(|found| arn_of(&found.shown)) {
             Some(arn) => Poll::Done(arn.to_string()),

@@ -99,7 +99,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let _turn = group::lock(session, group).await;
     let change = Mutation {
         action: "DeleteSubscriptionFilter",
-        patience: &operation.work.patience,
+        deadlines: &operation.work.deadlines,
         is_busy: codes::is_group_busy,
         unknown_until: None,
         search: Search::TWO_LOOKS,
@@ -124,11 +124,11 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
     let role = operation.known(&spec.role_arn)?;
     let distribution = operation.known(&spec.distribution)?.as_deref().map(Distribution::from);
     let _turn = group::lock(session, group).await;
-    let patience = operation.patience(DELIVERABLE);
+    let deadlines = operation.deadlines(DELIVERABLE);
     let unknown_until = operation.unknown_until(group);
     let change = Mutation {
         action: "PutSubscriptionFilter",
-        patience: &patience,
+        deadlines: &deadlines,
         is_busy: is_not_ready,
         unknown_until,
         search: Search::TWO_LOOKS,

@@ -111,7 +111,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
         }
     };
     let new_until = Instant::now() + NEW_ZONE;
-    let made = until("the hosted zone to show", &operation.work.patience, Duration::from_secs(5), || async {
+    let made = until("the hosted zone to show", &operation.work.deadlines, Duration::from_secs(5), || async {
         let (_turn, change) = change(operation, &place).await;
         let call = || async {
             let request = client(session).await.change_resource_record_sets().hosted_zone_id(place.zone_id);
@@ -273,7 +273,7 @@ async fn change<'a>(operation: &'a Operation<'_>, place: &Place<'_>) -> (OwnedMu
         turn,
         Mutation {
             action: ACTION,
-            patience: &operation.work.patience,
+            deadlines: &operation.work.deadlines,
             is_busy,
             unknown_until: None,
             search: Search::TWO_LOOKS,
@@ -308,7 +308,7 @@ async fn in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Result<(), Fail
     if sent.status == ChangeStatus::Insync {
         return Ok(());
     }
-    until("the change to reach all name servers of Route 53", &operation.patience(SPREAD), MINUTES, || async {
+    until("the change to reach all name servers of Route 53", &operation.deadlines(SPREAD), MINUTES, || async {
         let answer = client(operation.session).await.get_change().id(&sent.id).send().await;
         let status = match answer.map_err(|error| error.failure("GetChange")) {
             Ok(answer) => answer.change_info.map(|change| change.status),

@@ -55,7 +55,7 @@ async fn change<P: Topology>(
         seconds: if change.creating() { timeouts.of_create() } else { timeouts.of_update() },
         in_use: (!change.creating()).then_some(UPDATE_DELETE_TIMEOUT),
     });
-    request.so_far.told_by(change.snapshot(run.shared_inventory()));
+    request.partial_state.set_snapshot(change.snapshot(run.shared_inventory()));
     let basis = change.basis(&facts);
     let decide_again = |inventory: &mut Inventory, diagnostics: &mut Diagnostics| basis.decide(inventory, diagnostics);
     let (decision, outcome) = run.execute_in_stages(decision, decide_again, diagnostics).await;
@@ -241,7 +241,7 @@ impl<'a, P: Topology> Change<'a, P> {
         self.private.inventory = inventory;
         // What no state will know keeps the mark by which the next create finds it.
         if let Some(root_id) = &root_id
-            && !(creating && self.request.unheard.is_cancelled())
+            && !(creating && self.request.client_gone.is_cancelled())
         {
             self.mark(root_id, diagnostics).await;
         }
@@ -257,7 +257,7 @@ impl<'a, P: Topology> Change<'a, P> {
     }
 
     async fn verify_deployment(&self, root_id: &str, diagnostics: &mut Diagnostics) {
-        if let Err(failure) = self.cloud.settle(P::KIND, root_id).await {
+        if let Err(failure) = self.cloud.verify_deployment(P::KIND, root_id).await {
             diagnostics::not_deployed::<P>(root_id, &failure, diagnostics);
         }
     }

@@ -72,7 +72,7 @@ async fn destroy<P: Topology>(
         in_use: None,
     });
     let remains = remains::<P>(request.prior.clone(), run.shared_inventory(), cloud.scope().clone());
-    request.so_far.told_by(remains.clone());
+    request.partial_state.set_snapshot(remains.clone());
     let outcome = run.execute(plan).await;
     run.resolve_unknown_outcomes(plan, &outcome, diagnostics).await;
     run.inventory().present().next()?;

@@ -1,7 +1,7 @@
 //! What went wrong in an apply, and the ways on.
 
 use super::text::{dependents, detail, shortened};
-use crate::cloud::{DependentsByOp, Failure, InTheWay, UnfinishedRoot};
+use crate::cloud::{Dependents, DependentsByOp, Failure, UnfinishedRoot};
 use crate::model::Key;
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
@@ -130,7 +130,7 @@ pub(in crate::composite) fn not_deployed<P: Topology>(root_id: &str, failure: &F
 pub(in crate::composite) fn still_in_use(
     key: &Key,
     failure: &Failure,
-    found: Option<&InTheWay>,
+    found: Option<&Dependents>,
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.warning(

@@ -1,7 +1,7 @@
 //! What goes with a topology that is destroyed or replaced.
 
 use super::text::{counted, deleted_with, detail, listed, lost};
-use crate::cloud::InTheWay;
+use crate::cloud::Dependents;
 use crate::model::{Entry, Inventory};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
@@ -17,12 +17,12 @@ pub(in crate::composite) enum End {
 
 /// What goes with a root: each object by key and id, first what cannot be had again.
 ///
-/// `in_the_way` is `None` where nobody could look, as the provider block still holds unknowns.
+/// `dependents` is `None` where nobody could look, as the provider block still holds unknowns.
 pub(in crate::composite) fn warn_of_end<P: Topology>(
     end: End,
     (name, id): (&str, &str),
     inventory: &Inventory,
-    in_the_way: Option<&InTheWay>,
+    dependents: Option<&Dependents>,
     diagnostics: &mut Diagnostics,
 ) {
     let (for_good, others): (Vec<&Entry>, Vec<&Entry>) =
@@ -35,7 +35,7 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     if !others.is_empty() {
         parts.push(format!("These go with {id}:\n{}", lines(&others, line)));
     }
-    if in_the_way.is_none() {
+    if dependents.is_none() {
         parts.push(format!(
             "What others keep in {id} could not be looked up, as the provider configuration is not known yet."
         ));
@@ -48,8 +48,8 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     if !(for_good.is_empty() && others.is_empty()) {
         diagnostics.warning(summary, parts.join("\n\n"));
     }
-    if let Some(in_the_way) = in_the_way {
-        warn_of_unmanaged::<P>((name, id), in_the_way, diagnostics);
+    if let Some(dependents) = dependents {
+        warn_of_unmanaged::<P>((name, id), dependents, diagnostics);
     }
 }
 
@@ -58,22 +58,22 @@ fn lines(entries: &[&Entry], line: impl Fn(&&Entry) -> String) -> String {
 }
 
 /// What others keep in a root that is to be destroyed.
-fn warn_of_unmanaged<P: Topology>((name, id): (&str, &str), found: &InTheWay, diagnostics: &mut Diagnostics) {
+fn warn_of_unmanaged<P: Topology>((name, id): (&str, &str), found: &Dependents, diagnostics: &mut Diagnostics) {
     let unseen: Vec<String> = found.unseen.iter().map(detail).collect();
-    if !found.obstacles.is_empty() {
+    if !found.objects.is_empty() {
         let mut text = match P::KIND.takes_foreign_objects_along() {
-            true => deleted_with(id, &found.obstacles),
+            true => deleted_with(id, &found.objects),
             false => format!(
                 "AWS refuses to delete {id} while these are there:\n{}\n\nWhat Terraform destroys before this \
                  resource goes in time. Remove what is left of the others: a destroy that finds them waits for as long as \
                  timeouts.delete says, and then fails.",
-                listed(&found.obstacles, "  ")
+                listed(&found.objects, "  ")
             ),
         };
         if !unseen.is_empty() {
             text.push_str(&format!("\n\nThere may be more, as not all could be looked up: {}", unseen.join("\n")));
         }
-        let count = counted(found.obstacles.len(), "object");
+        let count = counted(found.objects.len(), "object");
         diagnostics
             .warning(format!("Others keep {count} in {} {name:?}, which is to be destroyed", P::TYPE_NAME), text);
     } else if !unseen.is_empty() {

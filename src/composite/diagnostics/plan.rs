@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::text::{counted, deleted_with, detail, listed, lost};
-use crate::cloud::{InTheWay, Obstacle};
+use crate::cloud::{Dependent, Dependents};
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Outage, Plan, Unorderable};
@@ -47,7 +47,7 @@ pub(in crate::composite) fn warn_of_unmatched_patterns<P: Topology>(
 pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     name: &str,
     plan: &Plan,
-    in_the_way: &InTheWay,
+    dependents: &Dependents,
     diagnostics: &mut Diagnostics,
 ) {
     let deleted: Vec<&Entry> = plan.deleted().collect();
@@ -71,7 +71,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
                 false => "deleted",
             };
             let line = format!("  {what}: {} ({}){}", entry.key, entry.id, lost(entry));
-            let inside = in_the_way.holding(&entry.id);
+            let inside = dependents.holding(&entry.id);
             match inside.len() {
                 0 => line,
                 count => format!(
@@ -83,14 +83,14 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
         })
         .collect();
     let mut text = lines.join("\n");
-    if !in_the_way.obstacles.is_empty() {
+    if !dependents.objects.is_empty() {
         text.push_str(
             "\n\nAWS keeps a subnet while a network interface is in it, and Terraform changes what the interfaces belong to \
              only after this update. So the update waits up to two minutes for them. A subnet that still holds one is then \
              listed in the attribute pending_deletion, and the next apply deletes it.",
         );
     }
-    for failure in &in_the_way.unseen {
+    for failure in &dependents.unseen {
         text.push_str(&format!(
             "\n\nWhether network interfaces of others are in these subnets could not be looked up: {}",
             detail(failure)
@@ -109,7 +109,7 @@ pub(in crate::composite) fn overlap<P: Topology>(
     name: &str,
     (new, new_block): (&Object, &str),
     (old, old_block): (&Entry, &str),
-    inside: &[Obstacle],
+    inside: &[Dependent],
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.error(
@@ -204,10 +204,10 @@ pub(in crate::composite) fn root_is_missing<P: Topology>(
 }
 
 /// The paths that others have mapped in custom domains that an update deletes.
-pub(in crate::composite) fn warn_of_paths<P: Topology>(name: &str, found: &InTheWay, diagnostics: &mut Diagnostics) {
+pub(in crate::composite) fn warn_of_paths<P: Topology>(name: &str, found: &Dependents, diagnostics: &mut Diagnostics) {
     let mut parts: Vec<String> = found.unseen.iter().map(detail).collect();
-    if !found.obstacles.is_empty() {
-        parts.insert(0, deleted_with("the domain", &found.obstacles));
+    if !found.objects.is_empty() {
+        parts.insert(0, deleted_with("the domain", &found.objects));
     }
     if !parts.is_empty() {
         diagnostics.warning(

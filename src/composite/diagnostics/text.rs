@@ -1,6 +1,6 @@
 //! What several messages have in common.
 
-use crate::cloud::{Cause, Failure, InTheWay, Obstacle};
+use crate::cloud::{Cause, Dependent, Dependents, Failure};
 use crate::model::Entry;
 use crate::plugin::Diagnostics;
 
@@ -30,12 +30,12 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
 }
 
 /// What keeps AWS from deleting an object, as a paragraph of its own after what AWS said.
-pub(super) fn dependents(found: Option<&InTheWay>) -> String {
+pub(super) fn dependents(found: Option<&Dependents>) -> String {
     let Some(found) = found else { return String::new() };
-    let mut text = match found.obstacles.is_empty() {
+    let mut text = match found.objects.is_empty() {
         true if found.unseen.is_empty() => "\n\nNothing of others is found in its way any more.".to_string(),
         true => String::new(),
-        false => format!("\n\nIn its way:\n{}", listed(&found.obstacles, "  ")),
+        false => format!("\n\nIn its way:\n{}", listed(&found.objects, "  ")),
     };
     for failure in &found.unseen {
         text.push_str(&format!("\n\nWhat is in its way could not be looked up in full: {}", detail(failure)));
@@ -44,9 +44,9 @@ pub(super) fn dependents(found: Option<&InTheWay>) -> String {
 }
 
 /// What AWS deletes along with something of ours, and what keeps it.
-pub(super) fn deleted_with(what: &str, obstacles: &[Obstacle]) -> String {
-    let (going, keeping): (Vec<Obstacle>, Vec<Obstacle>) =
-        obstacles.iter().cloned().partition(|obstacle| obstacle.holds.is_empty());
+pub(super) fn deleted_with(what: &str, dependents: &[Dependent]) -> String {
+    let (going, keeping): (Vec<Dependent>, Vec<Dependent>) =
+        dependents.iter().cloned().partition(|dependent| dependent.holds.is_empty());
     let mut parts = Vec::new();
     if !going.is_empty() {
         parts.push(format!(
@@ -71,24 +71,24 @@ pub(super) fn lost(entry: &Entry) -> String {
 }
 
 /// One line for each.
-pub(super) fn listed(obstacles: &[Obstacle], indent: &str) -> String {
+pub(super) fn listed(dependents: &[Dependent], indent: &str) -> String {
     const SHOWN: usize = 20;
     let mut lines: Vec<String> =
-        obstacles.iter().take(SHOWN).map(|obstacle| format!("{indent}{}", described(obstacle))).collect();
-    if obstacles.len() > SHOWN {
-        lines.push(format!("{indent}and {} more", obstacles.len() - SHOWN));
+        dependents.iter().take(SHOWN).map(|dependent| format!("{indent}{}", described(dependent))).collect();
+    if dependents.len() > SHOWN {
+        lines.push(format!("{indent}and {} more", dependents.len() - SHOWN));
     }
     lines.join("\n")
 }
 
 /// `network interface eni-1 "AWS Lambda VPC ENI-shop" (type lambda, account 123456789012)`
-pub(super) fn described(obstacle: &Obstacle) -> String {
-    let mut text = format!("{} {}", obstacle.kind, obstacle.id);
-    if !obstacle.description.is_empty() {
-        text.push_str(&format!(" {:?}", obstacle.description));
+pub(super) fn described(dependent: &Dependent) -> String {
+    let mut text = format!("{} {}", dependent.kind, dependent.id);
+    if !dependent.description.is_empty() {
+        text.push_str(&format!(" {:?}", dependent.description));
     }
-    let account = obstacle.owner.as_ref().map(|owner| format!("account {owner}"));
-    let further = Some(obstacle.further.clone()).filter(|further| !further.is_empty());
+    let account = dependent.owner.as_ref().map(|owner| format!("account {owner}"));
+    let further = Some(dependent.further.clone()).filter(|further| !further.is_empty());
     let further: Vec<String> = further.into_iter().chain(account).collect();
     if !further.is_empty() {
         text.push_str(&format!(" ({})", further.join(", ")));

@@ -1,7 +1,7 @@
 //! The plan of a create or of an update.
 
 use super::planned_state::Announcement;
-use crate::cloud::{Cloud, Connected, Connection, Failure, InTheWay};
+use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
 use crate::composite::observe::leave_to_others;
@@ -151,8 +151,8 @@ impl<'a, P: Topology> Change<'a, P> {
         } else if !requires_replace.is_empty() {
             let id = prior.get("id").as_str().unwrap_or_default();
             // Terraform asks for no plan of the destroy that is a part of it.
-            let in_the_way = dependents::within_root::<P>(cloud, id, inventory).await;
-            diagnostics::warn_of_end::<P>(End::Replacement, (&name, id), inventory, Some(&in_the_way), diagnostics);
+            let dependents = dependents::within_root::<P>(cloud, id, inventory).await;
+            diagnostics::warn_of_end::<P>(End::Replacement, (&name, id), inventory, Some(&dependents), diagnostics);
         }
         requires_replace
     }
@@ -204,9 +204,9 @@ fn refuse_another_root<P: Topology>(inventory: &Inventory, decision: &Decision, 
 
 /// Refuses a plan that makes a subnet where one has to go first which others use: the apply would wait for them in
 /// vain, as Terraform changes them only afterwards.
-fn refuse_overlaps<P: Topology>(name: &str, plan: &Plan, in_the_way: &InTheWay, diagnostics: &mut Diagnostics) {
+fn refuse_overlaps<P: Topology>(name: &str, plan: &Plan, dependents: &Dependents, diagnostics: &mut Diagnostics) {
     for old in plan.deleted() {
-        let inside = in_the_way.holding(&old.id);
+        let inside = dependents.holding(&old.id);
         if inside.is_empty() {
             continue;
         }

@@ -1,7 +1,7 @@
 //! The plan of a destroy: nothing is left, and what people should know of that. It fails for nothing that cannot be
 //! looked up.
 
-use crate::cloud::{Cloud, Connected, Connection, InTheWay};
+use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
 use crate::composite::private_state::Private;
 use crate::composite::{dependents, diagnostics, refresh, state};
@@ -13,13 +13,13 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     let mut diagnostics = Diagnostics::default();
     let mut inventory = Private::decode(&request.prior_private).map(|private| private.inventory);
     let id = request.prior.get("id").as_str().unwrap_or_default();
-    let in_the_way = match connection.get() {
+    let dependents = match connection.get() {
         Connected::Ready(cloud) => Some(of_root::<P>(cloud.as_ref(), id, &request.prior, &mut inventory).await),
         Connected::Unknown | Connected::Missing => None,
     };
     let name = state::decode::<P>(&request.prior).map(|(_, config)| state::name::<P>(&config)).unwrap_or_default();
     let inventory = inventory.unwrap_or_default();
-    diagnostics::warn_of_end::<P>(End::Destroy, (&name, id), &inventory, in_the_way.as_ref(), &mut diagnostics);
+    diagnostics::warn_of_end::<P>(End::Destroy, (&name, id), &inventory, dependents.as_ref(), &mut diagnostics);
     let private = request.prior_private;
     PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics }
 }
@@ -30,15 +30,15 @@ async fn of_root<P: Topology>(
     root_id: &str,
     state: &Value,
     inventory: &mut Option<Inventory>,
-) -> InTheWay {
+) -> Dependents {
     if inventory.is_none() {
         match refresh::rebuild::<P>(cloud, root_id, state).await {
             Ok(found) => *inventory = found.map(|private| private.inventory),
-            Err(failure) => return InTheWay { obstacles: Vec::new(), unseen: vec![failure] },
+            Err(failure) => return Dependents { objects: Vec::new(), unseen: vec![failure] },
         }
     }
     match inventory {
         Some(inventory) => dependents::within_root::<P>(cloud, root_id, inventory).await,
-        None => InTheWay::default(),
+        None => Dependents::default(),
     }
 }

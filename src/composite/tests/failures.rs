@@ -268,7 +268,7 @@ async fn a_create_that_nobody_hears_of_keeps_the_mark_by_which_the_next_one_find
     for failing in [None, Some("nat_gateway.0")] {
         let mut terraform = Terraform::<FourTierVpc>::new(2);
         terraform.account.failing.lock().unwrap().extend(failing.map(str::to_string));
-        terraform.unheard.cancel();
+        terraform.client_gone.cancel();
         terraform.apply(&network(&[])).await;
         assert!(!terraform.account.slots().is_empty());
         assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Creating), "{failing:?}");
@@ -281,21 +281,21 @@ async fn a_panic_in_any_other_code_of_an_apply_leaves_the_state_reached() {
     terraform.account.panicking.lock().unwrap().push("the end".into());
     let attributes = network(&[]);
     let plan = terraform.plan(&attributes).await;
-    let so_far = SoFar::default();
+    let partial_state = PartialState::default();
     let request = ApplyRequest {
         prior: Value::Null,
         planned: plan.planned,
         config: terraform.config(&attributes),
         planned_private: plan.private,
         stop: terraform.stop.clone(),
-        unheard: Default::default(),
-        so_far: so_far.clone(),
+        client_gone: Default::default(),
+        partial_state: partial_state.clone(),
     };
     let account = Arc::clone(&terraform.account);
     let resource = Arc::new(terraform.resource);
     let outcome = tokio::spawn(async move { resource.apply(request).await }).await;
     assert!(outcome.is_err_and(|error| error.is_panic()));
-    let (state, private) = so_far.tell().expect("the apply said how to tell");
+    let (state, private) = partial_state.get().expect("the apply said how to tell");
     let named: Vec<&String> = state.get("aws_objects").as_map().unwrap().keys().collect();
     assert_eq!(named, account.slots().iter().collect::<Vec<_>>());
     assert_eq!(inventory(&private).entries.len(), named.len());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::OnDelete::{Free, Holds, Outlives};
+use crate::model::OnDelete::{DeleteAfter, NoAction, Restrict};
 use crate::model::{Caller, Claim, Key, Need, Ref, RouteKey, Tags};
 use crate::plugin::Input;
 
@@ -227,7 +227,7 @@ impl Api {
 
 impl Authorizer {
     pub(super) fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.api, Holds)]
+        vec![Need::new(&self.api, Restrict)]
     }
 
     /// AWS may show identity sources in another order.
@@ -242,11 +242,11 @@ impl Authorizer {
 
 impl LambdaPermission {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Free)];
+        let mut needs = vec![Need::new(&self.api, NoAction)];
         needs.extend(match &self.caller {
             Caller::Routes => None,
-            Caller::Authorizer(authorizer) => Some(Need::new(authorizer, Outlives)),
-            Caller::LogGroup(group) => Some(Need::new(group, Free)),
+            Caller::Authorizer(authorizer) => Some(Need::new(authorizer, DeleteAfter)),
+            Caller::LogGroup(group) => Some(Need::new(group, NoAction)),
         });
         needs
     }
@@ -262,17 +262,17 @@ impl LambdaPermission {
 
 impl Integration {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Holds)];
-        needs.extend(self.permission.iter().map(|permission| Need::new(permission, Holds)));
+        let mut needs = vec![Need::new(&self.api, Restrict)];
+        needs.extend(self.permission.iter().map(|permission| Need::new(permission, Restrict)));
         needs
     }
 }
 
 impl ApiRoute {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Holds)];
-        needs.extend(self.integration.iter().flat_map(|target| Need::of(target, Holds)));
-        needs.extend(self.authorizer.iter().flat_map(|target| Need::of(target, Holds)));
+        let mut needs = vec![Need::new(&self.api, Restrict)];
+        needs.extend(self.integration.iter().flat_map(|target| Need::of(target, Restrict)));
+        needs.extend(self.authorizer.iter().flat_map(|target| Need::of(target, Restrict)));
         needs
     }
 
@@ -287,14 +287,14 @@ impl ApiRoute {
 
 impl LogGroup {
     pub(super) fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.api, Free)]
+        vec![Need::new(&self.api, NoAction)]
     }
 }
 
 impl LogSubscription {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.log_group, Holds)];
-        needs.extend(self.permission.iter().map(|permission| Need::new(permission, Holds)));
+        let mut needs = vec![Need::new(&self.log_group, Restrict)];
+        needs.extend(self.permission.iter().map(|permission| Need::new(permission, Restrict)));
         needs
     }
 
@@ -309,8 +309,8 @@ impl LogSubscription {
 
 impl Stage {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Holds)];
-        needs.extend(self.access_log.iter().flat_map(|log| Need::of(&log.log_group, Holds)));
+        let mut needs = vec![Need::new(&self.api, Restrict)];
+        needs.extend(self.access_log.iter().flat_map(|log| Need::of(&log.log_group, Restrict)));
         needs
     }
 }
@@ -318,21 +318,21 @@ impl Stage {
 impl DomainName {
     /// AWS keeps an API that a path of a domain leads to, and more paths than ours may.
     pub(super) fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.api, Holds)]
+        vec![Need::new(&self.api, Restrict)]
     }
 }
 
 impl ApiMapping {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.api, Holds), Need::new(&self.domain, Holds)];
-        needs.extend(Need::of(&self.stage, Holds));
+        let mut needs = vec![Need::new(&self.api, Restrict), Need::new(&self.domain, Restrict)];
+        needs.extend(Need::of(&self.stage, Restrict));
         needs
     }
 }
 
 impl DnsRecord {
     pub(super) fn needs(&self) -> Vec<Need> {
-        Need::of(&self.target, Holds).into_iter().collect()
+        Need::of(&self.target, Restrict).into_iter().collect()
     }
 }
 

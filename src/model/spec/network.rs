@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::OnDelete::{Free, Holds};
+use crate::model::OnDelete::{NoAction, Restrict};
 use crate::model::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
@@ -296,7 +296,7 @@ impl Vpc {
 
 impl VpcIpv6Block {
     pub(super) fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.vpc, Holds)]
+        vec![Need::new(&self.vpc, Restrict)]
     }
 
     /// AWS does not show the pool that a range comes from.
@@ -311,14 +311,14 @@ impl VpcIpv6Block {
 
 impl InternetGateway {
     pub(super) fn needs(&self) -> Vec<Need> {
-        self.vpc.iter().map(|vpc| Need::new(vpc, Holds)).collect()
+        self.vpc.iter().map(|vpc| Need::new(vpc, Restrict)).collect()
     }
 }
 
 impl Subnet {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.vpc, Holds)];
-        needs.extend(self.ipv6_block.iter().map(|block| Need::new(block, Holds)));
+        let mut needs = vec![Need::new(&self.vpc, Restrict)];
+        needs.extend(self.ipv6_block.iter().map(|block| Need::new(block, Restrict)));
         needs
     }
 
@@ -331,7 +331,7 @@ impl Subnet {
 
 impl RouteTable {
     pub(super) fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.vpc, Holds)]
+        vec![Need::new(&self.vpc, Restrict)]
     }
 
     /// Gateways whose routes propagate are ours one by one.
@@ -357,24 +357,24 @@ impl RouteTable {
 
 impl RouteTableAssociation {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.subnet, Holds)];
-        needs.extend(Need::of(&self.route_table, Holds));
+        let mut needs = vec![Need::new(&self.subnet, Restrict)];
+        needs.extend(Need::of(&self.route_table, Restrict));
         needs
     }
 }
 
 impl Eip {
     pub(super) fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.vpc, Holds)]
+        vec![Need::new(&self.vpc, Restrict)]
     }
 }
 
 impl NatGateway {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.subnet, Holds)];
-        needs.extend(self.internet_gateway.iter().map(|gateway| Need::new(gateway, Holds)));
+        let mut needs = vec![Need::new(&self.subnet, Restrict)];
+        needs.extend(self.internet_gateway.iter().map(|gateway| Need::new(gateway, Restrict)));
         if let Some(Input::Known(address)) = &self.allocation {
-            needs.extend(Need::of(address, Holds));
+            needs.extend(Need::of(address, Restrict));
         }
         needs
     }
@@ -390,16 +390,16 @@ impl NatGateway {
 impl Route {
     /// AWS lets a target go first and leaves the route as a blackhole.
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.route_table, Holds)];
-        needs.extend(Need::of(&self.target, Free));
+        let mut needs = vec![Need::new(&self.route_table, Restrict)];
+        needs.extend(Need::of(&self.target, NoAction));
         needs
     }
 }
 
 impl VpcEndpoint {
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.vpc, Holds)];
-        needs.extend(self.route_tables.iter().flat_map(|table| Need::of(table, Holds)));
+        let mut needs = vec![Need::new(&self.vpc, Restrict)];
+        needs.extend(self.route_tables.iter().flat_map(|table| Need::of(table, Restrict)));
         needs
     }
 }
@@ -407,8 +407,8 @@ impl VpcEndpoint {
 impl DefaultNetworkAcl {
     /// Its list only says which subnets were given it: they come and go by themselves.
     pub(super) fn needs(&self) -> Vec<Need> {
-        let mut needs = vec![Need::new(&self.vpc, Holds)];
-        needs.extend(self.subnets.iter().map(|subnet| Need::new(subnet, Free)));
+        let mut needs = vec![Need::new(&self.vpc, Restrict)];
+        needs.extend(self.subnets.iter().map(|subnet| Need::new(subnet, NoAction)));
         needs
     }
 
@@ -420,7 +420,7 @@ impl DefaultNetworkAcl {
 
 impl DefaultSecurityGroup {
     pub(super) fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.vpc, Holds)]
+        vec![Need::new(&self.vpc, Restrict)]
     }
 
     /// An empty map of rules leaves those that are there.

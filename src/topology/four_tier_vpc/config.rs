@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::model::OperationTimeouts;
 use crate::model::timeouts::duration;
 use crate::model::{Tags, Tier};
-use crate::plugin::{Change, Check, Input, Value};
+use crate::plugin::{Check, Input, PlanEffect, Value};
 
 pub use rules::{NaclRule, SecurityGroupRule};
 
@@ -22,85 +22,85 @@ crate::attributes! {
     pub struct Config {
         /// IPv4 range of the VPC in CIDR notation, from /16 to /27, such as `10.0.0.0/16`; a /16 is recommended.
         /// Required unless `ipv4_ipam_pool_id` is given; with a pool, the range asked of it.
-        cidr_block: Input<Option<String>> = optional().change(Change::Replaces(
+        cidr_block: Input<Option<String>> = optional().change(PlanEffect::RequiresReplace(
             "but the range that a pool chose may be written down later, or one that was written down left to the pool"
         )),
         /// Number of NAT gateways, public ones unless `enable_private_nat` is true. One per AZ is recommended for
         /// production, one in all is enough elsewhere. Without a public tier no public one is made.
-        num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)).change(Change::Parts(
+        num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)).change(PlanEffect::PartialReplace(
             "makes new NAT gateways, which take over the routes, before others go with their addresses; connections \
              through those break"
         )),
         /// Name of the network, such as `production`. It begins the Name tag of every object and the keys of
         /// `<tier>_subnets`.
-        vpc_name: Input<String> = required().change(Change::Disturbs(
+        vpc_name: Input<String> = required().change(PlanEffect::Disruptive(
             "the keys of `<tier>_subnets` change with it, so what others make with `for_each` over them is replaced"
         )),
 
         /// How many AZs to use; null means all. A number above that of the AZs there are means all.
         num_availability_zones: Input<Option<i64>> = optional_computed().check(Check::between(1, 100)).change(
-            Change::Parts("to a smaller number removes the AZs of the highest index with all that stands in them")
+            PlanEffect::PartialReplace("to a smaller number removes the AZs of the highest index with all that stands in them")
         ),
         /// The ids of the AZs to use, such as `use1-az1`; null means all.
         availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional_computed()
-            .change(Change::Parts("removes an AZ that is left out, with all that stands in it")),
+            .change(PlanEffect::PartialReplace("removes an AZ that is left out, with all that stands in it")),
         /// Ids of AZs not to use, such as `use1-az3`.
         availability_zone_exclude_ids: Strings = default(empty_list())
-            .change(Change::Parts("removes an AZ that is named, with all that stands in it")),
+            .change(PlanEffect::PartialReplace("removes an AZ that is named, with all that stands in it")),
         /// Names of AZs not to use, such as `us-east-1e`.
         availability_zone_exclude_names: Strings = default(empty_list())
-            .change(Change::Parts("removes an AZ that is named, with all that stands in it")),
+            .change(PlanEffect::PartialReplace("removes an AZ that is named, with all that stands in it")),
         /// Use only AZs in this state for new subnets; null means any. An AZ that already has subnets stays whatever
         /// its state.
         availability_zone_state: Input<Option<String>> = optional()
             .check(Check::one_of(&["available", "information", "impaired", "unavailable"]))
-            .change(Change::Parts("may add AZs that it lets in, with subnets, and removes none")),
+            .change(PlanEffect::PartialReplace("may add AZs that it lets in, with subnets, and removes none")),
         /// Has no effect: the Region is that of the provider.
         cloud_region: Input<String>
             = default("").deprecated("The Region is that of the provider.").changes_nothing(),
 
         /// Whether there is a public tier. Without it there is no internet gateway and no public NAT gateway.
-        create_public_subnets: Input<bool> = default(true).change(Change::Parts(
+        create_public_subnets: Input<bool> = default(true).change(PlanEffect::PartialReplace(
             "makes or deletes the tier's subnets and route tables, the internet gateway, and the public NAT gateways \
              with their addresses"
         )),
         /// Whether there is a private app tier.
         create_private_app_subnets: Input<bool> = default(true)
-            .change(Change::Parts("makes or deletes the tier's subnets and route tables")),
+            .change(PlanEffect::PartialReplace("makes or deletes the tier's subnets and route tables")),
         /// Whether there is a private persistence tier.
         create_private_persistence_subnets: Input<bool> = default(true)
-            .change(Change::Parts("makes or deletes the tier's subnets and route tables")),
+            .change(PlanEffect::PartialReplace("makes or deletes the tier's subnets and route tables")),
         /// Whether there is a transit tier.
-        create_transit_subnets: Input<bool> = default(false).change(Change::Parts(
+        create_transit_subnets: Input<bool> = default(false).change(PlanEffect::PartialReplace(
             "makes or deletes the tier's subnets and route tables, and the private NAT gateways in it; it moves no \
              other subnet"
         )),
         /// Whether there is an internet gateway. It needs a public tier, and public NAT gateways need it.
         create_igw: Input<bool> = default(true)
-            .change(Change::Parts("makes or deletes the internet gateway and the routes to it")),
+            .change(PlanEffect::PartialReplace("makes or deletes the internet gateway and the routes to it")),
         /// Whether there are gateway endpoints for S3 and DynamoDB, on every route table of the network.
-        create_vpc_endpoints: Input<bool> = default(true).change(Change::Parts(
+        create_vpc_endpoints: Input<bool> = default(true).change(PlanEffect::PartialReplace(
             "makes or deletes the endpoints; connections to S3 and DynamoDB that are open are then interrupted"
         )),
         /// Whether private persistence subnets reach the internet through the NAT gateways, be they public or private.
         allow_private_persistence_internet_access: Input<bool> = default(false)
-            .change(Change::Parts("makes or deletes the default routes of the tier's tables")),
+            .change(PlanEffect::PartialReplace("makes or deletes the default routes of the tier's tables")),
         /// Whether transit subnets reach the internet through the public NAT gateways.
         allow_transit_internet_access: Input<bool> = default(false)
-            .change(Change::Parts("makes or deletes the default routes of the tier's tables")),
+            .change(PlanEffect::PartialReplace("makes or deletes the default routes of the tier's tables")),
         /// Whether the NAT gateways are private ones in the transit tier, without addresses of the internet, instead of
         /// public ones. It needs `create_transit_subnets`, and cannot go with `allow_transit_internet_access`.
-        enable_private_nat: Input<bool> = default(false).change(Change::Parts(
+        enable_private_nat: Input<bool> = default(false).change(PlanEffect::PartialReplace(
             "exchanges the NAT gateways: the new ones take over the routes before the others go, and connections \
              through those break"
         )),
         /// Whether NAT gateways use the addresses in `custom_nat_eips`.
-        use_custom_nat_eips: Input<bool> = default(false).change(Change::Parts(
+        use_custom_nat_eips: Input<bool> = default(false).change(PlanEffect::PartialReplace(
             "exchanges the NAT gateways, whose addresses change; connections through the old ones break"
         )),
         /// Allocation ids of Elastic IP addresses for the NAT gateways, such as `eipalloc-0123456789abcdef0`, exactly
         /// `num_nat_gateways` of them. Used only with `use_custom_nat_eips`. Their order has no meaning.
-        custom_nat_eips: Strings = default(empty_list()).change(Change::Parts(
+        custom_nat_eips: Strings = default(empty_list()).change(PlanEffect::PartialReplace(
             "exchanges the NAT gateways whose address leaves the list; one whose address stays, stays"
         )),
         /// Number of private addresses that each private NAT gateway has beside its first, each for 55,000 more
@@ -109,7 +109,7 @@ crate::attributes! {
         nat_secondary_private_ip_address_count: Input<i64>
             = default(0_i64).check(Check::between(0, 31)).in_place(),
         /// Whether all public subnets share one route table; otherwise each has its own.
-        one_route_table_public_subnets: Input<bool> = default(true).change(Change::Parts(
+        one_route_table_public_subnets: Input<bool> = default(true).change(PlanEffect::PartialReplace(
             "exchanges the tables: the new ones stand with their routes before the subnets move to them"
         )),
         /// Whether instances launched into public subnets get a public address.
@@ -117,7 +117,7 @@ crate::attributes! {
         /// Tenancy of instances: `default`, `dedicated` or `host`; AWS refuses `host` for a VPC.
         tenancy: Input<String> = default("default")
             .check(Check::one_of(&["default", "dedicated", "host"]))
-            .change(Change::Replaces("but one from `dedicated` to `default` is made in place")),
+            .change(PlanEffect::RequiresReplace("but one from `dedicated` to `default` is made in place")),
         /// Whether instances get public DNS names; needs `enable_dns_support`.
         enable_dns_hostnames: Input<bool> = default(true).in_place(),
         /// Whether the Amazon DNS server answers in the VPC.
@@ -127,78 +127,78 @@ crate::attributes! {
 
         /// Bits added to the VPC's prefix length for public subnets: 5 makes /21 of /16.
         public_subnet_bits: Input<i64>
-            = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED_WITH_NAT)),
+            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(EXCHANGED_WITH_NAT)),
         /// Bits added to the VPC's prefix length for private app subnets: 5 makes /21 of /16.
-        private_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED)),
+        private_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(EXCHANGED)),
         /// Bits added to the VPC's prefix length for private persistence subnets: 5 makes /21 of /16.
         persistence_subnet_bits: Input<i64>
-            = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED)),
+            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(EXCHANGED)),
         /// Bits added to the VPC's prefix length for transit subnets: 5 makes /21 of /16.
         transit_subnet_bits: Input<i64>
-            = default(5_i64).check(Check::between(0, 12)).change(Change::Parts(EXCHANGED_WITH_NAT)),
+            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(EXCHANGED_WITH_NAT)),
         /// Number of blocks from one tier to the next, without a transit tier. It places new subnets and moves none.
         subnet_spacing: Input<i64> = default(10_i64).check(Check::between(0, 4095)).changes_nothing(),
         /// Number of blocks from one tier to the next, with a transit tier. It places new subnets and moves none.
         global_subnet_spacing: Input<i64> = default(6_i64).check(Check::between(0, 4095)).changes_nothing(),
         /// Number of the first private app block; null means the spacing between tiers.
         private_subnet_spacing: Input<Option<i64>>
-            = optional_computed().check(Check::between(0, 4095)).change(Change::Parts(EXCHANGED)),
+            = optional_computed().check(Check::between(0, 4095)).change(PlanEffect::PartialReplace(EXCHANGED)),
         /// Number of the first private persistence block; null means twice the spacing between tiers.
         persistence_subnet_spacing: Input<Option<i64>>
-            = optional_computed().check(Check::between(0, 4095)).change(Change::Parts(EXCHANGED)),
+            = optional_computed().check(Check::between(0, 4095)).change(PlanEffect::PartialReplace(EXCHANGED)),
         /// Number of the first transit block; null means three times the spacing between tiers.
         transit_subnet_spacing: Input<Option<i64>>
-            = optional_computed().check(Check::between(0, 4095)).change(Change::Parts(EXCHANGED_WITH_NAT)),
+            = optional_computed().check(Check::between(0, 4095)).change(PlanEffect::PartialReplace(EXCHANGED_WITH_NAT)),
         /// CIDR blocks of public subnets, from /16 to /28, by `AZ-0`, `AZ-1`, ...: `AZ-0 = "10.0.0.0/20"`. A missing
         /// one is computed.
-        public_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Parts(ENTRY)),
+        public_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::PartialReplace(ENTRY)),
         /// CIDR blocks of private app subnets, as for the public ones.
-        private_app_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Parts(ENTRY)),
+        private_app_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::PartialReplace(ENTRY)),
         /// CIDR blocks of private persistence subnets, as for the public ones.
-        private_persistence_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Parts(ENTRY)),
+        private_persistence_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::PartialReplace(ENTRY)),
         /// CIDR blocks of transit subnets, as for the public ones.
-        transit_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Parts(ENTRY)),
+        transit_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::PartialReplace(ENTRY)),
 
         /// Id of the IPv4 IPAM pool that the VPC's range comes from: the range `cidr_block`, one of
         /// `ipv4_netmask_length`, or one of the pool's default length. Its choice is the output `vpc_cidr_block`.
         ipv4_ipam_pool_id: Input<Option<String>> = optional()
-            .change(Change::Replaces("but the pool may be left out later where `cidr_block` says the range")),
+            .change(PlanEffect::RequiresReplace("but the pool may be left out later where `cidr_block` says the range")),
         /// Prefix length of the range from the IPAM pool, from 16 to 27. It needs `ipv4_ipam_pool_id`, and cannot go
         /// with `cidr_block`.
         ipv4_netmask_length: Input<Option<i64>> = optional()
             .check(Check::between(16, 27))
-            .change(Change::Replaces("unless the range has that length already")),
+            .change(PlanEffect::RequiresReplace("unless the range has that length already")),
         /// Whether the network has an IPv6 range, its public subnets blocks of it, and their tables a route to the
         /// internet gateway. It needs a source: `assign_generated_ipv6_cidr_block` or `ipv6_ipam_pool_id`.
-        enable_ipv6: Input<bool> = default(false).change(Change::Parts(
+        enable_ipv6: Input<bool> = default(false).change(PlanEffect::PartialReplace(
             "makes or deletes the range and the routes; the public subnets stay, and gain or lose their blocks"
         )),
         /// Whether the IPv6 range is a /56 that Amazon chooses. It cannot go with `ipv6_ipam_pool_id`. Used only with
         /// `enable_ipv6`.
-        assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional().change(Change::Parts(OTHER_RANGE)),
+        assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)),
         /// Whether network interfaces in public subnets get an IPv6 address. It needs `enable_ipv6`.
         assign_ipv6_address_on_creation: Input<bool> = default(false).in_place(),
         /// IPv6 range to ask of the IPAM pool, from /44 to /60; null leaves it to the pool. It needs
         /// `ipv6_ipam_pool_id`, and cannot go with `ipv6_netmask_length`. Where it is not set, it tells the range that
         /// the VPC has been given, if any.
-        ipv6_cidr_block: Input<Option<String>> = optional_computed().change(Change::Parts(OTHER_RANGE)),
+        ipv6_cidr_block: Input<Option<String>> = optional_computed().change(PlanEffect::PartialReplace(OTHER_RANGE)),
         /// Network border group, such as that of a local zone, to which the advertisement of the range is restricted;
         /// null means the Region. It needs `assign_generated_ipv6_cidr_block`.
         ipv6_cidr_block_network_border_group: Input<Option<String>>
-            = optional().change(Change::Parts(OTHER_RANGE)),
+            = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)),
         /// Id of the IPv6 IPAM pool that the IPv6 range comes from. It cannot go with
         /// `assign_generated_ipv6_cidr_block`. Used only with `enable_ipv6`.
-        ipv6_ipam_pool_id: Input<Option<String>> = optional().change(Change::Parts(OTHER_RANGE)),
+        ipv6_ipam_pool_id: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)),
         /// Prefix length of the range from the IPAM pool: 56, or null where the pool has a default. It needs
         /// `ipv6_ipam_pool_id`.
-        ipv6_netmask_length: Input<Option<i64>> = optional().change(Change::Parts(OTHER_LENGTH)),
+        ipv6_netmask_length: Input<Option<i64>> = optional().change(PlanEffect::PartialReplace(OTHER_LENGTH)),
         /// Bits added to the prefix length of the IPv6 range for subnets: 8 makes /64 of /56. Allowed are those that
         /// make /56, /60 or /64.
         ipv6_subnet_bits: Input<i64>
-            = default(8_i64).check(Check::between(0, 8)).change(Change::Disturbs(OTHER_BLOCKS)),
+            = default(8_i64).check(Check::between(0, 8)).change(PlanEffect::Disruptive(OTHER_BLOCKS)),
         /// IPv6 blocks of public subnets, by `AZ-0`, `AZ-1`, ... A missing one is computed: block number i of the range
         /// for AZ i. Removing an entry moves nothing.
-        public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()).change(Change::Disturbs(OTHER_BLOCKS)),
+        public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::Disruptive(OTHER_BLOCKS)),
 
         /// Whether the rules below become those of the default network ACL. Turning it off brings AWS's original rules
         /// back, which allow everything. Changed rule by rule, without a moment in which all is denied.

@@ -10,7 +10,7 @@ use crate::model::{Entry, Inventory, Spec, Subnet, Tags, Tier};
 use crate::plugin::{Input, Value};
 
 /// Writes what differs from what was applied into the attributes that express it.
-pub(super) fn reflect(state: &mut Value, inventory: &Inventory) {
+pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
     the_vpc(state, inventory);
     endpoints(state, inventory);
     let public = |field: fn(&Subnet) -> Input<bool>| {
@@ -167,7 +167,7 @@ mod tests {
     fn a_tag_shows_in_the_map_that_it_is_from_where_all_its_objects_agree() {
         let (mut inventory, mut state) = tagged();
         damage(&mut inventory, |entry| entry.key.slot != keys::VPC, retag);
-        reflect(&mut state, &inventory);
+        write_drift(&mut state, &inventory);
         assert_eq!((state.get("custom_tags"), state.get("vpc_custom_tags")), (&team("green"), &team("red")));
         damage(
             &mut inventory,
@@ -178,7 +178,7 @@ mod tests {
                 }
             },
         );
-        reflect(&mut state, &inventory);
+        write_drift(&mut state, &inventory);
         assert_eq!(state.get("vpc_custom_tags"), &Value::map::<&str>([]));
     }
 
@@ -187,7 +187,7 @@ mod tests {
         let (mut inventory, mut state) = tagged();
         let before = state.clone();
         damage(&mut inventory, |entry| entry.key.slot == "subnet.public.0", retag);
-        reflect(&mut state, &inventory);
+        write_drift(&mut state, &inventory);
         assert_eq!(state, before);
     }
 
@@ -206,7 +206,7 @@ mod tests {
             },
         );
         let mut state = Value::map([("objectstore_endpoint_policy", Value::from(policy))]);
-        reflect(&mut state, &inventory);
+        write_drift(&mut state, &inventory);
         assert_eq!(state.get("objectstore_endpoint_policy"), &Value::Null);
         assert_eq!(state.get("keyvalue_endpoint_policy"), &"{}".into());
     }

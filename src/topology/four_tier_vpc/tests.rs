@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::config::tests::config;
 use super::fixtures::{applied, blueprint, next_objects, objects, scope};
 use super::*;
-use crate::model::{Key, Made, Ref, Spec, waves};
+use crate::model::{Key, Ref, ResolvedObject, Spec, waves};
 use crate::plugin::{Type, schema};
 
 /// Three AZs, transit, three NAT gateways.
@@ -59,7 +59,7 @@ pub(super) fn ids_of(objects: &[Object]) -> Ids {
             ("owner_id".to_string(), "210987654321".to_string()),
             ("public_ip".to_string(), "198.51.100.1".to_string()),
         ]);
-        ids.insert(object.key.clone(), Made { id: format!("id-of-{}", object.key.slot), learned });
+        ids.insert(object.key.clone(), ResolvedObject { id: format!("id-of-{}", object.key.slot), learned });
     }
     ids
 }
@@ -462,11 +462,11 @@ fn what_aws_shows_is_reflected_where_one_attribute_can_say_it() {
     };
     change(&mut inventory, "vpc");
     change(&mut inventory, "subnet.public.0");
-    FourTierVpc::reflect(&mut state, &inventory);
+    FourTierVpc::write_drift(&mut state, &inventory);
     assert_eq!(state.get("enable_dns_hostnames"), &false.into());
     assert_eq!(state.get("map_public_ip_on_launch"), &false.into());
     change(&mut inventory, "subnet.public.1");
-    FourTierVpc::reflect(&mut state, &inventory);
+    FourTierVpc::write_drift(&mut state, &inventory);
     assert_eq!(state.get("map_public_ip_on_launch"), &true.into());
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{OperationTimeouts, Tags};
-use crate::plugin::{Change, Check, Input, Number, Value};
+use crate::plugin::{Check, Input, Number, PlanEffect, Value};
 
 /// The payload formats in which API Gateway calls a function.
 const PAYLOAD_FORMATS: &[&str] = &["1.0", "2.0"];
@@ -38,7 +38,7 @@ crate::attributes! {
         /// that no other route takes. The methods are GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS and ANY. A path
         /// starts with `/` and may hold variables (`{id}`); its last part may be a greedy one (`{proxy+}`). At most 300
         /// routes.
-        route_config: Input<BTreeMap<String, Input<RouteConfig>>> = required().change(Change::Parts(
+        route_config: Input<BTreeMap<String, Input<RouteConfig>>> = required().change(PlanEffect::PartialReplace(
             "makes what is new, points the routes of changed entries to it, and then deletes what is left over; \
              requests are served all the time. Only where nothing but the name of a path variable changes, API \
              Gateway cannot hold both routes, so the old one goes first and its requests fail for a moment"
@@ -56,11 +56,11 @@ crate::attributes! {
         cors_configuration: Input<Option<CorsConfig>> = optional().in_place(),
         /// Request authorizers by name, at most 10. A route uses one by its `authorizer_name`.
         faas_authorizers: Input<BTreeMap<String, Input<FaasAuthorizer>>>
-            = default(Value::Map(BTreeMap::new())).change(Change::Parts(
+            = default(Value::Map(BTreeMap::new())).change(PlanEffect::PartialReplace(
                 "makes new authorizers, points the routes to them, and then deletes those that are left over"
             )),
         /// Log group that is made for access logs. Null turns access logs off.
-        access_log_logservice_group_name: Input<Option<String>> = optional().change(Change::Parts(
+        access_log_logservice_group_name: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(
             "makes a new group and deletes the old one with its events"
         )),
         /// Days for which log events are kept. Null keeps them for ever. Only with `access_log_logservice_group_name`.
@@ -85,7 +85,7 @@ crate::attributes! {
         /// Logs needs; a stream needs `access_log_logservice_group_subscription_role_arn`. Null forwards nothing. Only
         /// with `access_log_logservice_group_name`.
         access_log_logservice_group_subscription_destination_arn: Input<Option<String>>
-            = optional().change(Change::Parts(
+            = optional().change(PlanEffect::PartialReplace(
                 "makes, repoints or deletes the subscription filter, with the permission of a function"
             )),
         /// How log events are spread over the shards of a Kinesis stream: `ByLogStream` keeps the events of a log
@@ -102,7 +102,7 @@ crate::attributes! {
         /// Custom domain of the gateway, regional and with TLS 1.2: at most 253 lower case letters, digits, hyphens and
         /// dots, without a dot at the end; `*` may stand for the first label. The API's own endpoint keeps working.
         /// Null is no custom domain. API Gateway allows one change of a domain in 30 seconds.
-        domain_name: Input<Option<String>> = optional().change(Change::Parts(
+        domain_name: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(
             "makes the new domain with its mapping and record, and then deletes the old one"
         )),
         /// Domain by which the certificate is looked up in ACM, such as `*.example.com`. Null is `domain_name`. The
@@ -112,10 +112,10 @@ crate::attributes! {
         certificate_domain: Input<Option<String>> = optional_computed().in_place(),
         /// Whether to write a DNS record for `domain_name`: an alias record of type A in `hosted_zone_id`, which leads
         /// to the custom domain. A record of that name that is there already is never overwritten.
-        create_dns_entry: Input<bool> = default(false).change(Change::Parts("makes or deletes the record")),
+        create_dns_entry: Input<bool> = default(false).change(PlanEffect::PartialReplace("makes or deletes the record")),
         /// Id of the Route 53 hosted zone of the DNS record, such as `Z0123456789ABCDEFGHIJ`. Needed with
         /// `create_dns_entry`, and of no effect without it.
-        hosted_zone_id: Input<Option<String>> = optional().change(Change::Parts(
+        hosted_zone_id: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(
             "writes the record into the new zone and deletes it from the old one"
         )),
         /// Patterns of keys in `aws_objects`, such as `route.*`, where `*` stands for any text: the drift of these
@@ -132,16 +132,16 @@ crate::attributes! {
         /// ARN of the function, with an alias or version if wanted. The function may stand in another Region or
         /// account. One that is deleted and made anew under its name comes back without the permission to call it;
         /// where that happens in the run itself, the next apply puts it back.
-        faas_function_arn: Input<String> = required().change(Change::Parts(OTHER_INTEGRATION)),
+        faas_function_arn: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Description of the integration, at most 1024 characters. Routes of equal function, payload version, timeout
         /// and description share one integration.
-        description: Input<Option<String>> = optional().change(Change::Parts(OTHER_INTEGRATION)),
+        description: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Format in which the function is called, of the event and of the answer.
         payload_format_version: Input<String>
-            = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).change(Change::Parts(OTHER_INTEGRATION)),
+            = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Milliseconds after which API Gateway gives up on the function.
         timeout_milliseconds: Input<i64>
-            = default(30_000).check(Check::between(50, 30_000)).change(Change::Parts(OTHER_INTEGRATION)),
+            = default(30_000).check(Check::between(50, 30_000)).change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// The authorizer that checks requests first: a key of `faas_authorizers`. Null is none.
         authorizer_name: Input<Option<String>> = optional().in_place(),
     }
@@ -151,23 +151,23 @@ crate::attributes! {
     /// A function that decides which requests pass.
     pub struct FaasAuthorizer {
         /// Name of the authorizer function (`name` or `name:alias`, in the provider's account and Region), or its ARN.
-        authorizer_name: Input<String> = required().change(Change::Parts(OTHER_AUTHORIZER)),
+        authorizer_name: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
         /// Invoke URI of the function, `arn:<partition>:apigateway:<region>:lambda:path/2015-03-31/functions/<function
         /// ARN>/invocations`. Null is the invoke URI of function `authorizer_name`.
-        authorizer_uri: Input<Option<String>> = optional().change(Change::Parts(OTHER_AUTHORIZER)),
+        authorizer_uri: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
         /// Format in which the function is called, of the event and of the answer.
         authorizer_payload_format_version: Input<String>
-            = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).change(Change::Parts(OTHER_AUTHORIZER)),
+            = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
         /// What in a request identifies the caller: `$request.header.<name>`, `$request.querystring.<name>`,
         /// `$context.<name>` or `$stageVariables.<name>`. Requests that lack one are refused without a call.
-        identity_sources: Input<Option<Vec<Input<String>>>> = optional().change(Change::Parts(OTHER_AUTHORIZER)),
+        identity_sources: Input<Option<Vec<Input<String>>>> = optional().change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
         /// Seconds for which an answer is kept per identity; 0 is not at all. Null is 300 with identity sources and 0
         /// without.
         result_ttl_in_seconds: Input<Option<i64>> = optional().check(Check::between(0, 3600)).in_place(),
         /// Whether the function answers with a boolean instead of an IAM policy. Only with payload version 2.0.
-        enable_simple_responses: Input<bool> = default(false).change(Change::Parts(OTHER_AUTHORIZER)),
+        enable_simple_responses: Input<bool> = default(false).change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
         /// Role that API Gateway takes to call the function. Null puts a permission into the function's policy instead.
-        authorizer_credentials_arn: Input<Option<String>> = optional().change(Change::Parts(OTHER_AUTHORIZER)),
+        authorizer_credentials_arn: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::model::{Api, Authorizer, Entry, Inventory, Spec};
 use crate::plugin::{Input, Value};
 
 /// Writes what differs from what was applied into the attributes that express it.
-pub(super) fn reflect(state: &mut Value, inventory: &Inventory) {
+pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
     // With the API everything has gone. What there was is what the replacement makes again.
     let Some(root) = inventory.at(keys::API) else { return };
     if let (Spec::Api(applied), Some(Spec::Api(found))) = (&root.applied, root.drifted()) {

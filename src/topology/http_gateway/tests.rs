@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{GatewayConfig, HttpGateway};
 use crate::model::keys::gateway as keys;
 use crate::model::waves::waves;
-use crate::model::{Cors, Entry, Ids, Inventory, Key, Made, Object, Spec};
+use crate::model::{Cors, Entry, Ids, Inventory, Key, Object, ResolvedObject, Spec};
 use crate::model::{Facts, Scope};
 use crate::plugin::schema::{self, with_defaults};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
@@ -256,7 +256,7 @@ fn a_function_made_in_the_same_run_leaves_the_objects_undecided_and_the_known_ou
     let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
     assert_eq!(blueprint, Ok(Blueprint::Undecided));
     let mut ids = Ids::default();
-    ids.insert(keys::api(), Made { id: "a1".into(), learned: BTreeMap::new() });
+    ids.insert(keys::api(), ResolvedObject { id: "a1".into(), learned: BTreeMap::new() });
     let outputs = HttpGateway::outputs(&config, None, &ids, Some(&scope()));
     assert_eq!(outputs["api_id"], Value::from("a1"));
     assert_eq!(outputs["route_ids"], Value::map([("GET /", Value::Unknown)]));
@@ -291,7 +291,7 @@ fn what_someone_changed_on_the_api_shows_in_its_attributes_and_the_rest_stays_as
         "cors_configuration": { "allow_credentials": null, "allow_headers": [], "allow_methods": null,
             "allow_origins": ["*"], "expose_headers": null, "max_age": null },
     }));
-    HttpGateway::reflect(&mut state, &Inventory { entries: vec![entry] });
+    HttpGateway::write_drift(&mut state, &Inventory { entries: vec![entry] });
     let expected = value(json!({
         "name": "shop", "description": "theirs", "api_version": null,
         "cors_configuration": { "allow_credentials": null, "allow_headers": [], "allow_methods": null,
@@ -554,7 +554,7 @@ fn all_made(objects: &[Object]) -> Ids {
             ("target_domain_name".to_string(), format!("d-{id}.example")),
             ("target_hosted_zone_id".to_string(), "Z1".to_string()),
         ]);
-        ids.insert(object.key.clone(), Made { id, learned });
+        ids.insert(object.key.clone(), ResolvedObject { id, learned });
     }
     ids
 }

@@ -1,6 +1,6 @@
 //! The schema part of a page: every attribute with its type, default, rules and what a change of it does.
 
-use fgw::plugin::schema::Change;
+use fgw::plugin::schema::PlanEffect;
 use fgw::plugin::{Attribute, AttributeType, Mode, Nesting, Type, Value};
 
 /// Attributes of a nested object, which have a part of their own further down.
@@ -134,14 +134,14 @@ fn item(attribute: &Attribute, path: &str) -> String {
 }
 
 /// What a change does, with the word of the legend in front.
-fn effect(change: Change) -> String {
+fn effect(change: PlanEffect) -> String {
     match change {
-        Change::Nothing => "**none**".to_owned(),
-        Change::InPlace => "**in place**".to_owned(),
-        Change::Disturbs(words) => format!("**in place, disruptive**: {words}"),
-        Change::Parts(words) => format!("**some objects**. A change {words}."),
-        Change::Replaces("") => "**replaces the resource**".to_owned(),
-        Change::Replaces(words) => format!("**replaces the resource**, {words}"),
+        PlanEffect::None => "**none**".to_owned(),
+        PlanEffect::InPlace => "**in place**".to_owned(),
+        PlanEffect::Disruptive(words) => format!("**in place, disruptive**: {words}"),
+        PlanEffect::PartialReplace(words) => format!("**some objects**. A change {words}."),
+        PlanEffect::RequiresReplace("") => "**replaces the resource**".to_owned(),
+        PlanEffect::RequiresReplace(words) => format!("**replaces the resource**, {words}"),
     }
 }
 

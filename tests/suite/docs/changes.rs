@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use fgw::model::keys::network as keys;
 use fgw::model::{Entry, Inventory, Object, Spec};
 use fgw::model::{Facts, Scope};
-use fgw::plugin::schema::{Change, with_defaults};
+use fgw::plugin::schema::{PlanEffect, with_defaults};
 use fgw::plugin::{Attribute, AttributePath, AttributeType, Mode, Nested, Value};
 use fgw::reconcile::{Action, plan};
 use fgw::topology::{Blueprint, Context, Topology};
@@ -50,18 +50,18 @@ pub(super) fn assert_true<P: Topology>(basis: &Json, facts: fn(&Json) -> Facts, 
 }
 
 /// Whether the words fit. What is said to disturb may be disturbed outside of AWS, where no plan sees it.
-fn agree(declared: Change, effect: Effect) -> bool {
+fn agree(declared: PlanEffect, effect: Effect) -> bool {
     match declared {
-        Change::Nothing => effect == Effect::Nothing,
-        Change::InPlace => effect == Effect::InPlace,
-        Change::Disturbs(_) => matches!(effect, Effect::InPlace | Effect::Disturbs),
-        Change::Parts(_) => effect == Effect::Parts,
-        Change::Replaces(_) => effect == Effect::Replaces,
+        PlanEffect::None => effect == Effect::Nothing,
+        PlanEffect::InPlace => effect == Effect::InPlace,
+        PlanEffect::Disruptive(_) => matches!(effect, Effect::InPlace | Effect::Disturbs),
+        PlanEffect::PartialReplace(_) => effect == Effect::Parts,
+        PlanEffect::RequiresReplace(_) => effect == Effect::Replaces,
     }
 }
 
 /// What the schema says, by path. The members of `timeouts` and of other nested objects are inputs as well.
-fn declared(attributes: &[Attribute], path: &str) -> BTreeMap<String, Change> {
+fn declared(attributes: &[Attribute], path: &str) -> BTreeMap<String, PlanEffect> {
     let mut all = BTreeMap::new();
     for attribute in attributes.iter().filter(|it| it.mode != Mode::Computed) {
         let path = if path.is_empty() { attribute.name.clone() } else { format!("{path}.{}", attribute.name) };

@@ -240,7 +240,11 @@ impl Resource for Door {
             "unheard" => {
                 self.0.diary.note("unheard work begins");
                 request.stop.cancelled().await;
-                self.0.diary.note(if request.unheard.is_cancelled() { "nobody hears it" } else { "somebody hears it" });
+                self.0.diary.note(if request.client_gone.is_cancelled() {
+                    "nobody hears it"
+                } else {
+                    "somebody hears it"
+                });
             }
             "stubborn" => {
                 self.0.diary.note("stubborn work begins");
@@ -252,7 +256,7 @@ impl Resource for Door {
             "panic" => panic!("the frame broke"),
             "panic half way" => {
                 let reached = state.clone();
-                request.so_far.told_by(move || {
+                request.partial_state.set_snapshot(move || {
                     let mut reached = reached.clone();
                     reached.set("id", Value::from("door-half"));
                     reached.set("tags", Value::Unknown);

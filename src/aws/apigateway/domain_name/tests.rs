@@ -3,7 +3,7 @@ use tokio::time::Instant;
 
 use super::*;
 use crate::aws::recorded::{Answer, Recorded, Told, run};
-use crate::cloud::Patience;
+use crate::cloud::Deadlines;
 use crate::model::keys::gateway as keys;
 
 const NAME: &str = "api.example.com";
@@ -211,9 +211,9 @@ async fn a_second_domain_waits_for_its_turn_and_a_stop_ends_the_wait() {
     let aws = Recorded::default().on(POST, domain("AVAILABLE", "", ours()));
     created(&aws, "domain-turns").await.0.unwrap();
     let session = aws.session("domain-turns");
-    let patience = Patience::until(Instant::now() + Duration::from_secs(60), Default::default());
-    patience.stop.cancel();
-    let failure = throttle_domain_call(&session, "CreateDomainName", &patience).await.unwrap_err();
+    let deadlines = Deadlines::until(Instant::now() + Duration::from_secs(60), Default::default());
+    deadlines.stop.cancel();
+    let failure = throttle_domain_call(&session, "CreateDomainName", &deadlines).await.unwrap_err();
     assert_eq!(failure.cause, Cause::Stopped);
     assert_eq!(aws.calls(), [POST]);
 }

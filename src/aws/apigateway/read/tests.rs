@@ -363,15 +363,15 @@ async fn every_change_can_run_in_a_spawned_task() {
     };
     let entry = Entry::new(keys::authorizer(&authorizer("a")), "a1", Spec::Authorizer(authorizer("a")));
     let (ids, timeouts) = (crate::model::Ids::default(), crate::model::Timeouts::default());
-    let patience = crate::cloud::Patience::until(tokio::time::Instant::now(), Default::default());
-    let work = crate::cloud::Work {
+    let deadlines = crate::cloud::Deadlines::until(tokio::time::Instant::now(), Default::default());
+    let work = crate::cloud::OpContext {
         owner: OWNER,
         root_id: None,
         ids: &ids,
         before: None,
         known: Default::default(),
         timeouts: &timeouts,
-        patience,
+        deadlines,
     };
     let operation = crate::aws::calls::Operation { session: &session, work: &work, key: &entry.key, record: None };
     is_send(all(&operation, &entry));

@@ -159,12 +159,12 @@ async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Resu
     let is_taken = |failure: &Failure| failure.cause == Cause::Exists;
     let mut backoff = Backoff::new(wait::SECONDS);
     let associate = || async { operation.retry_until_visible(&[id], send).await };
-    wait::retry_while(&operation.patience(FREE), &mut backoff, is_taken, associate).await
+    wait::retry_while(&operation.deadlines(FREE), &mut backoff, is_taken, associate).await
 }
 
 async fn disassociate(operation: &Operation<'_>, association_id: &str) -> Result<(), Failure> {
     let session = operation.session;
-    wait::retry_while_in_use(&operation.patience(FREE), || async {
+    wait::retry_while_in_use(&operation.deadlines(FREE), || async {
         let call = session.ec2.disassociate_subnet_cidr_block().association_id(association_id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateSubnetCidrBlock"))
     })

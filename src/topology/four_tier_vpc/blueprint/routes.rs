@@ -90,7 +90,8 @@ impl Draft<'_> {
             Spec::Route(Route { route_table: table.clone(), destination, target })
         };
         let mut route = Object::new(keys::default_route(table, Family::Ipv4), to(target));
-        route.meanwhile = others.iter().map(|(_, other)| other).filter(|other| *other != target).map(to).collect();
+        route.fallback_targets =
+            others.iter().map(|(_, other)| other).filter(|other| *other != target).map(to).collect();
         self.objects.push(route);
     }
 }

@@ -58,7 +58,7 @@ proptest! {
     fn what_is_as_applied_stays_as_written(gateway in settings()) {
         let (mut state, inventory) = applied(&gateway);
         let before = state.clone();
-        HttpGateway::reflect(&mut state, &inventory);
+        HttpGateway::write_drift(&mut state, &inventory);
         prop_assert_eq!(state, before);
     }
 
@@ -80,10 +80,10 @@ proptest! {
         let there = objects(&config(after.clone()));
         let (mut state, mut inventory) = applied(&before);
         look_at(&mut inventory, &there);
-        HttpGateway::reflect(&mut state, &inventory);
+        HttpGateway::write_drift(&mut state, &inventory);
         prop_assert_eq!(objects(&decoded(&state)), there);
         let once = state.clone();
-        HttpGateway::reflect(&mut state, &inventory);
+        HttpGateway::write_drift(&mut state, &inventory);
         prop_assert_eq!(state, once, "a second look says the same");
     }
 }
@@ -102,7 +102,7 @@ fn a_route_that_is_gone_or_leads_elsewhere_shows_in_its_entry_and_the_others_sta
         route.integration = Some(Ref::Key(orders.clone()));
     });
     let mut expected = state.clone();
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     let mut routes = expected.get("route_config").as_map().unwrap().clone();
     routes.remove("GET /a");
     routes.get_mut("GET /b").unwrap().set("faas_function_arn", ORDERS.into());
@@ -124,7 +124,7 @@ fn what_no_entry_expresses_is_left_to_drift() {
         let Spec::Stage(stage) = spec else { unreachable!() };
         stage.access_log = None;
     });
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     assert_eq!(state, before);
 }
 
@@ -136,7 +136,7 @@ fn an_integration_that_somebody_edited_shows_in_every_route_that_it_answers() {
         let Spec::Integration(integration) = spec else { unreachable!() };
         integration.timeout_in_millis = Input::Known(50);
     });
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     for (key, entry) in state.get("route_config").as_map().unwrap() {
         assert_eq!(
             (entry.get("timeout_milliseconds"), entry.get("faas_function_arn")),
@@ -165,7 +165,7 @@ fn settings_of_logs_and_tags_show_and_a_tag_of_default_tags_does_not() {
         tags.remove("level");
         tags.insert("cost".into(), Input::Known("net".into()));
     });
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     for (name, expected) in [
         ("stage_tags", json!({ "team": "api", "level": "live" })),
         ("access_log_logservice_group_tags", json!({ "team": "web" })),
@@ -181,7 +181,7 @@ fn settings_of_logs_and_tags_show_and_a_tag_of_default_tags_does_not() {
 fn a_log_group_that_is_gone_shows_by_its_name() {
     let (mut state, mut inventory) = applied(&json!({ "access_log_logservice_group_name": "g" }));
     lose(&mut inventory, "log_group");
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     assert!(state.get("access_log_logservice_group_name").is_null());
 }
 
@@ -192,7 +192,7 @@ fn of_a_gateway_that_is_gone_everything_stays_as_written() {
     for entry in &mut inventory.entries {
         entry.gone = true;
     }
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     assert_eq!(state, before);
 }
 
@@ -208,7 +208,7 @@ fn drift_that_is_ignored_shows_nowhere() {
     for entry in &mut inventory.entries {
         entry.ignored = true;
     }
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     assert_eq!(state, before);
 }
 
@@ -230,13 +230,13 @@ fn a_key_and_a_subscription_show_and_so_does_their_absence() {
         subscription.distribution = Input::Known(Some("ByLogStream".into()));
     });
     let before = state.clone();
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     let mut expected = before;
     expected.set("access_log_logservice_group_kms_key_id", key.into());
     expected.set("access_log_logservice_group_subscription_filter_pattern", "500".into());
     assert_eq!(state, expected, "how events are spread is as it was: null is ByLogStream");
     lose(&mut inventory, "log_subscription");
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     assert!(state.get("access_log_logservice_group_subscription_destination_arn").is_null());
 }
 
@@ -246,9 +246,9 @@ fn a_domain_and_a_record_that_are_gone_show() {
         "hosted_zone_id": "Z0123456789ABCDEFGHIJ" });
     let (mut state, mut inventory) = applied(&gateway);
     lose(&mut inventory, "dns_record");
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     assert_eq!((state.get("create_dns_entry"), state.get("domain_name")), (&false.into(), &"shop.example.com".into()));
     lose(&mut inventory, "domain");
-    reflect(&mut state, &inventory);
+    write_drift(&mut state, &inventory);
     assert!(state.get("domain_name").is_null());
 }
