@@ -178,7 +178,7 @@ macro_rules! attributes {
             ) -> Option<Self> {
                 match value {
                     $crate::plugin::Value::Map(_) => <$name as $crate::plugin::Nested>::decode(value, path, problems),
-                    other => $crate::plugin::decode::misfit(other, path, problems),
+                    other => $crate::plugin::decode::type_mismatch(other, path, problems),
                 }
             }
         }
@@ -192,7 +192,7 @@ pub fn name(field: &str) -> &str {
 }
 
 /// Reports a value that cannot stand where it does.
-pub fn misfit<T>(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<T> {
+pub fn type_mismatch<T>(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<T> {
     let message = match value {
         Value::Null => "It is null, and null has no meaning here.".to_string(),
         Value::Unknown => "It is not known yet, and must be known here.".to_string(),
@@ -214,7 +214,7 @@ impl FromValue for bool {
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<bool> {
         match value {
             Value::Bool(value) => Some(*value),
-            other => misfit(other, path, problems),
+            other => type_mismatch(other, path, problems),
         }
     }
 }
@@ -234,7 +234,7 @@ impl FromValue for i64 {
                     None
                 }
             },
-            other => misfit(other, path, problems),
+            other => type_mismatch(other, path, problems),
         }
     }
 }
@@ -247,7 +247,7 @@ impl FromValue for String {
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<String> {
         match value {
             Value::String(text) => Some(text.clone()),
-            other => misfit(other, path, problems),
+            other => type_mismatch(other, path, problems),
         }
     }
 }
@@ -287,7 +287,7 @@ impl<T: FromValue> FromValue for Vec<T> {
     }
 
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Vec<T>> {
-        let Value::List(items) = value else { return misfit(value, path, problems) };
+        let Value::List(items) = value else { return type_mismatch(value, path, problems) };
         let decoded: Vec<Option<T>> =
             items.iter().enumerate().map(|(index, item)| T::from_value(item, &path.index(index), problems)).collect();
         decoded.into_iter().collect()
@@ -303,7 +303,7 @@ impl<T: FromValue> FromValue for BTreeMap<String, T> {
     }
 
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<BTreeMap<String, T>> {
-        let Value::Map(entries) = value else { return misfit(value, path, problems) };
+        let Value::Map(entries) = value else { return type_mismatch(value, path, problems) };
         let decoded: Vec<Option<(String, T)>> = entries
             .iter()
             .map(|(key, item)| Some((key.clone(), T::from_value(item, &path.key(key), problems)?)))

@@ -14,7 +14,7 @@ pub trait Function: Send + Sync + 'static {
 
     /// Computes the result. The server calls it only with as many arguments as there are parameters, each of the type
     /// of its parameter, wholly known, and null only where the parameter may be.
-    fn call(&self, arguments: &[Value]) -> Result<Value, Misuse>;
+    fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError>;
 }
 
 /// What a function takes and gives.
@@ -45,21 +45,21 @@ pub struct Parameter {
 
 /// Why a call has no result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Misuse {
+pub struct FunctionError {
     /// The argument at fault, counted from 0; `None` where none of them is by itself.
     pub argument: Option<usize>,
     /// What is wrong with it and what to do. Terraform puts it behind a colon.
     pub message: String,
 }
 
-impl Misuse {
+impl FunctionError {
     /// A call that is wrong as a whole.
-    pub fn new(message: impl Into<String>) -> Misuse {
-        Misuse { argument: None, message: message.into() }
+    pub fn new(message: impl Into<String>) -> FunctionError {
+        FunctionError { argument: None, message: message.into() }
     }
 
     /// An argument that is wrong, counted from 0.
-    pub fn of_argument(argument: usize, message: impl Into<String>) -> Misuse {
-        Misuse { argument: Some(argument), message: message.into() }
+    pub fn of_argument(argument: usize, message: impl Into<String>) -> FunctionError {
+        FunctionError { argument: Some(argument), message: message.into() }
     }
 }

@@ -12,7 +12,7 @@ use super::{AttributePath, Problem, Type, Value, number, types};
 pub(super) fn decode(json: &[u8], kind: &Type) -> Result<Value, Problem> {
     let root = AttributePath::root();
     let raw: Box<RawValue> =
-        serde_json::from_slice(json).map_err(|error| misfit(&root, &format!("It is not JSON: {error}.")))?;
+        serde_json::from_slice(json).map_err(|error| type_mismatch(&root, &format!("It is not JSON: {error}.")))?;
     from_json(&raw, kind, &root)
 }
 
@@ -25,7 +25,7 @@ fn from_json(raw: &RawValue, kind: &Type, path: &AttributePath) -> Result<Value,
         Type::Number => {
             // Terraform writes a number as such, but accepts it as a string.
             let text = if raw.get().starts_with('"') { parse(raw, "a number", path)? } else { raw.get().to_string() };
-            Value::Number(number::parse(&text).ok_or_else(|| misfit(path, "It is not a finite number."))?)
+            Value::Number(number::parse(&text).ok_or_else(|| type_mismatch(path, "It is not a finite number."))?)
         }
         Type::String => Value::String(parse(raw, "a string", path)?),
         Type::List(kind) => {
@@ -36,7 +36,7 @@ fn from_json(raw: &RawValue, kind: &Type, path: &AttributePath) -> Result<Value,
         Type::Tuple(kinds) => {
             let items: Vec<Box<RawValue>> = parse(raw, "a tuple", path)?;
             if items.len() != kinds.len() {
-                return Err(misfit(path, &format!("It is not a tuple of {}.", kinds.len())));
+                return Err(type_mismatch(path, &format!("It is not a tuple of {}.", kinds.len())));
             }
             let items = items.iter().zip(kinds).enumerate();
             let items = items.map(|(index, (item, kind))| from_json(item, kind, &path.index(index)));
@@ -70,7 +70,7 @@ fn from_json(raw: &RawValue, kind: &Type, path: &AttributePath) -> Result<Value,
         Type::Dynamic => {
             let typed: Typed = parse(raw, "a value with its type", path)?;
             let kind = types::parse(typed.kind.get().as_bytes());
-            from_json(&typed.value, &kind.ok_or_else(|| misfit(path, "Its type is none."))?, path)?
+            from_json(&typed.value, &kind.ok_or_else(|| type_mismatch(path, "Its type is none."))?, path)?
         }
     })
 }
@@ -84,10 +84,10 @@ struct Typed {
 }
 
 fn parse<T: DeserializeOwned>(raw: &RawValue, what: &str, path: &AttributePath) -> Result<T, Problem> {
-    serde_json::from_str(raw.get()).map_err(|error| misfit(path, &format!("It is not {what}: {error}.")))
+    serde_json::from_str(raw.get()).map_err(|error| type_mismatch(path, &format!("It is not {what}: {error}.")))
 }
 
-fn misfit(path: &AttributePath, message: &str) -> Problem {
+fn type_mismatch(path: &AttributePath, message: &str) -> Problem {
     Problem::new(
         path.clone(),
         message,

@@ -35,7 +35,7 @@ pub mod value;
 pub use data_source::{DataRequest, DataResponse, DataSource};
 pub use decode::{FromValue, Input, Nested};
 pub use diagnostics::{Diagnostic, Diagnostics, Problem, Severity};
-pub use function::{Function, Misuse, Parameter, Signature};
+pub use function::{Function, FunctionError, Parameter, Signature};
 pub use handshake::Environment;
 pub use path::{AttributePath, Step};
 pub use resource::{

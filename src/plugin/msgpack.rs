@@ -15,13 +15,16 @@ const UNKNOWN: (i8, [u8; 1]) = (0, [0]);
 pub(super) fn decode(bytes: &[u8], kind: &Type) -> Result<Value, Problem> {
     let mut rest = bytes;
     let wire = rmpv::decode::read_value_with_max_depth(&mut rest, DEPTH_LIMIT)
-        .map_err(|error| misfit(&AttributePath::root(), format!("The value is not valid msgpack: {error}.")))?;
+        .map_err(|error| type_mismatch(&AttributePath::root(), format!("The value is not valid msgpack: {error}.")))?;
     if holds_reserved_byte(bytes) {
-        return Err(misfit(&AttributePath::root(), "The value is not valid msgpack: a marker is 0xc1.".to_string()));
+        return Err(type_mismatch(
+            &AttributePath::root(),
+            "The value is not valid msgpack: a marker is 0xc1.".to_string(),
+        ));
     }
     if !rest.is_empty() {
         let message = format!("{} bytes follow the value.", rest.len());
-        return Err(misfit(&AttributePath::root(), message));
+        return Err(type_mismatch(&AttributePath::root(), message));
     }
     from_wire(wire, kind, &AttributePath::root())
 }
@@ -106,19 +109,19 @@ fn from_wire(wire: rmpv::Value, kind: &Type, path: &AttributePath) -> Result<Val
                 let name = key_from_wire(name, path)?;
                 let path = path.attribute(&name);
                 let Some(kind) = attributes.get(&name) else {
-                    return Err(misfit(&path, "The schema has no such attribute.".to_string()));
+                    return Err(type_mismatch(&path, "The schema has no such attribute.".to_string()));
                 };
                 decoded.insert(name, from_wire(item, kind, &path)?);
             }
             Value::Map(decoded)
         }
-        (kind, _) => return Err(misfit(path, format!("It is not {}.", in_words(kind)))),
+        (kind, _) => return Err(type_mismatch(path, format!("It is not {}.", in_words(kind)))),
     })
 }
 
 /// Reads a value of any type: a list of its type, in JSON, and itself.
 fn dynamic_from_wire(parts: Vec<rmpv::Value>, path: &AttributePath) -> Result<Value, Problem> {
-    let wrong = || misfit(path, format!("It is not {}.", in_words(&Type::Dynamic)));
+    let wrong = || type_mismatch(path, format!("It is not {}.", in_words(&Type::Dynamic)));
     let [kind, wire]: [rmpv::Value; 2] = parts.try_into().map_err(|_| wrong())?;
     let text = match &kind {
         rmpv::Value::Binary(text) => text.as_slice(),
@@ -136,18 +139,18 @@ fn number_from_wire(wire: rmpv::Value, path: &AttributePath) -> Result<Number, P
         rmpv::Value::String(text) => text.as_str().and_then(number::parse),
         _ => None,
     };
-    number.ok_or_else(|| misfit(path, "It is not a finite number.".to_string()))
+    number.ok_or_else(|| type_mismatch(path, "It is not a finite number.".to_string()))
 }
 
 fn key_from_wire(key: rmpv::Value, path: &AttributePath) -> Result<String, Problem> {
     match key {
         rmpv::Value::String(text) => utf8(text, path),
-        _ => Err(misfit(path, "A key of it is not a string.".to_string())),
+        _ => Err(type_mismatch(path, "A key of it is not a string.".to_string())),
     }
 }
 
 fn utf8(text: rmpv::Utf8String, path: &AttributePath) -> Result<String, Problem> {
-    text.into_str().ok_or_else(|| misfit(path, "A string of it is not UTF-8.".to_string()))
+    text.into_str().ok_or_else(|| type_mismatch(path, "A string of it is not UTF-8.".to_string()))
 }
 
 fn to_wire(value: &Value, kind: &Type, path: &AttributePath, problems: &mut Vec<Problem>) -> rmpv::Value {
@@ -188,7 +191,7 @@ fn to_wire(value: &Value, kind: &Type, path: &AttributePath, problems: &mut Vec<
         }
         (Type::Object(attributes), Value::Map(entries)) => {
             for name in entries.keys().filter(|name| !attributes.contains_key(*name)) {
-                problems.push(misfit(&path.attribute(name), "The schema has no such attribute.".to_string()));
+                problems.push(type_mismatch(&path.attribute(name), "The schema has no such attribute.".to_string()));
             }
             // Terraform drops a whole state that lacks one attribute, so every attribute is written.
             let attributes = attributes.iter();
@@ -202,13 +205,13 @@ fn to_wire(value: &Value, kind: &Type, path: &AttributePath, problems: &mut Vec<
             )
         }
         (kind, _) => {
-            problems.push(misfit(path, format!("It is not {}.", in_words(kind))));
+            problems.push(type_mismatch(path, format!("It is not {}.", in_words(kind))));
             rmpv::Value::Nil
         }
     }
 }
 
-pub(super) fn misfit(path: &AttributePath, message: String) -> Problem {
+pub(super) fn type_mismatch(path: &AttributePath, message: String) -> Problem {
     Problem::new(
         path.clone(),
         message,

@@ -14,13 +14,13 @@ use super::lifecycle::Lifecycle;
 use super::proto::process::grpc_controller_server::GrpcControllerServer;
 use super::proto::process::grpc_stdio_server::GrpcStdioServer;
 use super::proto::tfplugin6::provider_server::ProviderServer;
-use super::server::{Controller, Server, Silence};
+use super::server::{Controller, NoopStdio, Server};
 use super::{Environment, Provider, connection, handshake, logs, panics, tls};
 
 /// As much as other providers take. The default of 4 MiB is less than a large state.
 const LARGEST_MESSAGE: usize = 256 * 1024 * 1024;
 /// How long answers may take to leave when the process ends. Terraform kills it after two seconds.
-const FAREWELL: Duration = Duration::from_millis(500);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What a provider says about itself.
 #[derive(Clone, Copy, Debug)]
@@ -85,14 +85,14 @@ pub async fn run(
                 .max_encoding_message_size(LARGEST_MESSAGE),
         )
         .add_service(GrpcControllerServer::new(Controller(lifecycle.clone())))
-        .add_service(GrpcStdioServer::new(Silence));
+        .add_service(GrpcStdioServer::new(NoopStdio));
     let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(connections, ending.clone().cancelled_owned()));
     tokio::select! {
         () = lifecycle.ended(environment.patience, environment.grace, &terminate) => {}
         stopped = &mut serving => return Err(format!("The server stopped unexpectedly: {stopped:?}")),
     }
     ending.cancel();
-    if tokio::time::timeout(FAREWELL, &mut serving).await.is_err() {
+    if tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut serving).await.is_err() {
         serving.abort();
     }
     Ok(())

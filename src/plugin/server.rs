@@ -25,7 +25,7 @@ pub(super) struct Server<P> {
     provider: Arc<P>,
     provider_block: Block,
     resources: BTreeMap<String, Served>,
-    data_sources: BTreeMap<String, data_sources::Shown>,
+    data_sources: BTreeMap<String, data_sources::PreparedDataSource>,
     functions: BTreeMap<String, functions::Offered>,
     schemas: pb::get_provider_schema::Response,
     lifecycle: Arc<Lifecycle>,
@@ -462,10 +462,10 @@ impl GrpcController for Controller {
 }
 
 /// A provider prints nothing for other programs: logs go to stderr, which Terraform reads itself.
-pub(super) struct Silence;
+pub(super) struct NoopStdio;
 
 #[tonic::async_trait]
-impl GrpcStdio for Silence {
+impl GrpcStdio for NoopStdio {
     async fn stream_stdio(&self, _: Request<()>) -> Answer<BoxStream<StdioData>> {
         Ok(Response::new(Box::pin(tokio_stream::empty())))
     }

@@ -16,7 +16,7 @@ use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, 
 use tokio_rustls::TlsAcceptor;
 
 /// The server's side of mutual TLS.
-pub(super) struct Identity {
+pub(super) struct TlsIdentity {
     /// Accepts the pinned client.
     pub acceptor: TlsAcceptor,
     /// Our certificate (DER), for the client to pin.
@@ -24,7 +24,7 @@ pub(super) struct Identity {
 }
 
 /// Makes a key and a certificate for this process, and pins the client's certificate, given as PEM.
-pub(super) fn identity(client_pem: &str) -> Result<Identity, String> {
+pub(super) fn identity(client_pem: &str) -> Result<TlsIdentity, String> {
     let client = CertificateDer::from_pem_slice(client_pem.as_bytes())
         .map_err(|error| format!("PLUGIN_CLIENT_CERT holds no PEM certificate: {error}"))?;
     let (certificate, key) = self_signed().map_err(|error| format!("making a certificate failed: {error}"))?;
@@ -34,7 +34,7 @@ pub(super) fn identity(client_pem: &str) -> Result<Identity, String> {
     let config = server_config(crypto, verifier, certificate.clone(), key);
     let mut config = config.map_err(|error| format!("setting up TLS failed: {error}"))?;
     config.alpn_protocols = vec![b"h2".to_vec()];
-    Ok(Identity { acceptor: TlsAcceptor::from(Arc::new(config)), certificate: certificate.to_vec() })
+    Ok(TlsIdentity { acceptor: TlsAcceptor::from(Arc::new(config)), certificate: certificate.to_vec() })
 }
 
 fn self_signed() -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), rcgen::Error> {

@@ -80,7 +80,7 @@ impl FromValue for Endpoints {
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Endpoints> {
         match value {
             Value::Map(_) => Endpoints::decode(value, path, problems),
-            other => crate::plugin::decode::misfit(other, path, problems),
+            other => crate::plugin::decode::type_mismatch(other, path, problems),
         }
     }
 }

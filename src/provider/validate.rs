@@ -10,8 +10,8 @@ use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 /// Every problem and warning of a block, beyond the rules of its attributes, which the server checks.
 pub(crate) fn validate(config: &Value) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
-    let (block, misfits) = ProviderBlock::known_part(config);
-    diagnostics.problems(misfits);
+    let (block, mismatches) = ProviderBlock::known_part(config);
+    diagnostics.problems(mismatches);
     if let Some(block) = block {
         diagnostics.problems(problems(config, &block));
         if let Some(names) = without_effect(&block) {

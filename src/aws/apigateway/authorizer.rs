@@ -68,7 +68,7 @@ pub(super) fn observed(shown: &Shown, spec: Authorizer, key: Key) -> Option<Obse
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
-    let wanted = Wanted::of(operation, spec)?;
+    let wanted = WantedAuthorizer::of(operation, spec)?;
     let longer_name = longer_name(spec);
     let find = || async {
         let there = list(session, api_id).await?;
@@ -128,7 +128,7 @@ pub(crate) async fn update(
     to: &Authorizer,
 ) -> Result<(), Failure> {
     let api_id = operation.id(&to.api)?;
-    let wanted = Wanted::of(operation, to)?;
+    let wanted = WantedAuthorizer::of(operation, to)?;
     let had_simple_responses = from.is_none_or(|from| from.enable_simple_responses != Input::Known(false));
     let simple_responses = wanted.simple_responses().or(had_simple_responses.then_some(false));
     let (_turn, change) = change(operation, api_id, "UpdateAuthorizer").await;
@@ -187,7 +187,7 @@ fn fixed(spec: &Authorizer) -> String {
     }
 }
 
-struct Wanted<'a> {
+struct WantedAuthorizer<'a> {
     uri: &'a str,
     payload_format_version: &'a str,
     identity_sources: &'a [String],
@@ -196,9 +196,9 @@ struct Wanted<'a> {
     credentials_arn: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
-    fn of(operation: &Operation<'_>, spec: &'a Authorizer) -> Result<Wanted<'a>, Failure> {
-        Ok(Wanted {
+impl<'a> WantedAuthorizer<'a> {
+    fn of(operation: &Operation<'_>, spec: &'a Authorizer) -> Result<WantedAuthorizer<'a>, Failure> {
+        Ok(WantedAuthorizer {
             uri: operation.known(&spec.authorizer_uri)?,
             payload_format_version: operation.known(&spec.payload_format_version)?,
             identity_sources: operation.known(&spec.identity_sources)?,

@@ -50,7 +50,7 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, applied: Option<&Integrati
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
-    let wanted = Wanted::of(operation, spec)?;
+    let wanted = WantedIntegration::of(operation, spec)?;
     let find = || async {
         let there = list(session, api_id).await?;
         let left = there.into_iter().find(|it| wanted.equals(it));
@@ -99,9 +99,9 @@ pub(crate) async fn update(
     from: Option<&Integration>,
     to: &Integration,
 ) -> Result<(), Failure> {
-    let wanted = Wanted::of(operation, to)?;
+    let wanted = WantedIntegration::of(operation, to)?;
     if let Some(from) = from
-        && Wanted::of(operation, from)? == wanted
+        && WantedIntegration::of(operation, from)? == wanted
     {
         // Only what it needs has changed, which is no property of it in AWS.
         return Ok(());
@@ -154,16 +154,16 @@ const LONGEST_TIMEOUT: i64 = 30_000;
 
 /// The inputs of an integration, all known.
 #[derive(PartialEq)]
-struct Wanted<'a> {
+struct WantedIntegration<'a> {
     function_arn: &'a str,
     payload_format_version: &'a str,
     timeout_in_millis: i32,
     description: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
-    fn of(operation: &Operation<'_>, spec: &'a Integration) -> Result<Wanted<'a>, Failure> {
-        Ok(Wanted {
+impl<'a> WantedIntegration<'a> {
+    fn of(operation: &Operation<'_>, spec: &'a Integration) -> Result<WantedIntegration<'a>, Failure> {
+        Ok(WantedIntegration {
             function_arn: operation.known(&spec.function_arn)?,
             payload_format_version: operation.known(&spec.payload_format_version)?,
             timeout_in_millis: small(*operation.known(&spec.timeout_in_millis)?),

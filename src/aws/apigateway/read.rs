@@ -14,7 +14,7 @@ use crate::aws::Session;
 use crate::aws::apigateway::read::logs::{Logs, reference_to_group};
 use crate::aws::calls::ownership;
 use crate::aws::lambda::permission;
-use crate::aws::lambda::permission::{CallerId, Place, Statement, statement_id};
+use crate::aws::lambda::permission::{CallerId, FunctionPolicy, Statement, statement_id};
 use crate::cloud::{Failure, Observed, Root, RootState, Seen, UnfinishedRoot};
 use crate::model::FunctionArn;
 use crate::model::Input;
@@ -112,7 +112,7 @@ pub(crate) async fn mark_root(
     api::mark_root(session, root_id, state).await
 }
 
-type Policies = BTreeMap<Place, Vec<Statement>>;
+type Policies = BTreeMap<FunctionPolicy, Vec<Statement>>;
 
 /// What AWS shows of a gateway, before it is sorted into ours and not ours.
 struct View<'a> {
@@ -125,7 +125,7 @@ struct View<'a> {
     stage: Option<types::Stage>,
     logs: Logs,
     policies: Policies,
-    domains: Vec<domain::Found>,
+    domains: Vec<domain::FoundDomain>,
 }
 
 /// An authorizer that could be ours.
@@ -323,7 +323,7 @@ impl View<'_> {
         api_key: &Key,
         authorizer: Option<(&str, &Key)>,
     ) -> Option<Observed> {
-        let place = Place::of_function(function);
+        let place = FunctionPolicy::of_function(function);
         let (id, caller) = match authorizer {
             Some((id, key)) => (CallerId::Authorizer(id), Caller::Authorizer(key.clone())),
             None => (CallerId::Routes, Caller::Routes),
@@ -354,7 +354,7 @@ fn outliving(
     known: &[Entry],
     logs: &Logs,
     policies: &Policies,
-    domains: &[domain::Found],
+    domains: &[domain::FoundDomain],
 ) -> Vec<Observed> {
     let is_api = |entry: &&Entry| matches!(entry.applied, Spec::Api(_));
     let api_key = known.iter().find(is_api).map_or_else(keys::api, |entry| entry.key.clone());
@@ -368,20 +368,20 @@ fn outliving(
 
 fn read_permission(scope: &Scope, policies: &Policies, root_id: &str, entry: &Entry) -> Option<Observed> {
     let Spec::LambdaPermission(applied) = &entry.applied else { return None };
-    let statements = policies.get(&Place::known(applied)?)?;
+    let statements = policies.get(&FunctionPolicy::known(applied)?)?;
     permission::read(scope, statements, root_id, &entry.id, entry.key.clone(), applied)
 }
 
-fn places_of(known: &[Entry]) -> BTreeSet<Place> {
+fn places_of(known: &[Entry]) -> BTreeSet<FunctionPolicy> {
     let place = |entry: &Entry| match &entry.applied {
-        Spec::LambdaPermission(applied) => Place::known(applied),
+        Spec::LambdaPermission(applied) => FunctionPolicy::known(applied),
         _ => None,
     };
     known.iter().filter_map(place).collect()
 }
 
-async fn policies(session: &Session, places: BTreeSet<Place>) -> Result<Policies, Failure> {
-    let read = async |place: Place| {
+async fn policies(session: &Session, places: BTreeSet<FunctionPolicy>) -> Result<Policies, Failure> {
+    let read = async |place: FunctionPolicy| {
         let policy = permission::policy(session, &place).await?;
         Ok((place, policy))
     };
@@ -395,7 +395,7 @@ async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Pol
         view.authorizers.iter().filter_map(|shown| calls_itself(&authorizer::read(shown, api_key.clone(), None)?));
     let own =
         of_integrations.chain(of_authorizers).chain(view.logs.functions()).filter(|function| view.is_own(function));
-    policies(session, own.map(|function| Place::of_function(&function)).collect()).await
+    policies(session, own.map(|function| FunctionPolicy::of_function(&function)).collect()).await
 }
 
 /// The function that AWS shows an integration to call.

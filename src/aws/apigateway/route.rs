@@ -37,7 +37,7 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, ours: &BTreeMap<String, Ke
 pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiRoute) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
-    let wanted = Wanted::of(operation, spec)?;
+    let wanted = WantedRoute::of(operation, spec)?;
     let find = || async {
         let there = list(session, api_id).await?;
         match there.into_iter().find(|it| it.route_key.as_deref() == Some(&spec.route_key)) {
@@ -87,7 +87,7 @@ pub(crate) async fn update(
     to: &ApiRoute,
 ) -> Result<(), Failure> {
     let api_id = operation.id(&to.api)?;
-    let wanted = Wanted::of(operation, to)?;
+    let wanted = WantedRoute::of(operation, to)?;
     let route_key = from.is_none_or(|from| from.route_key != to.route_key).then(|| to.route_key.clone());
     let (_turn, change) = change(operation, api_id, "UpdateRoute").await;
     change
@@ -134,15 +134,15 @@ pub(super) fn protection(shown: &Shown) -> Option<&str> {
     }
 }
 
-struct Wanted<'a> {
+struct WantedRoute<'a> {
     target: Option<String>,
     authorizer_id: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
-    fn of(operation: &'a Operation<'_>, spec: &'a ApiRoute) -> Result<Wanted<'a>, Failure> {
+impl<'a> WantedRoute<'a> {
+    fn of(operation: &'a Operation<'_>, spec: &'a ApiRoute) -> Result<WantedRoute<'a>, Failure> {
         let integration = spec.integration.as_ref().map(|it| operation.resolve(it)).transpose()?;
-        Ok(Wanted {
+        Ok(WantedRoute {
             target: integration.map(|id| format!("integrations/{id}")),
             authorizer_id: spec.authorizer.as_ref().map(|it| operation.resolve(it)).transpose()?,
         })

@@ -12,7 +12,7 @@ use aws_types::request_id::RequestId;
 
 use super::codes::{cause, is_throttle};
 use crate::aws::config::http_client::chain;
-use crate::aws::config::redact::without_secrets;
+use crate::aws::config::redact::redact;
 use crate::cloud::{Cause, Failure};
 
 /// Turns an SDK error into a [`Failure`].
@@ -41,7 +41,7 @@ where
             Cause::Other if self.is_lost() => Cause::Lost,
             cause => cause,
         };
-        let message = without_secrets(&message);
+        let message = redact(&message);
         let message = match (cause, missing_permission(&message)) {
             (Cause::Denied, Some(permission)) => format!("the permission {permission} is missing: {message}"),
             _ => message,
@@ -66,7 +66,7 @@ pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&st
         cause: cause(code, message),
         action: action.to_string(),
         code: code.map(str::to_string),
-        message: without_secrets(message),
+        message: redact(message),
         request_id: None,
         retry_after: None,
     }

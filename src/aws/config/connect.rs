@@ -12,12 +12,12 @@ use hyper_util::client::proxy::matcher::Matcher;
 
 use super::http_client::AwsHttpClient;
 use super::settings::{Service, Settings};
-use super::sources::{Refusal, Sources, environment, path};
+use super::sources::{ConfigError, Sources, environment, path};
 use super::{credentials, identity};
 use crate::aws::Session;
 use crate::aws::calls::process_state::ProcessState;
 use crate::aws::calls::retry::{DEFAULT_ATTEMPTS, budget};
-use crate::aws::config::tls::{Trust, tls};
+use crate::aws::config::tls::{Verification, tls};
 use crate::model::check_tag;
 use crate::model::{IgnoreTags, Scope};
 
@@ -25,7 +25,7 @@ use crate::model::{IgnoreTags, Scope};
 ///
 /// Nothing but the identity is asked of AWS, and the metadata service only if there are no
 /// other credentials.
-pub(crate) async fn connect(settings: &Settings, terraform_version: &str) -> Result<Session, Refusal> {
+pub(crate) async fn connect(settings: &Settings, terraform_version: &str) -> Result<Session, ConfigError> {
     let sources = Sources::load(settings).await?;
     let region = sources.region(settings)?;
     let http = http_client(settings, &sources, terraform_version)?;
@@ -44,20 +44,21 @@ pub(crate) async fn connect(settings: &Settings, terraform_version: &str) -> Res
     Ok(session(settings, &sdk, Scope { default_tags, ..scope }))
 }
 
-fn http_client(settings: &Settings, sources: &Sources, terraform_version: &str) -> Result<AwsHttpClient, Refusal> {
+fn http_client(settings: &Settings, sources: &Sources, terraform_version: &str) -> Result<AwsHttpClient, ConfigError> {
     let bundle = settings
         .custom_ca_bundle
         .clone()
         .or_else(|| environment(&["AWS_CA_BUNDLE"]))
         .or_else(|| sources.profile_setting("ca_bundle").map(str::to_string))
         .map(|file| path(&file));
-    let trust = match &bundle {
-        _ if settings.insecure => Trust::Anyone,
-        Some(file) => Trust::Bundle(file),
-        None => Trust::System,
+    let verification = match &bundle {
+        _ if settings.insecure => Verification::None,
+        Some(file) => Verification::Bundle(file),
+        None => Verification::System,
     };
-    let tls = tls(&trust)
-        .map_err(|error| Refusal::new("The certificate authorities cannot be read", error).at("custom_ca_bundle"))?;
+    let tls = tls(&verification).map_err(|error| {
+        ConfigError::new("The certificate authorities cannot be read", error).at("custom_ca_bundle")
+    })?;
     let proxies = proxies(settings, environment);
     Ok(AwsHttpClient::new(tls, proxies, &user_agent(settings, terraform_version)))
 }
@@ -92,7 +93,7 @@ async fn base_config(
     sources: &Sources,
     region: &Region,
     http: AwsHttpClient,
-) -> Result<SdkConfig, Refusal> {
+) -> Result<SdkConfig, ConfigError> {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(Duration::from_secs(5))
         // Long enough for the slowest answers of AWS, and short enough to notice a connection that hangs.
@@ -119,7 +120,7 @@ async fn base_config(
     Ok(loader.load().await)
 }
 
-fn retry_config(settings: &Settings, sources: &Sources) -> Result<RetryConfig, Refusal> {
+fn retry_config(settings: &Settings, sources: &Sources) -> Result<RetryConfig, ConfigError> {
     let mode = settings
         .retry_mode
         .clone()
@@ -133,7 +134,7 @@ fn retry_config(settings: &Settings, sources: &Sources) -> Result<RetryConfig, R
             let detail = format!(
                 "{other:?} is neither standard nor adaptive. It is set by retry_mode, AWS_RETRY_MODE or the profile."
             );
-            return Err(Refusal::new("Unknown retry mode", detail).at("retry_mode"));
+            return Err(ConfigError::new("Unknown retry mode", detail).at("retry_mode"));
         }
     };
     let attempts = match settings.max_attempts {
@@ -145,7 +146,7 @@ fn retry_config(settings: &Settings, sources: &Sources) -> Result<RetryConfig, R
                 None => DEFAULT_ATTEMPTS,
                 Some(text) => text.parse().map_err(|_| {
                     let detail = format!("{text:?} is not a number. It is set by AWS_MAX_ATTEMPTS or the profile.");
-                    Refusal::new("Unusable number of attempts", detail).at("max_retries")
+                    ConfigError::new("Unusable number of attempts", detail).at("max_retries")
                 })?,
             }
         }
@@ -158,7 +159,7 @@ fn default_tags(
     settings: &Settings,
     ignored: &IgnoreTags,
     variables: impl Iterator<Item = (String, String)>,
-) -> Result<BTreeMap<String, String>, Refusal> {
+) -> Result<BTreeMap<String, String>, ConfigError> {
     let mut tags: BTreeMap<String, String> = variables
         .filter_map(|(name, value)| Some((name.strip_prefix("TF_AWS_DEFAULT_TAGS_")?.to_string(), value)))
         .collect();
@@ -166,7 +167,7 @@ fn default_tags(
     for (key, value) in &tags {
         if let Some((message, hint)) = check_tag(key, value, ignored) {
             let detail = format!("{message} {hint} The tag is set by default_tags or TF_AWS_DEFAULT_TAGS_{key}.");
-            return Err(Refusal::new("Unusable default tag", detail).at("default_tags"));
+            return Err(ConfigError::new("Unusable default tag", detail).at("default_tags"));
         }
     }
     Ok(tags)

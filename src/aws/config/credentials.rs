@@ -20,17 +20,17 @@ use aws_types::region::Region;
 
 use super::profile_roles::{self, Source};
 use super::settings::{Role, Secret, Service, Settings, WebIdentityRole};
-use super::sources::{Refusal, Sources, environment, path};
-use crate::aws::config::redact::{Concealed, conceal};
+use super::sources::{ConfigError, Sources, environment, path};
+use crate::aws::config::redact::{SecretsRegistered, register_secret};
 
 /// The credentials that all calls are signed with. Nothing is asked of AWS here.
 pub(super) async fn provider(
     settings: &Settings,
     sources: &Sources,
     base: &SdkConfig,
-) -> Result<SharedCredentialsProvider, Refusal> {
+) -> Result<SharedCredentialsProvider, ConfigError> {
     for secret in [&settings.secret_key, &settings.token].into_iter().flatten() {
-        conceal(secret.reveal());
+        register_secret(secret.reveal());
     }
     let mut provider = match &settings.web_identity {
         // The token proves who we are; no other credentials are needed.
@@ -40,7 +40,7 @@ pub(super) async fn provider(
     for role in &settings.roles {
         provider = assuming(settings, base, provider, role.clone());
     }
-    Ok(SharedCredentialsProvider::new(Concealed(provider)))
+    Ok(SharedCredentialsProvider::new(SecretsRegistered(provider)))
 }
 
 /// Credentials of a role that a token of an identity provider is shown for.
@@ -56,7 +56,7 @@ fn assuming(
     provider: SharedCredentialsProvider,
     role: Role,
 ) -> SharedCredentialsProvider {
-    let provider = SharedCredentialsProvider::new(Concealed(provider));
+    let provider = SharedCredentialsProvider::new(SecretsRegistered(provider));
     let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, base, Some(provider)));
     SharedCredentialsProvider::new(AssumedRole { sts, role, made_up_name: made_up_name() })
 }
@@ -87,7 +87,7 @@ pub(super) fn sts_config(
 }
 
 /// The credentials before any role of the settings.
-fn first(settings: &Settings, sources: &Sources, base: &SdkConfig) -> Result<SharedCredentialsProvider, Refusal> {
+fn first(settings: &Settings, sources: &Sources, base: &SdkConfig) -> Result<SharedCredentialsProvider, ConfigError> {
     let secret =
         |secret: &Option<Secret>| secret.as_ref().map(|it| it.reveal().to_string()).filter(|it| !it.is_empty());
     if let (Some(key), Some(secret_key)) = (settings.access_key.clone(), secret(&settings.secret_key)) {
@@ -166,7 +166,7 @@ pub(super) fn metadata_service(
     settings: &Settings,
     sources: &Sources,
     config: &ProviderConfig,
-) -> Result<Option<SharedCredentialsProvider>, Refusal> {
+) -> Result<Option<SharedCredentialsProvider>, ConfigError> {
     if is_metadata_disabled() || settings.skip_metadata_api_check {
         return Ok(None);
     }
@@ -186,12 +186,12 @@ pub(super) fn metadata_service(
     if let Some(url) = url {
         client = client.endpoint(&url).map_err(|error| {
             let detail = format!("{error}. Write one such as http://169.254.169.254.");
-            Refusal::new("Unusable address of the metadata service", detail).at("ec2_metadata_service_endpoint")
+            ConfigError::new("Unusable address of the metadata service", detail).at("ec2_metadata_service_endpoint")
         })?;
     } else if let Some(mode) = mode {
         let mode = mode.parse::<EndpointMode>().map_err(|error| {
             let detail = format!("{error}. Write IPv4 or IPv6.");
-            Refusal::new("Unknown mode of the metadata service", detail).at("ec2_metadata_service_endpoint_mode")
+            ConfigError::new("Unknown mode of the metadata service", detail).at("ec2_metadata_service_endpoint_mode")
         })?;
         client = client.endpoint_mode(mode);
     }
@@ -278,7 +278,7 @@ impl WebIdentity {
     /// The token. A file is read each time, because whoever wrote it renews it.
     async fn token(&self) -> Result<String, CredentialsError> {
         let token = self.read_token().await?;
-        conceal(&token);
+        register_secret(&token);
         Ok(token)
     }
 

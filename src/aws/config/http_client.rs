@@ -39,7 +39,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Sends the requests of all services. Clones share their connections.
 #[derive(Clone)]
 pub(crate) struct AwsHttpClient {
-    client: Client<Dialer, SdkBody>,
+    client: Client<ProxyConnector, SdkBody>,
     proxies: Arc<Matcher>,
     /// Appended to the SDK's own User-Agent header, which is not part of the signature.
     user_agent: Arc<str>,
@@ -54,12 +54,12 @@ impl AwsHttpClient {
         tcp.set_nodelay(true);
         tcp.set_keepalive(Some(Duration::from_secs(30)));
         let proxies = Arc::new(proxies);
-        let dialer = Dialer { tcp, tls: Arc::new(tls), proxies: proxies.clone() };
+        let connector = ProxyConnector { tcp, tls: Arc::new(tls), proxies: proxies.clone() };
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             // Shorter than what AWS allows an idle connection, so that no request goes out on a dying one.
             .pool_idle_timeout(Duration::from_secs(20))
-            .build(dialer);
+            .build(connector);
         AwsHttpClient { client, proxies, user_agent: user_agent.into() }
     }
 }
@@ -75,7 +75,7 @@ impl HttpClient for AwsHttpClient {
     fn http_connector(&self, settings: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
         let answer_timeout =
             settings.read_timeout().map(|read| read + settings.connect_timeout().unwrap_or(CONNECT_TIMEOUT));
-        SharedHttpConnector::new(Exchange { http: self.clone(), answer_timeout })
+        SharedHttpConnector::new(SendRequest { http: self.clone(), answer_timeout })
     }
 
     fn connector_metadata(&self) -> Option<ConnectorMetadata> {
@@ -85,13 +85,13 @@ impl HttpClient for AwsHttpClient {
 
 /// The client with the timeouts of one service.
 #[derive(Debug)]
-struct Exchange {
+struct SendRequest {
     http: AwsHttpClient,
     /// Until the head of the answer is there, connecting included.
     answer_timeout: Option<Duration>,
 }
 
-impl HttpConnector for Exchange {
+impl HttpConnector for SendRequest {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let mut request: Request<SdkBody> = match request.try_into_http1x() {
             Ok(request) => request,
@@ -164,16 +164,16 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 
 /// Opens connections: directly, through a tunnel (https by a proxy), or to a forwarding proxy (http by a proxy).
 #[derive(Clone)]
-struct Dialer {
+struct ProxyConnector {
     tcp: TcpConnector,
     tls: Arc<ClientConfig>,
     proxies: Arc<Matcher>,
 }
 
-impl Service<Uri> for Dialer {
-    type Response = Line;
+impl Service<Uri> for ProxyConnector {
+    type Response = Stream;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Line, BoxError>>;
+    type Future = BoxFuture<'static, Result<Stream, BoxError>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -184,16 +184,16 @@ impl Service<Uri> for Dialer {
         let tls = self.tls.clone();
         let proxy = proxy_for(&self.proxies, &destination);
         let line = async move {
-            let Some(proxy) = proxy else { return Ok(Line::new(direct.call(destination).await?, false)) };
+            let Some(proxy) = proxy else { return Ok(Stream::new(direct.call(destination).await?, false)) };
             if destination.scheme() == Some(&Scheme::HTTP) {
-                return Ok(Line::new(direct.call(proxy.uri().clone()).await?, true));
+                return Ok(Stream::new(direct.call(proxy.uri().clone()).await?, true));
             }
             let mut tunnel = Tunnel::new(proxy.uri().clone(), direct);
             if let Some(password) = proxy.basic_auth() {
                 tunnel = tunnel.with_auth(password.clone());
             }
             let line = HttpsConnector::from((tunnel, tls)).call(destination).await;
-            Ok(Line::new(line.map_err(|error| format!("through proxy {}: {}", proxy.uri(), chain(&*error)))?, false))
+            Ok(Stream::new(line.map_err(|error| format!("through proxy {}: {}", proxy.uri(), chain(&*error)))?, false))
         };
         tokio::time::timeout(CONNECT_TIMEOUT, line)
             .map(|line| match line {
@@ -217,7 +217,7 @@ fn proxy_for(proxies: &Matcher, destination: &Uri) -> Option<Intercept> {
 }
 
 /// One open connection.
-struct Line {
+struct Stream {
     io: Box<dyn Io>,
     /// Whether the other end is a proxy that wants to be told whole URLs.
     forwarded: bool,
@@ -227,19 +227,19 @@ trait Io: Read + Write + Connection + Send + Unpin {}
 
 impl<T: Read + Write + Connection + Send + Unpin> Io for T {}
 
-impl Line {
-    fn new(io: impl Io + 'static, forwarded: bool) -> Line {
-        Line { io: Box::new(io), forwarded }
+impl Stream {
+    fn new(io: impl Io + 'static, forwarded: bool) -> Stream {
+        Stream { io: Box::new(io), forwarded }
     }
 }
 
-impl Connection for Line {
+impl Connection for Stream {
     fn connected(&self) -> Connected {
         self.io.connected().proxy(self.forwarded)
     }
 }
 
-impl Read for Line {
+impl Read for Stream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -249,7 +249,7 @@ impl Read for Line {
     }
 }
 
-impl Write for Line {
+impl Write for Stream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
         Pin::new(&mut *self.io).poll_write(cx, bytes)
     }

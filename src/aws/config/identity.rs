@@ -12,11 +12,11 @@ use aws_types::request_id::RequestId;
 use super::credentials::{RoleRefused, is_metadata_disabled, sts_config};
 use super::http_client::chain;
 use super::settings::Settings;
-use super::sources::{Refusal, Sources};
+use super::sources::{ConfigError, Sources};
 
 /// Whose credentials they are.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Identity {
+pub(super) struct CallerIdentity {
     /// Such as `aws`.
     pub(super) partition: String,
     /// `None` if the user told us not to ask.
@@ -29,9 +29,9 @@ pub(super) async fn check(
     sources: &Sources,
     sdk: &SdkConfig,
     region: &str,
-) -> Result<Identity, Refusal> {
+) -> Result<CallerIdentity, ConfigError> {
     if settings.skip_credentials_validation && settings.skip_requesting_account_id {
-        return Ok(Identity { partition: partition_of(region).to_string(), account: None });
+        return Ok(CallerIdentity { partition: partition_of(region).to_string(), account: None });
     }
     let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, sdk, None));
     let answer = match sts.get_caller_identity().send().await {
@@ -44,7 +44,7 @@ pub(super) async fn check(
         }
     };
     let partition = answer.arn().and_then(|arn| arn.split(':').nth(1)).filter(|partition| !partition.is_empty());
-    let identity = Identity {
+    let identity = CallerIdentity {
         partition: partition.unwrap_or_else(|| partition_of(region)).to_string(),
         account: answer.account().map(str::to_string),
     };
@@ -66,7 +66,7 @@ fn partition_of(region: &str) -> &'static str {
     BY_PREFIX.iter().find(|(prefix, _)| region.starts_with(prefix)).map_or("aws", |(_, partition)| partition)
 }
 
-fn guard(settings: &Settings, account: &str) -> Result<(), Refusal> {
+fn guard(settings: &Settings, account: &str) -> Result<(), ConfigError> {
     let allowed = &settings.allowed_account_ids;
     if !allowed.is_empty() && !allowed.iter().any(|id| id == account) {
         let detail = format!(
@@ -74,7 +74,7 @@ fn guard(settings: &Settings, account: &str) -> Result<(), Refusal> {
              that account, or allow this one.",
             allowed.join(", ")
         );
-        return Err(Refusal::new("Account not allowed", detail).at("allowed_account_ids"));
+        return Err(ConfigError::new("Account not allowed", detail).at("allowed_account_ids"));
     }
     let forbidden = &settings.forbidden_account_ids;
     if forbidden.iter().any(|id| id == account) {
@@ -83,12 +83,12 @@ fn guard(settings: &Settings, account: &str) -> Result<(), Refusal> {
              another account, or take this one off the list.",
             forbidden.join(", ")
         );
-        return Err(Refusal::new("Account forbidden", detail).at("forbidden_account_ids"));
+        return Err(ConfigError::new("Account forbidden", detail).at("forbidden_account_ids"));
     }
     Ok(())
 }
 
-fn not_answered(error: &SdkError<GetCallerIdentityError>) -> Refusal {
+fn not_answered(error: &SdkError<GetCallerIdentityError>) -> ConfigError {
     let request = error.request_id().map(|id| format!(" (request {id})")).unwrap_or_default();
     let words = match (error.code(), error.message()) {
         (Some(code), Some(message)) => format!("{code}: {message}"),
@@ -98,10 +98,10 @@ fn not_answered(error: &SdkError<GetCallerIdentityError>) -> Refusal {
         "STS GetCallerIdentity failed: {words}{request}. Correct the credentials, the endpoint or the way to AWS. For \
          an endpoint without STS set skip_credentials_validation and skip_requesting_account_id."
     );
-    Refusal::new("AWS did not accept the credentials", detail)
+    ConfigError::new("AWS did not accept the credentials", detail)
 }
 
-fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsError) -> Refusal {
+fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsError) -> ConfigError {
     // Where STS refused a role of the block, the credentials that asked for it were good.
     let refused_a_role = find::<RoleRefused>(innermost(cause)).is_some();
     if let (Some(profile), false) = (signs_in(settings, sources), refused_a_role) {
@@ -110,7 +110,7 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
              has expired; then run: aws sso login --profile {profile}\n\nThe cause: {}.",
             chain(cause)
         );
-        return Refusal::new("Sign-in needed", detail);
+        return ConfigError::new("Sign-in needed", detail);
     }
     if matches!(cause, CredentialsError::CredentialsNotLoaded(_)) {
         let selected = sources.profiles.selected_profile();
@@ -129,10 +129,10 @@ fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsErr
              - the metadata service of the EC2 instance: {metadata}\n\n\
              Set one of them, for example with: aws configure"
         );
-        return Refusal::new("No AWS credentials", detail);
+        return ConfigError::new("No AWS credentials", detail);
     }
     let detail = format!("{}. Correct what it names, or use other credentials.", chain(cause));
-    Refusal::new("No AWS credentials", detail)
+    ConfigError::new("No AWS credentials", detail)
 }
 
 /// The profile behind the credentials that signs in through IAM Identity Center, if one does: the selected one, or

@@ -20,7 +20,7 @@ const SHORTEST: usize = 16;
 static SECRETS: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
 /// Hides this in all that is told from now on.
-pub(crate) fn conceal(secret: &str) {
+pub(crate) fn register_secret(secret: &str) {
     if secret.len() < SHORTEST {
         return;
     }
@@ -35,7 +35,7 @@ pub(crate) fn conceal(secret: &str) {
 }
 
 /// A text without the secrets that are known, and without signatures and tokens, known or not.
-pub(crate) fn without_secrets(text: &str) -> String {
+pub(crate) fn redact(text: &str) -> String {
     let mut text = Cow::Borrowed(text);
     for secret in SECRETS.read().unwrap_or_else(PoisonError::into_inner).iter() {
         if text.contains(secret.as_str()) {
@@ -76,17 +76,17 @@ fn percent_encoded(text: &str) -> String {
 
 /// Credentials that are hidden as soon as they are there.
 #[derive(Debug)]
-pub(crate) struct Concealed(pub(super) SharedCredentialsProvider);
+pub(crate) struct SecretsRegistered(pub(super) SharedCredentialsProvider);
 
-impl ProvideCredentials for Concealed {
+impl ProvideCredentials for SecretsRegistered {
     fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
     where
         Self: 'a,
     {
         future::ProvideCredentials::new(async {
             let credentials = self.0.provide_credentials().await?;
-            conceal(credentials.secret_access_key());
-            credentials.session_token().into_iter().for_each(conceal);
+            register_secret(credentials.secret_access_key());
+            credentials.session_token().into_iter().for_each(register_secret);
             Ok(credentials)
         })
     }
@@ -98,38 +98,38 @@ mod tests {
 
     #[test]
     fn a_known_secret_is_hidden_in_every_form_in_which_it_travels() {
-        conceal("tHis/Is+a=very secret token");
-        conceal("tHis/Is+a=very secret");
+        register_secret("tHis/Is+a=very secret token");
+        register_secret("tHis/Is+a=very secret");
         for form in ["tHis/Is+a=very secret token", "tHis%2FIs%2Ba%3Dvery%20secret%20token"] {
-            let hidden = without_secrets(&format!("Value '{form}' at 'token' failed"));
+            let hidden = redact(&format!("Value '{form}' at 'token' failed"));
             assert!(!hidden.contains("very"), "{hidden}");
             assert!(hidden.starts_with("Value '") && hidden.ends_with("' at 'token' failed"), "{hidden}");
         }
         let encoded = STANDARD.encode("tHis/Is+a=very secret token");
-        assert_eq!(without_secrets(&encoded), "(hidden)");
+        assert_eq!(redact(&encoded), "(hidden)");
     }
 
     #[test]
     fn a_short_word_is_no_secret_of_aws_and_stays_readable() {
-        conceal("test");
-        assert_eq!(without_secrets("the test failed"), "the test failed");
+        register_secret("test");
+        assert_eq!(redact("the test failed"), "the test failed");
     }
 
     #[test]
     fn what_aws_quotes_of_a_request_is_hidden_and_the_rest_is_kept() {
         let quoted = "The Canonical String for this request should have been\n'POST\n/\n\nhost:ec2.amazonaws.com\n\
                       x-amz-date:20260101T000000Z\nx-amz-security-token:IQoJb3JpZ2luX2VjEA+/==\n\nhost;x-amz-date'";
-        let hidden = without_secrets(quoted);
+        let hidden = redact(quoted);
         assert!(!hidden.contains("IQoJ") && hidden.contains("x-amz-security-token:(hidden)\n"), "{hidden}");
         assert!(hidden.contains("host:ec2.amazonaws.com\n") && hidden.ends_with("\nhost;x-amz-date'"), "{hidden}");
         let header = "not a valid key=value pair in Authorization header: 'AWS4-HMAC-SHA256 Credential=AKID/20260101/\
                       us-east-1/ec2/aws4_request, SignedHeaders=host, Signature=0123abcdef', é";
-        let hidden = without_secrets(header);
+        let hidden = redact(header);
         assert!(!hidden.contains("0123abcdef") && !hidden.contains("SignedHeaders"), "{hidden}");
         assert!(hidden.ends_with("(hidden)', é"), "{hidden}");
         let query = "GET /?X-Amz-Signature=0123abcdef&X-Amz-Security-Token=IQoJ%2B&Action=X";
         let hidden = "GET /?X-Amz-Signature=(hidden)&X-Amz-Security-Token=(hidden)&Action=X";
-        assert_eq!(without_secrets(query), hidden);
-        assert_eq!(without_secrets("Signature expired: 20260101 is earlier"), "Signature expired: 20260101 is earlier");
+        assert_eq!(redact(query), hidden);
+        assert_eq!(redact("Signature expired: 20260101 is earlier"), "Signature expired: 20260101 is earlier");
     }
 }

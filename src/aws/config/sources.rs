@@ -9,12 +9,12 @@ use aws_types::os_shim_internal::{Env, Fs};
 use aws_types::region::Region;
 
 use super::http_client::chain;
-use super::redact::without_secrets;
+use super::redact::redact;
 use super::settings::Settings;
 
 /// Why there is no connection: what the user is told.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct ConfigError {
     /// The argument at fault, if it is one.
     pub(crate) argument: Option<&'static str>,
     /// One line.
@@ -23,15 +23,15 @@ pub(crate) struct Refusal {
     pub(crate) detail: String,
 }
 
-impl Refusal {
+impl ConfigError {
     /// A refusal that no argument is to blame for.
-    pub(crate) fn new(summary: &str, detail: impl Into<String>) -> Refusal {
-        Refusal { argument: None, summary: summary.into(), detail: without_secrets(&detail.into()) }
+    pub(crate) fn new(summary: &str, detail: impl Into<String>) -> ConfigError {
+        ConfigError { argument: None, summary: summary.into(), detail: redact(&detail.into()) }
     }
 
     /// The same, with the argument at fault.
     #[must_use]
-    pub(crate) fn at(mut self, argument: &'static str) -> Refusal {
+    pub(crate) fn at(mut self, argument: &'static str) -> ConfigError {
         self.argument = Some(argument);
         self
     }
@@ -44,7 +44,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(super) async fn load(settings: &Settings) -> Result<Sources, Refusal> {
+    pub(super) async fn load(settings: &Settings) -> Result<Sources, ConfigError> {
         let mut files = EnvConfigFiles::builder()
             .include_default_config_file(settings.shared_config_files.is_empty())
             .include_default_credentials_file(settings.shared_credentials_files.is_empty());
@@ -62,7 +62,7 @@ impl Sources {
             .await
             .map_err(|error| {
             let detail = format!("{}. Correct the file, or name others.", chain(&error));
-            Refusal::new("The shared AWS configuration files cannot be read", detail)
+            ConfigError::new("The shared AWS configuration files cannot be read", detail)
         })?;
         let sources = Sources { files, profiles };
         if let Some(name) = of_block {
@@ -76,7 +76,7 @@ impl Sources {
             Some((variable, name)) if settings.access_key.is_none() && name != "default" => {
                 sources.unknown(&name).map_or(Ok(sources), |refusal| {
                     let detail = format!("{} It is named by {variable}.", refusal.detail);
-                    Err(Refusal { detail, ..refusal })
+                    Err(ConfigError { detail, ..refusal })
                 })
             }
             _ => Ok(sources),
@@ -84,7 +84,7 @@ impl Sources {
     }
 
     /// What is told of a profile that no file defines.
-    fn unknown(&self, name: &str) -> Option<Refusal> {
+    fn unknown(&self, name: &str) -> Option<ConfigError> {
         if self.profiles.get_profile(name).is_some() {
             return None;
         }
@@ -95,7 +95,7 @@ impl Sources {
             "The shared configuration and credentials files define no profile {name:?}; they define: {known}. Correct the \
              name, or make the profile with: aws configure --profile {name}"
         );
-        Some(Refusal::new("Unknown AWS profile", detail))
+        Some(ConfigError::new("Unknown AWS profile", detail))
     }
 
     /// A setting of the selected profile.
@@ -103,7 +103,7 @@ impl Sources {
         self.profiles.get(name).filter(|value| !value.is_empty())
     }
 
-    pub(super) fn region(&self, settings: &Settings) -> Result<Region, Refusal> {
+    pub(super) fn region(&self, settings: &Settings) -> Result<Region, ConfigError> {
         let region = settings
             .region
             .clone()
@@ -115,7 +115,7 @@ impl Sources {
                  has no region. Set one of them, such as region = \"eu-central-1\".",
                 self.profiles.selected_profile()
             );
-            Refusal::new("No AWS Region", detail).at("region")
+            ConfigError::new("No AWS Region", detail).at("region")
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Which TLS certificates are believed.
+//! Which TLS certificates are accepted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
-/// Whom to believe.
+/// Which certificates are accepted.
 #[derive(Debug)]
-pub(crate) enum Trust<'a> {
+pub(crate) enum Verification<'a> {
     /// The certificate authorities of this machine.
     System,
     /// Those in a PEM file, and no others, as in the other AWS tools.
     Bundle(&'a Path),
-    /// Anyone.
-    Anyone,
+    /// Every certificate.
+    None,
 }
 
 /// The TLS settings. An error names the file and what is wrong with it.
-pub(crate) fn tls(trust: &Trust<'_>) -> Result<ClientConfig, String> {
+pub(crate) fn tls(verification: &Verification<'_>) -> Result<ClientConfig, String> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .expect("aws-lc-rs knows TLS 1.2 and 1.3");
-    let config = match trust {
-        Trust::System => builder
+    let config = match verification {
+        Verification::System => builder
             .with_native_roots()
             .map_err(|error| {
                 format!(
@@ -37,15 +37,15 @@ pub(crate) fn tls(trust: &Trust<'_>) -> Result<ClientConfig, String> {
                 )
             })?
             .with_no_client_auth(),
-        Trust::Bundle(path) => {
+        Verification::Bundle(path) => {
             let roots = bundle(path).map_err(|error| {
                 format!("{error} The file is named by custom_ca_bundle, AWS_CA_BUNDLE or the profile's ca_bundle.")
             })?;
             builder.with_root_certificates(roots).with_no_client_auth()
         }
-        Trust::Anyone => builder
+        Verification::None => builder
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(BelieveAnyone(provider)))
+            .with_custom_certificate_verifier(Arc::new(NoCertificateVerification(provider)))
             .with_no_client_auth(),
     };
     Ok(config)
@@ -65,11 +65,11 @@ fn bundle(path: &Path) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Believes every certificate, but still has the other end prove that it holds its key.
+/// Accepts every certificate, but still has the other end prove that it holds its key.
 #[derive(Debug)]
-struct BelieveAnyone(Arc<CryptoProvider>);
+struct NoCertificateVerification(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for BelieveAnyone {
+impl ServerCertVerifier for NoCertificateVerification {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

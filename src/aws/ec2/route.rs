@@ -17,7 +17,7 @@ use crate::model::{Entry, Key, Learned, Ref, Route, Spec};
 
 /// What a route leads to, as the calls name it.
 #[derive(Debug, Default, PartialEq)]
-struct Target {
+struct RouteTarget {
     gateway_id: Option<String>,
     nat_gateway_id: Option<String>,
     egress_only_internet_gateway_id: Option<String>,
@@ -80,7 +80,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<()
     let (table_id, target_id) = (operation.id(&spec.route_table)?, operation.resolve(&spec.target)?);
     let made = operation
         .retry_until_visible(&[table_id, target_id], || async {
-            let target = Target::of(target_id)?;
+            let target = RouteTarget::of(target_id)?;
             let call = operation
                 .session
                 .ec2
@@ -130,7 +130,7 @@ pub(crate) async fn update(
     let (table_id, target_id) = (operation.id(&to.route_table)?, operation.resolve(&to.target)?);
     operation
         .retry_until_visible(&[table_id, target_id], || async {
-            let target = Target::of(target_id)?;
+            let target = RouteTarget::of(target_id)?;
             let call = operation
                 .session
                 .ec2
@@ -228,10 +228,10 @@ fn ipv6(destination: &str) -> Option<String> {
     destination.contains(':').then(|| destination.to_string())
 }
 
-impl Target {
+impl RouteTarget {
     /// The prefix of an id says what it is of, and each kind has its own parameter.
-    fn of(id: &str) -> Result<Target, Failure> {
-        let mut target = Target::default();
+    fn of(id: &str) -> Result<RouteTarget, Failure> {
+        let mut target = RouteTarget::default();
         let prefix = id.split('-').next().unwrap_or_default();
         let place = match prefix {
             "igw" | "vgw" => &mut target.gateway_id,
@@ -369,9 +369,9 @@ mod tests {
 
     #[test]
     fn the_prefix_of_an_id_says_which_parameter_it_is() {
-        assert_eq!(Target::of("nat-1").unwrap().nat_gateway_id.as_deref(), Some("nat-1"));
-        assert_eq!(Target::of("eigw-1").unwrap().egress_only_internet_gateway_id.as_deref(), Some("eigw-1"));
-        assert!(Target::of("subnet-1").is_err());
+        assert_eq!(RouteTarget::of("nat-1").unwrap().nat_gateway_id.as_deref(), Some("nat-1"));
+        assert_eq!(RouteTarget::of("eigw-1").unwrap().egress_only_internet_gateway_id.as_deref(), Some("eigw-1"));
+        assert!(RouteTarget::of("subnet-1").is_err());
     }
 
     #[test]

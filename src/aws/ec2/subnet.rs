@@ -8,7 +8,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{ResourceType, SubnetState};
 use ipnet::Ipv6Net;
 
-use self::attributes::Change;
+use self::attributes::SubnetChange;
 use super::{filter, tags};
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
@@ -122,7 +122,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
     .await?;
     // Gateways and tables do not care for what addresses later interfaces will get.
     operation.is_usable();
-    for change in attributes::changes(operation, spec)?.into_iter().filter(Change::is_on) {
+    for change in attributes::changes(operation, spec)?.into_iter().filter(SubnetChange::is_on) {
         attributes::set(operation, &id, change).await?;
     }
     Ok(())
@@ -136,7 +136,7 @@ pub(crate) async fn update(
     to: &Subnet,
 ) -> Result<(), Failure> {
     if from.is_none_or(|from| from.map_public_ip_on_launch != to.map_public_ip_on_launch) {
-        let change = Change::MapPublicIp(*operation.known(&to.map_public_ip_on_launch)?);
+        let change = SubnetChange::MapPublicIp(*operation.known(&to.map_public_ip_on_launch)?);
         attributes::set(operation, id, change).await?;
     }
     ipv6::update(operation, id, from, to).await?;

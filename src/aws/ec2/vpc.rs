@@ -37,7 +37,7 @@ impl Attributes {
 
 /// One of [`Attributes`] and the value it is to get.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Change {
+enum VpcChange {
     DnsSupport(bool),
     DnsHostnames(bool),
     UsageMetrics(bool),
@@ -46,9 +46,9 @@ enum Change {
 /// The attributes as AWS shows them: three calls, side by side, because one call tells one attribute.
 pub(super) async fn read_attributes(session: &Session, id: &str) -> Result<Attributes, Failure> {
     let (support, hostnames, metrics) = tokio::join!(
-        read_attribute(session, id, Change::DnsSupport(true)),
-        read_attribute(session, id, Change::DnsHostnames(true)),
-        read_attribute(session, id, Change::UsageMetrics(true)),
+        read_attribute(session, id, VpcChange::DnsSupport(true)),
+        read_attribute(session, id, VpcChange::DnsHostnames(true)),
+        read_attribute(session, id, VpcChange::UsageMetrics(true)),
     );
     Ok(Attributes { dns_support: support?, dns_hostnames: hostnames?, usage_metrics: metrics? })
 }
@@ -248,21 +248,21 @@ async fn creating(session: &Session, owner: TopologyKind, name: &str) -> Result<
 }
 
 /// What AWS tells about a VPC when it makes it.
-struct Identity {
+struct VpcIdentity {
     id: String,
     owner_id: Option<String>,
     cidr_block: Option<String>,
 }
 
-impl Identity {
+impl VpcIdentity {
     fn learned(&self) -> Learned {
         let told = [("owner_id", &self.owner_id), ("cidr_block", &self.cidr_block)];
         told.into_iter().filter_map(|(name, value)| Some((name.to_string(), value.clone()?))).collect()
     }
 }
 
-fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<Identity> {
-    Some(Identity {
+fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<VpcIdentity> {
+    Some(VpcIdentity {
         id: vpc.vpc_id()?.to_string(),
         owner_id: vpc.owner_id().map(str::to_string),
         cidr_block: vpc.cidr_block().filter(|cidr_block| !cidr_block.is_empty()).map(str::to_string),
@@ -327,17 +327,17 @@ fn wanted(operation: &Operation<'_>, spec: &Vpc) -> Result<Attributes, Failure> 
 }
 
 /// The changes in an order that AWS accepts: host names need the support of DNS while they are on.
-fn changes(from: Option<Attributes>, to: Attributes) -> Vec<Change> {
+fn changes(from: Option<Attributes>, to: Attributes) -> Vec<VpcChange> {
     let mut changes = Vec::new();
     if from.is_none_or(|from| from.dns_support != to.dns_support) {
-        changes.push(Change::DnsSupport(to.dns_support));
+        changes.push(VpcChange::DnsSupport(to.dns_support));
     }
     if from.is_none_or(|from| from.dns_hostnames != to.dns_hostnames) {
-        let hostnames = Change::DnsHostnames(to.dns_hostnames);
+        let hostnames = VpcChange::DnsHostnames(to.dns_hostnames);
         if to.dns_hostnames { changes.push(hostnames) } else { changes.insert(0, hostnames) }
     }
     if from.is_none_or(|from| from.usage_metrics != to.usage_metrics) {
-        changes.push(Change::UsageMetrics(to.usage_metrics));
+        changes.push(VpcChange::UsageMetrics(to.usage_metrics));
     }
     changes
 }
@@ -378,39 +378,39 @@ async fn make_tenancy_default(operation: &Operation<'_>, id: &str) -> Result<(),
         .await
 }
 
-async fn read_attribute(session: &Session, id: &str, which: Change) -> Result<bool, Failure> {
+async fn read_attribute(session: &Session, id: &str, which: VpcChange) -> Result<bool, Failure> {
     let call = session.ec2.describe_vpc_attribute().vpc_id(id).attribute(which.name());
     let answer = call.send().await.map_err(|error| error.failure("DescribeVpcAttribute"))?;
     let attribute = match which {
-        Change::DnsSupport(_) => answer.enable_dns_support(),
-        Change::DnsHostnames(_) => answer.enable_dns_hostnames(),
-        Change::UsageMetrics(_) => answer.enable_network_address_usage_metrics(),
+        VpcChange::DnsSupport(_) => answer.enable_dns_support(),
+        VpcChange::DnsHostnames(_) => answer.enable_dns_hostnames(),
+        VpcChange::UsageMetrics(_) => answer.enable_network_address_usage_metrics(),
     };
     let value = attribute.and_then(|attribute| attribute.value());
     value.ok_or_else(|| incomplete_answer("DescribeVpcAttribute", which.name().as_str()))
 }
 
-impl Change {
+impl VpcChange {
     fn name(self) -> VpcAttributeName {
         match self {
-            Change::DnsSupport(_) => VpcAttributeName::EnableDnsSupport,
-            Change::DnsHostnames(_) => VpcAttributeName::EnableDnsHostnames,
-            Change::UsageMetrics(_) => VpcAttributeName::EnableNetworkAddressUsageMetrics,
+            VpcChange::DnsSupport(_) => VpcAttributeName::EnableDnsSupport,
+            VpcChange::DnsHostnames(_) => VpcAttributeName::EnableDnsHostnames,
+            VpcChange::UsageMetrics(_) => VpcAttributeName::EnableNetworkAddressUsageMetrics,
         }
     }
 
     fn value(self) -> bool {
         match self {
-            Change::DnsSupport(value) | Change::DnsHostnames(value) | Change::UsageMetrics(value) => value,
+            VpcChange::DnsSupport(value) | VpcChange::DnsHostnames(value) | VpcChange::UsageMetrics(value) => value,
         }
     }
 
     fn on(self, call: ModifyVpcAttributeFluentBuilder) -> ModifyVpcAttributeFluentBuilder {
         let value = AttributeBooleanValue::builder().value(self.value()).build();
         match self {
-            Change::DnsSupport(_) => call.enable_dns_support(value),
-            Change::DnsHostnames(_) => call.enable_dns_hostnames(value),
-            Change::UsageMetrics(_) => call.enable_network_address_usage_metrics(value),
+            VpcChange::DnsSupport(_) => call.enable_dns_support(value),
+            VpcChange::DnsHostnames(_) => call.enable_dns_hostnames(value),
+            VpcChange::UsageMetrics(_) => call.enable_network_address_usage_metrics(value),
         }
     }
 }

@@ -30,7 +30,7 @@ const VISIBLE: Duration = Duration::from_secs(300);
 
 /// The function whose policy holds a statement, and the part of the policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct FunctionPolicy {
     /// ARN without alias or version.
     pub(crate) function_arn: String,
     /// Alias or version: each has a policy of its own.
@@ -54,7 +54,7 @@ pub(crate) struct Statement(Value);
 
 /// Reads the policy of a function, alias or version. A function without one, or that does not exist, has no
 /// statements.
-pub(crate) async fn policy(session: &Session, place: &Place) -> Result<Vec<Statement>, Failure> {
+pub(crate) async fn policy(session: &Session, place: &FunctionPolicy) -> Result<Vec<Statement>, Failure> {
     let client = session.lambda(&region(session, place));
     let request = client.get_policy().function_name(&place.function_arn).set_qualifier(place.qualifier.clone());
     let text = match request.send().await.map_err(|error| error.failure("GetPolicy")) {
@@ -82,7 +82,7 @@ pub(crate) fn read(
     key: Key,
     spec: &LambdaPermission,
 ) -> Option<Observed> {
-    let place = Place::known(spec)?;
+    let place = FunctionPolicy::known(spec)?;
     let caller = match &spec.caller {
         Caller::Routes => CallerId::Routes,
         Caller::Authorizer(_) => CallerId::Authorizer(authorizer_in(api_id, statement_id)?),
@@ -101,14 +101,14 @@ pub(crate) fn read(
 /// Adds a statement, or takes the one that is there already if it is equal, and waits until it shows.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -> Result<(), Failure> {
     let session = operation.session;
-    let place = Place::of(operation, spec)?;
+    let place = FunctionPolicy::of(operation, spec)?;
     let api_id = operation.id(&spec.api)?;
     let caller = match &spec.caller {
         Caller::Routes => CallerId::Routes,
         Caller::Authorizer(key) => CallerId::Authorizer(operation.id(key)?),
         Caller::LogGroup(key) => CallerId::LogGroup(operation.id(key)?),
     };
-    let wanted = Wanted {
+    let wanted = WantedStatement {
         id: statement_id(api_id, &place, caller),
         principal: caller.service(),
         source_arn: source_arn(&session.scope, &place, api_id, caller),
@@ -130,14 +130,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
 }
 
 /// A statement to add.
-struct Wanted {
-    place: Place,
+struct WantedStatement {
+    place: FunctionPolicy,
     id: String,
     principal: &'static str,
     source_arn: String,
 }
 
-impl Wanted {
+impl WantedStatement {
     /// Whether the statement is there; another one of its id is an error.
     async fn find(&self, session: &Session) -> Result<Option<()>, Failure> {
         match self.of_this_id(session).await? {
@@ -158,7 +158,7 @@ impl Wanted {
 }
 
 /// Adds a statement, as soon as the function exists and no other change of it is at work.
-async fn add(operation: &Operation<'_>, wanted: &Wanted) -> Result<(), Failure> {
+async fn add(operation: &Operation<'_>, wanted: &WantedStatement) -> Result<(), Failure> {
     let (session, place) = (operation.session, &wanted.place);
     let client = session.lambda(&region(session, place));
     let call = || async {
@@ -205,13 +205,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let Spec::LambdaPermission(spec) = &entry.applied else {
         return Err(Failure::new(Cause::Other, "RemovePermission", "no permission; this is a bug in the provider"));
     };
-    let place = Place::of(operation, spec)?;
+    let place = FunctionPolicy::of(operation, spec)?;
     let _turn = operation.session.process.locks.lock(format!("lambda {}", place.function_arn)).await;
     remove(operation, &place, &entry.id).await
 }
 
 /// Removes a statement, in the turn of whoever calls it.
-async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) -> Result<(), Failure> {
+async fn remove(operation: &Operation<'_>, place: &FunctionPolicy, statement_id: &str) -> Result<(), Failure> {
     let session = operation.session;
     let client = session.lambda(&region(session, place));
     let change = Mutation {
@@ -234,7 +234,7 @@ async fn remove(operation: &Operation<'_>, place: &Place, statement_id: &str) ->
 }
 
 /// Waits until one more change may be sent to the Region of a function.
-async fn throttle(session: &Session, place: &Place) {
+async fn throttle(session: &Session, place: &FunctionPolicy) {
     let region = Some(region(session, place));
     let shared = Shared { account: session.scope.account.clone(), region, calls: "lambda" };
     session.process.rate_limiter.acquire(shared, CHANGES).await;
@@ -242,7 +242,7 @@ async fn throttle(session: &Session, place: &Place) {
 
 /// The id of the statement for a caller. It begins with the API's id, so that whose it is can be seen in the function's
 /// policy.
-pub(crate) fn statement_id(api_id: &str, place: &Place, caller: CallerId<'_>) -> String {
+pub(crate) fn statement_id(api_id: &str, place: &FunctionPolicy, caller: CallerId<'_>) -> String {
     let place = format!("{} {}", place.function_arn, place.qualifier.as_deref().unwrap_or_default());
     match caller {
         CallerId::Routes => format!("fgw-{api_id}-routes-{}", digest(&place)),
@@ -261,10 +261,10 @@ impl CallerId<'_> {
     }
 }
 
-impl Place {
+impl FunctionPolicy {
     /// The place of a function, alias or version.
-    pub(crate) fn of_function(function: &FunctionArn) -> Place {
-        Place { function_arn: function.unqualified(), qualifier: function.qualifier.clone() }
+    pub(crate) fn of_function(function: &FunctionArn) -> FunctionPolicy {
+        FunctionPolicy { function_arn: function.unqualified(), qualifier: function.qualifier.clone() }
     }
 
     /// The function, with alias or version.
@@ -274,12 +274,15 @@ impl Place {
     }
 
     /// The place of a permission. `None` while it is unknown.
-    pub(crate) fn known(spec: &LambdaPermission) -> Option<Place> {
-        Some(Place { function_arn: spec.function_arn.known()?.clone(), qualifier: spec.qualifier.known()?.clone() })
+    pub(crate) fn known(spec: &LambdaPermission) -> Option<FunctionPolicy> {
+        Some(FunctionPolicy {
+            function_arn: spec.function_arn.known()?.clone(),
+            qualifier: spec.qualifier.known()?.clone(),
+        })
     }
 
-    fn of(operation: &Operation<'_>, spec: &LambdaPermission) -> Result<Place, Failure> {
-        Ok(Place {
+    fn of(operation: &Operation<'_>, spec: &LambdaPermission) -> Result<FunctionPolicy, Failure> {
+        Ok(FunctionPolicy {
             function_arn: operation.known(&spec.function_arn)?.clone(),
             qualifier: operation.known(&spec.qualifier)?.clone(),
         })
@@ -338,11 +341,11 @@ fn only(value: &Value) -> Option<&str> {
 }
 
 /// Policies change in the function's own Region.
-fn region(session: &Session, place: &Place) -> String {
+fn region(session: &Session, place: &FunctionPolicy) -> String {
     FunctionArn::parse(&place.function_arn).map_or_else(|_| session.scope.region.clone(), |function| function.region)
 }
 
-fn source_arn(scope: &Scope, place: &Place, api_id: &str, caller: CallerId<'_>) -> String {
+fn source_arn(scope: &Scope, place: &FunctionPolicy, api_id: &str, caller: CallerId<'_>) -> String {
     // Only functions of the gateway's own account get here.
     let account = scope.account.clone().or_else(|| FunctionArn::parse(&place.function_arn).ok().map(|it| it.account));
     let account = account.unwrap_or_default();
@@ -369,8 +372,8 @@ fn is_absent(failure: &Failure) -> bool {
     failure.cause == Cause::NotFound
 }
 
-fn different(place: &Place, statement_id: &str, there: &Statement) -> Failure {
-    let Place { function_arn, qualifier } = place;
+fn different(place: &FunctionPolicy, statement_id: &str, there: &Statement) -> Failure {
+    let FunctionPolicy { function_arn, qualifier } = place;
     let qualifier = qualifier.iter().map(|it| format!(" --qualifier {it}")).collect::<String>();
     Failure::new(
         Cause::Exists,

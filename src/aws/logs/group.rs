@@ -29,7 +29,7 @@ const CREATION_TIME: &str = "creation_time";
 
 /// A log group and its tags, which AWS shows by two calls.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundGroup {
     /// The group.
     pub(crate) shown: Shown,
     /// All its tags, ownership tags included.
@@ -37,11 +37,11 @@ pub(crate) struct Found {
 }
 
 /// Reads a log group by its exact name. `None` where it does not exist.
-pub(crate) async fn find(session: &Session, name: &str) -> Result<Option<Found>, Failure> {
+pub(crate) async fn find(session: &Session, name: &str) -> Result<Option<FoundGroup>, Failure> {
     let Some(shown) = show(session, name).await? else { return Ok(None) };
     let Some(arn) = arn_of(&shown) else { return Ok(None) };
     match session.logs.list_tags_for_resource().resource_arn(arn).send().await {
-        Ok(answer) => Ok(Some(Found { shown, tags: answer.tags.unwrap_or_default() })),
+        Ok(answer) => Ok(Some(FoundGroup { shown, tags: answer.tags.unwrap_or_default() })),
         Err(error) => match error.failure("ListTagsForResource") {
             failure if is_absent(&failure) => Ok(None),
             failure => Err(failure),
@@ -67,7 +67,7 @@ async fn show(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
 }
 
 /// What AWS shows of a log group.
-pub(crate) fn read(found: &Found, api: Key, key: Key) -> Option<Observed> {
+pub(crate) fn read(found: &FoundGroup, api: Key, key: Key) -> Option<Observed> {
     let name = found.shown.log_group_name.clone()?;
     let spec = LogGroup {
         api,
@@ -82,14 +82,14 @@ pub(crate) fn read(found: &Found, api: Key, key: Key) -> Option<Observed> {
 }
 
 /// Whether a log group is the one of this root that has this key.
-pub(crate) fn is_ours(found: &Found, resource: &str, slot: &str) -> bool {
+pub(crate) fn is_ours(found: &FoundGroup, resource: &str, slot: &str) -> bool {
     let tag = |key: &str| found.tags.get(key).map(String::as_str);
     tag(ownership::RESOURCE) == Some(resource) && tag(ownership::OBJECT) == Some(slot)
 }
 
 /// Whether a log group may be the one that state knows, and not one that somebody made anew under its name: that one
 /// was created at another time, and does not carry our tags. Ours stays ours though somebody takes its tags away.
-pub(crate) fn is_the_same(found: &Found, learned: &Learned, resource: &str, slot: &str) -> bool {
+pub(crate) fn is_the_same(found: &FoundGroup, learned: &Learned, resource: &str, slot: &str) -> bool {
     let is_unchanged = match (learned.get(CREATION_TIME), found.shown.creation_time) {
         (Some(learned), Some(shown)) => *learned == shown.to_string(),
         _ => true,
@@ -261,10 +261,10 @@ pub(crate) async fn lock(session: &Session, name: &str) -> OwnedMutexGuard<()> {
 /// new.
 async fn is_of_others(operation: &Operation<'_>, entry: &Entry) -> Result<bool, Failure> {
     let session = operation.session;
-    let is_it = |found: &Found| is_the_same(found, &entry.learned, &resource(operation), &entry.key.slot);
+    let is_it = |found: &FoundGroup| is_the_same(found, &entry.learned, &resource(operation), &entry.key.slot);
     let Some(shown) = show(session, &entry.id).await? else { return Ok(false) };
     // Tags are asked for only where the time of creation does not tell it.
-    if is_it(&Found { shown, tags: Default::default() }) {
+    if is_it(&FoundGroup { shown, tags: Default::default() }) {
         return Ok(false);
     }
     Ok(find(session, &entry.id).await?.is_some_and(|found| !is_it(&found)))

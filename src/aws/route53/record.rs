@@ -38,7 +38,7 @@ const SPREAD: Duration = Duration::from_secs(30 * 60);
 
 /// What an alias to a custom domain leads to, as AWS tells it of the domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct DomainTarget {
     /// Name of API Gateway's endpoint for the domain.
     pub(crate) name: String,
     /// Id of the zone that this name is in, which is AWS's own.
@@ -80,7 +80,7 @@ pub(crate) fn read(
     key: Key,
     zone_id: &str,
     name: &str,
-    domains: &[(Key, Target)],
+    domains: &[(Key, DomainTarget)],
 ) -> Option<Observed> {
     if is_routed(shown) {
         return None;
@@ -100,7 +100,7 @@ pub(crate) fn read(
 /// reason to point one to our custom domain.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Result<(), Failure> {
     let session = operation.session;
-    let place = Place::of(operation, spec)?;
+    let place = RecordId::of(operation, spec)?;
     let target = target(operation, spec)?;
     let batch = batch(ChangeAction::Create, alias(&place, &target, spec.evaluate_target_health)?)?;
     let find_ours = || async {
@@ -148,7 +148,7 @@ pub(crate) async fn update(
     _from: Option<&DnsRecord>,
     to: &DnsRecord,
 ) -> Result<(), Failure> {
-    let place = Place::of(operation, to)?;
+    let place = RecordId::of(operation, to)?;
     let target = target(operation, to)?;
     let wanted = alias(&place, &target, to.evaluate_target_health)?;
     let sent = match send(operation, &place, ChangeAction::Upsert, wanted).await {
@@ -168,9 +168,9 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         return Err(Failure::new(Cause::Other, ACTION, "no DNS record; this is a bug in the provider"));
     };
     let session = operation.session;
-    let place = Place::of(operation, spec)?;
+    let place = RecordId::of(operation, spec)?;
     let Some(mut listed) = find(session, place.zone_id, place.name).await? else { return Ok(()) };
-    if is_routed(&listed) || Target::of(&entry.learned).is_some_and(|target| !target.is_behind(&listed)) {
+    if is_routed(&listed) || DomainTarget::of(&entry.learned).is_some_and(|target| !target.is_behind(&listed)) {
         tracing::warn!("DNS record {} is left alone: it leads to {} now", entry.id, words(&listed));
         return Ok(());
     }
@@ -196,11 +196,11 @@ pub(crate) fn id(zone_id: &str, name: &str) -> String {
     format!("{zone_id}_{name}_A")
 }
 
-impl Target {
+impl DomainTarget {
     /// What a custom domain is reached by, or what a record was last led to. `None` where AWS has not told it.
-    pub(crate) fn of(domain: &Learned) -> Option<Target> {
+    pub(crate) fn of(domain: &Learned) -> Option<DomainTarget> {
         let learned = |name: &str| domain.get(name).cloned();
-        Some(Target { name: learned("target_domain_name")?, zone_id: learned("target_hosted_zone_id")? })
+        Some(DomainTarget { name: learned("target_domain_name")?, zone_id: learned("target_hosted_zone_id")? })
     }
 
     /// The same as what is kept of a domain, and of a record that leads to it.
@@ -226,18 +226,18 @@ pub(crate) fn is_routed(shown: &ResourceRecordSet) -> bool {
 const ACTION: &str = "ChangeResourceRecordSets";
 
 /// Where a record is.
-struct Place<'a> {
+struct RecordId<'a> {
     zone_id: &'a str,
     name: &'a str,
 }
 
-impl<'a> Place<'a> {
-    fn of(operation: &'a Operation<'_>, spec: &'a DnsRecord) -> Result<Place<'a>, Failure> {
-        Ok(Place { zone_id: operation.known(&spec.zone_id)?, name: operation.known(&spec.name)? })
+impl<'a> RecordId<'a> {
+    fn of(operation: &'a Operation<'_>, spec: &'a DnsRecord) -> Result<RecordId<'a>, Failure> {
+        Ok(RecordId { zone_id: operation.known(&spec.zone_id)?, name: operation.known(&spec.name)? })
     }
 }
 
-fn target(operation: &Operation<'_>, spec: &DnsRecord) -> Result<Target, Failure> {
+fn target(operation: &Operation<'_>, spec: &DnsRecord) -> Result<DomainTarget, Failure> {
     let domain = match &spec.target {
         Ref::Key(domain) => operation.made(domain)?,
         // Only what is read leads to something else than a custom domain.
@@ -246,10 +246,15 @@ fn target(operation: &Operation<'_>, spec: &DnsRecord) -> Result<Target, Failure
             return Err(Failure::new(Cause::Other, ACTION, message));
         }
     };
-    Target::of(&domain.learned).ok_or_else(|| incomplete_answer("GetDomainName", "the target of the custom domain"))
+    DomainTarget::of(&domain.learned)
+        .ok_or_else(|| incomplete_answer("GetDomainName", "the target of the custom domain"))
 }
 
-fn alias(place: &Place<'_>, target: &Target, evaluate_target_health: bool) -> Result<ResourceRecordSet, Failure> {
+fn alias(
+    place: &RecordId<'_>,
+    target: &DomainTarget,
+    evaluate_target_health: bool,
+) -> Result<ResourceRecordSet, Failure> {
     let target = AliasTarget::builder()
         .hosted_zone_id(&target.zone_id)
         .dns_name(&target.name)
@@ -259,13 +264,13 @@ fn alias(place: &Place<'_>, target: &Target, evaluate_target_health: bool) -> Re
     ResourceRecordSet::builder().name(place.name).r#type(RrType::A).alias_target(target).build().map_err(unbuilt)
 }
 
-fn is_alias_to(shown: &ResourceRecordSet, target: &Target, spec: &DnsRecord) -> bool {
+fn is_alias_to(shown: &ResourceRecordSet, target: &DomainTarget, spec: &DnsRecord) -> bool {
     let evaluates = shown.alias_target.as_ref().is_some_and(|it| it.evaluate_target_health);
     !is_routed(shown) && target.is_behind(shown) && evaluates == spec.evaluate_target_health
 }
 
 /// A change of a zone, and the turn that it needs.
-async fn change<'a>(operation: &'a Operation<'_>, place: &Place<'_>) -> (OwnedMutexGuard<()>, Mutation<'a>) {
+async fn change<'a>(operation: &'a Operation<'_>, place: &RecordId<'_>) -> (OwnedMutexGuard<()>, Mutation<'a>) {
     let turn = operation.session.process.locks.lock(format!("zone {}", place.zone_id)).await;
     // Both a throttle and a change of somebody else that is at work.
     let is_busy = |failure: &Failure| failure.cause == Cause::Throttled;
@@ -289,7 +294,7 @@ fn batch(action: ChangeAction, set: ResourceRecordSet) -> Result<ChangeBatch, Fa
 /// Sends a change that may be repeated safely.
 async fn send(
     operation: &Operation<'_>,
-    place: &Place<'_>,
+    place: &RecordId<'_>,
     action: ChangeAction,
     set: ResourceRecordSet,
 ) -> Result<ChangeInfo, Failure> {
@@ -332,8 +337,8 @@ fn words(shown: &ResourceRecordSet) -> String {
     }
 }
 
-fn taken(place: &Place<'_>, there: &ResourceRecordSet, target: &Target) -> Failure {
-    let Place { zone_id, name } = place;
+fn taken(place: &RecordId<'_>, there: &ResourceRecordSet, target: &DomainTarget) -> Failure {
+    let RecordId { zone_id, name } = place;
     let what = match (&there.set_identifier, &there.traffic_policy_instance_id) {
         (Some(identifier), _) => format!("{}, with the set identifier {identifier}", words(there)),
         (None, Some(policy)) => format!("the traffic policy instance {policy}"),
@@ -352,7 +357,7 @@ fn taken(place: &Place<'_>, there: &ResourceRecordSet, target: &Target) -> Failu
 }
 
 /// Adds the way out to AWS's refusal of a name that is not part of the zone, or that has a record of another type.
-fn refused(failure: Failure, Place { zone_id, name }: &Place<'_>) -> Failure {
+fn refused(failure: Failure, RecordId { zone_id, name }: &RecordId<'_>) -> Failure {
     let message = format!(
         "{}. hosted_zone_id ({zone_id}) has to be the zone of {name} or of a domain above it, and {name} must have no \
          CNAME record there",

@@ -38,7 +38,7 @@ async fn change<P: Topology>(
     request: &ApplyRequest,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Value, Vec<u8>)> {
-    let mut change = Change::<P>::prepare(shared, cloud, request, diagnostics)?;
+    let mut change = PreparedApply::<P>::prepare(shared, cloud, request, diagnostics)?;
     let facts = change.look_up(diagnostics).await?;
     let decision = change.decide(&facts, diagnostics)?;
     if change.creating() && change.finds_leftovers(diagnostics).await {
@@ -63,7 +63,7 @@ async fn change<P: Topology>(
 }
 
 /// What an apply changes a topology to.
-struct Change<'a, P: Topology> {
+struct PreparedApply<'a, P: Topology> {
     shared: &'a Shared,
     cloud: &'a dyn Cloud,
     request: &'a ApplyRequest,
@@ -81,14 +81,14 @@ struct Change<'a, P: Topology> {
     private: Private,
 }
 
-impl<'a, P: Topology> Change<'a, P> {
+impl<'a, P: Topology> PreparedApply<'a, P> {
     /// What follows from the request alone.
     fn prepare(
         shared: &'a Shared,
         cloud: &'a dyn Cloud,
         request: &'a ApplyRequest,
         diagnostics: &mut Diagnostics,
-    ) -> Option<Change<'a, P>> {
+    ) -> Option<PreparedApply<'a, P>> {
         // Terraform applies `ignore_changes` to what a plan is asked for, and not to the configuration of an apply.
         let planned = state::configured::<P>(&request.planned).with_unknowns_from(&request.config);
         let (attributes, config) =
@@ -107,7 +107,7 @@ impl<'a, P: Topology> Change<'a, P> {
         let last_applied = Private::last_applied::<P>(Some(&private), &request.prior, &attributes);
         let prior = state::decode::<P>(&last_applied).ok().map(|(_, config)| config);
         let name = state::name::<P>(&config);
-        Some(Change { shared, cloud, request, attributes, config, name, last_applied, prior, private })
+        Some(PreparedApply { shared, cloud, request, attributes, config, name, last_applied, prior, private })
     }
 
     fn creating(&self) -> bool {
@@ -245,7 +245,7 @@ impl<'a, P: Topology> Change<'a, P> {
         {
             self.mark(root_id, diagnostics).await;
         }
-        let Change { attributes, config, private, cloud, .. } = self;
+        let PreparedApply { attributes, config, private, cloud, .. } = self;
         Reached::<P> { attributes, config, scope: cloud.scope().clone() }.encode(&private)
     }
 

@@ -36,7 +36,7 @@ struct Planned {
 }
 
 /// What is to change: what the configuration says, and what it is compared with.
-struct Change<'a, P: Topology> {
+struct PreparedPlan<'a, P: Topology> {
     request: &'a PlanRequest,
     /// The configuration, with defaults.
     attributes: Value,
@@ -51,7 +51,7 @@ async fn planned<P: Topology>(
     request: &PlanRequest,
     diagnostics: &mut Diagnostics,
 ) -> Option<Planned> {
-    let change = Change::<P>::of(request, diagnostics)?;
+    let change = PreparedPlan::<P>::of(request, diagnostics)?;
     match connection.get() {
         Connected::Ready(cloud) => change.planned(cloud.as_ref(), diagnostics).await,
         Connected::Unknown => Some(change.without_account()),
@@ -62,14 +62,14 @@ async fn planned<P: Topology>(
     }
 }
 
-impl<'a, P: Topology> Change<'a, P> {
-    fn of(request: &'a PlanRequest, diagnostics: &mut Diagnostics) -> Option<Change<'a, P>> {
+impl<'a, P: Topology> PreparedPlan<'a, P> {
+    fn of(request: &'a PlanRequest, diagnostics: &mut Diagnostics) -> Option<PreparedPlan<'a, P>> {
         let (attributes, config) =
             state::decode::<P>(&request.config).map_err(|problems| diagnostics.problems(problems)).ok()?;
         let private = Private::decode(&request.prior_private);
         let last_applied = Private::last_applied::<P>(private.as_ref(), &request.prior, &attributes);
         let prior = state::decode::<P>(&last_applied).ok().map(|(_, config)| config);
-        Some(Change { request, attributes, config, prior })
+        Some(PreparedPlan { request, attributes, config, prior })
     }
 
     /// The attributes whose change makes Terraform replace the topology.
@@ -88,12 +88,12 @@ impl<'a, P: Topology> Change<'a, P> {
     }
 
     fn announcement<'b>(&'b self, scope: Option<&'b Scope>) -> Announcement<'b, P> {
-        let Change { request, attributes, config, .. } = self;
+        let PreparedPlan { request, attributes, config, .. } = self;
         Announcement { prior: &request.prior, attributes, config, scope }
     }
 
     async fn planned(&self, cloud: &dyn Cloud, diagnostics: &mut Diagnostics) -> Option<Planned> {
-        let Change { request, attributes, config, .. } = self;
+        let PreparedPlan { request, attributes, config, .. } = self;
         let failed = |failure: Failure, diagnostics: &mut Diagnostics| {
             diagnostics::failed(&format!("Planning {}", P::TYPE_NAME), &failure, diagnostics);
         };

@@ -8,13 +8,13 @@ use crate::plugin::proto::tfplugin6 as pb;
 use crate::plugin::{DataRequest, DataSource, Diagnostics, Provider, checks, convert};
 
 /// A data source with what is derived from its schema.
-pub(super) struct Shown {
+pub(super) struct PreparedDataSource {
     source: Arc<dyn DataSource>,
     block: Arc<Block>,
 }
 
 /// The data sources of a provider by type, and their schemas.
-pub(super) type All = (BTreeMap<String, Shown>, std::collections::HashMap<String, pb::Schema>);
+pub(super) type All = (BTreeMap<String, PreparedDataSource>, std::collections::HashMap<String, pb::Schema>);
 
 /// Prepares the data sources of a provider. The error says what Terraform would refuse in their schemas.
 pub(super) fn all<P: Provider>(provider: &P) -> Result<All, String> {
@@ -24,13 +24,13 @@ pub(super) fn all<P: Provider>(provider: &P) -> Result<All, String> {
         let schema = source.schema();
         let converted = convert::resource_schema(&schema).map_err(|error| format!("data source {name}: {error}"))?;
         all.1.insert(name.to_string(), converted);
-        all.0.insert(name.to_string(), Shown { source, block: Arc::new(Block::new(schema)) });
+        all.0.insert(name.to_string(), PreparedDataSource { source, block: Arc::new(Block::new(schema)) });
     }
     Ok(all)
 }
 
 impl<P: Provider> Server<P> {
-    fn data_source(&self, name: &str) -> Result<&Shown, Diagnostics> {
+    fn data_source(&self, name: &str) -> Result<&PreparedDataSource, Diagnostics> {
         self.data_sources.get(name).ok_or_else(|| {
             one_error("Unknown data source", format!("This version of the provider has no data source {name:?}."))
         })

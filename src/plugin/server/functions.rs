@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Server, decode};
 use crate::plugin::proto::tfplugin6 as pb;
-use crate::plugin::{Function, Misuse, Parameter, Provider, Signature, Value, convert, msgpack};
+use crate::plugin::{Function, FunctionError, Parameter, Provider, Signature, Value, convert, msgpack};
 
 /// A function with what it says of itself.
 pub(super) struct Offered {
@@ -23,7 +23,7 @@ pub(super) fn offered<P: Provider>(provider: &P) -> BTreeMap<String, Offered> {
 }
 
 /// Why a call failed, for Terraform, which ends the sentence.
-pub(super) fn error(misuse: Misuse) -> pb::FunctionError {
+pub(super) fn error(misuse: FunctionError) -> pb::FunctionError {
     let text = misuse.message.trim_end().trim_end_matches('.').to_string();
     pb::FunctionError { text, function_argument: misuse.argument.and_then(|argument| i64::try_from(argument).ok()) }
 }
@@ -34,35 +34,35 @@ impl Offered {
         convert::function(&self.signature)
     }
 
-    fn arguments(&self, given: Vec<pb::DynamicValue>) -> Result<Vec<Value>, Misuse> {
+    fn arguments(&self, given: Vec<pb::DynamicValue>) -> Result<Vec<Value>, FunctionError> {
         let parameters = &self.signature.parameters;
         if given.len() != parameters.len() {
             let message = format!("It takes {} arguments, and {} were given.", parameters.len(), given.len());
-            return Err(Misuse::new(message));
+            return Err(FunctionError::new(message));
         }
         let pairs = parameters.iter().zip(given).enumerate();
         pairs.map(|(number, (parameter, value))| argument(number, parameter, value)).collect()
     }
 }
 
-fn argument(number: usize, parameter: &Parameter, value: pb::DynamicValue) -> Result<Value, Misuse> {
+fn argument(number: usize, parameter: &Parameter, value: pb::DynamicValue) -> Result<Value, FunctionError> {
     let value = decode(value, &parameter.kind).map_err(|problem| {
         let place = if problem.path.0.is_empty() { String::new() } else { format!("{}: ", problem.path) };
-        Misuse::of_argument(number, format!("{place}{} {}", problem.message, problem.hint))
+        FunctionError::of_argument(number, format!("{place}{} {}", problem.message, problem.hint))
     })?;
     match value.is_null() && !parameter.nullable {
-        true => Err(Misuse::of_argument(number, "It is null, and null has no meaning here.")),
+        true => Err(FunctionError::of_argument(number, "It is null, and null has no meaning here.")),
         false => Ok(value),
     }
 }
 
 impl<P: Provider> Server<P> {
     /// Calls a function. What is not known yet makes the result unknown, without a call.
-    pub(super) async fn called(&self, request: pb::call_function::Request) -> Result<pb::DynamicValue, Misuse> {
+    pub(super) async fn called(&self, request: pb::call_function::Request) -> Result<pb::DynamicValue, FunctionError> {
         let name = request.name;
         let offered = self.functions.get(&name);
-        let offered =
-            offered.ok_or_else(|| Misuse::new(format!("This version of the provider has no function {name:?}.")))?;
+        let offered = offered
+            .ok_or_else(|| FunctionError::new(format!("This version of the provider has no function {name:?}.")))?;
         let arguments = offered.arguments(request.arguments)?;
         let result = match arguments.iter().all(Value::is_wholly_known) {
             false => Value::Unknown,
@@ -71,7 +71,7 @@ impl<P: Provider> Server<P> {
                 let called = self.run(async move { function.call(&arguments) }).await;
                 called.map_err(|panic| {
                     let hint = "This is a bug in the provider: please report it with this message.";
-                    Misuse::new(format!("the provider failed unexpectedly: {panic}\n\n{hint}"))
+                    FunctionError::new(format!("the provider failed unexpectedly: {panic}\n\n{hint}"))
                 })??
             }
         };
@@ -79,7 +79,7 @@ impl<P: Provider> Server<P> {
         match problems.into_iter().next() {
             Some(problem) => {
                 let message = format!("the provider returned an invalid value for {}", problem.path);
-                Err(Misuse::new(format!("{message}: {} {}", problem.message, problem.hint)))
+                Err(FunctionError::new(format!("{message}: {} {}", problem.message, problem.hint)))
             }
             None => Ok(pb::DynamicValue { msgpack, json: Vec::new() }),
         }

@@ -21,7 +21,7 @@ use crate::plugin::{Input, Nested, Value};
 
 /// The inputs; `None` where the VPC does not say that this provider made it.
 pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
-    let found = Found(inventory);
+    let found = FoundNetwork(inventory);
     let vpc = found.vpc()?;
     let name = vpc.name.known().filter(|name| !name.is_empty())?;
     let mut attributes = with_defaults(&Config::attributes(), &Value::Map(BTreeMap::new()));
@@ -53,9 +53,9 @@ pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value, inv
 }
 
 /// What exists and stays.
-struct Found<'a>(&'a Inventory);
+struct FoundNetwork<'a>(&'a Inventory);
 
-impl<'a> Found<'a> {
+impl<'a> FoundNetwork<'a> {
     fn specs(&self) -> impl Iterator<Item = (&'a str, &'a Spec)> {
         let staying = self.0.present().filter(|entry| !entry.pending_deletion);
         staying.map(|entry| (entry.key.slot.as_str(), entry.spec()))
@@ -223,7 +223,7 @@ impl<'a> Found<'a> {
 
 /// The subnets of a tier that exist and stay, by index.
 fn subnets(inventory: &Inventory, tier: Tier) -> Vec<&Subnet> {
-    let found = Found(inventory);
+    let found = FoundNetwork(inventory);
     let mut subnets: Vec<&Subnet> = found
         .specs()
         .filter_map(|(slot, spec)| match spec {

@@ -10,7 +10,8 @@ use super::{addresses, validate, vpc, warnings};
 use crate::model::{Inventory, Tier};
 use crate::plugin::schema::{check, with_defaults};
 use crate::plugin::{
-    AttributePath, AttributeType, Function, Input, Misuse, Nested, Parameter, Problem, Signature, Step, Type, Value,
+    AttributePath, AttributeType, Function, FunctionError, Input, Nested, Parameter, Problem, Signature, Step, Type,
+    Value,
 };
 
 /// The function. It decides with the code that decides for the resource.
@@ -90,9 +91,9 @@ impl Function for SubnetLayout {
         }
     }
 
-    fn call(&self, arguments: &[Value]) -> Result<Value, Misuse> {
+    fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
         let [cidr_block, az_count, options] = arguments else {
-            return Err(Misuse::new("It takes a cidr_block, an az_count and options."));
+            return Err(FunctionError::new("It takes a cidr_block, an az_count and options."));
         };
         layout(cidr_block, az_count, options).map_err(misuse)
     }
@@ -211,7 +212,7 @@ fn in_words(problem: &Problem) -> String {
 }
 
 /// All problems, told of the first argument that has one.
-fn misuse(mut problems: Vec<Problem>) -> Misuse {
+fn misuse(mut problems: Vec<Problem>) -> FunctionError {
     problems.sort_by_key(argument);
     let first = problems.first().map_or(ARGUMENTS.len() - 1, argument);
     let told = |problem: &Problem| {
@@ -225,7 +226,7 @@ fn misuse(mut problems: Vec<Problem>) -> Misuse {
         }
     };
     let told: Vec<String> = problems.iter().map(told).collect();
-    Misuse::of_argument(first, told.join("\n"))
+    FunctionError::of_argument(first, told.join("\n"))
 }
 
 /// The argument that a problem is about. What is said of no attribute is said of the options.

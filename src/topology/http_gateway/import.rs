@@ -5,7 +5,7 @@
 
 mod entries;
 
-pub(super) use entries::{Found, Look, authorizers, cors, forwarding, routes};
+pub(super) use entries::{FoundGateway, Look, authorizers, cors, forwarding, routes};
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     if !is_ours {
         return None;
     }
-    let found = Found { inventory, look: Look::Now };
+    let found = FoundGateway { inventory, look: Look::Now };
     let mut attributes = with_defaults(&GatewayConfig::attributes(), &Value::Map(BTreeMap::new()));
     attributes.set("name", api.name.clone().into());
     attributes.set("description", api.description.clone().into());
@@ -53,7 +53,7 @@ pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value) {
     }
 }
 
-fn access_logs(found: Found<'_>, scope: &Scope, attributes: &mut Value) {
+fn access_logs(found: FoundGateway<'_>, scope: &Scope, attributes: &mut Value) {
     let stage = found.specs().find_map(|(_, spec)| if let Spec::Stage(stage) = spec { Some(stage) } else { None });
     if let Some(Stage { tags, .. }) = stage {
         attributes.set("stage_tags", own(tags, scope).into());
@@ -75,7 +75,7 @@ fn access_logs(found: Found<'_>, scope: &Scope, attributes: &mut Value) {
     }
 }
 
-fn subscription(found: Found<'_>, attributes: &mut Value) {
+fn subscription(found: FoundGateway<'_>, attributes: &mut Value) {
     for (_, spec) in found.specs() {
         let Spec::LogSubscription(subscription) = spec else { continue };
         for (name, value) in forwarding(subscription) {
@@ -84,7 +84,7 @@ fn subscription(found: Found<'_>, attributes: &mut Value) {
     }
 }
 
-fn domain(found: Found<'_>, attributes: &mut Value) {
+fn domain(found: FoundGateway<'_>, attributes: &mut Value) {
     for (_, spec) in found.specs() {
         match spec {
             Spec::DomainName(domain) => {

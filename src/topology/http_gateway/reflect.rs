@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::config::access_log_format_in_words;
-use super::import::{Found, Look, authorizers, cors, forwarding, routes};
+use super::import::{FoundGateway, Look, authorizers, cors, forwarding, routes};
 use crate::model::keys::gateway as keys;
 use crate::model::{Api, Authorizer, Entry, Inventory, Spec};
 use crate::plugin::{Input, Value};
@@ -180,8 +180,8 @@ fn set_what_differs(entry: &mut Value, before: &BTreeMap<String, Value>, now: &B
     }
 }
 
-fn looks(inventory: &Inventory) -> (Found<'_>, Found<'_>) {
-    (Found { inventory, look: Look::Applied }, Found { inventory, look: Look::Now })
+fn looks(inventory: &Inventory) -> (FoundGateway<'_>, FoundGateway<'_>) {
+    (FoundGateway { inventory, look: Look::Applied }, FoundGateway { inventory, look: Look::Now })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fgw::plugin::{
     ApplyRequest, ApplyResponse, Attribute, AttributePath, AttributeType, Check, DataRequest, DataResponse, DataSource,
-    Diagnostics, Function, ImportResponse, Misuse, Nesting, Parameter, PlanRequest, PlanResponse, Provider,
+    Diagnostics, Function, FunctionError, ImportResponse, Nesting, Parameter, PlanRequest, PlanResponse, Provider,
     ReadRequest, ReadResponse, Resource, Schema, Signature, Type, Value,
 };
 use tokio::sync::{Notify, watch};
@@ -149,10 +149,10 @@ impl Function for Measure {
         }
     }
 
-    fn call(&self, arguments: &[Value]) -> Result<Value, Misuse> {
+    fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
         match arguments[0].as_str() {
             Some("panic") => panic!("the rule broke"),
-            Some("smoke") => Err(Misuse::of_argument(0, "Smoke has no size.")),
+            Some("smoke") => Err(FunctionError::of_argument(0, "Smoke has no size.")),
             Some("misfit") => Ok(Value::Number(fgw::plugin::Number::Float(f64::NAN))),
             _ => Ok(arguments[1].clone()),
         }

@@ -8,7 +8,7 @@ use futures::future::join_all;
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
 use crate::aws::route53::record;
-use crate::aws::route53::record::Target;
+use crate::aws::route53::record::DomainTarget;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::gateway as keys;
@@ -30,7 +30,7 @@ pub(super) async fn listed(session: &Session, known: &[Entry]) -> Result<Listed,
 
 /// The known records as they are now. `seen` are the other objects, with the custom domain that a record may lead to.
 pub(super) fn known(listed: &Listed, known: &[Entry], seen: &[Observed]) -> Vec<Observed> {
-    let domains: Vec<(Key, Target)> = domains(seen).map(|(key, _, target)| (key.clone(), target)).collect();
+    let domains: Vec<(Key, DomainTarget)> = domains(seen).map(|(key, _, target)| (key.clone(), target)).collect();
     let read = |entry: &Entry| {
         let (zone_id, name) = place(entry)?;
         record::read(listed.get(&entry.id)?, entry.key.clone(), zone_id, name, &domains)
@@ -71,7 +71,7 @@ pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Vec
 }
 
 /// The alias to a domain in the nearest zone that has one.
-async fn nearest(session: &Session, name: &str, domain: (&Key, &Target)) -> Result<Option<Observed>, Failure> {
+async fn nearest(session: &Session, name: &str, domain: (&Key, &DomainTarget)) -> Result<Option<Observed>, Failure> {
     for zone_name in zone_names(name) {
         for zone_id in public_zones(session, zone_name).await? {
             match alias(session, &zone_id, name, domain).await {
@@ -90,7 +90,7 @@ async fn alias(
     session: &Session,
     zone_id: &str,
     name: &str,
-    (key, target): (&Key, &Target),
+    (key, target): (&Key, &DomainTarget),
 ) -> Result<Option<Observed>, Failure> {
     let found = record::find(session, zone_id, name).await?;
     let Some(found) = found.filter(|found| target.is_behind(found)) else { return Ok(None) };
@@ -109,10 +109,10 @@ fn place(entry: &Entry) -> Option<(&str, &str)> {
 }
 
 /// The custom domains, with their names and what they are reached by.
-fn domains(seen: &[Observed]) -> impl Iterator<Item = (&Key, &str, Target)> {
+fn domains(seen: &[Observed]) -> impl Iterator<Item = (&Key, &str, DomainTarget)> {
     seen.iter().filter_map(|it| match &it.spec {
         Spec::DomainName(domain) => match &domain.domain_name {
-            Input::Known(name) => Some((&it.key, name.as_str(), Target::of(&it.learned)?)),
+            Input::Known(name) => Some((&it.key, name.as_str(), DomainTarget::of(&it.learned)?)),
             Input::Unknown => None,
         },
         _ => None,

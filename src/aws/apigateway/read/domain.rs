@@ -14,7 +14,7 @@ use crate::model::{Entry, Key, Spec};
 
 /// A domain and its mappings.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FoundDomain {
     name: String,
     shown: Option<DomainName>,
     mappings: Vec<ApiMapping>,
@@ -23,7 +23,7 @@ pub(super) struct Found {
 
 /// The domains that state knows, and those that an update which was killed has made. `resource` is how their tags name
 /// the gateway.
-pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Vec<Found>, Failure> {
+pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Vec<FoundDomain>, Failure> {
     if known.iter().all(|entry| matches!(entry.applied, Spec::Api(_))) {
         // An import looks by tags alone.
         return Ok(Vec::new());
@@ -49,7 +49,7 @@ pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) ->
             listed => listed,
         };
         let is_ours = shown.as_ref().is_some_and(|shown| is_tagged(shown, resource));
-        found.push(Found { name: name.to_string(), shown, mappings: mappings?, is_ours });
+        found.push(FoundDomain { name: name.to_string(), shown, mappings: mappings?, is_ours });
     }
     let strays = listed.into_values().filter(|shown| is_tagged(shown, resource));
     for stray in join_all(strays.map(|shown| with_mappings(session, shown))).await {
@@ -59,20 +59,20 @@ pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) ->
 }
 
 /// The domains that carry the gateway's tags, where no state knows them.
-pub(super) async fn tagged(session: &Session, resource: &str) -> Result<Vec<Found>, Failure> {
+pub(super) async fn tagged(session: &Session, resource: &str) -> Result<Vec<FoundDomain>, Failure> {
     let all = domain_name::list(session).await?;
     let ours = all.into_iter().filter(|shown| is_tagged(shown, resource));
     join_all(ours.map(|shown| with_mappings(session, shown))).await.into_iter().collect()
 }
 
-async fn with_mappings(session: &Session, shown: DomainName) -> Result<Found, Failure> {
+async fn with_mappings(session: &Session, shown: DomainName) -> Result<FoundDomain, Failure> {
     let name = shown.domain_name.clone().unwrap_or_default();
     let mappings = api_mapping::list(session, &name).await?;
-    Ok(Found { name, shown: Some(shown), mappings, is_ours: true })
+    Ok(FoundDomain { name, shown: Some(shown), mappings, is_ours: true })
 }
 
 /// A known domain or mapping as it is now.
-pub(super) fn read(domains: &[Found], entry: &Entry, root_id: &str, api: &Key) -> Option<Observed> {
+pub(super) fn read(domains: &[FoundDomain], entry: &Entry, root_id: &str, api: &Key) -> Option<Observed> {
     let found = domains.iter().find(|found| name(entry) == Some(found.name.as_str()))?;
     match &entry.applied {
         Spec::DomainName(_) => {
@@ -92,15 +92,19 @@ pub(super) fn read(domains: &[Found], entry: &Entry, root_id: &str, api: &Key) -
 }
 
 /// What of these domains state does not know.
-pub(super) fn unknown(domains: &[Found], known: &[Entry], root_id: &str, api: &Key) -> Vec<Observed> {
-    let is_known = |found: &&Found| known.iter().any(|entry| name(entry) == Some(found.name.as_str()));
+pub(super) fn unknown(domains: &[FoundDomain], known: &[Entry], root_id: &str, api: &Key) -> Vec<Observed> {
+    let is_known = |found: &&FoundDomain| known.iter().any(|entry| name(entry) == Some(found.name.as_str()));
     everything(domains.iter().filter(|found| !is_known(found)), root_id, api)
 }
 
 /// What of these domains belongs to a gateway of which only the API is known.
-pub(super) fn everything<'a>(domains: impl IntoIterator<Item = &'a Found>, root_id: &str, api: &Key) -> Vec<Observed> {
+pub(super) fn everything<'a>(
+    domains: impl IntoIterator<Item = &'a FoundDomain>,
+    root_id: &str,
+    api: &Key,
+) -> Vec<Observed> {
     let mut seen = Vec::new();
-    for Found { name, shown, mappings, .. } in domains {
+    for FoundDomain { name, shown, mappings, .. } in domains {
         let key = keys::domain(&Input::Known(name.clone()));
         let Some(domain) = shown.as_ref().and_then(|it| domain_name::read(it, api.clone(), key.clone())) else {
             continue;

@@ -9,9 +9,9 @@ use futures::future::join_all;
 use crate::aws::Session;
 use crate::aws::apigateway::read::{View, stage};
 use crate::aws::lambda::permission;
-use crate::aws::lambda::permission::{CallerId, Place, statement_id};
+use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::aws::logs::group;
-use crate::aws::logs::group::Found;
+use crate::aws::logs::group::FoundGroup;
 use crate::aws::logs::subscription;
 use crate::cloud::{Failure, Observed};
 use crate::model::keys::gateway as keys;
@@ -21,7 +21,7 @@ use crate::model::{Destination, FunctionArn};
 /// What AWS shows of log groups.
 #[derive(Default)]
 pub(super) struct Logs {
-    groups: Vec<Found>,
+    groups: Vec<FoundGroup>,
     /// Our filters, by the names of their groups.
     filters: Vec<(String, SubscriptionFilter)>,
 }
@@ -39,17 +39,17 @@ impl Logs {
         let groups = join_all(entries.keys().map(|name| group::find(session, name)));
         let filters = join_all(subscribed.into_iter().map(|group| filter_of(session, group)));
         let (groups, filters) = tokio::join!(groups, filters);
-        let groups: Vec<Found> = groups.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
+        let groups: Vec<FoundGroup> = groups.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
         let filters: Vec<_> = filters.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
         // A group that somebody made anew under the name is not ours, and nor are its filters.
-        let is_ours = |found: &Found| {
+        let is_ours = |found: &FoundGroup| {
             let Some(entry) = found.shown.log_group_name.as_deref().and_then(|name| entries.get(name)) else {
                 return false;
             };
             let slot = keys::log_group(&entry.id.clone().into()).slot;
             group::is_the_same(found, &entry.learned, resource, &slot)
         };
-        let (ours, others): (Vec<Found>, Vec<Found>) = groups.into_iter().partition(is_ours);
+        let (ours, others): (Vec<FoundGroup>, Vec<FoundGroup>) = groups.into_iter().partition(is_ours);
         let is_of_others = |name: &str| others.iter().any(|found| found.shown.log_group_name.as_deref() == Some(name));
         let filters = filters.into_iter().filter(|(group, _)| !is_of_others(group)).collect();
         Ok(Logs { groups: ours, filters })
@@ -71,7 +71,7 @@ impl Logs {
     pub(super) fn read(&self, entry: &Entry, api_key: &Key) -> Option<Observed> {
         match &entry.applied {
             Spec::LogGroup(_) => {
-                let is_it = |it: &&Found| it.shown.log_group_name.as_deref() == Some(entry.id.as_str());
+                let is_it = |it: &&FoundGroup| it.shown.log_group_name.as_deref() == Some(entry.id.as_str());
                 group::read(self.groups.iter().find(is_it)?, api_key.clone(), entry.key.clone())
             }
             Spec::LogSubscription(applied) => {
@@ -105,7 +105,7 @@ impl View<'_> {
         let function = function(filter).filter(|function| self.is_own(function));
         let permission = function.map(|function| {
             let key = keys::subscription_permission(&function, &group);
-            let place = Place::of_function(&function);
+            let place = FunctionPolicy::of_function(&function);
             let id = statement_id(self.root_id, &place, CallerId::LogGroup(name));
             let spec = place.permission(api_key.clone(), Caller::LogGroup(group.clone()));
             let policy = self.policies.get(&place).map(Vec::as_slice).unwrap_or_default();

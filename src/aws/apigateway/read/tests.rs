@@ -14,8 +14,8 @@ fn uri(function: &str) -> String {
     format!("arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/{function}/invocations")
 }
 
-fn place(function: &str) -> Place {
-    Place { function_arn: function.into(), qualifier: None }
+fn place(function: &str) -> FunctionPolicy {
+    FunctionPolicy { function_arn: function.into(), qualifier: None }
 }
 
 fn policy(region: &str, sid: &str, source: &str) -> Answer {

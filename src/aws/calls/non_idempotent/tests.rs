@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::aws::calls::Operation;
-use crate::aws::lambda::permission::{CallerId, Place, statement_id};
+use crate::aws::lambda::permission::{CallerId, FunctionPolicy, statement_id};
 use crate::aws::recorded::{Answer, Recorded, run};
 use crate::cloud::{Cause, Cloud, Failure};
 use crate::model::Input;
@@ -99,7 +99,7 @@ fn cases() -> Vec<Case> {
     };
     let mapping =
         ApiMapping { api: keys::api(), stage: Ref::Key(keys::stage()), domain: domain(), mapping_key: String::new() };
-    let place = Place { function_arn: FUNCTION.into(), qualifier: None };
+    let place = FunctionPolicy { function_arn: FUNCTION.into(), qualifier: None };
     let statement = statement_id("api1", &place, CallerId::Routes);
     let log_group = LogGroup {
         api: keys::api(),

@@ -101,7 +101,7 @@ fn file(content: &str) -> tempfile::NamedTempFile {
     file
 }
 
-fn refusal(result: Result<Session, Refusal>) -> Refusal {
+fn refusal(result: Result<Session, ConfigError>) -> ConfigError {
     match result {
         Ok(_) => panic!("a session was made"),
         Err(refusal) => refusal,

@@ -12,22 +12,22 @@ use crate::model::Subnet;
 
 /// An attribute and the value it is to get.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Change {
+pub(super) enum SubnetChange {
     MapPublicIp(bool),
     /// AWS accepts `true` only for a subnet with an IPv6 range, and keeps the range while it is `true`.
     AssignIpv6(bool),
 }
 
 /// The values of all attributes.
-pub(super) fn changes(operation: &Operation<'_>, spec: &Subnet) -> Result<[Change; 2], Failure> {
+pub(super) fn changes(operation: &Operation<'_>, spec: &Subnet) -> Result<[SubnetChange; 2], Failure> {
     Ok([
-        Change::MapPublicIp(*operation.known(&spec.map_public_ip_on_launch)?),
-        Change::AssignIpv6(*operation.known(&spec.assign_ipv6_address_on_creation)?),
+        SubnetChange::MapPublicIp(*operation.known(&spec.map_public_ip_on_launch)?),
+        SubnetChange::AssignIpv6(*operation.known(&spec.assign_ipv6_address_on_creation)?),
     ])
 }
 
 /// Sets an attribute and waits until AWS shows it: a change is visible late, and the next may need it.
-pub(super) async fn set(operation: &Operation<'_>, id: &str, change: Change) -> Result<(), Failure> {
+pub(super) async fn set(operation: &Operation<'_>, id: &str, change: SubnetChange) -> Result<(), Failure> {
     operation
         .retry_until_visible(&[id], || async {
             let call = change.on(operation.session.ec2.modify_subnet_attribute().subnet_id(id));
@@ -45,25 +45,25 @@ pub(super) async fn set(operation: &Operation<'_>, id: &str, change: Change) -> 
     .await
 }
 
-impl Change {
+impl SubnetChange {
     /// Whether the attribute is to be on. All are off in a new subnet.
     pub(super) fn is_on(&self) -> bool {
         match self {
-            Change::MapPublicIp(value) | Change::AssignIpv6(value) => *value,
+            SubnetChange::MapPublicIp(value) | SubnetChange::AssignIpv6(value) => *value,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Change::MapPublicIp(_) => "map_public_ip_on_launch",
-            Change::AssignIpv6(_) => "assign_ipv6_address_on_creation",
+            SubnetChange::MapPublicIp(_) => "map_public_ip_on_launch",
+            SubnetChange::AssignIpv6(_) => "assign_ipv6_address_on_creation",
         }
     }
 
     fn shown(self, subnet: &aws_sdk_ec2::types::Subnet) -> bool {
         let shown = match self {
-            Change::MapPublicIp(_) => subnet.map_public_ip_on_launch(),
-            Change::AssignIpv6(_) => subnet.assign_ipv6_address_on_creation(),
+            SubnetChange::MapPublicIp(_) => subnet.map_public_ip_on_launch(),
+            SubnetChange::AssignIpv6(_) => subnet.assign_ipv6_address_on_creation(),
         };
         shown.unwrap_or(false)
     }
@@ -71,8 +71,8 @@ impl Change {
     fn on(self, call: ModifySubnetAttributeFluentBuilder) -> ModifySubnetAttributeFluentBuilder {
         let value = AttributeBooleanValue::builder().value(self.is_on()).build();
         match self {
-            Change::MapPublicIp(_) => call.map_public_ip_on_launch(value),
-            Change::AssignIpv6(_) => call.assign_ipv6_address_on_creation(value),
+            SubnetChange::MapPublicIp(_) => call.map_public_ip_on_launch(value),
+            SubnetChange::AssignIpv6(_) => call.assign_ipv6_address_on_creation(value),
         }
     }
 }

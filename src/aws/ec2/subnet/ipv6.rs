@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{SubnetCidrBlockStateCode, SubnetIpv6CidrBlockAssociation};
 use ipnet::Ipv6Net;
 
-use super::attributes::{self, Change};
+use super::attributes::{self, SubnetChange};
 use super::look_until;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
@@ -76,7 +76,7 @@ pub(super) async fn update(
     };
     let assign = *operation.known(&to.assign_ipv6_address_on_creation)?;
     if assigns != assign {
-        attributes::set(operation, id, Change::AssignIpv6(assign)).await?;
+        attributes::set(operation, id, SubnetChange::AssignIpv6(assign)).await?;
     }
     Ok(())
 }
@@ -99,7 +99,7 @@ async fn exchange(operation: &Operation<'_>, id: &str, wanted: Option<Ipv6Net>) 
             staying = Some(association_id.to_string());
         } else if !matches!(state(it), Some(Disassociated | Failed)) {
             if assigns {
-                attributes::set(operation, id, Change::AssignIpv6(false)).await?;
+                attributes::set(operation, id, SubnetChange::AssignIpv6(false)).await?;
                 assigns = false;
             }
             if state(it) != Some(&Disassociating) {

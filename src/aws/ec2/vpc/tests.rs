@@ -7,14 +7,14 @@ const OFF: Attributes = Attributes { dns_support: false, dns_hostnames: false, u
 
 #[test]
 fn support_comes_before_hostnames_and_leaves_after_them() {
-    assert_eq!(changes(Some(OFF), ON), [Change::DnsSupport(true), Change::DnsHostnames(true)]);
-    assert_eq!(changes(Some(ON), OFF), [Change::DnsHostnames(false), Change::DnsSupport(false)]);
+    assert_eq!(changes(Some(OFF), ON), [VpcChange::DnsSupport(true), VpcChange::DnsHostnames(true)]);
+    assert_eq!(changes(Some(ON), OFF), [VpcChange::DnsHostnames(false), VpcChange::DnsSupport(false)]);
 }
 
 #[test]
 fn a_new_vpc_needs_no_call_for_what_aws_sets_anyway() {
     assert_eq!(changes(Some(Attributes::OF_NEW), Attributes::OF_NEW), []);
-    assert_eq!(changes(Some(Attributes::OF_NEW), ON), [Change::DnsHostnames(true)]);
+    assert_eq!(changes(Some(Attributes::OF_NEW), ON), [VpcChange::DnsHostnames(true)]);
     assert_eq!(changes(None, Attributes::OF_NEW).len(), 3);
 }
 

@@ -8,7 +8,7 @@ fn arn(name: &str) -> String {
 }
 
 fn spec(name: &str, qualifier: Option<&str>) -> LambdaPermission {
-    let place = Place { function_arn: arn(name), qualifier: qualifier.map(str::to_string) };
+    let place = FunctionPolicy { function_arn: arn(name), qualifier: qualifier.map(str::to_string) };
     place.permission(Key::new("api"), Caller::Routes)
 }
 
@@ -22,7 +22,7 @@ fn ids() -> [(Key, &'static str); 2] {
 }
 
 fn sid(spec: &LambdaPermission) -> String {
-    statement_id("api1", &Place::known(spec).unwrap(), CallerId::Routes)
+    statement_id("api1", &FunctionPolicy::known(spec).unwrap(), CallerId::Routes)
 }
 
 fn policy_with(sid: &str, source: &str) -> Answer {
@@ -169,7 +169,7 @@ async fn a_missing_function_has_taken_its_statement_along() {
 
 #[test]
 fn statement_ids_fit_and_tell_apart_what_may_call() {
-    let place = |name: &str, qualifier: Option<&str>| Place {
+    let place = |name: &str, qualifier: Option<&str>| FunctionPolicy {
         function_arn: arn(name),
         qualifier: qualifier.map(str::to_string),
     };

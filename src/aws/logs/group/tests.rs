@@ -284,7 +284,7 @@ async fn a_quota_of_groups_is_told_at_once_although_the_sdk_takes_it_for_a_throt
 #[test]
 fn a_group_is_read_with_its_key() {
     let shown = Shown::builder().log_group_name(NAME).kms_key_id(KEY).retention_in_days(30).build();
-    let observed = read(&Found { shown, tags: Default::default() }, Key::new("api"), key()).unwrap();
+    let observed = read(&FoundGroup { shown, tags: Default::default() }, Key::new("api"), key()).unwrap();
     let Spec::LogGroup(found) = observed.spec else { panic!("{observed:?}") };
     assert_eq!(found, LogGroup { tags: Input::Known(Default::default()), ..with_key(Some(KEY), Some(30)) });
 }

@@ -22,7 +22,7 @@ fn spec() -> DnsRecord {
 }
 
 fn entry() -> Entry {
-    let learned = Target { name: TARGET.into(), zone_id: "ZAWS".into() }.learned();
+    let learned = DomainTarget { name: TARGET.into(), zone_id: "ZAWS".into() }.learned();
     Entry { learned, ..Entry::new(Key::new("dns_record"), id("Z1", NAME), Spec::DnsRecord(spec())) }
 }
 

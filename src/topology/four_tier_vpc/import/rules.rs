@@ -12,7 +12,7 @@ use crate::topology::four_tier_vpc::security_group;
 
 /// Sets what concerns both. Rules equal to those of a default map become that map.
 pub(super) fn rules(inventory: &Inventory, attributes: &mut Value) {
-    let found = super::Found(inventory);
+    let found = super::FoundNetwork(inventory);
     let acl = found.specs().find_map(|(_, it)| if let Spec::DefaultNetworkAcl(acl) = it { Some(acl) } else { None });
     attributes.set("apply_default_nacl_rules", acl.is_some().into());
     if let Some(acl) = acl {

@@ -3,7 +3,7 @@ use super::super::fixtures::objects;
 use super::*;
 use crate::model::Spec;
 
-fn call(cidr_block: &str, az_count: i64, options: &[(&str, Value)]) -> Result<Value, Misuse> {
+fn call(cidr_block: &str, az_count: i64, options: &[(&str, Value)]) -> Result<Value, FunctionError> {
     let options = Value::map(options.iter().map(|(name, value)| (*name, value.clone())));
     SubnetLayout.call(&[cidr_block.into(), az_count.into(), options])
 }

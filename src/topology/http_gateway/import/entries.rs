@@ -18,12 +18,12 @@ pub(in crate::topology::http_gateway) enum Look {
 
 /// The objects that stay, in one of their looks.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::topology::http_gateway) struct Found<'a> {
+pub(in crate::topology::http_gateway) struct FoundGateway<'a> {
     pub(in crate::topology::http_gateway) inventory: &'a Inventory,
     pub(in crate::topology::http_gateway) look: Look,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FoundGateway<'a> {
     pub(in crate::topology::http_gateway) fn specs(self) -> impl Iterator<Item = (&'a Key, &'a Spec)> {
         let staying = self.inventory.entries.iter().filter(|entry| !entry.pending_deletion);
         staying.filter_map(move |entry| match self.look {
@@ -60,13 +60,13 @@ pub(in crate::topology::http_gateway) type Entry = BTreeMap<String, Value>;
 
 /// The routes by key, as entries of `route_config`. `None` for one that no entry expresses, as what it leads to or is
 /// protected by is not ours.
-pub(in crate::topology::http_gateway) fn routes(found: Found<'_>) -> BTreeMap<&str, Option<Entry>> {
+pub(in crate::topology::http_gateway) fn routes(found: FoundGateway<'_>) -> BTreeMap<&str, Option<Entry>> {
     let routes =
         found.specs().filter_map(|(_, spec)| if let Spec::ApiRoute(route) = spec { Some(route) } else { None });
     routes.map(|route| (route.route_key.as_str(), answering(found, route))).collect()
 }
 
-fn answering(found: Found<'_>, route: &ApiRoute) -> Option<Entry> {
+fn answering(found: FoundGateway<'_>, route: &ApiRoute) -> Option<Entry> {
     let integration = found.integration(route)?;
     let entry = Value::map([
         ("faas_function_arn", integration.function_arn.clone().into()),
@@ -79,7 +79,7 @@ fn answering(found: Found<'_>, route: &ApiRoute) -> Option<Entry> {
 }
 
 /// The authorizers by name. Where an exchange was cut off, of two with one name the one counts that fills its place.
-pub(in crate::topology::http_gateway) fn authorizers(found: Found<'_>) -> BTreeMap<&str, &Authorizer> {
+pub(in crate::topology::http_gateway) fn authorizers(found: FoundGateway<'_>) -> BTreeMap<&str, &Authorizer> {
     let mut authorizers = BTreeMap::new();
     for (key, spec) in found.specs() {
         let Spec::Authorizer(authorizer) = spec else { continue };

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::aws::apigateway::read::{Place, read, statement_id};
+use crate::aws::apigateway::read::{FunctionPolicy, read, statement_id};
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::cloud::Seen;
 use crate::model::Input;
@@ -10,8 +10,8 @@ use crate::model::{LogSubscription, Stage as StageSpec};
 const GROUP: &str = "/http/shop";
 const SINK: &str = "arn:aws:lambda:eu-west-1:123456789012:function:sink:live";
 
-fn sink() -> Place {
-    Place::of_function(&FunctionArn::parse(SINK).unwrap())
+fn sink() -> FunctionPolicy {
+    FunctionPolicy::of_function(&FunctionArn::parse(SINK).unwrap())
 }
 
 fn filter(name: &str, destination: &str) -> Value {
