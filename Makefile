@@ -18,7 +18,7 @@ export TERRAFORM
 export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
-.PHONY: help build install check lint fmt docs test torture bench package package-sums package-test deny
+.PHONY: help build install check lint fmt docs test faults bench package package-sums package-test deny
 .PHONY: demo demo-end clean-venv
 
 help: ## Show the targets
@@ -77,12 +77,12 @@ ifeq ($(TERRAFORM),terraform)
 endif
 endif
 
-torture: ## Run the campaigns of failures whole (hours), and write what they counted into docs/reliability.md
+faults: ## Run the campaigns of failures whole (hours), and write what they counted into docs/reliability.md
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
-	rm -rf target/torture
-	FGW_TORTURE=whole cargo test --locked --test suite campaigns::
-	@"$$(scripts/prerequisites.sh python)" scripts/reliability.py target/torture
+	rm -rf target/faults
+	FGW_FAULTS=whole cargo test --locked --test suite fault_injection::
+	@"$$(scripts/prerequisites.sh python)" scripts/reliability.py target/faults
 
 bench: ## Measure fgw, and hashicorp/aws from FGW_BENCH_AWS_PROVIDER, and write BENCHMARKS.md (about 25 minutes)
 	@scripts/prerequisites.sh cargo python terraform >/dev/null

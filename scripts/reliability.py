@@ -1,6 +1,6 @@
 """Writes the table of docs/reliability.md from what the last whole run of the campaigns has left.
 
-Usage: reliability.py DIRECTORY, where the campaigns of `make torture` wrote one JSON object each.
+Usage: reliability.py DIRECTORY, where the campaigns of `make faults` wrote one JSON object each.
 """
 
 import datetime
@@ -10,7 +10,7 @@ import platform
 import sys
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
-BEGIN = "<!-- The table below is written by make torture. -->\n"
+BEGIN = "<!-- The table below is written by make faults. -->\n"
 END = "<!-- The table ends here. -->\n"
 COLUMNS = ["runs", "calls", "faults", "survived", "lost"]
 
@@ -33,7 +33,7 @@ def origin(campaigns):
     several = [f"\n- commit {commit}: {'; '.join(them)}" for commit, them in sorted(names.items())]
     where = f"commit {next(iter(names))}" if len(names) == 1 else "the commits below"
     minutes = round(sum(it["seconds"] for it in campaigns) / 60)
-    return (f"Run as by `make torture`, written on {datetime.date.today()}, at {where}, on {platform.system()} "
+    return (f"Run as by `make faults`, written on {datetime.date.today()}, at {where}, on {platform.system()} "
             f"{platform.machine()}; {minutes} minutes of tests, several side by side.\n"
             + ("".join(several) + "\n" if len(names) > 1 else ""))
 
@@ -45,7 +45,7 @@ def main():
         campaign["lost"] = len(campaign["lost"])
         campaign["survived"] = campaign["runs"] - campaign["lost"]
     if not campaigns:
-        sys.exit(f"no campaign has left anything in {directory}: run make torture")
+        sys.exit(f"no campaign has left anything in {directory}: run make faults")
     text = PAGE.read_text()
     head, rest = text.split(BEGIN)
     tail = rest.split(END)[1]

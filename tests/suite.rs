@@ -3,8 +3,8 @@
 #[path = "support/mod.rs"]
 mod support;
 
-#[path = "suite/campaigns.rs"]
-mod campaigns;
+#[path = "suite/fault_injection.rs"]
+mod fault_injection;
 #[path = "suite/docs.rs"]
 mod docs;
 #[path = "suite/gateway.rs"]

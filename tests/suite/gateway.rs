@@ -31,12 +31,12 @@ mod logs;
 mod drift_matrix;
 #[path = "gateway/foreigners.rs"]
 mod foreigners;
-#[path = "gateway/made.rs"]
-mod made;
+#[path = "gateway/created.rs"]
+mod created;
 #[path = "gateway/mapping.rs"]
 mod mapping;
-#[path = "gateway/picture.rs"]
-mod picture;
+#[path = "gateway/snapshot.rs"]
+mod snapshot;
 #[path = "gateway/refused.rs"]
 mod refused;
 #[path = "gateway/routes.rs"]
@@ -51,8 +51,8 @@ mod scale;
 mod settings;
 #[path = "gateway/together.rs"]
 mod together;
-#[path = "gateway/visitor.rs"]
-mod visitor;
+#[path = "gateway/load_client.rs"]
+mod load_client;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -71,12 +71,12 @@ const THIS: &str = "fgw_http_gateway.this";
 const SECRET: &str = "open sesame";
 
 /// An account with the functions `orders`, `users`, `guard` and `keeper`, and a Terraform workspace for it.
-struct Bed {
+struct TestEnv {
     proxy: Proxy,
     workspace: Workspace,
 }
 
-impl Bed {
+impl TestEnv {
     fn new() -> Self {
         Self::on(|proxy| Workspace::without_terraform(proxy, ""))
     }
@@ -148,7 +148,7 @@ impl Bed {
     }
 
     /// Applies a change, which must do what its plan says, and says what was changed in AWS, call by call. See
-    /// [`Bed::told`] and [`Bed::planned_change`].
+    /// [`TestEnv::told`] and [`TestEnv::planned_change`].
     fn change(&self, attributes: &Value) -> Vec<String> {
         self.planned_change(attributes).told
     }

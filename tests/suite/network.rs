@@ -47,8 +47,8 @@ mod pending_deletion;
 mod minimal;
 #[path = "network/nat_changes.rs"]
 mod nat_changes;
-#[path = "network/picture.rs"]
-mod picture;
+#[path = "network/snapshot.rs"]
+mod snapshot;
 #[path = "network/private_nat.rs"]
 mod private_nat;
 #[path = "network/propagation.rs"]
@@ -72,7 +72,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use self::picture::Picture;
+use self::snapshot::Picture;
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
@@ -80,7 +80,7 @@ use crate::support::terraform::{Run, Workspace};
 const THIS: &str = "fgw_four_tier_vpc.this";
 
 /// An account, a proxy before it, and a workspace with one network.
-struct Bed {
+struct TestEnv {
     workspace: Workspace,
     proxy: Proxy,
 }
@@ -96,7 +96,7 @@ struct Change {
     new: Vec<String>,
 }
 
-impl Bed {
+impl TestEnv {
     fn new() -> Self {
         Self::with_provider("")
     }
@@ -137,7 +137,7 @@ impl Bed {
     }
 
     fn apply_with(&self, options: &[&str]) -> Change {
-        let before = self.picture();
+        let before = self.snapshot();
         self.proxy.clear_calls();
         let plan = self.workspace.plan_json(options);
         self.workspace.apply_plan().succeeded();
@@ -146,7 +146,7 @@ impl Bed {
         self.workspace.assert_nothing_to_do();
         assert_eq!(self.attribute("drift"), json!({}), "a finished apply leaves no drift");
         assert_eq!(self.attribute("pending_deletion"), json!({}), "nothing uses what an apply deletes here");
-        let after = self.picture();
+        let after = self.snapshot();
         Change { calls, gone: after.missing_of(&before), new: before.missing_of(&after) }
     }
 
@@ -182,7 +182,7 @@ impl Bed {
         counts.join(", ")
     }
 
-    fn picture(&self) -> Picture {
+    fn snapshot(&self) -> Picture {
         Picture::of(&self.proxy.account().list())
     }
 

@@ -5,8 +5,8 @@
 
 #[path = "plugin/data_sources.rs"]
 mod data_sources;
-#[path = "plugin/doors.rs"]
-mod doors;
+#[path = "plugin/fake_provider.rs"]
+mod fake_provider;
 #[path = "plugin/functions.rs"]
 mod functions;
 
@@ -31,7 +31,7 @@ use tonic::transport::Channel;
 
 use crate::support::plugin_client::{COOKIE, Certificate, Handshake};
 use crate::support::{runtime, wait, wire};
-use doors::Acme;
+use fake_provider::Acme;
 
 // This test as Terraform.
 

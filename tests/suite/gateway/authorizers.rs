@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::change::sorted;
-use super::picture::picture;
-use super::{Bed, SECRET, SLOW, with};
+use super::snapshot::snapshot;
+use super::{SECRET, SLOW, TestEnv, with};
 
 #[test]
 fn routes_get_and_lose_authorizers_and_an_authorizer_in_use_is_exchanged_without_a_gap() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let authorizer = |function: &str, more: Value| {
         let basis = json!({
@@ -75,7 +75,7 @@ fn routes_get_and_lose_authorizers_and_an_authorizer_in_use_is_exchanged_without
 
 #[test]
 fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let account = bed.proxy.account().id.clone();
     bed.proxy.latency(SLOW);
     // They answer in both ways at once, as they may be asked in either format while that changes.
@@ -150,7 +150,7 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
     assert_eq!(change.objects, sorted(moved));
     assert_eq!(change.attributes, ["authorizer_ids", "faas_authorizers"]);
 
-    let shown = picture(bed.proxy.account());
+    let shown = snapshot(bed.proxy.account());
     let line = |name: &str| {
         let begin = format!("authorizer {name}: REQUEST calls ");
         shown

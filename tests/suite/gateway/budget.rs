@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Bed, with};
+use super::{TestEnv, with};
 use crate::support::proxy::Proxy;
 
 #[test]
 fn a_gateway_costs_a_call_for_each_object_and_few_beside() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config(&protected(&bed, 10));
     bed.workspace.apply(&[]).succeeded();
     let objects = bed.attribute("aws_objects").as_object().map_or(0, serde_json::Map::len);
@@ -35,7 +35,7 @@ fn a_gateway_costs_a_call_for_each_object_and_few_beside() {
 }
 
 /// A gateway with so many routes to two functions, one of them behind an authorizer, and access logs.
-fn protected(bed: &Bed, routes: usize) -> Value {
+fn protected(bed: &TestEnv, routes: usize) -> Value {
     let functions = ["orders", "users"];
     let mut all: BTreeMap<String, Value> =
         (0..routes).map(|number| (format!("GET /{number}"), bed.to(functions[number % 2]))).collect();

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Bed, THIS, assert_turns_are_taken, without_hash};
+use super::{THIS, TestEnv, assert_turns_are_taken, without_hash};
 use crate::support::terraform::Run;
 
 /// An applied change.
 pub(super) struct Change {
-    /// The calls that changed something, see [`Bed::told`].
+    /// The calls that changed something, see [`TestEnv::told`].
     pub(super) told: Vec<String>,
     /// The attributes that the plan changed, `aws_objects` left out.
     pub(super) attributes: Vec<String>,
@@ -20,7 +20,7 @@ pub(super) struct Change {
     pub(super) plan: Run,
 }
 
-impl Bed {
+impl TestEnv {
     /// Configures, plans, applies that plan, and plans again, which must find nothing. Panics where the apply did
     /// something else to the objects than its plan said.
     pub(super) fn planned_change(&self, attributes: &Value) -> Change {

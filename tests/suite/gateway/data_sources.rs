@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::import::whole;
-use super::{Bed, THIS, text, with};
+use super::{THIS, TestEnv, text, with};
 use crate::support::terraform::Workspace;
 
 const FOUND: &str = "fgw_http_gateway.found";
@@ -16,7 +16,7 @@ fn data(lines: &str) -> String {
 }
 
 /// Reads what is there, and asserts that nothing in AWS was changed.
-fn read(bed: &Bed, other: &Workspace, lines: &str) {
+fn read(bed: &TestEnv, other: &Workspace, lines: &str) {
     other.config(&data(lines));
     bed.proxy.clear_calls();
     other.apply(&[]).succeeded();
@@ -25,7 +25,7 @@ fn read(bed: &Bed, other: &Workspace, lines: &str) {
 }
 
 /// Asserts that each attribute that was found is what the resource says of itself.
-fn assert_told_as_by_the_resource(bed: &Bed, other: &Workspace) {
+fn assert_told_as_by_the_resource(bed: &TestEnv, other: &Workspace) {
     let state = other.state();
     let told = state.resource(FOUND).expect("it was found").as_object().expect("attributes");
     assert!(told.len() > 15, "{told:?}");
@@ -36,7 +36,7 @@ fn assert_told_as_by_the_resource(bed: &Bed, other: &Workspace) {
 
 #[test]
 fn a_gateway_of_another_configuration_is_found_in_each_way_and_told_as_its_resource_tells_it() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let account = bed.proxy.account();
     account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
     let zone = json!({ "Name": "example.com", "CallerReference": account.id });
@@ -65,7 +65,7 @@ fn a_gateway_of_another_configuration_is_found_in_each_way_and_told_as_its_resou
 
 #[test]
 fn a_gateway_that_is_not_there_or_not_alone_is_an_error_that_says_what_to_do() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let other = Workspace::new(&bed.proxy);
     let refused = |lines: &str| {
         other.config(&data(lines));
@@ -98,7 +98,7 @@ fn a_gateway_that_is_not_there_or_not_alone_is_an_error_that_says_what_to_do() {
 
 #[test]
 fn a_gateway_of_the_same_run_is_read_after_it_was_made() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config(&json!({ "route_config": { "GET /orders": bed.to("orders") } }));
     let named = "data \"fgw_http_gateway\" \"named\" {\n  name = \"shop\"\n  depends_on = [fgw_http_gateway.this]\n}\n";
     let outputs = "output \"by_id\" {\n  value = data.fgw_http_gateway.found.route_ids\n}\noutput \"by_name\" {\n  value = \
@@ -118,7 +118,7 @@ fn a_gateway_of_the_same_run_is_read_after_it_was_made() {
 fn the_example_reads_a_gateway_of_another_configuration() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data-sources/fgw_http_gateway/data-source.tf");
     let example = std::fs::read_to_string(path).expect("an example can be read");
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&json!({ "route_config": { "GET /orders": bed.to("orders") } }));
     let other = Workspace::new(&bed.proxy);
     // The workspace requires the provider already.

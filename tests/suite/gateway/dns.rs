@@ -3,21 +3,21 @@
 
 use serde_json::{Value, json};
 
-use super::{Bed, THIS, text, with};
+use super::{THIS, TestEnv, text, with};
 use crate::support::proxy::fault::Fault;
 
 const CHANGE: &str = "ChangeResourceRecordSets";
 
 /// An account with a certificate for the names below `example.com`, and the zone of that name with records of others.
 struct Zone {
-    bed: Bed,
+    bed: TestEnv,
     id: String,
     others: Vec<Value>,
 }
 
 impl Zone {
     fn new() -> Self {
-        let bed = Bed::new();
+        let bed = TestEnv::new();
         bed.proxy.account().boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
         let mut zone = Self { id: zone_of(&bed, "example.com"), bed, others: Vec::new() };
         zone.put("CREATE", &plain("www.example.com", "A", "192.0.2.1"));
@@ -82,7 +82,7 @@ impl Zone {
     }
 }
 
-fn zone_of(bed: &Bed, name: &str) -> String {
+fn zone_of(bed: &TestEnv, name: &str) -> String {
     let zone = json!({ "Name": name, "CallerReference": name });
     let made = bed.proxy.account().boto("route53", "create_hosted_zone", zone);
     text(&made["HostedZone"]["Id"]).trim_start_matches("/hostedzone/").to_owned()

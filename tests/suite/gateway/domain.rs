@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Bed, THIS, text, with};
+use super::{THIS, TestEnv, text, with};
 use crate::support::http::{Answer, Request};
 use crate::support::proxy::fault::Fault;
 use crate::support::terraform::Workspace;
@@ -10,7 +10,7 @@ use crate::support::wait::until;
 
 const NAME: &str = "api.example.com";
 
-impl Bed {
+impl TestEnv {
     /// A certificate that is issued at once, and later than all others: of several for one domain the provider takes
     /// the latest, and the emulator's clock has seconds.
     fn certificate(&self, domain: &str) -> String {
@@ -84,7 +84,7 @@ impl Bed {
 
 #[test]
 fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_gateway_serves() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&bed.without_domain());
     let endpoint = bed.attribute("api_endpoint");
     let visitor = bed.visit(("GET /a", "orders /a"), &[]);
@@ -145,7 +145,7 @@ fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_
 }
 
 /// Compares the domain with what boto3 finds, and calls it.
-fn it_is_as_asked_for(bed: &Bed, certificate: &str) {
+fn it_is_as_asked_for(bed: &TestEnv, certificate: &str) {
     let domains = bed.domains();
     let [domain] = &domains[..] else { panic!("one domain: {domains:?}") };
     assert_eq!(domain["DomainName"], NAME);
@@ -178,14 +178,14 @@ fn it_is_as_asked_for(bed: &Bed, certificate: &str) {
 
 #[test]
 fn what_others_do_to_a_domain_is_shown_and_mended_and_what_they_add_stays() {
-    let mut bed = Bed::new();
+    let mut bed = TestEnv::new();
     bed.workspace =
         Workspace::with_provider(&bed.proxy, "default_tags {\n  tags = { team = \"web\", level = \"live\" }\n}");
     let certificate = bed.certificate("*.example.com");
     bed.apply(&bed.with_domain(NAME));
     let arn = format!("arn:aws:apigateway:us-east-1::/domainnames/{NAME}");
     let account = bed.proxy.account();
-    let mapping = |bed: &Bed| bed.attribute("aws_objects")["api_mapping"].clone();
+    let mapping = |bed: &TestEnv| bed.attribute("aws_objects")["api_mapping"].clone();
 
     // Tags, the policy, and what it leads to. A path of another API is theirs.
     let theirs = bed.foreign_api();
@@ -250,7 +250,7 @@ fn what_others_do_to_a_domain_is_shown_and_mended_and_what_they_add_stays() {
 
 #[test]
 fn a_domain_of_someone_else_is_never_taken_over_unless_it_is_handed_over() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let certificate = bed.certificate("*.example.com");
     bed.apply(&bed.without_domain());
     bed.foreign_domain(&certificate);
@@ -295,7 +295,7 @@ fn a_domain_of_someone_else_is_never_taken_over_unless_it_is_handed_over() {
 
 #[test]
 fn a_certificate_that_is_not_there_yet_is_a_warning_at_plan_and_an_error_at_apply_unless_it_is_made_meanwhile() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.certificate("example.org");
     bed.apply(&bed.without_domain());
     bed.config(&with(&bed.with_domain(NAME), &json!({ "certificate_domain": "*.example.com" })));
@@ -322,7 +322,7 @@ fn a_certificate_that_is_not_there_yet_is_a_warning_at_plan_and_an_error_at_appl
 
 #[test]
 fn a_domain_and_a_mapping_whose_answers_are_lost_are_made_once() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.certificate(NAME);
     for action in ["CreateDomainName", "CreateApiMapping"] {
         bed.proxy.fault(Fault::on(action).nth(1).after_work().reset());
@@ -347,7 +347,7 @@ fn a_domain_and_a_mapping_whose_answers_are_lost_are_made_once() {
 
 #[test]
 fn a_destroy_after_somebody_has_deleted_the_api_takes_the_domain_along() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.certificate(NAME);
     bed.apply(&bed.with_domain(NAME));
     let api = json!({ "ApiId": bed.attribute("api_id") });
@@ -360,7 +360,7 @@ fn a_destroy_after_somebody_has_deleted_the_api_takes_the_domain_along() {
 
 #[test]
 fn paths_that_others_have_mapped_are_told_by_the_plan_and_those_to_other_apis_keep_the_domain() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.certificate(NAME);
     bed.apply(&bed.with_domain(NAME));
     let (own, theirs) = (text(&bed.attribute("api_id")), bed.foreign_api());
@@ -397,7 +397,7 @@ fn paths_that_others_have_mapped_are_told_by_the_plan_and_those_to_other_apis_ke
 
 #[test]
 fn a_domain_that_a_killed_update_has_made_is_told_and_removed_or_finished() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.certificate("*.example.com");
     bed.apply(&bed.with_domain(NAME));
     let other = "www.example.com";

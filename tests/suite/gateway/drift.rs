@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::picture::picture;
-use super::{Bed, text};
+use super::snapshot::snapshot;
+use super::{TestEnv, text};
 
 #[test]
 fn damage_is_shown_and_mended_and_what_others_added_stays() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.apply(&json!({
         "cors_configuration": { "allow_origins": ["https://shop.example"] },
         "route_config": { "GET /a": bed.to("orders"), "GET /b": bed.to("users") },
@@ -22,7 +22,7 @@ fn damage_is_shown_and_mended_and_what_others_added_stays() {
         .find(|(slot, _)| slot.starts_with("permission.users."))
         .map(|(slot, id)| (slot.clone(), text(id)))
         .expect("it was made");
-    let before = picture(account);
+    let before = snapshot(account);
 
     let target = text(
         &bed.by_hand(
@@ -59,7 +59,7 @@ fn damage_is_shown_and_mended_and_what_others_added_stays() {
     told.sort();
     assert_eq!(told, ["AddPermission permission.users", "CreateRoute GET /a", "UpdateApi"]);
     assert_eq!(bed.attribute("drift"), json!({}));
-    let mut after = picture(account);
+    let mut after = snapshot(account);
     let of_others = ["route GET /theirs", "statement of users: Allow events.amazonaws.com"];
     let (others, ours): (Vec<String>, _) =
         after.drain(..).partition(|line| of_others.iter().any(|theirs| line.starts_with(theirs)));

@@ -3,14 +3,14 @@
 
 use serde_json::{Value, json};
 
-use super::picture::picture;
-use super::{Bed, THIS, text, with, without_hash};
+use super::snapshot::snapshot;
+use super::{THIS, TestEnv, text, with, without_hash};
 
 /// What a refresh finds: a key without its hash, and what must be said of it.
 type Found<'a> = (&'a str, &'a str);
 
 /// A gateway with one object of each kind at least.
-fn shop(bed: &Bed) -> Value {
+fn shop(bed: &TestEnv) -> Value {
     json!({
         "description": "Orders and users.",
         "api_version": "7",
@@ -34,7 +34,7 @@ fn shop(bed: &Bed) -> Value {
 }
 
 /// Asserts that exactly this is found and planned to be changed, and that an apply mends it with these calls, sorted.
-fn mends(bed: &Bed, good: &[String], found: &[Found<'_>], calls: &[&str]) {
+fn mends(bed: &TestEnv, good: &[String], found: &[Found<'_>], calls: &[&str]) {
     let before = bed.slots();
     let plan = bed.workspace.plan_json(&[]);
     let reported = &plan["resource_drift"][0];
@@ -60,30 +60,30 @@ fn mends(bed: &Bed, good: &[String], found: &[Found<'_>], calls: &[&str]) {
     told.sort();
     assert_eq!(told, calls);
     assert_eq!(bed.attribute("drift"), json!({}));
-    assert_eq!(picture(bed.proxy.account()), good, "everything is as it was");
+    assert_eq!(snapshot(bed.proxy.account()), good, "everything is as it was");
 }
 
 /// The id of an object, by its key without hash.
-fn id(bed: &Bed, slot: &str) -> String {
+fn id(bed: &TestEnv, slot: &str) -> String {
     let slots = bed.slots();
     let found = slots.iter().find(|(_, name)| *name == slot);
     found.unwrap_or_else(|| panic!("no {slot} in {slots:?}")).0.clone()
 }
 
-fn api_arn(bed: &Bed) -> String {
+fn api_arn(bed: &TestEnv) -> String {
     format!("arn:aws:apigateway:us-east-1::/apis/{}", text(&bed.attribute("id")))
 }
 
-fn group_arn(bed: &Bed) -> String {
+fn group_arn(bed: &TestEnv) -> String {
     format!("arn:aws:logs:us-east-1:{}:log-group:/shop/access", bed.proxy.account().id)
 }
 
 #[test]
 fn attributes_and_tags_that_are_changed_are_set_again() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&shop(&bed));
     let account = bed.proxy.account();
-    let good = picture(account);
+    let good = snapshot(account);
     bed.by_hand(
         "update_api",
         json!({ "Description": "theirs", "Version": "8",
@@ -153,14 +153,14 @@ fn attributes_and_tags_that_are_changed_are_set_again() {
 
 #[test]
 fn routes_that_lead_elsewhere_or_stand_open_are_led_back_and_protected_again() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&shop(&bed));
     let theirs = json!({
         "IntegrationType": "HTTP_PROXY", "IntegrationMethod": "GET", "PayloadFormatVersion": "1.0",
         "IntegrationUri": "https://theirs.example/",
     });
     let theirs = text(&bed.by_hand("create_integration", theirs)["IntegrationId"]);
-    let good = picture(bed.proxy.account());
+    let good = snapshot(bed.proxy.account());
     let lead = |route: &str, integration: &str| {
         let target = format!("integrations/{integration}");
         bed.by_hand("update_route", json!({ "RouteId": id(&bed, route), "Target": target }));
@@ -190,10 +190,10 @@ fn routes_that_lead_elsewhere_or_stand_open_are_led_back_and_protected_again() {
 
 #[test]
 fn objects_that_are_gone_are_made_again_and_nothing_else() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&shop(&bed));
     let account = bed.proxy.account();
-    let good = picture(account);
+    let good = snapshot(account);
     let before = bed.slots();
     let gone = |kind: &str, member: &str, slot: &str| {
         let ids = json!({ "ApiId": bed.attribute("id"), member: id(&bed, slot) });
@@ -238,10 +238,10 @@ fn objects_that_are_gone_are_made_again_and_nothing_else() {
 
 #[test]
 fn a_lost_authorizer_is_made_again_and_may_call_its_function() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&shop(&bed));
     let account = bed.proxy.account();
-    let good = picture(account);
+    let good = snapshot(account);
     // AWS keeps an authorizer that a route uses.
     let open = json!({ "RouteId": id(&bed, "route.POST /c"), "AuthorizationType": "NONE", "AuthorizerId": "" });
     bed.by_hand("update_route", open);
@@ -260,10 +260,10 @@ fn a_lost_authorizer_is_made_again_and_may_call_its_function() {
 
 #[test]
 fn a_statement_of_ours_that_lets_in_something_else_is_exchanged() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&shop(&bed));
     let account = bed.proxy.account();
-    let good = picture(account);
+    let good = snapshot(account);
     let statement = id(&bed, "permission.orders");
     account.boto("lambda", "remove_permission", json!({ "FunctionName": "orders", "StatementId": statement }));
     let narrow = format!("arn:aws:execute-api:us-east-1:{}:{}/*/GET/a", account.id, text(&bed.attribute("id")));
@@ -279,7 +279,7 @@ fn a_statement_of_ours_that_lets_in_something_else_is_exchanged() {
 
 #[test]
 fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let ignoring = with(
         &shop(&bed),
         &json!({
@@ -305,12 +305,12 @@ fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
     bed.by_hand("update_authorizer", ttl);
     bed.workspace.assert_nothing_to_do();
     assert_eq!(bed.attribute("drift"), json!({}));
-    let theirs = picture(account);
+    let theirs = snapshot(account);
 
     // An apply for another reason leaves all of it as it is, and other drift is not ignored.
     let tagged = with(&ignoring, &json!({ "api_tags": { "team": "web", "cost": "1" } }));
     assert_eq!(bed.change(&tagged), ["TagResource api"]);
-    let now = picture(account);
+    let now = snapshot(account);
     let differing: Vec<(&String, &String)> =
         theirs.iter().zip(&now).filter(|(before, after)| before != after).collect();
     assert_eq!(differing.len(), 1, "{differing:?}");

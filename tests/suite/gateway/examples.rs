@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Bed, text};
+use super::{TestEnv, text};
 use crate::support::http;
 
 #[test]
 fn the_examples_apply_and_destroy() {
     for example in all() {
-        let bed = Bed::with_terraform();
+        let bed = TestEnv::with_terraform();
         bed.workspace.write("main.tf", &prepared(&bed, &example));
         bed.apply_config();
         let url = bed.workspace.state().output("url").clone();
@@ -22,7 +22,7 @@ fn the_examples_apply_and_destroy() {
 
 #[test]
 fn the_first_example_comes_back_by_the_examples_of_imports() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.workspace.write("main.tf", &prepared(&bed, &directory().join("resource.tf")));
     bed.apply_config();
     bed.workspace.import_as_shown(&directory());
@@ -31,7 +31,7 @@ fn the_first_example_comes_back_by_the_examples_of_imports() {
 
 #[test]
 fn the_example_with_authorizers_lets_in_whom_it_says() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.workspace.write("main.tf", &prepared(&bed, &directory().join("authorizers.tf")));
     let account = bed.proxy.account();
     let customer = "event['headers'].get('x-customer') == 'known'";
@@ -90,7 +90,7 @@ pub(super) fn all() -> Vec<PathBuf> {
 }
 
 /// An example as it can be applied in the account of a test, which has all that it names from now on.
-pub(super) fn prepared(bed: &Bed, example: &Path) -> String {
+pub(super) fn prepared(bed: &TestEnv, example: &Path) -> String {
     let example = std::fs::read_to_string(example).expect("an example can be read");
     // The workspace requires the provider already.
     let begins = example.find("\n}\n").expect("it begins with a terraform block") + 3;
@@ -115,7 +115,7 @@ pub(super) fn prepared(bed: &Bed, example: &Path) -> String {
 }
 
 /// The functions that an example names by ARN, or as that of an authorizer, with their aliases.
-fn make_functions(bed: &Bed, example: &str) {
+fn make_functions(bed: &TestEnv, example: &str) {
     let is_name = |line: &&str| line.split_whitespace().next() == Some("authorizer_name");
     let in_authorizers = example.split_once("faas_authorizers = {").map_or("", |(_, rest)| rest);
     let by_name = in_authorizers.lines().filter(is_name).filter_map(|line| line.split('"').nth(1));

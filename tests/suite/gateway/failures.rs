@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Bed, THIS, text};
+use super::{THIS, TestEnv, text};
 use crate::support::interruption::interrupt;
 use crate::support::proxy::fault::Fault;
 
 /// Three routes over two functions, with access logs.
-fn shop(bed: &Bed) -> Value {
+fn shop(bed: &TestEnv) -> Value {
     json!({
         "route_config": { "GET /a": bed.to("orders"), "GET /b": bed.to("users"), "GET /c": bed.to("orders") },
         "access_log_logservice_group_name": "/shop/access",
@@ -17,7 +17,7 @@ fn shop(bed: &Bed) -> Value {
 }
 
 /// The ids of what the account holds are those that state names: routes, integrations, statements, group, stage.
-fn assert_state_is_true(bed: &Bed) {
+fn assert_state_is_true(bed: &TestEnv) {
     let all = bed.proxy.account().list();
     let ids = |list: &Value, member: &str| -> Vec<String> {
         list.as_array().into_iter().flatten().map(|it| text(&it[member])).collect()
@@ -38,7 +38,7 @@ fn assert_state_is_true(bed: &Bed) {
 
 #[test]
 fn a_refused_route_leaves_the_rest_in_state_and_the_tainted_gateway_can_be_kept_and_finished() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let refused = Fault::on("CreateRoute").when(|call| call.param("routeKey") == "GET /b");
     bed.proxy.fault(refused.answer(403, "AccessDeniedException", "a policy forbids it"));
     bed.config(&shop(&bed));
@@ -64,7 +64,7 @@ fn a_refused_route_leaves_the_rest_in_state_and_the_tainted_gateway_can_be_kept_
 
 #[test]
 fn a_tainted_gateway_without_a_stage_is_rebuilt_and_nothing_of_it_stays_behind() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.proxy.fault(Fault::on("CreateStage").answer(403, "AccessDeniedException", "a policy forbids it"));
     bed.config(&shop(&bed));
     bed.workspace.apply(&[]).failed_with("CreateStage answered AccessDeniedException: a policy forbids it");
@@ -93,7 +93,7 @@ fn a_tainted_gateway_without_a_stage_is_rebuilt_and_nothing_of_it_stays_behind()
 
 #[test]
 fn a_tainted_gateway_without_a_stage_is_destroyed_whole() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.proxy.fault(Fault::on("CreateStage").answer(403, "AccessDeniedException", "a policy forbids it"));
     bed.config(&shop(&bed));
     bed.workspace.apply(&[]).failed_with("CreateStage answered AccessDeniedException");
@@ -104,7 +104,7 @@ fn a_tainted_gateway_without_a_stage_is_destroyed_whole() {
 
 #[test]
 fn a_failed_update_says_what_is_left_and_the_next_apply_does_only_that() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&shop(&bed));
     bed.proxy.fault(Fault::on("UpdateRoute").answer(403, "AccessDeniedException", "a policy forbids it"));
     let mut changed = shop(&bed);
@@ -129,7 +129,7 @@ fn a_failed_update_says_what_is_left_and_the_next_apply_does_only_that() {
 
 #[test]
 fn ctrl_c_during_a_create_finishes_what_is_in_flight_and_the_next_apply_goes_on() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config(&shop(&bed));
     bed.proxy.stand_still_when(1, |record| record.call.action == "CreateIntegration" && record.worked.is_some());
     let running = bed.workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
@@ -147,7 +147,7 @@ fn ctrl_c_during_a_create_finishes_what_is_in_flight_and_the_next_apply_goes_on(
 
 #[test]
 fn what_a_killed_create_has_left_stops_a_create_and_is_taken_over_by_import() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let tags = json!({ "fgw:resource": "http_gateway/shop", "fgw:state": "creating" });
     let left = json!({ "Name": "shop", "ProtocolType": "HTTP", "Tags": tags });
     let left = text(&bed.proxy.account().boto("apigatewayv2", "create_api", left)["ApiId"]);
@@ -168,7 +168,7 @@ fn what_a_killed_create_has_left_stops_a_create_and_is_taken_over_by_import() {
 
 #[test]
 fn a_deployment_that_aws_could_not_make_is_an_error_in_awss_words() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&json!({ "route_config": { "GET /a": bed.to("orders") } }));
     let words = "Deployment attempt failed: Unable to deploy API because of an invalid route";
     bed.proxy.deployment(words);

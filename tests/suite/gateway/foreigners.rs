@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::{Bed, THIS, text, with};
+use super::{THIS, TestEnv, text, with};
 use crate::support::wait::until;
 
 /// What others have put into the API and the policy of a function.
@@ -16,7 +16,7 @@ struct Foreigners {
 }
 
 impl Foreigners {
-    fn of(bed: &Bed) -> Self {
+    fn of(bed: &TestEnv) -> Self {
         let account = bed.proxy.account();
         let made = |method: &str, arguments: Value, id: &str| text(&bed.by_hand(method, arguments)[id]);
         let integration = json!({
@@ -51,7 +51,7 @@ impl Foreigners {
     }
 
     /// All that is theirs, as boto3 shows it.
-    fn picture(&self, bed: &Bed) -> Value {
+    fn snapshot(&self, bed: &TestEnv) -> Value {
         let all = bed.proxy.account().list();
         let of = |list: &Value, member: &str, id: &str| {
             let items = list.as_array().expect("a list");
@@ -72,7 +72,7 @@ impl Foreigners {
 }
 
 /// Deletes the access logs' group and makes one of the same name, which can be told from it by its creation time alone.
-fn made_by_others(bed: &Bed, mut group: Value) {
+fn made_by_others(bed: &TestEnv, mut group: Value) {
     const NAME: &str = "/shop/access";
     let account = bed.proxy.account();
     let created = || {
@@ -90,14 +90,14 @@ fn made_by_others(bed: &Bed, mut group: Value) {
 }
 
 /// The ids of the statements that are not ours.
-fn statements(bed: &Bed, function: &str) -> Vec<String> {
+fn statements(bed: &TestEnv, function: &str) -> Vec<String> {
     let functions = bed.proxy.account().list_of("functions");
     let function = functions.iter().find(|it| it["FunctionName"] == function).expect("functions are not ours");
     let all = function["statements"].as_array().into_iter().flatten().map(|it| text(&it["Sid"]));
     all.filter(|id| !id.starts_with("fgw-")).collect()
 }
 
-fn shop(bed: &Bed) -> Value {
+fn shop(bed: &TestEnv) -> Value {
     json!({
         "route_config": { "GET /a": bed.to("orders"), "GET /b": bed.guarded("users", "customers") },
         "faas_authorizers": { "customers": {
@@ -111,10 +111,10 @@ fn shop(bed: &Bed) -> Value {
 
 #[test]
 fn what_others_have_in_a_gateway_is_left_alone_until_the_gateway_goes_and_named_before() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&shop(&bed));
     let foreigners = Foreigners::of(&bed);
-    let theirs = foreigners.picture(&bed);
+    let theirs = foreigners.snapshot(&bed);
     bed.workspace.assert_nothing_to_do();
     assert_eq!(bed.attribute("drift"), json!({}));
 
@@ -126,12 +126,12 @@ fn what_others_have_in_a_gateway_is_left_alone_until_the_gateway_goes_and_named_
         changed[tags] = json!({ "new": "tag" });
     }
     bed.apply(&changed);
-    assert_eq!(foreigners.picture(&bed), theirs);
+    assert_eq!(foreigners.snapshot(&bed), theirs);
 
     // A function that leaves takes only our statement along.
     changed["route_config"] = json!({ "GET /a": bed.to("users") });
     bed.apply(&changed);
-    assert_eq!(foreigners.picture(&bed), theirs);
+    assert_eq!(foreigners.snapshot(&bed), theirs);
 
     let plan = bed.workspace.plan(&["-destroy"]);
     assert!(plan.says("Others keep 3 objects in fgw_http_gateway \"shop\", which is to be destroyed"), "{plan}");
@@ -148,7 +148,7 @@ fn what_others_have_in_a_gateway_is_left_alone_until_the_gateway_goes_and_named_
 
 #[test]
 fn a_destroy_of_a_gateway_without_foreigners_warns_of_none() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&json!({ "route_config": { "GET /a": bed.to("orders") } }));
     bed.proxy.clear_calls();
     let plan = bed.workspace.plan(&["-destroy"]);
@@ -160,7 +160,7 @@ fn a_destroy_of_a_gateway_without_foreigners_warns_of_none() {
 
 #[test]
 fn a_route_of_others_keeps_the_integration_of_ours_that_it_leads_to() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let both = json!({ "route_config": { "GET /a": bed.to("orders"), "GET /b": bed.to("users") } });
     let one = json!({ "route_config": { "GET /a": bed.to("orders") } });
     bed.apply(&both);
@@ -182,7 +182,7 @@ fn a_route_of_others_keeps_the_integration_of_ours_that_it_leads_to() {
 
 #[test]
 fn a_log_group_that_others_made_in_the_place_of_ours_is_never_touched() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let account = bed.proxy.account();
     let forwarded = json!({
         "access_log_logservice_group_retention_in_days": 30,
@@ -228,7 +228,7 @@ fn a_log_group_that_others_made_in_the_place_of_ours_is_never_touched() {
 
 #[test]
 fn a_log_group_that_is_there_is_taken_only_after_it_was_handed_over() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let group = json!({ "logGroupName": "/shop/access", "tags": { "whose": "theirs" } });
     bed.proxy.account().boto("logs", "create_log_group", group);
     bed.config(&shop(&bed));
@@ -267,7 +267,7 @@ fn a_log_group_that_is_there_is_taken_only_after_it_was_handed_over() {
 /// alone says which of them are ours.
 #[test]
 fn a_route_of_others_as_we_would_make_it_stays_theirs_when_private_state_is_lost() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.apply(&shop(&bed));
     let integration = json!({
         "IntegrationType": "AWS_PROXY", "IntegrationUri": bed.to("orders")["faas_function_arn"],

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::change::sorted;
-use super::picture::picture;
-use super::{Bed, SLOW, text};
+use super::snapshot::snapshot;
+use super::{SLOW, TestEnv, text};
 
 /// The statement ids in the policy of a function, alias or version, and whom they let in.
-fn policy(bed: &Bed, function: &str, qualifier: Option<&str>) -> Vec<Value> {
+fn policy(bed: &TestEnv, function: &str, qualifier: Option<&str>) -> Vec<Value> {
     let mut arguments = json!({ "FunctionName": function });
     if let Some(qualifier) = qualifier {
         arguments["Qualifier"] = qualifier.into();
@@ -25,7 +25,7 @@ fn policy(bed: &Bed, function: &str, qualifier: Option<&str>) -> Vec<Value> {
 }
 
 /// Function and qualifier of each change of a policy.
-fn changed_policies(bed: &Bed) -> Vec<String> {
+fn changed_policies(bed: &TestEnv) -> Vec<String> {
     let of_policies = bed.proxy.mutations().into_iter().filter(|it| it.call.service == "lambda");
     sorted(
         of_policies.map(|it| format!("{} {}", it.call.action, it.call.param("Qualifier")).trim().to_owned()).collect(),
@@ -34,7 +34,7 @@ fn changed_policies(bed: &Bed) -> Vec<String> {
 
 #[test]
 fn a_permission_stands_on_the_alias_or_version_that_a_route_names() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let account = bed.proxy.account();
     account.boto("lambda", "publish_version", json!({ "FunctionName": "orders" }));
     let alias = json!({ "FunctionName": "orders", "Name": "live", "FunctionVersion": "1" });
@@ -73,7 +73,7 @@ fn a_permission_stands_on_the_alias_or_version_that_a_route_names() {
 
 #[test]
 fn a_function_of_another_account_is_left_alone_and_its_owner_is_told_what_to_run() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let theirs = |function: &str| format!("arn:aws:lambda:eu-west-1:999999999999:function:{function}");
     let config = |function: String| {
         json!({
@@ -133,7 +133,7 @@ fn a_function_of_another_account_is_left_alone_and_its_owner_is_told_what_to_run
 
 #[test]
 fn a_function_that_was_deleted_and_made_anew_gets_its_permissions_back_with_the_next_apply() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let config = json!({
         "route_config": { "GET /a": bed.guarded("orders", "customers"), "GET /still": bed.to("users") },
@@ -142,7 +142,7 @@ fn a_function_that_was_deleted_and_made_anew_gets_its_permissions_back_with_the_
         } },
     });
     bed.apply(&config);
-    let before = picture(bed.proxy.account());
+    let before = snapshot(bed.proxy.account());
     let visitor = bed.visit(("GET /still", "users /still"), &[]);
     for (name, body) in [("orders", "{'statusCode': 200, 'body': 'anew'}"), ("guard", "{'isAuthorized': True}")] {
         bed.proxy.account().boto("lambda", "delete_function", json!({ "FunctionName": name }));
@@ -159,7 +159,7 @@ fn a_function_that_was_deleted_and_made_anew_gets_its_permissions_back_with_the_
         ["AddPermission authorizer_permission.customers", "AddPermission permission.orders"]
     );
     assert_eq!(change.objects, ["+authorizer_permission.customers", "+permission.orders"]);
-    assert_eq!(picture(bed.proxy.account()), before);
+    assert_eq!(snapshot(bed.proxy.account()), before);
     assert_eq!(bed.call("GET", "/a", None).body, "anew");
     visitor_of_a.saw_no_error();
     visitor.saw_no_error();

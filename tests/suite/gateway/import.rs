@@ -2,30 +2,30 @@
 
 use serde_json::{Value, json};
 
-use super::picture::picture;
-use super::{Bed, SECRET, THIS, examples, text, with};
+use super::snapshot::snapshot;
+use super::{SECRET, THIS, TestEnv, examples, text, with};
 use crate::support::proxy::log::Record;
 
 /// Forgets a gateway and imports it by its id, and asserts that no call changed anything.
-fn reimport(bed: &Bed, address: &str) {
+fn reimport(bed: &TestEnv, address: &str) {
     bed.proxy.clear_calls();
     bed.workspace.reimport(address);
     assert_nothing_changed(bed);
 }
 
-fn assert_nothing_changed(bed: &Bed) {
+fn assert_nothing_changed(bed: &TestEnv) {
     let changes: Vec<String> = bed.proxy.mutations().into_iter().map(|Record { call, .. }| call.action).collect();
     assert!(changes.is_empty(), "an import and its plan change something in AWS: {changes:?}");
 }
 
 /// A file of the workspace that no configuration after this one is made of.
-fn remove(bed: &Bed, file: &str) {
+fn remove(bed: &TestEnv, file: &str) {
     std::fs::remove_file(bed.workspace.path().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
 }
 
 /// A gateway of these attributes is forgotten, imported, generated, and destroyed from what was imported.
-fn comes_back(bed: &Bed, attributes: &Value) {
-    let before = picture(bed.proxy.account());
+fn comes_back(bed: &TestEnv, attributes: &Value) {
+    let before = snapshot(bed.proxy.account());
     let objects = bed.attribute("aws_objects");
     reimport(bed, THIS);
     assert_eq!(bed.attribute("aws_objects"), objects);
@@ -35,12 +35,12 @@ fn comes_back(bed: &Bed, attributes: &Value) {
     bed.config(attributes);
     bed.workspace.assert_nothing_to_do();
     assert_nothing_changed(bed);
-    assert_eq!(picture(bed.proxy.account()), before);
+    assert_eq!(snapshot(bed.proxy.account()), before);
     bed.destroy();
 }
 
 /// The configuration that Terraform writes for an import plans nothing either.
-fn generates(bed: &Bed) {
+fn generates(bed: &TestEnv) {
     let id = text(&bed.attribute("id"));
     remove(bed, "main.tf.json");
     bed.proxy.clear_calls();
@@ -50,7 +50,7 @@ fn generates(bed: &Bed) {
 }
 
 /// A gateway with everything that routes, authorizers, CORS and access logs can say.
-pub(super) fn whole(bed: &Bed) -> Value {
+pub(super) fn whole(bed: &TestEnv) -> Value {
     json!({
         "description": "Orders and users.", "api_version": "7",
         "api_tags": { "team": "web" }, "stage_tags": { "level": "live" },
@@ -85,7 +85,7 @@ pub(super) fn whole(bed: &Bed) -> Value {
 #[test]
 fn every_example_comes_back_by_its_id() {
     for example in examples::all() {
-        let bed = Bed::with_terraform();
+        let bed = TestEnv::with_terraform();
         let body = examples::prepared(&bed, &example);
         bed.workspace.config(&body);
         bed.workspace.apply(&[]).succeeded();
@@ -112,14 +112,14 @@ fn every_example_comes_back_by_its_id() {
 
 #[test]
 fn everything_that_a_gateway_says_comes_back() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.apply(&whole(&bed));
     comes_back(&bed, &whole(&bed));
 }
 
 #[test]
 fn a_gateway_without_settings_comes_back() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let attributes = json!({ "route_config": { "$default": bed.to("orders") } });
     bed.apply(&attributes);
     comes_back(&bed, &attributes);
@@ -127,7 +127,7 @@ fn a_gateway_without_settings_comes_back() {
 
 #[test]
 fn a_domain_with_its_record_and_logs_that_go_to_a_stream_come_back() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let account = bed.proxy.account();
     account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
     let key = account.boto("kms", "create_key", json!({}))["KeyMetadata"]["Arn"].clone();
@@ -149,7 +149,7 @@ fn a_domain_with_its_record_and_logs_that_go_to_a_stream_come_back() {
 
 #[test]
 fn a_record_of_others_for_the_domain_stays_theirs_through_an_import_and_a_destroy() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let account = bed.proxy.account();
     account.boto("acm", "request_certificate", json!({ "DomainName": "api.example.com" }));
     let zone = zone(&bed);
@@ -182,7 +182,7 @@ fn a_record_of_others_for_the_domain_stays_theirs_through_an_import_and_a_destro
 }
 
 /// The zone `example.com`, by its id.
-fn zone(bed: &Bed) -> String {
+fn zone(bed: &TestEnv) -> String {
     let zone = json!({ "Name": "example.com", "CallerReference": "zone" });
     let id = text(&bed.proxy.account().boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
     id.trim_start_matches("/hostedzone/").to_owned()
@@ -190,7 +190,7 @@ fn zone(bed: &Bed) -> String {
 
 #[test]
 fn what_a_configuration_says_in_other_words_is_nothing_to_do_after_an_import() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.apply(&whole(&bed));
     let mut other = whole(&bed);
     other["faas_authorizers"]["customers"]["authorizer_name"] = json!(bed.arn("guard"));
@@ -225,7 +225,7 @@ fn what_a_configuration_says_in_other_words_is_nothing_to_do_after_an_import() {
 
 #[test]
 fn default_tags_and_tags_of_others_are_no_input() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let provider = std::fs::read_to_string(bed.workspace.path().join("provider.tf")).expect("it is there");
     let (head, tail) = provider.split_once("  region = ").expect("a provider block");
     let tags = "  default_tags {\n    tags = { cost = \"net\" }\n  }\n";
@@ -241,14 +241,14 @@ fn default_tags_and_tags_of_others_are_no_input() {
     bed.workspace.assert_nothing_to_do();
     let told = bed.change(&with(&attributes, &json!({ "api_tags": { "team": "api" } })));
     assert_eq!(told, ["TagResource api"]);
-    let shown = picture(bed.proxy.account());
+    let shown = snapshot(bed.proxy.account());
     assert!(shown.iter().any(|line| line.contains(r#""theirs":"stays""#)), "{shown:#?}");
     bed.destroy();
 }
 
 #[test]
 fn what_others_have_in_a_gateway_is_neither_imported_nor_touched() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let attributes = json!({ "route_config": { "GET /a": bed.to("orders") } });
     bed.apply(&attributes);
     let integration = json!({
@@ -266,21 +266,21 @@ fn what_others_have_in_a_gateway_is_neither_imported_nor_touched() {
         "AuthorizerPayloadFormatVersion": "2.0", "IdentitySource": [], "AuthorizerResultTtlInSeconds": 0 });
     bed.by_hand("create_authorizer", authorizer);
     bed.by_hand("create_stage", json!({ "StageName": "theirs", "AutoDeploy": true }));
-    let before = picture(bed.proxy.account());
+    let before = snapshot(bed.proxy.account());
     reimport(&bed, THIS);
     bed.workspace.assert_nothing_to_do();
     assert_eq!(bed.attribute("faas_authorizers"), json!({}));
     generates(&bed);
     bed.config(&with(&attributes, &json!({ "description": "more" })));
     bed.apply_config();
-    let after = picture(bed.proxy.account()).join("\n");
+    let after = snapshot(bed.proxy.account()).join("\n");
     assert_eq!(after, before.join("\n").replace("description -, version -", "description more, version -"));
     bed.destroy();
 }
 
 #[test]
 fn an_api_of_others_is_imported_only_once_it_is_handed_over() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let account = bed.proxy.account();
     let api = json!({ "Name": "shop", "ProtocolType": "HTTP", "Description": "theirs", "Tags": { "team": "web" } });
     let id = text(&account.boto("apigatewayv2", "create_api", api)["ApiId"]);
@@ -317,7 +317,7 @@ fn an_api_of_others_is_imported_only_once_it_is_handed_over() {
 
 #[test]
 fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_apply() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let attributes = whole(&bed);
     bed.config(&attributes);
     bed.proxy.stand_still_when(2, |record| record.call.action == "CreateRoute");
@@ -335,7 +335,7 @@ fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_ap
     let changes: Vec<String> = bed.proxy.mutations().into_iter().map(|it| it.call.action).collect();
     assert!(!changes.iter().any(|it| it == "CreateApi" || it.starts_with("Delete")), "{changes:?}");
     assert_eq!(bed.proxy.account().list_of("apis")[0]["tags"]["fgw:state"], "ready");
-    let shown = picture(bed.proxy.account());
+    let shown = snapshot(bed.proxy.account());
     assert!(shown.contains(&"3 integrations".to_owned()), "nothing is made twice: {shown:#?}");
     assert_eq!(shown.iter().filter(|line| line.starts_with("authorizer ")).count(), 3, "{shown:#?}");
     assert_eq!(bed.call("GET", "/orders", None).body, "orders /orders");
@@ -344,7 +344,7 @@ fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_ap
 
 #[test]
 fn what_others_change_shows_in_the_attributes_that_say_it_and_can_be_left_to_them() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let ignoring = json!([
         { "ignore_changes": ["route_config", "cors_configuration", "access_log_logservice_group_retention_in_days"] }
     ]);

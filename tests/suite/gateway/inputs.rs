@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::change::sorted;
-use super::picture::picture;
-use super::{Bed, SLOW, with};
+use super::snapshot::snapshot;
+use super::{SLOW, TestEnv, with};
 
 #[test]
 fn payload_version_timeout_and_description_change_and_integrations_are_shared_and_parted() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let config = |more: [Value; 3]| {
         let [a, b, c] = more.map(|more| with(&bed.to("orders"), &more));
@@ -17,7 +17,7 @@ fn payload_version_timeout_and_description_change_and_integrations_are_shared_an
     let same = || config([json!({}), json!({}), json!({})]);
     bed.apply(&same());
     let shown = || -> Vec<String> {
-        let lines = picture(bed.proxy.account()).into_iter();
+        let lines = snapshot(bed.proxy.account()).into_iter();
         lines.filter(|it| it.starts_with("route ") || it.contains("integration")).collect()
     };
     let still = "route GET /still: AWS_PROXY users payload 1.0 after 30000 ms, -; NONE";

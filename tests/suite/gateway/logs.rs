@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::change::sorted;
-use super::visitor::Visitor;
-use super::{Bed, SLOW, THIS, text, with};
+use super::load_client::Visitor;
+use super::{SLOW, THIS, TestEnv, text, with};
 use crate::support::proxy::fault::Fault;
 use crate::support::wait::until;
 
@@ -13,7 +13,7 @@ const OURS: &str = "fgw-access-logs";
 const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
 
 /// A gateway with two routes and access logs.
-fn logging(bed: &Bed, more: Value) -> Value {
+fn logging(bed: &TestEnv, more: Value) -> Value {
     let basis = json!({
         "route_config": routes(bed),
         "access_log_logservice_group_name": GROUP,
@@ -21,39 +21,39 @@ fn logging(bed: &Bed, more: Value) -> Value {
     with(&basis, &more)
 }
 
-fn routes(bed: &Bed) -> Value {
+fn routes(bed: &TestEnv) -> Value {
     json!({ "GET /a": bed.to("orders"), "GET /still": bed.to("orders") })
 }
 
 /// A client of both routes. No change of logs may be felt by either.
-fn visit(bed: &Bed) -> Visitor {
+fn visit(bed: &TestEnv) -> Visitor {
     bed.visit(("GET /still", "orders /still"), &["GET /a"])
 }
 
 /// The same, forwarded to the function `users`.
-fn forwarding(bed: &Bed, more: Value) -> Value {
+fn forwarding(bed: &TestEnv, more: Value) -> Value {
     let destination = json!({ "access_log_logservice_group_subscription_destination_arn": bed.arn("users") });
     logging(bed, with(&destination, &more))
 }
 
-fn stream(bed: &Bed) -> String {
+fn stream(bed: &TestEnv) -> String {
     format!("arn:aws:kinesis:us-east-1:{}:stream/sink", bed.proxy.account().id)
 }
 
 /// A key of the account under this alias, by its ARN.
-fn key(bed: &Bed, alias: &str) -> String {
+fn key(bed: &TestEnv, alias: &str) -> String {
     let made = bed.proxy.account().boto("kms", "create_key", json!({}));
     let id = made["KeyMetadata"]["KeyId"].clone();
     bed.proxy.account().boto("kms", "create_alias", json!({ "AliasName": alias, "TargetKeyId": id }));
     text(&made["KeyMetadata"]["Arn"])
 }
 
-fn group(bed: &Bed, name: &str) -> Option<Value> {
+fn group(bed: &TestEnv, name: &str) -> Option<Value> {
     bed.proxy.account().list_of("log_groups").into_iter().find(|group| group["logGroupName"] == name)
 }
 
 /// The filters of a group: name, pattern, destination, role and distribution.
-fn filters(bed: &Bed, name: &str) -> Vec<[String; 5]> {
+fn filters(bed: &TestEnv, name: &str) -> Vec<[String; 5]> {
     let group = group(bed, name).unwrap_or_else(|| panic!("there is no {name}"));
     let members = ["filterName", "filterPattern", "destinationArn", "roleArn", "distribution"];
     let filters = group["subscriptionFilters"].as_array().expect("a list").iter();
@@ -61,7 +61,7 @@ fn filters(bed: &Bed, name: &str) -> Vec<[String; 5]> {
 }
 
 /// The sources from which the log service may call a function.
-fn log_sources(bed: &Bed, function: &str) -> Vec<String> {
+fn log_sources(bed: &TestEnv, function: &str) -> Vec<String> {
     let functions = bed.proxy.account().list_of("functions");
     let function = functions.iter().find(|it| it["FunctionName"] == function).expect("it exists");
     let statements = function["statements"].as_array().expect("a list").iter();
@@ -71,7 +71,7 @@ fn log_sources(bed: &Bed, function: &str) -> Vec<String> {
         .collect()
 }
 
-fn source(bed: &Bed, group: &str) -> String {
+fn source(bed: &TestEnv, group: &str) -> String {
     format!("arn:aws:logs:us-east-1:{}:log-group:{group}:*", bed.proxy.account().id)
 }
 
@@ -83,7 +83,7 @@ fn places(told: &[String], calls: &[&str]) -> Vec<usize> {
 
 #[test]
 fn a_subscription_is_made_after_its_permission_moves_to_a_stream_and_back_and_goes() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let arn = key(&bed, "alias/shop");
     let encrypted = json!({
@@ -158,7 +158,7 @@ fn a_subscription_is_made_after_its_permission_moves_to_a_stream_and_back_and_go
 
 #[test]
 fn a_renamed_group_takes_its_subscription_along_and_the_old_one_goes_last() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     bed.apply(&forwarding(&bed, json!({})));
     let visitor = visit(&bed);
@@ -198,7 +198,7 @@ fn a_renamed_group_takes_its_subscription_along_and_the_old_one_goes_last() {
 
 #[test]
 fn retention_and_key_are_set_exchanged_and_taken_away_in_place() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let (first, second) = (key(&bed, "alias/shop"), key(&bed, "alias/desk"));
     let id = second.rsplit_once('/').expect("an ARN ends with the id").1;
@@ -232,7 +232,7 @@ fn retention_and_key_are_set_exchanged_and_taken_away_in_place() {
 
 #[test]
 fn events_that_match_the_pattern_reach_the_function() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let account = bed.proxy.account();
     account.create_function("sink", "def handler(event, context):\n    print('seen', event['awslogs']['data'])\n");
     let to_sink = json!({
@@ -254,7 +254,7 @@ fn events_that_match_the_pattern_reach_the_function() {
 
 #[test]
 fn damage_to_group_filter_and_permission_is_told_by_key_and_mended_with_the_calls_it_takes() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let wanted = forwarding(
         &bed,
         json!({
@@ -326,7 +326,7 @@ fn damage_to_group_filter_and_permission_is_told_by_key_and_mended_with_the_call
 /// The object that is damaged, the damage, what is said of it, and the calls that mend it.
 type Damage<'a> = (&'a str, &'a dyn Fn(), &'a str, &'a [&'a str]);
 
-fn sorted_filters(bed: &Bed) -> Vec<[String; 5]> {
+fn sorted_filters(bed: &TestEnv) -> Vec<[String; 5]> {
     sorted_filters_of(&filters(bed, GROUP))
 }
 
@@ -337,7 +337,7 @@ fn sorted_filters_of(filters: &[[String; 5]]) -> Vec<[String; 5]> {
 }
 
 /// Asserts that exactly these objects are said to differ, and that an apply makes exactly these calls.
-fn mends(bed: &Bed, found: &[(&str, &str)], calls: &[&str]) {
+fn mends(bed: &TestEnv, found: &[(&str, &str)], calls: &[&str]) {
     let drift = bed.drift();
     let slots: Vec<&str> = drift.as_object().expect("a map").keys().map(String::as_str).collect();
     assert_eq!(slots, found.iter().map(|(slot, _)| *slot).collect::<Vec<_>>(), "{drift}");
@@ -352,7 +352,7 @@ fn mends(bed: &Bed, found: &[(&str, &str)], calls: &[&str]) {
 
 #[test]
 fn a_key_alias_that_does_not_exist_is_warned_of_at_plan_and_refused_at_apply_unless_it_is_made_meanwhile() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.config(&logging(&bed, json!({ "access_log_logservice_group_kms_key_id": "alias/later" })));
     let plan = bed.workspace.plan(&[]);
     assert_eq!(plan.code, 2, "{plan}");
@@ -371,7 +371,7 @@ fn a_key_alias_that_does_not_exist_is_warned_of_at_plan_and_refused_at_apply_unl
 
 #[test]
 fn a_third_filter_is_refused_at_once_with_what_to_do_and_the_next_apply_goes_on() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.apply(&logging(&bed, json!({})));
     let quota = Fault::on("PutSubscriptionFilter").answer(400, "LimitExceededException", "Resource limit exceeded.");
     bed.proxy.fault(quota);
@@ -392,7 +392,7 @@ fn a_third_filter_is_refused_at_once_with_what_to_do_and_the_next_apply_goes_on(
 
 #[test]
 fn a_function_that_the_log_service_may_not_call_yet_and_a_lost_answer_end_in_one_filter() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let text =
         "Could not execute the lambda function. Make sure you have given CloudWatch Logs permission to execute it.";
     bed.proxy.fault(Fault::on("PutSubscriptionFilter").first(2).answer(400, "InvalidParameterException", text));
@@ -405,7 +405,7 @@ fn a_function_that_the_log_service_may_not_call_yet_and_a_lost_answer_end_in_one
 
 #[test]
 fn a_refresh_of_a_gateway_with_logs_key_and_subscription_takes_nine_calls_and_one_for_each_policy() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     key(&bed, "alias/shop");
     bed.apply(&forwarding(&bed, json!({ "access_log_logservice_group_kms_key_id": "alias/shop" })));
     bed.proxy.clear_calls();
@@ -417,8 +417,8 @@ fn a_refresh_of_a_gateway_with_logs_key_and_subscription_takes_nine_calls_and_on
     bed.destroy();
 }
 
-impl Bed {
-    /// Applies a first configuration and says what was changed in AWS, see [`Bed::told`].
+impl TestEnv {
+    /// Applies a first configuration and says what was changed in AWS, see [`TestEnv::told`].
     fn first(&self, attributes: &Value) -> Vec<String> {
         self.apply(attributes);
         self.told(&Default::default())

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::{Bed, text, with};
+use super::{TestEnv, text, with};
 
 const NAME: &str = "api.example.com";
 
 /// A gateway at a domain, with somebody's API beside it.
 struct Mapped {
-    bed: Bed,
+    bed: TestEnv,
     /// Somebody's API, with a stage `prod`.
     theirs: String,
 }
 
 impl Mapped {
     fn new() -> Self {
-        let bed = Bed::new();
+        let bed = TestEnv::new();
         let account = bed.proxy.account();
         account.boto("acm", "request_certificate", json!({ "DomainName": NAME }));
         let api = json!({ "Name": "theirs", "ProtocolType": "HTTP" });

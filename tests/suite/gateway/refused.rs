@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Bed;
+use super::TestEnv;
 
 /// The errors of a configuration, summary and detail of each.
-fn errors(bed: &Bed) -> Vec<(String, String)> {
+fn errors(bed: &TestEnv) -> Vec<(String, String)> {
     let shown = bed.workspace.run(&["validate", "-json"]);
     let report: Value = serde_json::from_str(&shown.stdout).unwrap_or_else(|error| panic!("{error}: {shown}"));
     let told = report["diagnostics"].as_array().expect("a list").iter().filter(|it| it["severity"] == "error");
@@ -14,7 +14,7 @@ fn errors(bed: &Bed) -> Vec<(String, String)> {
 
 #[test]
 fn wrong_inputs_are_refused_all_at_once_with_path_value_and_way_out() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let route = |more: Value| super::with(&bed.to("orders"), &more);
     let wrong = json!({
         "name": "",
@@ -107,7 +107,7 @@ fn wrong_inputs_are_refused_all_at_once_with_path_value_and_way_out() {
 
 #[test]
 fn an_input_that_would_have_no_effect_is_refused_and_not_ignored() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let routes = json!({ "route_config": { "GET /a": bed.to("orders") } });
     let logs = json!({
         "access_log_logservice_group_kms_key_id": "alias/logs",
@@ -136,7 +136,7 @@ fn an_input_that_would_have_no_effect_is_refused_and_not_ignored() {
 
 #[test]
 fn what_only_another_resource_will_tell_is_no_problem() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let later = "${terraform_data.later.output}";
     let attributes = json!({
         "name": later,

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::change::sorted;
-use super::{Bed, SLOW, with};
+use super::{SLOW, TestEnv, with};
 
 #[test]
 fn routes_come_go_change_and_swap_their_functions_without_a_gap_and_without_touching_others() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let routes = |more: Value| json!({ "route_config": with(&json!({ "GET /still": bed.to("users") }), &more) });
     bed.apply(&routes(json!({
@@ -63,7 +63,7 @@ fn routes_come_go_change_and_swap_their_functions_without_a_gap_and_without_touc
 
 #[test]
 fn a_path_variable_is_renamed_by_deleting_the_old_routes_first_of_which_the_plan_warns() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let routes = |name: &str| {
         let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));

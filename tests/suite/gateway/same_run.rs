@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::change::sorted;
-use super::{Bed, SLOW, text, with};
+use super::{SLOW, TestEnv, text, with};
 use crate::support::venv;
 
-impl Bed {
+impl TestEnv {
     /// A command for a provisioner that asks the account for something, as Terraform reads it.
     fn as_command(&self, mut request: Value) -> String {
         let account = self.proxy.account();
@@ -24,7 +24,7 @@ impl Bed {
 
 #[test]
 fn functions_are_made_exchanged_and_deleted_in_the_same_run_as_the_gateway() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.proxy.latency(SLOW);
     // Terraform's own resource stands in for a function's: it is made, with its function, in the middle of the apply.
     let function = |name: &str, generation: &str| {
@@ -88,7 +88,7 @@ fn functions_are_made_exchanged_and_deleted_in_the_same_run_as_the_gateway() {
 
 #[test]
 fn a_certificate_and_a_key_that_the_gateway_depends_on_are_made_before_it_in_one_apply() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let account = bed.proxy.account();
     let ask = |service: &str, method: &str, arguments: Value| {
         let request = json!({ "operation": "boto", "service": service, "method": method, "arguments": arguments });

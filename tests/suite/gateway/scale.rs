@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Bed, SECRET, SLOW, assert_turns_are_taken, with};
+use super::{SECRET, SLOW, TestEnv, assert_turns_are_taken, with};
 use crate::support::proxy::Proxy;
 
 /// What AWS allows an API.
@@ -19,7 +19,7 @@ const CALLS_AT_ONCE: f64 = 40.0;
 
 #[test]
 fn three_hundred_routes_are_made_changed_and_read_within_awss_limits() {
-    let small = Bed::new();
+    let small = TestEnv::new();
     small.apply(&protected(
         &small,
         &json!({ "GET /a": small.to("orders"), "GET /b": small.to("users"),
@@ -28,7 +28,7 @@ fn three_hundred_routes_are_made_changed_and_read_within_awss_limits() {
     let few = reads(&small);
     small.destroy();
 
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let function = |number: usize| format!("f{number}");
     for number in 0..FUNCTIONS {
@@ -93,7 +93,7 @@ fn three_hundred_routes_are_made_changed_and_read_within_awss_limits() {
 
 #[test]
 fn a_refresh_of_a_gateway_with_everything_takes_eleven_calls_and_one_for_each_policy() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let account = bed.proxy.account();
     account.boto("acm", "request_certificate", json!({ "DomainName": "api.example.com" }));
     let zone = json!({ "Name": "example.com", "CallerReference": "zone" });
@@ -133,7 +133,7 @@ fn a_refresh_of_a_gateway_with_everything_takes_eleven_calls_and_one_for_each_po
 
 #[test]
 fn two_gateways_in_one_apply_share_the_limit_and_lose_no_statement_of_a_shared_function() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let gateway = |name: &str, count: usize| {
         let functions = ["orders", "users"];
@@ -163,7 +163,7 @@ fn two_gateways_in_one_apply_share_the_limit_and_lose_no_statement_of_a_shared_f
 #[test]
 fn a_throttled_call_and_a_concurrent_change_of_the_api_are_sent_again() {
     use crate::support::proxy::fault::Fault;
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let throttled = |action: &str| {
         Fault::on(action).service("apigateway").first(2).answer(429, "TooManyRequestsException", "Too Many Requests")
     };
@@ -189,7 +189,7 @@ fn a_throttled_call_and_a_concurrent_change_of_the_api_are_sent_again() {
 }
 
 /// A gateway with these routes, an authorizer and access logs.
-fn protected(bed: &Bed, routes: &Value) -> Value {
+fn protected(bed: &TestEnv, routes: &Value) -> Value {
     assert!(bed.proxy.account().list_of("functions").len() >= 4);
     let guard = json!({ "customers": {
         "authorizer_name": "guard", "authorizer_payload_format_version": "2.0", "enable_simple_responses": true,
@@ -201,7 +201,7 @@ fn protected(bed: &Bed, routes: &Value) -> Value {
 }
 
 /// The calls of one plan, which finds nothing to do.
-fn reads(bed: &Bed) -> BTreeMap<String, usize> {
+fn reads(bed: &TestEnv) -> BTreeMap<String, usize> {
     bed.proxy.clear_calls();
     bed.workspace.assert_nothing_to_do();
     assert_within_awss_limit(&bed.proxy);
@@ -213,7 +213,7 @@ fn reads(bed: &Bed) -> BTreeMap<String, usize> {
 }
 
 /// The calls that change something, by action.
-fn changes(bed: &Bed) -> BTreeMap<String, usize> {
+fn changes(bed: &TestEnv) -> BTreeMap<String, usize> {
     assert_turns_are_taken(&bed.proxy);
     let mut changes = BTreeMap::new();
     for record in bed.proxy.mutations() {
@@ -223,7 +223,7 @@ fn changes(bed: &Bed) -> BTreeMap<String, usize> {
 }
 
 /// How many statements the policies of functions that routes may call have.
-fn statements(bed: &Bed) -> BTreeMap<String, usize> {
+fn statements(bed: &TestEnv) -> BTreeMap<String, usize> {
     let functions = bed.proxy.account().list_of("functions");
     let is_of_scale = functions.len() > 10;
     let named = functions.into_iter().filter_map(|function| {

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::change::sorted;
-use super::picture::picture;
-use super::{Bed, SECRET, text, with};
+use super::snapshot::snapshot;
+use super::{SECRET, TestEnv, text, with};
 use crate::support::http::{self, Answer};
 
 /// A function that answers with its name and with what API Gateway has told it about the route.
@@ -19,7 +19,7 @@ fn echo(name: &str) -> String {
 
 #[test]
 fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     for name in ["first", "second", "rest"] {
         bed.proxy.account().create_function(name, &echo(name));
     }
@@ -36,7 +36,7 @@ fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
         "GET /files/top/{name}": bed.to("second"),
     });
     bed.apply(&json!({ "route_config": routes }));
-    let shown: Vec<String> = picture(bed.proxy.account()).into_iter().filter(|it| it.starts_with("route ")).collect();
+    let shown: Vec<String> = snapshot(bed.proxy.account()).into_iter().filter(|it| it.starts_with("route ")).collect();
     let line = |route: &str, to: &str| format!("route {route}: AWS_PROXY {to} after 30000 ms, -; NONE");
     assert_eq!(
         shown,
@@ -90,7 +90,7 @@ fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
 
 #[test]
 fn authorizers_of_both_formats_let_in_and_keep_out() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let by_policy = format!(
         "def handler(event, context):\n    \
          effect = 'Allow' if event['headers'].get('x-key') == '{SECRET}' else 'Deny'\n    \
@@ -118,7 +118,7 @@ fn authorizers_of_both_formats_let_in_and_keep_out() {
         },
     }));
     let shown: Vec<String> =
-        picture(bed.proxy.account()).into_iter().filter(|it| it.starts_with("authorizer ")).collect();
+        snapshot(bed.proxy.account()).into_iter().filter(|it| it.starts_with("authorizer ")).collect();
     let line = |name: &str, rest: &str| format!("authorizer {name}: REQUEST calls {rest}");
     let mut expected = [
         line("known", r#"policeman, payload 1.0, simple false, sources ["$request.header.x-key"], ttl 300"#),
@@ -140,7 +140,7 @@ fn authorizers_of_both_formats_let_in_and_keep_out() {
 
 #[test]
 fn preflights_are_answered_as_configured_and_no_authorizer_is_asked() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let config = |cors: Value| {
         json!({
             "route_config": {
@@ -206,7 +206,7 @@ fn preflights_are_answered_as_configured_and_no_authorizer_is_asked() {
 
 #[test]
 fn a_guarded_route_that_takes_preflights_is_warned_of_where_its_authorizer_stands() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let config = |more: &str| {
         let function = format!("faas_function_arn = \"{}\"", bed.arn("orders"));
         let guarded = format!("{{ {function}, authorizer_name = \"customers\" }}");

@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::change::sorted;
-use super::picture::picture;
-use super::{Bed, SLOW, text, with};
+use super::snapshot::snapshot;
+use super::{SLOW, TestEnv, text, with};
 
 #[test]
 fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let routes = json!({ "route_config": { "GET /still": bed.to("orders") } });
     bed.apply(&with(
@@ -50,7 +50,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "UpdateStage $default",
         ]
     );
-    let shown = picture(bed.proxy.account());
+    let shown = snapshot(bed.proxy.account());
     assert_eq!(
         shown[..3],
         [
@@ -92,7 +92,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     assert_eq!(change.objects, ["~log_group"]);
     let warning = "replaced: log_group (/shop/access), its log events are lost";
     assert!(change.plan.says(warning), "{}", change.plan);
-    let shown = picture(bed.proxy.account());
+    let shown = snapshot(bed.proxy.account());
     let says = |line: &str| assert!(shown.iter().any(|it| it == line), "no {line} in {shown:#?}");
     says("api stall: description second, version 2");
     says("logs to arn:aws:logs:us-east-1:<account>:log-group:/shop/requests as $context.requestId $context.status");
@@ -115,7 +115,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
         sorted(told),
         ["DeleteRetentionPolicy /shop/requests", "UntagResource /shop/requests", "UpdateStage $default"]
     );
-    let shown = picture(bed.proxy.account());
+    let shown = snapshot(bed.proxy.account());
     assert!(
         shown.iter().any(|line| line.contains(r#"/shop/requests as { "requestId":"$context.requestId""#)),
         "{shown:#?}"
@@ -137,7 +137,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     );
     assert_eq!(told.last().map(String::as_str), Some("DeleteLogGroup /shop/requests"), "nothing writes to it any more");
     assert_eq!(
-        picture(bed.proxy.account()),
+        snapshot(bed.proxy.account()),
         [
             "api shop: description -, version -",
             "cors -",
@@ -156,7 +156,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
 
 #[test]
 fn timeouts_are_changed_without_a_change_in_aws() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let routes = json!({ "route_config": { "GET /a": bed.to("orders") } });
     bed.apply(&routes);
     for timeouts in [

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::picture::picture;
-use super::{Bed, SECRET, SLOW, assert_turns_are_taken};
+use super::snapshot::snapshot;
+use super::{SECRET, SLOW, TestEnv, assert_turns_are_taken};
 
 #[test]
 fn two_gateways_that_call_one_function_lose_no_statement() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let gateway = |name: &str, routes: serde_json::Value| json!({ "name": name, "route_config": routes });
     let one = gateway("one", json!({ "GET /a": bed.to("orders"), "GET /b": bed.to("users") }));
@@ -15,7 +15,7 @@ fn two_gateways_that_call_one_function_lose_no_statement() {
     bed.configs(&[("this", &one), ("other", &two)], &json!({}));
     bed.apply_config();
     let statements = |account| -> Vec<String> {
-        picture(account).into_iter().filter(|line| line.starts_with("statement")).collect()
+        snapshot(account).into_iter().filter(|line| line.starts_with("statement")).collect()
     };
     let statement = |function: &str, gateway: &str| {
         format!(
@@ -40,7 +40,7 @@ fn two_gateways_that_call_one_function_lose_no_statement() {
 
 #[test]
 fn a_function_and_an_authorizer_that_are_made_in_the_same_run_are_unknown_at_plan_and_no_problem() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let others = json!({ "terraform_data": {
         "function": { "input": bed.arn("orders") },
         "guard": { "input": "guard" },

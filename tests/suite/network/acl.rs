@@ -6,7 +6,7 @@ use ipnet::IpNet;
 use serde_json::{Value, json};
 
 use super::drift_matrix::mends;
-use super::{Bed, text};
+use super::{TestEnv, text};
 
 /// Two public subnets and no more.
 const PUBLIC: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_private_app_subnets = false\n  \
@@ -52,7 +52,7 @@ impl Rule {
 /// The rules of both directions by number, as they follow from one another call by call.
 type Rules = BTreeMap<(bool, i64), Rule>;
 
-fn rules(bed: &Bed) -> Rules {
+fn rules(bed: &TestEnv) -> Rules {
     let acls = bed.proxy.account().list_of("network_acls");
     let acl = acls.iter().find(|acl| acl["IsDefault"] == true).expect("a VPC has a default ACL");
     let entries = acl["Entries"].as_array().expect("a list").iter();
@@ -70,7 +70,7 @@ fn rules(bed: &Bed) -> Rules {
 
 /// Follows the calls from these rules on, and asserts that HTTPS from inside the network is allowed at each moment, in
 /// both directions.
-fn assert_never_all_denied(bed: &Bed, mut rules: Rules) {
+fn assert_never_all_denied(bed: &TestEnv, mut rules: Rules) {
     let from = "10.0.7.7".parse().expect("an address");
     for record in bed.proxy.mutations() {
         let call = &record.call;
@@ -101,7 +101,7 @@ fn assert_never_all_denied(bed: &Bed, mut rules: Rules) {
 }
 
 /// A change during which HTTPS is never denied: its calls, and the ACL's line afterwards if that is another one.
-fn exchange(bed: &Bed, attributes: &str) -> (String, Option<String>) {
+fn exchange(bed: &TestEnv, attributes: &str) -> (String, Option<String>) {
     let before = rules(bed);
     let mut change = bed.change(attributes);
     // `change` plans again at its end, and that makes no calls that change anything.
@@ -112,7 +112,7 @@ fn exchange(bed: &Bed, attributes: &str) -> (String, Option<String>) {
 
 #[test]
 fn rules_are_exchanged_one_by_one_and_at_no_moment_is_everything_denied() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let plain = bed.change(PUBLIC);
     let original = "acl default (in 100 allow 0.0.0.0/0, in 32767 deny 0.0.0.0/0, out 100 allow 0.0.0.0/0, out 32767 deny \
                     0.0.0.0/0) 2 subnets";
@@ -163,7 +163,7 @@ fn rules_are_exchanged_one_by_one_and_at_no_moment_is_everything_denied() {
 
 #[test]
 fn the_acl_that_is_let_go_of_an_ipv6_network_allows_that_again() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let ipv6 = "  enable_ipv6 = true\n  assign_generated_ipv6_cidr_block = true";
     let made = bed.change(&ruled(&[INSIDE, HTTPS, HTTPS_IPV6], ipv6));
     let acl = made.new.iter().find(|line| line.starts_with("acl")).expect("a line");
@@ -184,7 +184,7 @@ fn the_acl_that_is_let_go_of_an_ipv6_network_allows_that_again() {
 
 #[test]
 fn outbound_rules_and_icmp_types_change_one_by_one() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let outbound =
         |rules: &str| ruled(&[INSIDE, PING], &format!("  default_nacl_egress_rules = {{\n    {rules}\n  }}"));
     let all = "All = { rule_no = 100, action = \"allow\", protocol = \"-1\", from_port = 0, to_port = 0, cidr_block = \"0.0.0.0/0\" }";
@@ -211,7 +211,7 @@ fn outbound_rules_and_icmp_types_change_one_by_one() {
 }
 
 /// Gives subnets another ACL, as their owners may.
-fn give_another_acl(bed: &Bed, subnets: &[&str]) -> String {
+fn give_another_acl(bed: &TestEnv, subnets: &[&str]) -> String {
     let made = bed.ec2("create_network_acl", json!({"VpcId": bed.id("vpc")}));
     let acl = text(&made["NetworkAcl"]["NetworkAclId"]);
     for subnet in subnets {
@@ -220,7 +220,7 @@ fn give_another_acl(bed: &Bed, subnets: &[&str]) -> String {
     acl
 }
 
-fn associate(bed: &Bed, subnet: &str, acl: &str) {
+fn associate(bed: &TestEnv, subnet: &str, acl: &str) {
     let id = bed.id(subnet);
     let acls = bed.proxy.account().list_of("network_acls");
     let associations = acls.iter().flat_map(|acl| acl["Associations"].as_array().expect("a list"));
@@ -231,7 +231,7 @@ fn associate(bed: &Bed, subnet: &str, acl: &str) {
 
 #[test]
 fn a_subnet_with_another_acl_is_given_the_default_one_once_and_not_fought_over() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let off = ruled(&[INSIDE, HTTPS], "  associate_default_nacl_to_subnets = false");
     bed.change(&off);
     let other = give_another_acl(&bed, &["subnet.public.0", "subnet.public.1"]);
@@ -263,9 +263,9 @@ fn a_subnet_with_another_acl_is_given_the_default_one_once_and_not_fought_over()
 
 #[test]
 fn rules_and_tags_that_others_change_are_set_again_one_by_one() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&ruled(&[INSIDE, HTTPS, HTTPS_IPV6], "  custom_tags = { team = \"net\" }"));
-    let good = bed.picture();
+    let good = bed.snapshot();
     let acl = bed.id("default_network_acl");
     let entry = |number: i64, egress: bool, further: Value| {
         let mut entry = json!({"NetworkAclId": acl, "RuleNumber": number, "Egress": egress});
@@ -307,7 +307,7 @@ fn rules_and_tags_that_others_change_are_set_again_one_by_one() {
 
 #[test]
 fn an_acl_takes_its_tags_from_the_network_and_keeps_those_of_others() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&ruled(&[INSIDE], "  custom_tags = { team = \"blue\", cost = \"1\" }"));
     let acl = bed.id("default_network_acl");
     bed.ec2("create_tags", json!({"Resources": [acl], "Tags": [{"Key": "theirs", "Value": "stays"}]}));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Bed;
+use super::TestEnv;
 
 const PLAIN: &str =
     "  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  create_private_persistence_subnets = false";
@@ -17,7 +17,7 @@ fn subnets(lines: &[String]) -> Vec<&str> {
 
 #[test]
 fn azs_are_chosen_by_id_exclusion_and_count_and_those_in_use_keep_their_subnets() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let two = bed.change(&with(
         "  num_availability_zones = 2\n  availability_zone_exclude_names = [\"us-east-1a\"]\n  \
          availability_zone_exclude_ids = [\"use1-az2\"]",
@@ -62,7 +62,7 @@ fn azs_are_chosen_by_id_exclusion_and_count_and_those_in_use_keep_their_subnets(
 
 #[test]
 fn explicit_blocks_win_and_only_their_own_subnet_moves() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let two = "  num_availability_zones = 2\n";
     let explicit = "  private_app_subnet_cidr_blocks = { AZ-1 = \"10.0.240.0/24\" }\n  \
                     public_subnet_cidr_blocks = { AZ-0 = \"10.0.4.0/28\" }";
@@ -86,7 +86,7 @@ fn explicit_blocks_win_and_only_their_own_subnet_moves() {
 
 #[test]
 fn another_range_replaces_the_network() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let small = "  num_availability_zones = 1\n  create_private_app_subnets = false";
     bed.change(&with(small));
     bed.config(&with(&format!("  cidr_block = \"10.7.0.0/16\"\n{small}")));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Bed, assert_others_stay, without_acl};
+use super::{TestEnv, assert_others_stay, without_acl};
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  \
                        create_transit_subnets = true";
@@ -18,12 +18,12 @@ fn blocks(lines: &[String]) -> Vec<String> {
 }
 
 /// The changing calls in the order of their beginning.
-fn actions(bed: &Bed) -> Vec<String> {
+fn actions(bed: &TestEnv) -> Vec<String> {
     bed.proxy.mutations().into_iter().map(|record| record.call.action).collect()
 }
 
 /// Asserts that every new subnet has its table before the first old one goes.
-fn assert_new_first(bed: &Bed) {
+fn assert_new_first(bed: &TestEnv) {
     let actions = actions(bed);
     let last_new = actions.iter().rposition(|action| action == "AssociateRouteTable");
     let first_gone = actions.iter().position(|action| action == "DeleteSubnet");
@@ -42,7 +42,7 @@ fn without(objects: &Value, tiers: &[&str]) -> Value {
 
 #[test]
 fn bits_and_spacings_of_a_tier_move_its_own_subnets_and_spacings_between_tiers_move_none() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let made = bed.change(TWO_AZS);
     assert_eq!(
         blocks(&made.new),
@@ -90,7 +90,7 @@ fn bits_and_spacings_of_a_tier_move_its_own_subnets_and_spacings_between_tiers_m
 
 #[test]
 fn a_tier_that_moves_onto_its_own_old_blocks_leaves_each_before_it_is_taken() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     // Number 7 is the block of the second app subnet, and both old public blocks lie in the first new one.
     let moved = bed.change(&two_azs("  private_subnet_spacing = 7\n  public_subnet_bits = 4"));
@@ -110,7 +110,7 @@ fn a_tier_that_moves_onto_its_own_old_blocks_leaves_each_before_it_is_taken() {
 
 #[test]
 fn an_explicit_block_of_each_tier_is_set_changed_and_removed() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     // The block that a subnet has is no change, nor is an entry for an AZ that there is not.
     let same = two_azs(
@@ -163,7 +163,7 @@ fn an_explicit_block_of_each_tier_is_set_changed_and_removed() {
 
 #[test]
 fn a_block_that_another_subnet_leaves_in_the_same_apply_is_taken_after_it_has_left() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let entries = |app: [&str; 2], transit: &str| {
         two_azs(&format!(
             "  private_app_subnet_cidr_blocks = {{ AZ-0 = \"{}\", AZ-1 = \"{}\" }}\n  transit_subnet_cidr_blocks = {{ \
@@ -199,7 +199,7 @@ fn a_block_that_another_subnet_leaves_in_the_same_apply_is_taken_after_it_has_le
 }
 
 /// Asserts that AWS refused no call: it refuses a block that overlaps one which has not left yet.
-fn assert_none_refused(bed: &Bed) {
+fn assert_none_refused(bed: &TestEnv) {
     let refused: Vec<_> = bed.proxy.mutations().into_iter().filter(|record| record.error.is_some()).collect();
     assert!(refused.is_empty(), "{refused:#?}");
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Bed;
+use super::TestEnv;
 
 /// The calls of a refresh and of a whole plan, by action, of a network with this many AZs and NAT gateways.
 fn looks(azs: usize) -> [BTreeMap<String, usize>; 2] {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.config(&format!(
         "  num_availability_zones = {azs}\n  num_nat_gateways = {azs}\n  create_transit_subnets = true\n  \
          apply_default_nacl_rules = true"

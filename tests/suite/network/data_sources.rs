@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::examples::without_terraform_block;
-use super::{Bed, THIS, network, text};
+use super::{THIS, TestEnv, network, text};
 use crate::support::terraform::Workspace;
 
 const FOUND: &str = "fgw_four_tier_vpc.found";
@@ -20,7 +20,7 @@ fn data(lines: &str) -> String {
 }
 
 /// Reads what is there, and asserts that nothing in AWS was changed. The calls by action.
-fn read(bed: &Bed, other: &Workspace, lines: &str) -> BTreeMap<String, usize> {
+fn read(bed: &TestEnv, other: &Workspace, lines: &str) -> BTreeMap<String, usize> {
     other.config(&data(lines));
     bed.proxy.clear_calls();
     other.apply(&[]).succeeded();
@@ -29,7 +29,7 @@ fn read(bed: &Bed, other: &Workspace, lines: &str) -> BTreeMap<String, usize> {
 }
 
 /// Asserts that each attribute that was found is what the resource says of itself.
-fn assert_told_as_by_the_resource(bed: &Bed, other: &Workspace) {
+fn assert_told_as_by_the_resource(bed: &TestEnv, other: &Workspace) {
     let state = other.state();
     let told = state.resource(FOUND).expect("it was found").as_object().expect("attributes");
     assert!(told.len() > 30, "{told:?}");
@@ -40,7 +40,7 @@ fn assert_told_as_by_the_resource(bed: &Bed, other: &Workspace) {
 
 #[test]
 fn a_network_of_another_configuration_is_found_in_each_way_and_told_as_its_resource_tells_it() {
-    let bed = Bed::with_provider("default_tags {\n    tags = { cost = \"net\" }\n  }");
+    let bed = TestEnv::with_provider("default_tags {\n    tags = { cost = \"net\" }\n  }");
     bed.config(
         "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_transit_subnets = true\n  enable_ipv6 = true\n  \
          assign_generated_ipv6_cidr_block = true\n  custom_tags = { team = \"blue\" }\n  vpc_custom_tags = { env = \
@@ -79,7 +79,7 @@ fn a_network_of_another_configuration_is_found_in_each_way_and_told_as_its_resou
 
 #[test]
 fn a_network_that_is_not_there_or_not_alone_is_an_error_that_says_what_to_do() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let second = network(&format!("{SMALL}  custom_tags = {{ env = \"test\" }}")).replace("\"this\"", "\"second\"");
     let first = network(&format!("{SMALL}  custom_tags = {{ env = \"prod\" }}"));
     let other = Workspace::new(&bed.proxy);
@@ -126,7 +126,7 @@ fn a_network_that_is_not_there_or_not_alone_is_an_error_that_says_what_to_do() {
 
 #[test]
 fn a_block_that_says_too_little_or_too_much_is_refused_before_aws_is_asked() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let other = Workspace::new(&bed.proxy);
     let refused = |lines: &str, words: &str| {
         other.config(&data(lines));
@@ -142,7 +142,7 @@ fn a_block_that_says_too_little_or_too_much_is_refused_before_aws_is_asked() {
 
 #[test]
 fn a_network_of_the_same_run_is_read_after_it_was_made() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let outputs = "output \"by_id\" {\n  value = data.fgw_four_tier_vpc.found.private_app_subnet_ids\n}\noutput \"by_name\" {\n  \
                    value = data.fgw_four_tier_vpc.named.private_app_subnet_ids\n}\n";
     let named =
@@ -171,7 +171,7 @@ fn a_network_of_the_same_run_is_read_after_it_was_made() {
 fn the_example_reads_a_network_of_another_configuration() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data-sources/fgw_four_tier_vpc/data-source.tf");
     let example = std::fs::read_to_string(path).expect("an example can be read");
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.config(
         "  num_nat_gateways = 0\n  num_availability_zones = 2\n  custom_tags = { Environment = \"production\" }",
     );

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Bed, THIS, text};
+use super::{THIS, TestEnv, text};
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1";
 
@@ -15,9 +15,9 @@ pub(super) fn drift(plan: &Value) -> Value {
 
 #[test]
 fn a_lost_route_a_changed_tag_and_a_changed_attribute_are_shown_and_mended() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
-    let good = bed.picture();
+    let good = bed.snapshot();
     bed.ec2(
         "delete_route",
         json!({"RouteTableId": bed.id("route_table.private_app.1"), "DestinationCidrBlock": "0.0.0.0/0"}),
@@ -49,15 +49,15 @@ fn a_lost_route_a_changed_tag_and_a_changed_attribute_are_shown_and_mended() {
         mended.calls,
         "CreateRoute 1, CreateTags 1, ModifySubnetAttribute 1, ModifyVpcAttribute 1, ModifyVpcEndpoint 1"
     );
-    assert_eq!(bed.picture().lines(), good.lines());
+    assert_eq!(bed.snapshot().lines(), good.lines());
     bed.destroy();
 }
 
 #[test]
 fn a_lost_subnet_a_lost_nat_gateway_and_a_lost_table_are_made_again() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
-    let good = bed.picture();
+    let good = bed.snapshot();
     let address = bed.attribute("nat_gateway_public_ips");
     // Through the proxy, which frees the address as AWS does.
     bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
@@ -73,14 +73,14 @@ fn a_lost_subnet_a_lost_nat_gateway_and_a_lost_table_are_made_again() {
     let mended = bed.apply();
     assert!(mended.calls.contains("RevokeSecurityGroupIngress 1"), "{mended:#?}");
     assert!(mended.calls.contains("CreateNatGateway 1") && !mended.calls.contains("AllocateAddress"), "{mended:#?}");
-    assert_eq!(bed.picture().lines(), good.lines());
+    assert_eq!(bed.snapshot().lines(), good.lines());
     assert_eq!(bed.attribute("nat_gateway_public_ips"), address, "the address outlives its NAT gateway");
     bed.destroy();
 }
 
 #[test]
 fn foreign_routes_subnets_and_tags_are_neither_shown_nor_touched() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     let table = bed.id("route_table.private_app.0");
     let gateway = bed.id("internet_gateway");
@@ -99,8 +99,8 @@ fn foreign_routes_subnets_and_tags_are_neither_shown_nor_touched() {
 
     let changed = bed.change(&format!("{TWO_AZS}\n  custom_tags = {{ a = \"b\" }}"));
     assert_eq!(changed.calls, "CreateTags 18");
-    let picture = bed.picture();
-    let has = |text: &str| picture.lines().iter().any(|line| line.contains(text));
+    let snapshot = bed.snapshot();
+    let has = |text: &str| snapshot.lines().iter().any(|line| line.contains(text));
     assert!(has("192.168.0.0/16>main") && has("10.0.250.0/24 public_ip=false {karpenter.sh/discovery=blue}"));
     assert!(has(
         "subnet main-private-app-0 us-east-1a use1-az6 10.0.80.0/21 public_ip=false {a=b, karpenter.sh/discovery=blue}"
@@ -113,7 +113,7 @@ fn foreign_routes_subnets_and_tags_are_neither_shown_nor_touched() {
 
 #[test]
 fn a_network_that_is_gone_is_planned_anew() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let alone = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_public_subnets = false\n  \
                  create_private_app_subnets = false\n  create_private_persistence_subnets = false\n  \
                  create_vpc_endpoints = false";

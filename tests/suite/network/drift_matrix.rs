@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::drift::drift;
-use super::picture::Picture;
-use super::{Bed, THIS};
+use super::snapshot::Picture;
+use super::{THIS, TestEnv};
 
 /// What a refresh finds: a key, and what must be said of it.
 pub(super) type Found<'a> = (&'a str, &'a str);
@@ -16,7 +16,7 @@ const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 2\n  c
                        \\\"s3:GetObject\\\",\\\"Resource\\\":\\\"*\\\"}]}\"";
 
 /// Asserts that exactly this is found and planned to be changed, and that an apply mends it with these calls.
-pub(super) fn mends(bed: &Bed, good: &Picture, found: &[Found<'_>], calls: &str) {
+pub(super) fn mends(bed: &TestEnv, good: &Picture, found: &[Found<'_>], calls: &str) {
     let plan = bed.workspace.plan_json(&[]);
     let drift = drift(&plan);
     let keys: Vec<&str> = drift.as_object().expect("a map").keys().map(String::as_str).collect();
@@ -35,28 +35,28 @@ pub(super) fn mends(bed: &Bed, good: &Picture, found: &[Found<'_>], calls: &str)
 
     let mended = bed.apply();
     assert_eq!(mended.calls, calls);
-    assert_eq!(bed.picture().lines(), good.lines(), "everything is as it was");
+    assert_eq!(bed.snapshot().lines(), good.lines(), "everything is as it was");
 }
 
-fn set_tag(bed: &Bed, slot: &str, key: &str, value: &str) {
+fn set_tag(bed: &TestEnv, slot: &str, key: &str, value: &str) {
     let tags = json!([{"Key": key, "Value": value}]);
     bed.ec2("create_tags", json!({"Resources": [bed.id(slot)], "Tags": tags}));
 }
 
-fn remove_tag(bed: &Bed, slot: &str, key: &str) {
+fn remove_tag(bed: &TestEnv, slot: &str, key: &str) {
     bed.ec2("delete_tags", json!({"Resources": [bed.id(slot)], "Tags": [{"Key": key}]}));
 }
 
 /// The association of one of our subnets with its table.
-fn association(bed: &Bed, place: &str) -> Value {
+fn association(bed: &TestEnv, place: &str) -> Value {
     bed.id(&format!("route_table_association.{place}")).into()
 }
 
 #[test]
 fn tags_of_every_kind_that_are_changed_or_taken_away_come_back() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
-    let good = bed.picture();
+    let good = bed.snapshot();
     for slot in ["vpc", "subnet.transit.0", "nat_gateway.1", "default_security_group"] {
         set_tag(&bed, slot, "Name", "renamed");
         remove_tag(&bed, slot, "team");
@@ -92,9 +92,9 @@ fn tags_of_every_kind_that_are_changed_or_taken_away_come_back() {
 
 #[test]
 fn attributes_rules_targets_and_associations_that_are_changed_are_set_again() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
-    let good = bed.picture();
+    let good = bed.snapshot();
     let vpc = bed.id("vpc");
     for attribute in ["EnableNetworkAddressUsageMetrics", "EnableDnsSupport"] {
         let value = json!({"Value": attribute != "EnableDnsSupport"});
@@ -163,9 +163,9 @@ fn attributes_rules_targets_and_associations_that_are_changed_are_set_again() {
 
 #[test]
 fn subnets_tables_associations_routes_and_endpoints_that_are_gone_are_made_again_and_nothing_else() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
-    let good = bed.picture();
+    let good = bed.snapshot();
     let before = bed.attribute("aws_objects");
     // Through the proxy, which takes the associations of a subnet and the routes of an endpoint along, as AWS does.
     bed.proxy.boto("ec2", "delete_subnet", json!({"SubnetId": bed.id("subnet.private_app.0")}));
@@ -217,11 +217,11 @@ fn subnets_tables_associations_routes_and_endpoints_that_are_gone_are_made_again
 
 #[test]
 fn gateways_and_addresses_that_are_gone_or_detached_come_back_and_blackholes_lead_out_again() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let nat = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n  \
                allow_private_persistence_internet_access = true";
     bed.change(nat);
-    let good = bed.picture();
+    let good = bed.snapshot();
     let delete_nat = || bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
 
     // The gateway and its address.
@@ -241,13 +241,13 @@ fn gateways_and_addresses_that_are_gone_or_detached_come_back_and_blackholes_lea
     // Without public addresses in the VPC, AWS lets its gateway be detached and deleted.
     let without = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false";
     bed.change(without);
-    let good = bed.picture();
+    let good = bed.snapshot();
     let gateway = bed.id("internet_gateway");
     let detach = || {
         let both = json!({"InternetGatewayId": bed.id("internet_gateway"), "VpcId": bed.id("vpc")});
         bed.proxy.boto("ec2", "detach_internet_gateway", both)
     };
-    let blackhole = |bed: &Bed| format!("target is blackhole {} instead of", bed.id("internet_gateway"));
+    let blackhole = |bed: &TestEnv| format!("target is blackhole {} instead of", bed.id("internet_gateway"));
     detach();
     let found = [("internet_gateway", "vpc is absent instead of vpc"), ("route.public.ipv4", &blackhole(&bed))];
     mends(&bed, &good, &found, "AttachInternetGateway 1, ReplaceRoute 1");

@@ -1,6 +1,6 @@
 //! Gateway endpoints: on, off, and their policies.
 
-use super::Bed;
+use super::TestEnv;
 
 const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0";
 
@@ -13,7 +13,7 @@ fn policy(action: &str, spaces: &str) -> String {
 
 #[test]
 fn endpoints_come_and_go_and_their_policies_change_in_place() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(ONE_AZ);
     let (objectstore, keyvalue) = (bed.id("vpc_endpoint.objectstore"), bed.id("vpc_endpoint.keyvalue"));
 

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Bed, text};
+use super::{TestEnv, text};
 
 #[test]
 fn the_examples_apply_and_destroy() {
     for example in all() {
-        let bed = Bed::with_terraform();
+        let bed = TestEnv::with_terraform();
         bed.workspace.config(&prepared(&bed, &example));
         bed.workspace.apply(&[]).succeeded();
         bed.workspace.assert_nothing_to_do();
@@ -20,7 +20,7 @@ fn the_examples_apply_and_destroy() {
 
 #[test]
 fn the_first_example_comes_back_by_the_examples_of_imports() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.workspace.config(&prepared(&bed, &directory().join("resource.tf")));
     bed.workspace.apply(&[]).succeeded();
     bed.workspace.import_as_shown(&directory());
@@ -47,7 +47,7 @@ pub(super) fn all() -> Vec<PathBuf> {
 }
 
 /// An example as it can be applied in the account of a test.
-pub(super) fn prepared(bed: &Bed, example: &Path) -> String {
+pub(super) fn prepared(bed: &TestEnv, example: &Path) -> String {
     let example = std::fs::read_to_string(example).expect("an example can be read");
     with_real_addresses(bed, without_terraform_block(&example))
 }
@@ -61,7 +61,7 @@ pub(super) fn without_terraform_block(example: &str) -> &str {
 }
 
 /// An example names addresses that exist in the reader's account; here they are allocated.
-fn with_real_addresses(bed: &Bed, example: &str) -> String {
+fn with_real_addresses(bed: &TestEnv, example: &str) -> String {
     let mut parts = example.split("\"eipalloc-");
     let mut written = parts.next().unwrap_or_default().to_owned();
     for part in parts {

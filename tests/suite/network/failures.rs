@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Bed, THIS};
+use super::{THIS, TestEnv};
 use crate::support::proxy::call::Call;
 use crate::support::proxy::fault::Fault;
 use crate::support::proxy::lasts::Lasts;
@@ -11,7 +11,7 @@ const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 2\n  c
 
 #[test]
 fn a_create_that_aws_refuses_half_way_is_finished_after_untaint() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config(TWO_AZS);
     let refusal = Fault::on("CreateNatGateway").when(|call| call.params.values().any(|value| value == "nat_gateway.1"));
     bed.proxy.fault(refusal.answer(400, "NatGatewayLimitExceeded", "You have reached the limit of NAT gateways"));
@@ -42,7 +42,7 @@ fn a_create_that_aws_refuses_half_way_is_finished_after_untaint() {
 
 #[test]
 fn a_nat_gateway_that_fails_after_its_creation_is_reported_and_a_tainted_network_is_rebuilt() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config("  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false");
     bed.proxy.nat_fails(1, "InsufficientFreeAddressesInSubnet", "The subnet has no free addresses");
     let failed = bed.workspace.apply(&[]);
@@ -58,7 +58,7 @@ fn a_nat_gateway_that_fails_after_its_creation_is_reported_and_a_tainted_network
 
 #[test]
 fn a_failed_update_goes_on_where_it_stopped_even_without_a_refresh() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     let full = format!("{TWO_AZS}\n  create_transit_subnets = true\n  custom_tags = {{ a = \"b\" }}");
     bed.config(&full);
@@ -89,7 +89,7 @@ fn a_failed_update_goes_on_where_it_stopped_even_without_a_refresh() {
 
 #[test]
 fn a_failed_deletion_in_an_update_goes_on_even_without_a_refresh() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     bed.config(&TWO_AZS.replace("num_nat_gateways = 2", "num_nat_gateways = 1"));
     bed.proxy.fault(Fault::on("ReleaseAddress").answer(403, "UnauthorizedOperation", "You are not authorized"));
@@ -106,7 +106,7 @@ fn a_failed_deletion_in_an_update_goes_on_even_without_a_refresh() {
 
 #[test]
 fn a_destroy_that_fails_leaves_the_remainder_in_state_and_the_next_one_takes_it() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     let refusal = Fault::on("DeleteSubnet").nth(3);
     bed.proxy.fault(refusal.answer(403, "UnauthorizedOperation", "You are not authorized to perform this operation"));
@@ -124,7 +124,7 @@ fn a_destroy_that_fails_leaves_the_remainder_in_state_and_the_next_one_takes_it(
 
 #[test]
 fn throttling_and_lost_answers_make_no_second_object() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.config("  num_availability_zones = 2\n  num_nat_gateways = 1");
     for action in ["CreateVpc", "CreateSubnet", "CreateInternetGateway", "AllocateAddress", "CreateNatGateway"] {
         bed.proxy.fault(Fault::on(action).nth(1).after_work().reset());
@@ -145,7 +145,7 @@ fn throttling_and_lost_answers_make_no_second_object() {
 
 #[test]
 fn slow_gateways_are_waited_for_in_create_and_destroy() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.nat_pending(Lasts::Looks(6));
     bed.proxy.nat_deleting(Lasts::Looks(6));
     // How many descriptions of NAT gateways lie between their creation or deletion and a call that needs it.
@@ -158,8 +158,8 @@ fn slow_gateways_are_waited_for_in_create_and_destroy() {
     bed.change("  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false");
     let route = |call: &Call| call.action == "CreateRoute" && !call.param("NatGatewayId").is_empty();
     assert!(looks_between("CreateNatGateway", &route) > 6, "no route leads to a pending gateway");
-    let picture = bed.picture();
-    assert!(picture.lines().iter().any(|line| line.starts_with("nat ") && line.contains(" available ")));
+    let snapshot = bed.snapshot();
+    assert!(snapshot.lines().iter().any(|line| line.starts_with("nat ") && line.contains(" available ")));
     bed.proxy.clear_calls();
     bed.destroy();
     let release = |call: &Call| call.action == "ReleaseAddress";

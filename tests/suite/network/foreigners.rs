@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::pending_deletion::interface;
-use super::{Bed, text};
+use super::{TestEnv, text};
 use crate::support::terraform::Run;
 
 const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n  timeouts {\n    \
@@ -28,7 +28,7 @@ struct Foreigners {
 
 impl Foreigners {
     /// Moves in: routes in our tables, a subnet in one of them, an ACL on one of our subnets, tags on our objects.
-    fn of(bed: &Bed) -> Self {
+    fn of(bed: &TestEnv) -> Self {
         let vpc = bed.id("vpc");
         let ec2 = |method: &str, arguments: Value| bed.ec2(method, arguments);
         let other_vpc = text(&ec2("create_vpc", json!({"CidrBlock": "172.16.0.0/16"}))["Vpc"]["VpcId"]);
@@ -81,7 +81,7 @@ impl Foreigners {
     }
 
     /// All that is theirs in the account, as boto3 shows it.
-    fn picture(&self, bed: &Bed) -> Value {
+    fn snapshot(&self, bed: &TestEnv) -> Value {
         let listing = bed.proxy.account().list();
         let found = |kind: &str, name: &str, id: &str| {
             let items = listing[kind].as_array().expect("a list");
@@ -123,7 +123,7 @@ impl Foreigners {
     }
 
     /// Moves out, all but the subnet.
-    fn leave(&self, bed: &Bed) {
+    fn leave(&self, bed: &TestEnv) {
         let vpc = bed.id("vpc");
         bed.ec2("delete_route_table", json!({"RouteTableId": self.table}));
         bed.ec2("delete_security_group", json!({"GroupId": self.group}));
@@ -134,7 +134,7 @@ impl Foreigners {
 }
 
 /// Applies a configuration, asserts that nothing is left to do, and gives the changing calls.
-fn applied(bed: &Bed, attributes: &str) -> String {
+fn applied(bed: &TestEnv, attributes: &str) -> String {
     bed.config(attributes);
     bed.proxy.clear_calls();
     bed.workspace.apply(&[]).succeeded();
@@ -151,10 +151,10 @@ fn assert_tells(run: &Run, texts: &[String]) {
 
 #[test]
 fn what_others_add_is_neither_shown_nor_touched_and_named_when_it_blocks_a_destroy() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(ONE_AZ);
     let foreigners = Foreigners::of(&bed);
-    let before = foreigners.picture(&bed);
+    let before = foreigners.snapshot(&bed);
     assert_eq!(before["routes"].as_array().map(Vec::len), Some(3), "{before}");
     assert_eq!(
         before["tagged"],
@@ -165,10 +165,10 @@ fn what_others_add_is_neither_shown_nor_touched_and_named_when_it_blocks_a_destr
     assert_eq!(bed.attribute("drift"), json!({}));
     let changed = applied(&bed, &one_az("  create_transit_subnets = true\n  custom_tags = { team = \"net\" }"));
     assert!(changed.contains("CreateTags") && changed.contains("CreateSubnet 1"), "{changed:#?}");
-    assert_eq!(foreigners.picture(&bed), before, "an apply touches nothing of theirs");
+    assert_eq!(foreigners.snapshot(&bed), before, "an apply touches nothing of theirs");
     let back = applied(&bed, ONE_AZ);
     assert!(back.contains("DeleteTags") && back.contains("DeleteSubnet 1"), "{back:#?}");
-    assert_eq!(foreigners.picture(&bed), before, "an apply touches nothing of theirs");
+    assert_eq!(foreigners.snapshot(&bed), before, "an apply touches nothing of theirs");
 
     bed.proxy.clear_calls();
     let plan = bed.workspace.plan(&["-destroy"]);
@@ -205,7 +205,7 @@ fn what_others_add_is_neither_shown_nor_touched_and_named_when_it_blocks_a_destr
 
 #[test]
 fn interfaces_and_their_addresses_are_named_for_the_subnet_and_the_internet_gateway_that_they_keep() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(ONE_AZ);
     let (public, private) = (interface(&bed, "subnet.public.0"), interface(&bed, "subnet.private_app.0"));
     let address = text(&bed.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"]);

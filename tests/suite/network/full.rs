@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Bed, text};
+use super::{TestEnv, text};
 use crate::support::proxy::Proxy;
 
 const FULL: &str = "  num_availability_zones = 3\n  num_nat_gateways = 3\n  create_transit_subnets = true";
@@ -54,7 +54,7 @@ const TABLES: &str = "main-private-app-0 main-private-app-1 main-private-app-2 m
 
 #[test]
 fn a_full_network_is_object_for_object_what_the_specification_says_and_costs_few_calls() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config(FULL);
     let planned = bed.workspace.plan_json(&[]);
     let after = &planned["resource_changes"][0]["change"]["after"];
@@ -74,7 +74,7 @@ fn a_full_network_is_object_for_object_what_the_specification_says_and_costs_few
 
     let listing = bed.proxy.account().list();
     let expected = TABLE.replace("TABLES", TABLES);
-    assert_eq!(bed.picture().lines(), expected.lines().collect::<Vec<_>>());
+    assert_eq!(bed.snapshot().lines(), expected.lines().collect::<Vec<_>>());
     assert_each_object_says_whose_it_is(&bed, &listing);
     assert_outputs(&bed, &listing);
 
@@ -96,7 +96,7 @@ fn assert_calls(proxy: &Proxy, at_most: usize, what: &str) {
 }
 
 /// The root carries the network's name and that it is ready; every other object the root's id and its own key.
-fn assert_each_object_says_whose_it_is(bed: &Bed, listing: &Value) {
+fn assert_each_object_says_whose_it_is(bed: &TestEnv, listing: &Value) {
     let objects = bed.attribute("aws_objects");
     let keys: BTreeMap<String, &str> =
         objects.as_object().expect("a map").iter().map(|(key, id)| (text(id), key.as_str())).collect();
@@ -136,7 +136,7 @@ fn assert_each_object_says_whose_it_is(bed: &Bed, listing: &Value) {
     assert_eq!(tagged, 33);
 }
 
-fn assert_outputs(bed: &Bed, listing: &Value) {
+fn assert_outputs(bed: &TestEnv, listing: &Value) {
     let account = &bed.proxy.account().id;
     let named = |kind: &str, member: &str, name: &str| {
         let objects = listing[kind].as_array().expect("a list");

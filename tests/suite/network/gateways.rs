@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Bed, text};
+use super::{TestEnv, text};
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  create_vpc_endpoints = false";
 
@@ -10,7 +10,7 @@ fn two_azs(further: &str) -> String {
     format!("{TWO_AZS}\n{further}")
 }
 
-fn addresses(bed: &Bed, count: usize) -> Vec<String> {
+fn addresses(bed: &TestEnv, count: usize) -> Vec<String> {
     let allocate = |number: usize| {
         let tags = json!([{"ResourceType": "elastic-ip", "Tags": [{"Key": "Name", "Value": format!("own-{number}")}]}]);
         text(&bed.ec2("allocate_address", json!({"Domain": "vpc", "TagSpecifications": tags}))["AllocationId"])
@@ -20,7 +20,7 @@ fn addresses(bed: &Bed, count: usize) -> Vec<String> {
 
 #[test]
 fn more_and_fewer_nat_gateways_repoint_the_routes_before_anything_is_deleted() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&two_azs("  num_nat_gateways = 1"));
     let first = bed.id("nat_gateway.0");
     let more = bed.change(&two_azs("  num_nat_gateways = 2"));
@@ -45,7 +45,7 @@ fn more_and_fewer_nat_gateways_repoint_the_routes_before_anything_is_deleted() {
 
 #[test]
 fn addresses_of_the_user_serve_nat_gateways_and_stay_his() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let own = addresses(&bed, 3);
     let custom = |ids: &[&String]| {
         let ids: Vec<String> = ids.iter().map(|id| format!("\"{id}\"")).collect();
@@ -101,7 +101,7 @@ fn addresses_of_the_user_serve_nat_gateways_and_stay_his() {
 
 #[test]
 fn public_subnets_move_to_tables_of_their_own_and_back_without_a_gap() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&two_azs("  num_nat_gateways = 0"));
     let own = bed.change(&two_azs("  num_nat_gateways = 0\n  one_route_table_public_subnets = false"));
     assert_eq!(own.calls, "CreateRoute 2, CreateRouteTable 2, DeleteRouteTable 1, ReplaceRouteTableAssociation 2");
@@ -124,7 +124,7 @@ fn public_subnets_move_to_tables_of_their_own_and_back_without_a_gap() {
 
 #[test]
 fn persistence_reaches_the_internet_only_where_that_is_allowed() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&two_azs("  num_nat_gateways = 1"));
     let allowed = bed.change(&two_azs("  num_nat_gateways = 1\n  allow_private_persistence_internet_access = true"));
     assert_eq!(allowed.calls, "CreateRoute 2");

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::Bed;
+use super::TestEnv;
 
 const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_vpc_endpoints = false";
 
 #[test]
 fn ignored_changes_of_a_drifted_attribute_leave_the_plan_empty() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let ignoring = |further: &str| {
         format!(
             "{ONE_AZ}\n{further}  lifecycle {{\n    ignore_changes = [enable_dns_hostnames, map_public_ip_on_launch]\n  }}"
@@ -33,7 +33,7 @@ fn ignored_changes_of_a_drifted_attribute_leave_the_plan_empty() {
 
 #[test]
 fn an_apply_does_not_carry_out_a_change_that_terraform_was_told_to_ignore() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let ignoring = format!("{ONE_AZ}\n  lifecycle {{\n    ignore_changes = [map_public_ip_on_launch]\n  }}");
     bed.change(&ignoring);
     let changed =
@@ -45,7 +45,7 @@ fn an_apply_does_not_carry_out_a_change_that_terraform_was_told_to_ignore() {
 
 #[test]
 fn ignored_drift_of_an_object_is_neither_reported_nor_mended() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let ignoring = format!("{ONE_AZ}\n  ignore_drift = [\"default_security_group\", \"route.public.*\"]");
     bed.change(&ignoring);
     let rule = json!([{"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}]);
@@ -72,7 +72,7 @@ fn ignored_drift_of_an_object_is_neither_reported_nor_mended() {
 
 #[test]
 fn ignored_changes_of_rules_leave_to_others_what_they_add_and_take_away() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let maps = [
         "default_security_group_ingress_rules",
         "default_security_group_egress_rules",
@@ -95,7 +95,7 @@ fn ignored_changes_of_rules_leave_to_others_what_they_add_and_take_away() {
     bed.ec2("delete_network_acl_entry", json!({"NetworkAclId": acl, "Egress": true, "RuleNumber": 101}));
     bed.workspace.assert_nothing_to_do();
 
-    let theirs = bed.picture();
+    let theirs = bed.snapshot();
     let other = bed.change(&ignoring("  enable_dns_hostnames = false\n"));
     assert_eq!(other.calls, "ModifyVpcAttribute 1");
     let changed = |line: &&String| !line.starts_with("vpc ");

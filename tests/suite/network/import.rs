@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::examples::{all, prepared};
-use super::{Bed, THIS, network, text};
+use super::{THIS, TestEnv, network, text};
 
 /// Forgets resources and imports each by its id, and asserts that no call changed anything.
-fn reimport(bed: &Bed, addresses: &[String]) {
+fn reimport(bed: &TestEnv, addresses: &[String]) {
     bed.proxy.clear_calls();
     for address in addresses {
         bed.workspace.reimport(address);
@@ -14,12 +14,12 @@ fn reimport(bed: &Bed, addresses: &[String]) {
     assert_nothing_changed(bed);
 }
 
-fn assert_nothing_changed(bed: &Bed) {
+fn assert_nothing_changed(bed: &TestEnv) {
     assert_eq!(bed.calls(), "", "an import and its plan change nothing in AWS");
 }
 
 /// The attributes that a plan changes, apart from outputs that depend on them.
-fn changed(bed: &Bed, address: &str) -> Vec<String> {
+fn changed(bed: &TestEnv, address: &str) -> Vec<String> {
     let plan = bed.workspace.plan_json(&[]);
     let changes = plan["resource_changes"].as_array().expect("changes");
     let change = &changes.iter().find(|change| change["address"] == address).expect("the resource")["change"];
@@ -32,15 +32,15 @@ fn changed(bed: &Bed, address: &str) -> Vec<String> {
 }
 
 /// A network of these attributes is applied, forgotten, imported, generated and destroyed from what was imported.
-fn comes_back(attributes: &str) -> Bed {
-    let bed = Bed::with_terraform();
+fn comes_back(attributes: &str) -> TestEnv {
+    let bed = TestEnv::with_terraform();
     bed.change(attributes);
     comes_back_in(&bed, attributes);
     bed
 }
 
-fn comes_back_in(bed: &Bed, attributes: &str) {
-    let before = bed.picture();
+fn comes_back_in(bed: &TestEnv, attributes: &str) {
+    let before = bed.snapshot();
     let objects = bed.attribute("aws_objects");
     reimport(bed, &[THIS.to_owned()]);
     assert_eq!(bed.attribute("aws_objects"), objects);
@@ -54,14 +54,14 @@ fn comes_back_in(bed: &Bed, attributes: &str) {
     bed.config(attributes);
     bed.workspace.assert_nothing_to_do();
     assert_nothing_changed(bed);
-    assert_eq!(bed.picture().lines(), before.lines());
+    assert_eq!(bed.snapshot().lines(), before.lines());
     bed.destroy();
 }
 
 #[test]
 fn every_example_comes_back_by_its_id() {
     for example in all() {
-        let bed = Bed::with_terraform();
+        let bed = TestEnv::with_terraform();
         let body = prepared(&bed, &example);
         bed.workspace.config(&body);
         bed.workspace.apply(&[]).succeeded();
@@ -120,7 +120,7 @@ fn explicit_addresses_spacings_and_tags_in_many_maps_come_back() {
 
 #[test]
 fn given_addresses_come_back() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let allocate = || text(&bed.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"]);
     let attributes = format!(
         "  num_availability_zones = 2\n  num_nat_gateways = 2\n  use_custom_nat_eips = true\n  custom_nat_eips = \
@@ -143,7 +143,7 @@ fn a_single_tier_comes_back() {
 
 #[test]
 fn every_az_and_foreign_tags_come_back_and_default_tags_are_no_input() {
-    let bed = Bed::with_terraform_and("default_tags {\n    tags = { cost = \"net\" }\n  }");
+    let bed = TestEnv::with_terraform_and("default_tags {\n    tags = { cost = \"net\" }\n  }");
     let attributes = "  num_nat_gateways = 1\n  custom_tags = { team = \"blue\" }";
     bed.change(attributes);
     let tags = json!([{"Key": "karpenter.sh/discovery", "Value": "blue"}]);
@@ -159,7 +159,7 @@ fn every_az_and_foreign_tags_come_back_and_default_tags_are_no_input() {
 
 #[test]
 fn what_a_configuration_wants_otherwise_is_all_that_the_plan_after_an_import_shows() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let attributes = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  private_subnet_spacing = 20\n  \
                       persistence_subnet_spacing = 30";
     bed.change(attributes);
@@ -178,7 +178,7 @@ fn what_a_configuration_wants_otherwise_is_all_that_the_plan_after_an_import_sho
 
 #[test]
 fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_apply() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let attributes = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  custom_tags = { team = \"blue\" }";
     bed.config(attributes);
     bed.proxy.stand_still_when(3, |record| record.call.action == "CreateSubnet" && record.worked.is_some());
@@ -204,7 +204,7 @@ fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_ap
 
 #[test]
 fn a_foreign_network_is_not_imported() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config("  num_nat_gateways = 0");
     let vpc = bed.ec2("create_vpc", json!({"CidrBlock": "10.0.0.0/16"}));
     let id = text(&vpc["Vpc"]["VpcId"]);
@@ -242,7 +242,7 @@ fn a_network_with_ipv6_and_rules_of_its_acl_comes_back() {
 
 #[test]
 fn explicit_ipv6_blocks_and_larger_ones_come_back() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let dual = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  enable_ipv6 = \
                 true\n  assign_generated_ipv6_cidr_block = true";
     bed.change(dual);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Bed, text, without_acl};
+use super::{TestEnv, text, without_acl};
 
 /// A VPC with its default group.
 const ALONE: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_public_subnets = false\n  \
@@ -21,7 +21,7 @@ fn one_az(further: &str) -> String {
 
 #[test]
 fn tenancy_is_given_up_in_place_and_taken_up_by_a_replacement() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&alone("  tenancy = \"dedicated\""));
     let dedicated = bed.attribute("aws_objects");
 
@@ -50,7 +50,7 @@ fn tenancy_is_given_up_in_place_and_taken_up_by_a_replacement() {
 
 #[test]
 fn a_new_name_warns_that_the_keys_of_the_subnets_change() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let tier = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_public_subnets = false\n  \
                 create_private_persistence_subnets = false\n  create_vpc_endpoints = false";
     bed.change(tier);
@@ -75,7 +75,7 @@ fn a_new_name_warns_that_the_keys_of_the_subnets_change() {
 
 #[test]
 fn what_aws_does_not_see_changes_state_and_calls_nothing() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&one_az(""));
     let objects = bed.attribute("aws_objects");
     let unseen = one_az(
@@ -107,7 +107,7 @@ fn what_aws_does_not_see_changes_state_and_calls_nothing() {
 
 #[test]
 fn the_internet_gateway_and_both_policies_change_alone() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(ONE_AZ);
     let objects = bed.attribute("aws_objects");
     let off = bed.change(&one_az("  create_igw = false"));
@@ -155,7 +155,7 @@ fn the_internet_gateway_and_both_policies_change_alone() {
 
 #[test]
 fn each_member_of_a_rule_of_the_default_group_changes_its_rule_and_no_other() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(ALONE);
     let lists = bed.ec2("describe_prefix_lists", json!({}));
     let list = text(&lists["PrefixLists"][0]["PrefixListId"]);
@@ -181,9 +181,9 @@ fn each_member_of_a_rule_of_the_default_group_changes_its_rule_and_no_other() {
         let rules = looks.iter().enumerate().map(|(number, look)| format!("    rule{number} = {{ {look} }}\n"));
         alone(&format!("  default_security_group_ingress_rules = {{\n{}  }}", rules.collect::<String>()))
     };
-    let inbound = |bed: &Bed| {
-        let picture = bed.picture();
-        let line = picture.lines().into_iter().find(|line| line.starts_with("group default ")).expect("a group");
+    let inbound = |bed: &TestEnv| {
+        let snapshot = bed.snapshot();
+        let line = snapshot.lines().into_iter().find(|line| line.starts_with("group default ")).expect("a group");
         line.split(['(', ')']).nth(1).expect("inbound rules").replace(&list, "LIST").replace(&group, "GROUP")
     };
     bed.change(&rules(&looks.each_ref().map(|(before, _)| before)));

@@ -1,6 +1,6 @@
 //! Runs that a person or a machine ends before their time.
 
-use super::{Bed, THIS};
+use super::{THIS, TestEnv};
 use crate::support::interruption::interrupt;
 use crate::support::proxy::lasts::Lasts;
 use crate::support::proxy::log::Record;
@@ -16,7 +16,7 @@ fn makes_a_subnet(record: &Record) -> bool {
 
 /// Kills Terraform and the provider when AWS has made this many subnets. Calls in flight at the kill reach AWS all the
 /// same.
-fn apply_killed(bed: &Bed, subnets: usize) {
+fn apply_killed(bed: &TestEnv, subnets: usize) {
     bed.proxy.stand_still_when(subnets, makes_a_subnet);
     let mut running = bed.workspace.start(&APPLY);
     running.reach(|| bed.proxy.stands_still());
@@ -27,7 +27,7 @@ fn apply_killed(bed: &Bed, subnets: usize) {
 
 #[test]
 fn ctrl_c_keeps_what_was_created_in_state_and_destroy_takes_it() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config(TWO_AZS);
     bed.proxy.stand_still_when(2, makes_a_subnet);
     let running = bed.workspace.start(&APPLY);
@@ -42,7 +42,7 @@ fn ctrl_c_keeps_what_was_created_in_state_and_destroy_takes_it() {
 
 #[test]
 fn ctrl_c_ends_the_wait_for_a_nat_gateway() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config(TWO_AZS);
     bed.proxy.nat_pending(Lasts::UntilSet);
     let made = |record: &Record| record.call.action == "CreateNatGateway" && record.worked.is_some();
@@ -58,7 +58,7 @@ fn ctrl_c_ends_the_wait_for_a_nat_gateway() {
 
 #[test]
 fn a_killed_create_is_found_by_the_next_one_imported_and_finished() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config(TWO_AZS);
     apply_killed(&bed, 2);
     assert!(bed.workspace.state().resource(THIS).is_none(), "a killed Terraform has saved nothing");
@@ -84,7 +84,7 @@ fn a_killed_create_is_found_by_the_next_one_imported_and_finished() {
 
 #[test]
 fn a_killed_update_leaves_nothing_that_the_next_apply_does_not_find() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.change(TWO_AZS);
     bed.config(&format!("{TWO_AZS}\n  create_transit_subnets = true"));
     bed.proxy.clear_calls();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Bed, assert_others_stay, text};
+use super::{TestEnv, assert_others_stay, text};
 use crate::support::proxy::lasts::Lasts;
 
 const OF_POOL: &str = "  cidr_block = null\n  ipv4_ipam_pool_id = \"ipam-pool-0123456789abcdef0\"\n  \
@@ -11,7 +11,7 @@ const OF_POOL: &str = "  cidr_block = null\n  ipv4_ipam_pool_id = \"ipam-pool-01
 
 #[test]
 fn a_network_takes_its_range_from_a_pool_and_gives_it_back() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.ipam_releasing(Lasts::Looks(5));
     bed.config(OF_POOL);
     let plan = bed.workspace.plan_json(&[]);
@@ -72,7 +72,7 @@ fn a_network_takes_its_range_from_a_pool_and_gives_it_back() {
 
 #[test]
 fn an_ipv6_range_of_a_pool_is_asked_for_and_another_source_exchanges_no_subnet() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let public = |source: &str| {
         format!(
             "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_private_app_subnets = false\n  \

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::drift_matrix::mends;
 use super::refusals::refused;
-use super::{Bed, assert_others_stay, text};
+use super::{TestEnv, assert_others_stay, text};
 
 /// Two public subnets and no more.
 const PUBLIC: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_private_app_subnets = false\n  \
@@ -22,31 +22,31 @@ fn dual(further: &str) -> String {
 }
 
 /// A block of the network's range by its number.
-fn block(bed: &Bed, number: u128, length: u8) -> String {
+fn block(bed: &TestEnv, number: u128, length: u8) -> String {
     let range: ipnet::Ipv6Net = text(&bed.attribute("ipv6_cidr_block")).parse().expect("a range");
     let address = u128::from(range.network()) + (number << (128 - length));
     ipnet::Ipv6Net::new(address.into(), length).expect("a length").to_string()
 }
 
 /// The block of a public subnet, as state has it.
-fn block_of(bed: &Bed, index: usize) -> Value {
+fn block_of(bed: &TestEnv, index: usize) -> Value {
     bed.attribute("public_subnets")[format!("main-public-{index}")]["ipv6_cidr_block"].clone()
 }
 
 /// The id of the association of a subnet with the block that it has.
-fn association(bed: &Bed, subnet: &str) -> String {
+fn association(bed: &TestEnv, subnet: &str) -> String {
     let subnets = bed.ec2("describe_subnets", json!({"SubnetIds": [subnet]}));
     let blocks = subnets["Subnets"][0]["Ipv6CidrBlockAssociationSet"].as_array().expect("a list").clone();
     text(&blocks.last().unwrap_or_else(|| panic!("{subnet} has no block"))["AssociationId"])
 }
 
 /// The actions of the changing calls, in their order.
-fn order(bed: &Bed) -> Vec<String> {
+fn order(bed: &TestEnv) -> Vec<String> {
     bed.proxy.mutations().into_iter().map(|record| record.call.action).collect()
 }
 
 /// Asserts that the last call of one action was made before the first one of another.
-fn assert_before(bed: &Bed, first: &str, then: &str) {
+fn assert_before(bed: &TestEnv, first: &str, then: &str) {
     let order = order(bed);
     let (last, next) = (order.iter().rposition(|it| it == first), order.iter().position(|it| it == then));
     assert!(last.is_some() && last < next, "{first} comes before {then}: {order:?}");
@@ -54,7 +54,7 @@ fn assert_before(bed: &Bed, first: &str, then: &str) {
 
 #[test]
 fn a_network_gets_its_range_first_and_then_subnets_with_blocks_of_it() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let attributes = format!(
         "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_vpc_endpoints = false\n{GENERATED}\n  \
          assign_ipv6_address_on_creation = true"
@@ -96,7 +96,7 @@ fn a_network_gets_its_range_first_and_then_subnets_with_blocks_of_it() {
 
 #[test]
 fn ipv6_is_turned_on_and_off_on_a_network_that_stands() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let plain = bed.change(PUBLIC);
     let before = bed.attribute("aws_objects");
     let on = bed.change(&dual(""));
@@ -139,8 +139,8 @@ fn ipv6_is_turned_on_and_off_on_a_network_that_stands() {
     let objects = bed.attribute("aws_objects");
     assert_eq!(objects, before, "the network is what it was");
     let old = |lines: &[String]| lines.iter().filter(|line| !line.starts_with("acl")).cloned().collect::<Vec<_>>();
-    let picture = bed.picture();
-    let now: Vec<String> = picture.lines().into_iter().map(str::to_owned).collect();
+    let snapshot = bed.snapshot();
+    let now: Vec<String> = snapshot.lines().into_iter().map(str::to_owned).collect();
     // The rules that AWS has put into the default ACL stay there.
     assert_eq!(old(&now), old(&plain.new));
     assert_eq!(bed.attribute("ipv6_cidr_block"), Value::Null);
@@ -149,7 +149,7 @@ fn ipv6_is_turned_on_and_off_on_a_network_that_stands() {
 
 #[test]
 fn a_block_moves_only_when_its_own_entry_says_so() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&dual("  assign_ipv6_address_on_creation = true"));
     let before = bed.attribute("aws_objects");
     let assign = "  assign_ipv6_address_on_creation = true";
@@ -178,7 +178,7 @@ fn a_block_moves_only_when_its_own_entry_says_so() {
 
 #[test]
 fn other_bits_exchange_the_blocks_in_place() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&dual(""));
     let before = bed.attribute("aws_objects");
     let larger = bed.change(&dual("  ipv6_subnet_bits = 4"));
@@ -192,9 +192,9 @@ fn other_bits_exchange_the_blocks_in_place() {
 
 #[test]
 fn what_others_take_of_ipv6_comes_back_as_it_was() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&dual("  assign_ipv6_address_on_creation = true"));
-    let good = bed.picture();
+    let good = bed.snapshot();
     let (first, second) = (bed.id("subnet.public.0"), bed.id("subnet.public.1"));
     let assign = |subnet: &str| {
         bed.ec2("modify_subnet_attribute", json!({"SubnetId": subnet, "AssignIpv6AddressOnCreation": {"Value": false}}))
@@ -234,9 +234,9 @@ fn what_others_take_of_ipv6_comes_back_as_it_was() {
 
 #[test]
 fn a_flag_that_others_turned_on_is_turned_off_again() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&dual(""));
-    let good = bed.picture();
+    let good = bed.snapshot();
     for subnet in ["subnet.public.0", "subnet.public.1"] {
         let on = json!({"SubnetId": bed.id(subnet), "AssignIpv6AddressOnCreation": {"Value": true}});
         bed.ec2("modify_subnet_attribute", on);
@@ -270,7 +270,7 @@ fn requests_for_ipv6_that_cannot_be_met_fail_at_plan() {
     refused(&dual("  ipv6_cidr_block = \"2001:db8::/56\""), &["cannot be had: Amazon chooses the range"]);
 
     // Once there is a range, entries outside it are refused too, and so is what another subnet has.
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&dual(""));
     for (entry, says) in [
         ("2001:db8::/64".to_owned(), "lies outside the VPC's IPv6 range"),

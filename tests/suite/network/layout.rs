@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::Bed;
+use super::TestEnv;
 use crate::support::terraform::Workspace;
 
 /// A workspace that knows the provider and has no block for it.
@@ -20,7 +20,7 @@ fn evaluated(workspace: &Workspace, expression: &str) -> Value {
 }
 
 /// The blocks of a tier in a layout, by index, and those that the network has.
-fn assert_made(bed: &Bed, layout: &Value, tier: &str) {
+fn assert_made(bed: &TestEnv, layout: &Value, tier: &str) {
     let subnets = bed.attribute(&format!("{tier}_subnets"));
     let mut made = json!({});
     for subnet in subnets.as_object().expect("a map").values() {
@@ -31,7 +31,7 @@ fn assert_made(bed: &Bed, layout: &Value, tier: &str) {
 
 #[test]
 fn the_layout_is_what_the_resource_then_makes_and_may_be_given_to_it() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let plain = "  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  num_availability_zones = 3";
     let options = [
         ("create_transit_subnets", "true"),

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Bed, THIS};
+use super::{THIS, TestEnv};
 
 #[test]
 fn the_required_inputs_alone_use_every_az_and_one_nat_gateway_serves_all() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let change = bed.change("  num_nat_gateways = 1");
     let of = |kind: &str| change.new.iter().filter(|line| line.starts_with(kind)).count();
     assert_eq!(["subnet ", "nat ", "address ", "table ", "endpoint "].map(of), [18, 1, 1, 14, 2]);
@@ -25,7 +25,7 @@ fn the_required_inputs_alone_use_every_az_and_one_nat_gateway_serves_all() {
 
 #[test]
 fn a_network_with_everything_turned_off_is_a_vpc_and_a_ready_network_of_its_name_does_not_stop_it() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let other = bed.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}));
     let tags = json!([{"Key": "fgw:resource", "Value": "four_tier_vpc/main"}, {"Key": "fgw:state", "Value": "ready"}]);
     let other = other["Vpc"]["VpcId"].clone();

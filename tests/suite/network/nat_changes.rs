@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Bed, text};
+use super::{TestEnv, text};
 use crate::support::proxy::lasts::Lasts;
 use crate::support::proxy::log::Record;
 use crate::support::wait::until;
@@ -12,7 +12,7 @@ fn azs(count: usize, further: &str) -> String {
 }
 
 /// The changing calls in the order of their beginning, each with the parameters that matter here.
-fn steps(bed: &Bed) -> Vec<String> {
+fn steps(bed: &TestEnv) -> Vec<String> {
     let step = |record: Record| {
         let names = ["RouteTableId", "NatGatewayId", "AllocationId", "CidrBlock"];
         let given = names.map(|name| record.call.param(name).to_owned());
@@ -27,18 +27,18 @@ fn position(steps: &[String], step: &str) -> usize {
 }
 
 /// NAT gateways take their time, as on AWS, so that what does not wait for them is done before.
-fn slow(bed: &Bed) {
+fn slow(bed: &TestEnv) {
     bed.proxy.nat_pending(Lasts::Looks(6));
     bed.proxy.nat_deleting(Lasts::Looks(6));
 }
 
 #[test]
 fn a_nat_gateway_that_somebody_deleted_returns_with_its_address_and_another_serves_its_table_meanwhile() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&azs(2, "  num_nat_gateways = 2"));
     let (table, address, other) = (bed.id("route_table.private_app.0"), bed.id("eip.0"), bed.id("nat_gateway.1"));
     let addresses = bed.attribute("nat_gateway_public_ips");
-    let good = bed.picture();
+    let good = bed.snapshot();
     // Through the proxy, which frees the address as AWS does.
     bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
     let plan = bed.workspace.plan(&[]);
@@ -60,7 +60,7 @@ fn a_nat_gateway_that_somebody_deleted_returns_with_its_address_and_another_serv
     let made = position(&steps, &format!("CreateNatGateway {address}"));
     let back = position(&steps, &format!("ReplaceRoute {table} {}", bed.id("nat_gateway.0")));
     assert!(aside < back && made < back && steps.len() == 3, "{steps:#?}");
-    assert_eq!(bed.picture().lines(), good.lines());
+    assert_eq!(bed.snapshot().lines(), good.lines());
     assert_eq!(bed.attribute("nat_gateway_public_ips"), addresses);
     assert_eq!(bed.id("nat_gateway.1"), other);
     bed.destroy();
@@ -68,10 +68,10 @@ fn a_nat_gateway_that_somebody_deleted_returns_with_its_address_and_another_serv
 
 #[test]
 fn an_address_is_taken_again_when_the_nat_gateway_that_somebody_is_deleting_has_left_it() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&azs(1, "  num_nat_gateways = 1"));
     let addresses = bed.attribute("nat_gateway_public_ips");
-    let good = bed.picture();
+    let good = bed.snapshot();
     bed.proxy.nat_deleting(Lasts::UntilSet);
     bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
     bed.proxy.clear_calls();
@@ -97,14 +97,14 @@ fn an_address_is_taken_again_when_the_nat_gateway_that_somebody_is_deleting_has_
         .collect();
     assert_eq!(made, [200], "it is not tried before the address is free: {:#?}", steps(&bed));
     bed.workspace.assert_nothing_to_do();
-    assert_eq!(bed.picture().lines(), good.lines());
+    assert_eq!(bed.snapshot().lines(), good.lines());
     assert_eq!(bed.attribute("nat_gateway_public_ips"), addresses);
     bed.destroy();
 }
 
 #[test]
 fn a_nat_gateway_whose_subnet_is_exchanged_keeps_its_address_and_its_table_a_way_out() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let with = |further: &str| azs(2, &format!("  num_nat_gateways = 2\n{further}"));
     bed.change(&with(""));
     let (table, address) = (bed.id("route_table.private_app.0"), bed.id("eip.0"));
@@ -135,7 +135,7 @@ fn a_nat_gateway_whose_subnet_is_exchanged_keeps_its_address_and_its_table_a_way
 
 #[test]
 fn a_plan_that_leaves_tables_without_a_way_out_for_a_time_says_so() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let with = |further: &str| azs(2, &format!("  num_nat_gateways = 1\n{further}"));
     bed.change(&with(""));
     let (old, addresses) = (bed.id("nat_gateway.0"), bed.attribute("nat_gateway_public_ips"));
@@ -166,7 +166,7 @@ fn a_plan_that_leaves_tables_without_a_way_out_for_a_time_says_so() {
 
 #[test]
 fn one_three_and_one_nat_gateway_and_an_az_more_move_none_that_stays() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&azs(2, "  num_nat_gateways = 1"));
     let first = bed.id("nat_gateway.0");
     slow(&bed);
@@ -188,7 +188,7 @@ fn one_three_and_one_nat_gateway_and_an_az_more_move_none_that_stays() {
 
 #[test]
 fn a_shorter_list_of_addresses_in_another_order_touches_only_the_nat_gateway_whose_address_goes() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let own: Vec<String> =
         (0..3).map(|_| text(&bed.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"])).collect();
     let custom = |ids: &[&String]| {
@@ -209,7 +209,7 @@ fn a_shorter_list_of_addresses_in_another_order_touches_only_the_nat_gateway_who
 
 #[test]
 fn a_default_route_of_somebody_else_in_our_table_is_refused_with_its_target() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&azs(1, "  num_nat_gateways = 0"));
     let gateway = text(&bed.ec2("create_transit_gateway", json!({}))["TransitGateway"]["TransitGatewayId"]);
     let table = bed.id("route_table.private_app.0");

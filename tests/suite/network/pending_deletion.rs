@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Bed, text};
+use super::{TestEnv, text};
 use crate::support::proxy::fault::Fault;
 use crate::support::terraform::Run;
 
@@ -15,13 +15,13 @@ fn two_azs(further: &str) -> String {
 }
 
 /// A network interface such as Lambda makes, in a subnet of the network.
-pub(super) fn interface(bed: &Bed, subnet: &str) -> String {
+pub(super) fn interface(bed: &TestEnv, subnet: &str) -> String {
     let made = bed
         .ec2("create_network_interface", json!({"SubnetId": bed.id(subnet), "Description": "AWS Lambda VPC ENI-shop"}));
     text(&made["NetworkInterface"]["NetworkInterfaceId"])
 }
 
-fn remove(bed: &Bed, interface: &str) {
+fn remove(bed: &TestEnv, interface: &str) {
     bed.ec2("delete_network_interface", json!({"NetworkInterfaceId": interface}));
 }
 
@@ -32,14 +32,14 @@ fn assert_says(run: &Run, texts: &[&str]) {
 }
 
 /// The keys in `pending_deletion`.
-fn pending_deletion(bed: &Bed) -> Vec<String> {
+fn pending_deletion(bed: &TestEnv) -> Vec<String> {
     bed.attribute("pending_deletion").as_object().expect("a map").keys().cloned().collect()
 }
 
 /// Applies a change that deletes a subnet which a network interface is in; removes the interface, and applies again.
 /// `with` is all that leaves with the subnet.
 fn leaves_in_two_applies(attributes: &str, subnet: &str, with: &[&str], then: &str) {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     let eni = interface(&bed, subnet);
     let id = bed.id(subnet);
@@ -110,7 +110,7 @@ fn a_subnet_whose_block_changes_leaves_when_its_interfaces_have_gone() {
 
 #[test]
 fn a_block_that_overlaps_a_subnet_in_use_is_refused_until_the_subnet_is_empty() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     let eni = interface(&bed, "subnet.private_app.0");
     let old = bed.id("subnet.private_app.0");
@@ -134,7 +134,7 @@ fn a_block_that_overlaps_a_subnet_in_use_is_refused_until_the_subnet_is_empty() 
 
 #[test]
 fn a_role_that_may_not_look_for_interfaces_plans_and_applies_all_the_same() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     bed.proxy.fault(Fault::on("DescribeNetworkInterfaces").answer(
         403,
@@ -157,7 +157,7 @@ fn a_role_that_may_not_look_for_interfaces_plans_and_applies_all_the_same() {
 
 #[test]
 fn the_plan_of_an_update_that_deletes_no_subnet_looks_for_no_interfaces() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     bed.config(&TWO_AZS.replace("num_nat_gateways = 1", "num_nat_gateways = 0"));
     bed.proxy.clear_calls();

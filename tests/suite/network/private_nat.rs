@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::drift::drift;
-use super::{Bed, text};
+use super::{TestEnv, text};
 use crate::support::proxy::log::Record;
 
 fn azs(count: usize, further: &str) -> String {
@@ -21,13 +21,13 @@ fn public(count: usize) -> String {
 }
 
 /// The changing calls in the order of their beginning.
-fn actions(bed: &Bed) -> Vec<String> {
+fn actions(bed: &TestEnv) -> Vec<String> {
     bed.proxy.mutations().into_iter().map(|record| record.call.action).collect()
 }
 
 /// Asserts that each route of this many was led elsewhere in one step before the first gateway went, and the first
 /// address after that.
-fn assert_no_gap(bed: &Bed, routes: usize) {
+fn assert_no_gap(bed: &TestEnv, routes: usize) {
     let calls = bed.proxy.mutations();
     let of = |action: &str| calls.iter().filter(|it| it.call.action == action).collect::<Vec<&Record>>();
     let (moves, ends) = (of("ReplaceRoute"), of("DeleteNatGateway"));
@@ -40,7 +40,7 @@ fn assert_no_gap(bed: &Bed, routes: usize) {
 
 #[test]
 fn a_network_with_private_nat_leads_its_app_tables_there_and_has_no_address() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let made = bed.change(&private(1, "  allow_private_persistence_internet_access = true"));
     for line in [
         "nat main-private-nat-gateway-0 private available in main-transit-0 with null",
@@ -73,7 +73,7 @@ fn a_network_with_private_nat_leads_its_app_tables_there_and_has_no_address() {
 
 #[test]
 fn private_nat_needs_no_public_tier() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let made = bed.change(&private(2, "  create_public_subnets = false"));
     for line in [
         "nat main-private-nat-gateway-1 private available in main-transit-1 with null",
@@ -87,7 +87,7 @@ fn private_nat_needs_no_public_tier() {
 
 #[test]
 fn public_nat_becomes_private_and_public_again_and_no_route_is_ever_without_a_target() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&public(2));
     let addresses = bed.attribute("nat_gateway_public_ips");
     let lost: Vec<String> = addresses.as_array().expect("a list").iter().map(text).collect();
@@ -113,9 +113,9 @@ fn public_nat_becomes_private_and_public_again_and_no_route_is_ever_without_a_ta
 
 #[test]
 fn a_private_nat_gateway_that_somebody_deleted_or_retagged_is_mended() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(&private(2, "  custom_tags = { team = \"net\" }"));
-    let good = bed.picture();
+    let good = bed.snapshot();
     let (gone, other) = (bed.id("private_nat_gateway.0"), bed.id("private_nat_gateway.1"));
     bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": gone}));
     bed.ec2("create_tags", json!({"Resources": [other], "Tags": [{"Key": "team", "Value": "other"}]}));
@@ -138,14 +138,14 @@ fn a_private_nat_gateway_that_somebody_deleted_or_retagged_is_mended() {
     );
     let mended = bed.apply();
     assert_eq!(mended.calls, "CreateNatGateway 1, CreateTags 1, ReplaceRoute 2");
-    assert_eq!(bed.picture().lines(), good.lines());
+    assert_eq!(bed.snapshot().lines(), good.lines());
     assert_eq!(bed.id("private_nat_gateway.1"), other);
     bed.destroy();
 }
 
 #[test]
 fn secondary_addresses_come_and_go_in_place() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let with = |count: u32| private(1, &format!("  nat_secondary_private_ip_address_count = {count}"));
     bed.change(&private(1, ""));
     let gateway = bed.id("private_nat_gateway.0");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::drift::drift;
-use super::{Bed, network, text};
+use super::{TestEnv, network, text};
 
 const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_transit_subnets = true\n  \
                       create_vpc_endpoints = false";
@@ -13,16 +13,16 @@ fn one_az(further: &str) -> String {
 }
 
 /// A virtual private gateway of the user's.
-fn gateway(bed: &Bed) -> String {
+fn gateway(bed: &TestEnv) -> String {
     text(&bed.ec2("create_vpn_gateway", json!({"Type": "ipsec.1"}))["VpnGateway"]["VpnGatewayId"])
 }
 
-fn attach(bed: &Bed, gateway: &str) {
+fn attach(bed: &TestEnv, gateway: &str) {
     bed.ec2("attach_vpn_gateway", json!({"VpnGatewayId": gateway, "VpcId": bed.id("vpc")}));
 }
 
 /// AWS keeps a VPC that a gateway is attached to.
-fn destroy_without(bed: &Bed, gateways: &[&String]) {
+fn destroy_without(bed: &TestEnv, gateways: &[&String]) {
     for gateway in gateways {
         bed.ec2("detach_vpn_gateway", json!({"VpnGatewayId": gateway, "VpcId": bed.id("vpc")}));
     }
@@ -30,20 +30,20 @@ fn destroy_without(bed: &Bed, gateways: &[&String]) {
 }
 
 /// The gateways that propagate to one of our tables.
-fn propagating(bed: &Bed, table: &str) -> Value {
+fn propagating(bed: &TestEnv, table: &str) -> Value {
     let found = bed.proxy.boto("ec2", "describe_route_tables", json!({"RouteTableIds": [bed.id(table)]}));
     let gateways = found["RouteTables"][0]["PropagatingVgws"].as_array().expect("a list").clone();
     gateways.iter().map(|it| it["GatewayId"].clone()).collect()
 }
 
-fn switch(bed: &Bed, verb: &str, table: &str, gateway: &str) {
+fn switch(bed: &TestEnv, verb: &str, table: &str, gateway: &str) {
     let both = json!({"RouteTableId": bed.id(table), "GatewayId": gateway});
     bed.proxy.boto("ec2", &format!("{verb}_vgw_route_propagation"), both);
 }
 
 #[test]
 fn gateways_propagate_to_the_tables_of_their_tier_and_change_in_place() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(ONE_AZ);
     let (first, second) = (gateway(&bed), gateway(&bed));
     attach(&bed, &first);
@@ -83,7 +83,7 @@ fn gateways_propagate_to_the_tables_of_their_tier_and_change_in_place() {
 
 #[test]
 fn a_gateway_that_others_let_propagate_is_left_alone_and_one_of_ours_is_switched_on_again() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(ONE_AZ);
     let (ours, foreign) = (gateway(&bed), gateway(&bed));
     attach(&bed, &ours);
@@ -112,7 +112,7 @@ fn a_gateway_that_others_let_propagate_is_left_alone_and_one_of_ours_is_switched
 
 #[test]
 fn a_gateway_that_is_not_attached_fails_in_time_with_the_way_out_and_works_once_it_is() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(ONE_AZ);
     let (first, late) = (gateway(&bed), gateway(&bed));
     attach(&bed, &first);
@@ -138,7 +138,7 @@ fn a_gateway_that_is_not_attached_fails_in_time_with_the_way_out_and_works_once_
 
 #[test]
 fn a_gateway_that_is_known_only_in_the_apply_propagates_then() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.change(ONE_AZ);
     let (first, second) = (gateway(&bed), gateway(&bed));
     attach(&bed, &first);

@@ -1,10 +1,10 @@
 //! What a plan refuses, with attribute and values. The table of rules is tested beside the rules.
 
-use super::Bed;
+use super::TestEnv;
 
 /// Plans, and asserts that it fails and says all of this.
 pub(super) fn refused(attributes: &str, says: &[&str]) {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     bed.config(attributes);
     let plan = bed.workspace.plan(&[]);
     for text in says {

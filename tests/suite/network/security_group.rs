@@ -1,6 +1,6 @@
 //! The VPC's default security group.
 
-use super::Bed;
+use super::TestEnv;
 
 const ALONE: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0\n  create_public_subnets = false\n  \
                      create_private_app_subnets = false\n  create_private_persistence_subnets = false\n  \
@@ -17,7 +17,7 @@ const HTTPS_AND_SELF: &str = "  default_security_group_ingress_rules = {
 
 #[test]
 fn rules_of_the_default_group_are_exchanged_one_by_one_and_let_go() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(ALONE);
     let allowed = bed.change(&with(HTTPS_AND_SELF));
     assert_eq!(allowed.calls, "AuthorizeSecurityGroupIngress 1");

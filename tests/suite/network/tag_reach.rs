@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::{Bed, text};
+use super::{TestEnv, text};
 
 /// Every kind of object that has tags.
 const ATTRIBUTES: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_transit_subnets = true\n  \
@@ -37,7 +37,7 @@ fn all_keys() -> BTreeSet<String> {
 }
 
 /// The keys of the objects whose tags these calls changed; each must be called once.
-fn touched(bed: &Bed, action: &str) -> BTreeSet<String> {
+fn touched(bed: &TestEnv, action: &str) -> BTreeSet<String> {
     let objects = bed.attribute("aws_objects");
     let mut touched = BTreeSet::new();
     for record in bed.proxy.mutations().iter().filter(|record| record.call.action == action) {
@@ -50,7 +50,7 @@ fn touched(bed: &Bed, action: &str) -> BTreeSet<String> {
 }
 
 /// The keys of the tags in these calls.
-fn tag_keys(bed: &Bed, action: &str) -> BTreeSet<String> {
+fn tag_keys(bed: &TestEnv, action: &str) -> BTreeSet<String> {
     let calls = bed.proxy.mutations();
     let calls = calls.iter().filter(|record| record.call.action == action);
     let keys = calls.flat_map(|record| {
@@ -63,7 +63,7 @@ fn tag_keys(bed: &Bed, action: &str) -> BTreeSet<String> {
 #[test]
 fn default_tags_reach_every_object_and_their_removal_too() {
     let block = |tags: &str| format!("  default_tags {{\n    tags = {tags}\n  }}");
-    let bed = Bed::with_provider(&block("{ team = \"net\", level = \"default\" }"));
+    let bed = TestEnv::with_provider(&block("{ team = \"net\", level = \"default\" }"));
     let with_level = format!("{ATTRIBUTES}\n  transit_subnet_custom_tags = {{ level = \"transit\" }}");
     bed.change(&with_level);
     let provider = std::fs::read_to_string(bed.workspace.path().join("provider.tf")).expect("the provider block");
@@ -117,7 +117,7 @@ fn default_tags_reach_every_object_and_their_removal_too() {
 
 #[test]
 fn each_tag_map_changed_alone_reaches_its_own_objects() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     // Every map has a tag from the start; those named have another value.
     let lines = |changed: &[&str], common: &str| {
         let map = |(map, _): &(&str, &[&str])| {

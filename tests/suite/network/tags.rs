@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::Bed;
+use super::TestEnv;
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_transit_subnets = true";
 
@@ -36,7 +36,7 @@ fn maps(tags: impl Fn(&str) -> String) -> String {
 }
 
 /// The tags of every object but Name and ours, by `kind name`.
-fn tags(bed: &Bed) -> BTreeMap<String, BTreeMap<String, String>> {
+fn tags(bed: &TestEnv) -> BTreeMap<String, BTreeMap<String, String>> {
     let listing = bed.proxy.account().list();
     let mut all = BTreeMap::new();
     for (kind, objects) in listing.as_object().expect("a map") {
@@ -53,7 +53,7 @@ fn tags(bed: &Bed) -> BTreeMap<String, BTreeMap<String, String>> {
 
 #[test]
 fn each_tag_map_is_set_changed_and_removed_on_its_objects_and_foreign_tags_survive() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     let objects: usize = MAPS.iter().map(|(_, objects)| objects.len()).sum();
 
@@ -93,7 +93,7 @@ fn common_and_default_tags_reach_every_object_and_specific_ones_win() {
     let lines = |tags: &str| {
         format!("  default_tags {{\n    tags = {tags}\n  }}\n  ignore_tags {{\n    key_prefixes = [\"theirs/\"]\n  }}")
     };
-    let bed = Bed::with_provider(&lines("{ team = \"net\", level = \"default\" }"));
+    let bed = TestEnv::with_provider(&lines("{ team = \"net\", level = \"default\" }"));
     let attributes = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  custom_tags = { level = \"custom\", \"theirs/x\" = \
                       \"1\" }\n  public_subnet_custom_tags = { level = \"subnet\", Name = \"front\" }";
     bed.change(attributes);
@@ -128,7 +128,7 @@ fn common_and_default_tags_reach_every_object_and_specific_ones_win() {
 
 #[test]
 fn a_new_name_renames_every_object_and_keeps_it() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let attributes = "  num_availability_zones = 1\n  num_nat_gateways = 1";
     bed.change(attributes);
     let before = bed.attribute("aws_objects");

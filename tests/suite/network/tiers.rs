@@ -1,6 +1,6 @@
 //! Tier switches: each adds or takes away its own objects and moves no other subnet.
 
-use super::{Bed, without_acl};
+use super::{TestEnv, without_acl};
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1";
 
@@ -20,7 +20,7 @@ const THREE_TIERS: &str = "main-private-app-0 main-private-app-1 main-private-pe
 
 #[test]
 fn the_transit_tier_comes_and_goes_and_no_other_subnet_moves() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     let on = bed.change(&two_azs("  create_transit_subnets = true"));
     assert_eq!(on.calls, "AssociateRouteTable 2, CreateRouteTable 2, CreateSubnet 2, ModifyVpcEndpoint 2");
@@ -48,7 +48,7 @@ fn the_transit_tier_comes_and_goes_and_no_other_subnet_moves() {
 
 #[test]
 fn the_public_tier_takes_its_gateways_along_and_brings_them_back() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let all = bed.change(TWO_AZS);
     let off = bed.change(&two_azs("  create_public_subnets = false"));
     assert_eq!(
@@ -64,15 +64,15 @@ fn the_public_tier_takes_its_gateways_along_and_brings_them_back() {
          CreateRoute 3, CreateRouteTable 1, CreateSubnet 2, ModifyVpcEndpoint 2"
     );
     let before: Vec<&String> = all.new.iter().filter(|line| !line.starts_with("acl")).collect();
-    let picture = bed.picture();
-    let now: Vec<&str> = picture.lines().into_iter().filter(|line| !line.starts_with("acl")).collect();
+    let snapshot = bed.snapshot();
+    let now: Vec<&str> = snapshot.lines().into_iter().filter(|line| !line.starts_with("acl")).collect();
     assert_eq!(now, before, "the network is again what it was");
     bed.destroy();
 }
 
 #[test]
 fn private_tiers_come_and_go_one_by_one() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     let off = bed.change(&two_azs("  create_private_persistence_subnets = false"));
     assert_eq!(off.calls, "DeleteRouteTable 2, DeleteSubnet 2, ModifyVpcEndpoint 2");
@@ -94,7 +94,7 @@ fn private_tiers_come_and_go_one_by_one() {
 
 #[test]
 fn switches_of_the_vpc_and_of_public_subnets_change_in_place() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.change(TWO_AZS);
     let metrics = bed.change(&two_azs(
         "  enable_network_address_usage_metrics = true\n  enable_dns_hostnames = false\n  map_public_ip_on_launch = true",

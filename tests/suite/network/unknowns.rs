@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Bed, network};
+use super::{TestEnv, network};
 
 /// A resource whose output is unknown until it is made or changed.
 fn made_in_the_same_run(name: &str, value: &str) -> String {
@@ -11,7 +11,7 @@ fn made_in_the_same_run(name: &str, value: &str) -> String {
 
 #[test]
 fn a_range_a_name_and_a_tag_made_in_the_same_run_work() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let attributes = "  vpc_name = terraform_data.name.output\n  cidr_block = terraform_data.range.output\n  \
                       num_availability_zones = 2\n  num_nat_gateways = 1\n  custom_tags = { run = terraform_data.run.output }";
     let config = |run: &str| {
@@ -55,7 +55,7 @@ fn a_range_a_name_and_a_tag_made_in_the_same_run_work() {
 
 #[test]
 fn switches_and_counts_made_in_the_same_run_work() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let attributes = "  num_availability_zones = terraform_data.count.output\n  num_nat_gateways = terraform_data.count.output - 1\n  \
                       create_transit_subnets = terraform_data.count.output > 5\n  create_vpc_endpoints = false";
     let config = |count: u32| network(attributes) + &made_in_the_same_run("count", &count.to_string());
@@ -71,7 +71,7 @@ fn switches_and_counts_made_in_the_same_run_work() {
 
 #[test]
 fn an_address_allocated_in_the_same_run_would_be_taken_when_it_is_known() {
-    let bed = Bed::with_terraform();
+    let bed = TestEnv::with_terraform();
     let allocated = bed.ec2("allocate_address", json!({"Domain": "vpc"}));
     let id = super::text(&allocated["AllocationId"]);
     let attributes = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  use_custom_nat_eips = true\n  \

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Bed, assert_others_stay, without_acl};
+use super::{TestEnv, assert_others_stay, without_acl};
 use crate::support::proxy::Zone;
 
 /// Two tiers, for speed.
@@ -35,7 +35,7 @@ fn e() -> Zone {
 
 #[test]
 fn an_az_that_aws_opens_is_added_at_the_end_even_if_its_name_comes_first() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let all = with("  num_nat_gateways = 2");
     bed.proxy.zones(&[b(), d()]);
     bed.change(&all);
@@ -73,7 +73,7 @@ fn an_az_that_aws_opens_is_added_at_the_end_even_if_its_name_comes_first() {
 
 #[test]
 fn an_az_that_is_impaired_unavailable_or_missing_keeps_its_subnets_and_the_plan_warns() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let three = with("  num_nat_gateways = 3");
     bed.proxy.zones(&[a(), b(), c()]);
     bed.change(&three);
@@ -118,7 +118,7 @@ fn an_az_that_is_impaired_unavailable_or_missing_keeps_its_subnets_and_the_plan_
 
 #[test]
 fn new_places_are_found_only_in_azs_of_the_wanted_state_and_never_in_other_zones() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let offered = [
         a(),
         b().state("impaired"),
@@ -151,7 +151,7 @@ fn new_places_are_found_only_in_azs_of_the_wanted_state_and_never_in_other_zones
 
 #[test]
 fn excluded_azs_leave_with_all_that_is_theirs_and_come_back_to_their_index() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.zones(&[a(), b(), c(), e()]);
     bed.change(&with("  num_nat_gateways = 1\n  num_availability_zones = 3"));
     let before = bed.attribute("aws_objects");
@@ -198,7 +198,7 @@ fn excluded_azs_leave_with_all_that_is_theirs_and_come_back_to_their_index() {
 
 #[test]
 fn the_count_goes_from_two_to_three_and_back_with_its_nat_gateways_and_ids_narrow_and_widen() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     let of = |count: u32| with(&format!("  num_nat_gateways = {count}\n  num_availability_zones = {count}"));
     bed.change(&of(2));
     let two = bed.attribute("aws_objects");

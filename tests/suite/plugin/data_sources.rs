@@ -6,7 +6,7 @@ use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
 use fgw::plugin::proto::tfplugin6::{self as pb};
 use tonic::transport::Channel;
 
-use super::doors::Acme;
+use super::fake_provider::Acme;
 use super::{connected, connected_to, dynamic, path, summaries, value};
 
 /// A data block with all attributes present.

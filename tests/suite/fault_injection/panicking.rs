@@ -8,8 +8,8 @@ use std::fmt::{Display, Formatter};
 use std::time::Duration;
 
 use super::campaign::{Tally, campaign, sample};
+use super::state_check;
 use super::subject::{Kind, Phase, Subject};
-use super::truth;
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
@@ -164,7 +164,7 @@ fn a_panic_leaves_the_process_alive_and_another_resource_of_the_same_apply_is_fi
             .flat_map(|resource| resource["aws_objects"].as_object().expect("a map").values().cloned())
             .map(|id| id.as_str().expect("an id").to_string())
             .collect();
-        assert_eq!(known, truth::existing(proxy.account()));
+        assert_eq!(known, state_check::existing(proxy.account()));
     };
     // An address whose id was lost in the panic carries our tags: the next look takes it in.
     workspace.env("FGW_PANIC", "");

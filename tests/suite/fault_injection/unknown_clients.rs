@@ -609,7 +609,7 @@ fn another_user_cannot_reach_the_socket() {
 
 #[test]
 fn a_message_beyond_the_limit_is_refused_and_the_next_one_is_answered() {
-    // A message within the limit of 256 MiB, which only a torture needs to exceed.
+    // A message within the limit of 256 MiB, which only a run of all cases needs to exceed.
     let size = if is_whole() { 300 * 1024 * 1024 } else { 8 * 1024 * 1024 };
     let (process, mut terraform) = runtime().block_on(connected());
     campaign("Oversized messages", vec![size / 1024 / 1024], |_| {

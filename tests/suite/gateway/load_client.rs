@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::{Bed, SECRET, text};
+use super::{SECRET, TestEnv, text};
 use crate::support::http;
 use crate::support::proxy::Witness;
 
@@ -29,7 +29,7 @@ struct Visits {
     wrong: Vec<String>,
 }
 
-impl Bed {
+impl TestEnv {
     /// Calls a route that no change of the test touches (`GET /still`), which must always answer 200 with this body,
     /// and others (`POST /c`), which may answer anything but a server error: now, after every call that changes
     /// something in AWS and before the next one, and when the client leaves. All calls carry the authorizers' key.

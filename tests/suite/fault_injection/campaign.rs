@@ -33,7 +33,7 @@ impl Tally {
 
 /// Whether the campaigns run whole.
 pub(super) fn is_whole() -> bool {
-    std::env::var("FGW_TORTURE").is_ok_and(|how| how == "whole")
+    std::env::var("FGW_FAULTS").is_ok_and(|how| how == "whole")
 }
 
 /// All of them in a whole run, else this many, spread evenly from the first to the last.
@@ -67,7 +67,7 @@ pub(super) fn campaign<C: Display>(name: &str, mut cases: Vec<C>, run: impl Fn(&
         }
     }
     if is_whole() {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("torture");
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("faults");
         let file = directory.join(name.replace(|it: char| !it.is_ascii_alphanumeric(), "-") + ".json");
         let line = match only {
             None => Some(json!({

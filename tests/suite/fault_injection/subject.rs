@@ -6,7 +6,7 @@ use std::fmt::{Display, Formatter};
 
 use serde_json::{Value, json};
 
-use super::{secrets, truth};
+use super::{secrets, state_check};
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
@@ -126,7 +126,7 @@ impl Subject {
 
     /// The ids of all that exists in the account and is this subject's, by an independent look.
     pub(super) fn existing(&self) -> BTreeSet<String> {
-        let all = truth::existing(self.proxy.account());
+        let all = state_check::existing(self.proxy.account());
         all.difference(&self.neighbours).cloned().collect()
     }
 
@@ -139,7 +139,7 @@ impl Subject {
 
     /// The same where state may still name these.
     pub(super) fn assert_state_is_true_but_for(&self, leaving: &BTreeSet<String>) {
-        let (existing, given) = (self.existing(), truth::given(self.proxy.account()));
+        let (existing, given) = (self.existing(), state_check::given(self.proxy.account()));
         let known: BTreeSet<String> =
             self.objects().into_values().chain(self.ids_in("pending_deletion").into_values()).collect();
         let orphaned: Vec<&String> = existing.difference(&known).collect();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 
 use super::campaign::{Tally, campaign, sample};
+use super::state_check;
 use super::subject::{Kind, Phase, Subject};
-use super::truth;
 use crate::support::proxy::call::Call;
 use crate::support::proxy::fault::Fault;
 
@@ -112,7 +112,7 @@ fn a_role_that_may_tag_only_what_it_makes_makes_everything_and_is_told() {
             let mut objects = subject.objects();
             objects.remove("default_security_group").expect("it is in state");
             let known: BTreeSet<String> = objects.into_values().collect();
-            assert_eq!(known, truth::existing(subject.proxy.account()));
+            assert_eq!(known, state_check::existing(subject.proxy.account()));
             subject.proxy.clear_faults();
             subject.finish(Phase::Create);
         } else {

@@ -34,7 +34,7 @@ fn a_killed_network_is_not_mistaken_for_the_finished_one_of_the_same_name_in_ano
             "resource \"fgw_four_tier_vpc\" \"this\" {\n  vpc_name = \"main\"\n  cidr_block = \"10.9.0.0/16\"\n  num_nat_gateways = 1\n}\n",
         );
         neighbour.apply(&[]).succeeded();
-        subject.neighbours = super::truth::existing(subject.proxy.account());
+        subject.neighbours = super::state_check::existing(subject.proxy.account());
         let before = listed(&subject);
         let tally = kill.run(&mut subject);
         assert_eq!(listed(&subject), before, "the network of the other workspace was touched");

@@ -9,7 +9,7 @@ use crate::support::emulator::Account;
 
 /// One line for each API, route, authorizer, unused integration, stage, log group and statement, in this order. Ids
 /// are written as `<api name>`, `<authorizer name>` and `<account>`.
-pub(super) fn picture(account: &Account) -> Vec<String> {
+pub(super) fn snapshot(account: &Account) -> Vec<String> {
     let all = account.list();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let mut names = BTreeMap::from([(account.id.clone(), "<account>".to_owned())]);

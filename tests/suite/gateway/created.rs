@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::picture::picture;
-use super::{Bed, SECRET, SLOW, THIS, text, with, without_hash};
+use super::snapshot::snapshot;
+use super::{SECRET, SLOW, THIS, TestEnv, text, with, without_hash};
 
 #[test]
 fn a_new_gateway_is_what_was_asked_for_object_for_object_and_it_serves() {
-    let bed = Bed::new();
+    let bed = TestEnv::new();
     bed.proxy.latency(SLOW);
     let format = "$context.requestId $context.status";
     bed.apply(&json!({
@@ -35,7 +35,7 @@ fn a_new_gateway_is_what_was_asked_for_object_for_object_and_it_serves() {
         "custom_access_log_format": format,
     }));
     assert_eq!(
-        picture(bed.proxy.account()),
+        snapshot(bed.proxy.account()),
         [
             "api shop: description Orders and users., version 7",
             r#"cors {"AllowCredentials":false,"AllowHeaders":[],"AllowMethods":["GET"],"AllowOrigins":["https://shop.example"],"ExposeHeaders":[],"MaxAge":60}"#,
@@ -60,7 +60,7 @@ fn a_new_gateway_is_what_was_asked_for_object_for_object_and_it_serves() {
     assert!(bed.workspace.state().resource(THIS).is_none());
 }
 
-fn the_outputs_name_what_boto3_finds(bed: &Bed) {
+fn the_outputs_name_what_boto3_finds(bed: &TestEnv) {
     let api = bed.proxy.account().list_of("apis").remove(0);
     let (id, account) = (text(&api["ApiId"]), &bed.proxy.account().id);
     let id_of = |kind: &str, name: &str, of: &str, member: &str| {
@@ -121,7 +121,7 @@ fn the_outputs_name_what_boto3_finds(bed: &Bed) {
     assert_eq!(found, expected.map(|(slot, id)| (slot.to_owned(), id)));
 }
 
-fn it_serves(bed: &Bed) {
+fn it_serves(bed: &TestEnv) {
     let status = |method: &str, path: &str, key: Option<&str>| bed.call(method, path, key).status;
     let open = bed.call("GET", "/orders", None);
     assert_eq!((open.status, open.body.as_str()), (200, "orders /orders"));

@@ -1,0 +1,42 @@
+//! Nothing is lost: whatever fails, is interrupted, killed, throttled or late, state tells the truth and the next apply
+//! gets there. Each campaign runs real Terraform on whole topologies, and does one thing to them in many places.
+//!
+//! `cargo test` runs a sample of each campaign; with `FGW_FAULTS=whole` (`make faults`) they run whole, and leave
+//! what they counted in `target/faults/` for `docs/reliability.md`.
+
+#[path = "fault_injection/campaign.rs"]
+mod campaign;
+#[path = "fault_injection/every_call.rs"]
+mod every_call;
+#[path = "fault_injection/interrupted.rs"]
+mod interrupted;
+#[path = "fault_injection/killed.rs"]
+mod killed;
+#[path = "fault_injection/moments.rs"]
+mod moments;
+#[path = "fault_injection/mutations.rs"]
+mod mutations;
+#[path = "fault_injection/eventual_consistency.rs"]
+mod eventual_consistency;
+#[path = "fault_injection/panicking.rs"]
+mod panicking;
+#[path = "fault_injection/recovery.rs"]
+mod recovery;
+#[path = "fault_injection/replaced.rs"]
+mod replaced;
+#[path = "fault_injection/roles.rs"]
+mod roles;
+#[path = "fault_injection/secrets.rs"]
+mod secrets;
+#[path = "fault_injection/baseline.rs"]
+mod baseline;
+#[path = "fault_injection/unknown_clients.rs"]
+mod unknown_clients;
+#[path = "fault_injection/stuck.rs"]
+mod stuck;
+#[path = "fault_injection/subject.rs"]
+mod subject;
+#[path = "fault_injection/throttled.rs"]
+mod throttled;
+#[path = "fault_injection/state_check.rs"]
+mod state_check;
