@@ -203,7 +203,19 @@ impl Spec {
             Spec::ApiRoute(it) => Some(&it.api),
             Spec::Stage(it) => Some(&it.api),
             Spec::LogSubscription(it) => Some(&it.log_group),
-            _ => None,
+            Spec::Vpc(_)
+            | Spec::InternetGateway(_)
+            | Spec::Subnet(_)
+            | Spec::RouteTable(_)
+            | Spec::Eip(_)
+            | Spec::NatGateway(_)
+            | Spec::VpcEndpoint(_)
+            | Spec::Api(_)
+            | Spec::LambdaPermission(_)
+            | Spec::LogGroup(_)
+            | Spec::DomainName(_)
+            | Spec::ApiMapping(_)
+            | Spec::DnsRecord(_) => None,
         }
     }
 
@@ -235,7 +247,15 @@ impl Spec {
             Spec::DomainName(it) => vec![Claim::Domain { name: it.domain_name.clone() }],
             Spec::ApiMapping(it) => vec![Claim::MappingOf { domain: it.domain.clone() }],
             Spec::DnsRecord(it) => vec![Claim::Record { zone_id: it.zone_id.clone(), name: it.name.clone() }],
-            _ => vec![],
+            Spec::Vpc(_)
+            | Spec::VpcIpv6Block(_)
+            | Spec::RouteTable(_)
+            | Spec::Eip(_)
+            | Spec::DefaultNetworkAcl(_)
+            | Spec::DefaultSecurityGroup(_)
+            | Spec::Api(_)
+            | Spec::Authorizer(_)
+            | Spec::Integration(_) => vec![],
         }
     }
 
