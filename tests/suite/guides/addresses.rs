@@ -149,13 +149,13 @@ fn the_guide_on_addresses_holds_what_the_code_gives() {
     let mut guide = Guide::open("addresses.md");
     let plain = Network::new("10.0.0.0/16", Vec::new());
     guide.put("default", &plain.table());
-    guide.put("default-snapshot", &plain.snapshot());
+    guide.put("default-picture", &plain.snapshot());
     let with_transit = Network::new("10.0.0.0/16", transit());
     guide.put("transit", &with_transit.table());
-    guide.put("transit-snapshot", &with_transit.snapshot());
+    guide.put("transit-picture", &with_transit.snapshot());
     let later = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (transit(), "abc")]);
     guide.put("transit-later", &later.table());
-    guide.put("transit-later-snapshot", &later.snapshot());
+    guide.put("transit-later-picture", &later.snapshot());
     let fourth = Network::after("10.0.0.0/16", &[(Vec::new(), "bcd"), (Vec::new(), "abcd")]);
     guide.put("zone-later", &fourth.table());
     let excluded = vec![("availability_zone_exclude_names", vec!["eu-central-1a"].into())];
@@ -173,6 +173,6 @@ fn the_guide_on_addresses_holds_what_the_code_gives() {
     guide.put("sizes", &sized.table());
     let small = Network::new("10.20.0.0/20", Vec::new());
     guide.put("small", &small.table());
-    guide.put("small-snapshot", &small.snapshot());
+    guide.put("small-picture", &small.snapshot());
     guide.check();
 }
