@@ -24,7 +24,7 @@ use crate::aws::Session;
 use crate::aws::calls::Operation;
 use crate::aws::calls::codes::{is_concurrent_change as is_busy, is_conflict, is_mapped};
 use crate::aws::calls::non_idempotent::{Mutation, Search};
-use crate::aws::calls::rate_limit::{Limit, Shared};
+use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait;
 use crate::cloud::{Cause, Deadlines, Failure};
 use crate::model::Scope;
@@ -45,7 +45,7 @@ const MAPPING_LAG: Duration = Duration::from_secs(30);
 
 /// The client, once it may be used for one call. Every call to API Gateway begins with this.
 pub(crate) async fn client(session: &Session) -> &Client {
-    session.process.rate_limiter.acquire(shared(session, "apigateway"), CALLS).await;
+    session.process.rate_limiter.acquire(limit_key(session, "apigateway"), CALLS).await;
     &session.apigateway
 }
 
@@ -53,11 +53,11 @@ pub(crate) async fn client(session: &Session) -> &Client {
 /// Fails when the time is over before, or Terraform asks to stop.
 async fn throttle_domain_call(session: &Session, action: &'static str, deadlines: &Deadlines) -> Result<(), Failure> {
     let why = format!("API Gateway takes one {action} in 30 s, and others are before this one");
-    session.process.rate_limiter.acquire_until(shared(session, action), DOMAIN_CALLS, deadlines, &why).await
+    session.process.rate_limiter.acquire_until(limit_key(session, action), DOMAIN_CALLS, deadlines, &why).await
 }
 
-fn shared(session: &Session, calls: &'static str) -> Shared {
-    Shared { account: session.scope.account.clone(), region: Some(session.scope.region.clone()), calls }
+fn limit_key(session: &Session, calls: &'static str) -> LimitKey {
+    LimitKey { account: session.scope.account.clone(), region: Some(session.scope.region.clone()), calls }
 }
 
 /// The ARN of an API. It has no account in it.

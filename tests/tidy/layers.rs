@@ -149,10 +149,10 @@ fn each_layer_uses_only_those_below_it() {
 #[test]
 fn error_codes_of_aws_are_compared_in_one_file() {
     let files = product();
-    let others = files.iter().filter(|file| file.path != "src/aws/calls/codes.rs");
+    // `errors` hands the code of an SDK error over to `codes`.
+    let own = ["src/aws/calls/codes.rs", "src/aws/calls/errors.rs"];
+    let others = files.iter().filter(|file| !own.contains(&&*file.path));
     let places =
         broken(others, |line| first_of(line, &["code.as_deref() ==", "code.as_deref() {", "code.as_deref(),"]));
-    let places: Vec<String> =
-        places.into_iter().filter(|place| !place.starts_with("src/aws/calls/errors.rs:")).collect();
     assert_kept("Only src/aws/calls/codes.rs knows AWS's error codes.", &places);
 }

@@ -105,7 +105,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
             )
             .await
     };
-    // Nobody else can have left anything in an API that this process created.
+    // An API that this process created holds nothing from an interrupted run.
     let left = if session.process.created.contains(api_id) { None } else { find().await? };
     let id = match left {
         Some(id) => Some(id),

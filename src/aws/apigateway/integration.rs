@@ -58,7 +58,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Res
     };
     let (_turn, change) = change(operation, api_id, "CreateIntegration").await;
     // Two integrations may be equal, so AWS would not tell that one is there.
-    // Nobody else can have left anything in an API that this process created.
+    // An API that this process created holds nothing from an interrupted run.
     let left = if session.process.created.contains(api_id) { None } else { find().await? };
     let id = match left {
         Some(id) => id,

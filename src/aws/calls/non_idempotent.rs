@@ -21,7 +21,7 @@ use crate::cloud::{Cause, Deadlines, Failure};
 /// How often a create is sent when each answer is lost.
 const SENDS: usize = 3;
 
-/// How a service shows an object that it has created and not told of: when to look again, and for how long.
+/// When and for how long to search for an object after the answer to its creation was lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
     first: Duration,

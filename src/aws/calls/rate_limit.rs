@@ -20,7 +20,7 @@ pub(crate) enum Limit {
 
 /// The calls that share a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Shared {
+pub(crate) struct LimitKey {
     /// `None` where the account is not known.
     pub(crate) account: Option<String>,
     /// `None` for a service without Regions.
@@ -32,12 +32,12 @@ pub(crate) struct Shared {
 /// The limits of all calls of one provider process. Each process has its own, so AWS may still throttle when several
 /// run.
 #[derive(Debug, Default)]
-pub(crate) struct RateLimiter(Mutex<HashMap<Shared, State>>);
+pub(crate) struct RateLimiter(Mutex<HashMap<LimitKey, State>>);
 
 impl RateLimiter {
     /// Waits until one more call may be sent.
-    pub(crate) async fn acquire(&self, shared: Shared, limit: Limit) {
-        let pause = self.reserve(shared, limit);
+    pub(crate) async fn acquire(&self, key: LimitKey, limit: Limit) {
+        let pause = self.reserve(key, limit);
         if !pause.is_zero() {
             tokio::time::sleep(pause).await;
         }
@@ -47,13 +47,13 @@ impl RateLimiter {
     /// explains the limit in such a failure.
     pub(crate) async fn acquire_until(
         &self,
-        shared: Shared,
+        key: LimitKey,
         limit: Limit,
         deadlines: &Deadlines,
         why: &str,
     ) -> Result<(), Failure> {
-        let action = shared.calls;
-        let pause = self.reserve(shared, limit);
+        let action = key.calls;
+        let pause = self.reserve(key, limit);
         if pause.is_zero() {
             return Ok(());
         }
@@ -70,10 +70,10 @@ impl RateLimiter {
     }
 
     /// Takes the next place and returns how long to wait for it.
-    fn reserve(&self, shared: Shared, limit: Limit) -> Duration {
+    fn reserve(&self, key: LimitKey, limit: Limit) -> Duration {
         let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        states.entry(shared).or_insert_with(|| State::unused(limit, now)).take(now)
+        states.entry(key).or_insert_with(|| State::unused(limit, now)).take(now)
     }
 }
 

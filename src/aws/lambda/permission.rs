@@ -9,7 +9,7 @@ use crate::aws::Session;
 use crate::aws::apigateway::{digest, execution_arn};
 use crate::aws::calls::codes;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
-use crate::aws::calls::rate_limit::{Limit, Shared};
+use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait::{Poll, until};
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
@@ -236,8 +236,8 @@ async fn remove(operation: &Operation<'_>, place: &FunctionPolicy, statement_id:
 /// Waits until one more change may be sent to the Region of a function.
 async fn throttle(session: &Session, place: &FunctionPolicy) {
     let region = Some(region(session, place));
-    let shared = Shared { account: session.scope.account.clone(), region, calls: "lambda" };
-    session.process.rate_limiter.acquire(shared, CHANGES).await;
+    let key = LimitKey { account: session.scope.account.clone(), region, calls: "lambda" };
+    session.process.rate_limiter.acquire(key, CHANGES).await;
 }
 
 /// The id of the statement for a caller. It begins with the API's id, so that whose it is can be seen in the function's

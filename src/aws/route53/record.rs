@@ -19,7 +19,7 @@ use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
-use crate::aws::calls::rate_limit::{Limit, Shared};
+use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait::{MINUTES, Poll, until};
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
@@ -47,8 +47,8 @@ pub(crate) struct DomainTarget {
 
 /// The client, once it may be used for one call. Every call to Route 53 begins with this.
 pub(crate) async fn client(session: &Session) -> &Client {
-    let shared = Shared { account: session.scope.account.clone(), region: None, calls: "route53" };
-    session.process.rate_limiter.acquire(shared, REQUESTS).await;
+    let key = LimitKey { account: session.scope.account.clone(), region: None, calls: "route53" };
+    session.process.rate_limiter.acquire(key, REQUESTS).await;
     &session.route53
 }
 

@@ -139,19 +139,20 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
     }
 
     fn misses_something(&mut self, facts: &Facts) -> bool {
+        self.decision(facts).is_some_and(|decision| !decision.missing.is_empty())
+    }
+
+    /// The decision from what exists; `None` where there is none. The plan has reported its warnings.
+    fn decision(&mut self, facts: &Facts) -> Option<Decision> {
         let mut inventory = std::mem::take(&mut self.private.inventory);
         let decided = self.basis(facts).decide(&mut inventory, &mut Diagnostics::default());
         self.private.inventory = inventory;
-        matches!(decided, Ok(Some(decision)) if !decision.missing.is_empty())
+        decided.ok().flatten()
     }
 
     /// Decides as the plan did.
     fn decide(&mut self, facts: &Facts, diagnostics: &mut Diagnostics) -> Option<Decision> {
-        let mut inventory = std::mem::take(&mut self.private.inventory);
-        // The plan has given the warnings.
-        let decided = self.basis(facts).decide(&mut inventory, &mut Diagnostics::default());
-        self.private.inventory = inventory;
-        let Ok(Some(decision)) = decided else {
+        let Some(decision) = self.decision(facts) else {
             diagnostics::not_as_planned::<P>(&self.name, diagnostics);
             return None;
         };
