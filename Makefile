@@ -1,4 +1,4 @@
-# The targets that provider authors know, as far as there is something for them to do.
+# The targets have the names that are usual for Terraform providers.
 #
 # Variables: TERRAFORM=tofu, PYTHON=python3.12 (other programs), ONLY=network::pending_deletion (see check and test),
 # TOFU=PATH (see test), FGW_VENV=DIR (another Python environment), FGW_BINARY=PATH and KEEP=1 (see demo),
@@ -6,15 +6,15 @@
 # names them all), FGW_BENCH_AWS_PROVIDER=DIR, ONLY=network,gateway, RUNS=5, TRY=1 and FGW_BINARY=PATH (see bench, and
 # benches/topologies.rs).
 #
-# ONLY has two meanings: for check and test a part of the paths of tests, such as network::pending_deletion, and for
-# bench the parts of the benchmark, such as network,gateway.
+# ONLY has two meanings: check and test take a part of the path of a test, such as network::pending_deletion; bench
+# takes parts of the benchmark, such as network,gateway.
 
 PROFILE ?= dev
 INSTALL_DIR ?= $(HOME)/.local/share/terraform-provider-fgw
 TERRAFORM ?= terraform
 TOFU ?= tofu
 export TERRAFORM
-# Tests wait for emulators and for Terraform much of their time, so twice as many run at once as there are processors.
+# Tests spend much of their time waiting for emulators and Terraform, so two run at once per processor.
 export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
@@ -28,14 +28,14 @@ build: ## Build the provider (the first time 6 to 8 minutes on 2 cores, later se
 	@scripts/prerequisites.sh cargo
 	cargo build --locked --profile $(PROFILE)
 
-install: build ## Copy the provider to INSTALL_DIR and print what makes Terraform use it
+install: build ## Copy the provider to INSTALL_DIR and print the configuration that makes Terraform use it
 	@scripts/install.sh "$(PROFILE)" "$(INSTALL_DIR)"
 
-# A filter that matches no test would pass. The argument says which tests cargo builds.
+# A filter that matches no test would pass. $(1) selects the tests that cargo builds, and $(2) names them in the error.
 some_test = cargo test --locked --quiet $(1) -- --list $(ONLY) | grep ': test$$' >/dev/null || \
-    { echo "no test of $(2) has $(ONLY) in its path" >&2; exit 1; }
+    { echo "no test in $(2) matches ONLY=$(ONLY)" >&2; exit 1; }
 
-check: ## Check Rust without Terraform: format, source tree, clippy, unit tests; ONLY=PATH runs these unit tests alone
+check: ## Check Rust without Terraform: format, source tree, clippy, unit tests; ONLY=PATH runs only these tests
 	@scripts/prerequisites.sh cargo
 ifeq ($(ONLY),)
 	cargo fmt --check
@@ -43,11 +43,11 @@ ifeq ($(ONLY),)
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo test --locked --lib
 else
-	@$(call some_test,--lib --test tidy,the library or of tidy)
+	@$(call some_test,--lib --test tidy,the library or tidy)
 	cargo test --locked --lib --test tidy -- $(ONLY)
 endif
 
-lint: ## Check Terraform files and scripts; changes nothing
+lint: ## Check Terraform files and scripts; change nothing
 	@scripts/prerequisites.sh python terraform >/dev/null
 	$(TERRAFORM) fmt -check -diff -recursive examples benches
 	@for script in scripts/*.sh .ci/run; do sh -n "$$script" || exit 1; done
@@ -59,12 +59,12 @@ fmt: ## Format Rust and Terraform files
 	cargo fmt
 	$(TERRAFORM) fmt -recursive examples benches
 
-docs: ## Write the pages of docs that are made from the schema, the examples, the blueprints and the calls
+docs: ## Generate the pages of docs from the schema, the examples, the blueprints and the AWS calls
 	@scripts/prerequisites.sh cargo >/dev/null
 	UPDATE_EXPECT=1 cargo test --locked --test suite docs::
 	UPDATE_EXPECT=1 cargo test --locked --test suite guides::
 
-test: $(if $(ONLY),,lint) ## Run every test, also those with Terraform (and OpenTofu, if there is a tofu); ONLY=PATH runs these of the suite alone
+test: $(if $(ONLY),,lint) ## Run all tests, including those with Terraform (and OpenTofu, if tofu is installed); ONLY=PATH runs only these tests of the suite
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
 ifneq ($(ONLY),)
@@ -77,14 +77,14 @@ ifeq ($(TERRAFORM),terraform)
 endif
 endif
 
-faults: ## Run the campaigns of failures whole (hours), and write what they counted into docs/reliability.md
+faults: ## Run the fault injection campaigns in full (hours), and write the results into docs/reliability.md
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
 	rm -rf target/faults
 	FGW_FAULTS=whole cargo test --locked --test suite fault_injection::
 	@"$$(scripts/prerequisites.sh python)" scripts/reliability.py target/faults
 
-bench: ## Measure fgw, and hashicorp/aws from FGW_BENCH_AWS_PROVIDER, and write BENCHMARKS.md (about 25 minutes)
+bench: ## Measure fgw, and hashicorp/aws if FGW_BENCH_AWS_PROVIDER is set, and write BENCHMARKS.md (about 25 minutes)
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
 	$(if $(FGW_BINARY),,cargo build --release --locked)
@@ -93,25 +93,25 @@ bench: ## Measure fgw, and hashicorp/aws from FGW_BENCH_AWS_PROVIDER, and write 
 	@"$$(scripts/prerequisites.sh python)" scripts/benchmarks.py $(if $(TRY),target/bench-try target/bench-try/BENCHMARKS.md,target/bench)
 
 package: PROFILE := release
-package: ## Build the release for this platform and write what a registry needs into target/package; GPG_KEY=ID signs it
+package: ## Build the release for this platform and write the files for a registry into target/package; GPG_KEY=ID signs them
 	@python=$$(scripts/prerequisites.sh cargo python) && PROFILE="$(PROFILE)" exec "$$python" scripts/package.py
 
-package-sums: ## Write checksums and signature of the zips in target/package, which may be of several platforms
+package-sums: ## Write the checksums and the signature of the zip files of all platforms in target/package
 	@python=$$(scripts/prerequisites.sh python) && exec "$$python" scripts/package.py sums
 
 package-test: PROFILE := release
-package-test: ## Build the release twice in two places, compare the zips byte for byte, run and sign what was made
+package-test: ## Build the release in two directories, compare the zip files byte by byte, run the binary, and sign
 	@python=$$(scripts/prerequisites.sh cargo python) && PROFILE="$(PROFILE)" exec "$$python" scripts/package_test.py
 
-deny: ## Check licences, advisories and sources of dependencies as deny.toml says (needs cargo-deny and the network)
+deny: ## Check licenses, advisories and sources of dependencies against deny.toml (needs cargo-deny and the network)
 	@scripts/prerequisites.sh cargo
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
 	cargo deny --locked check
 
-demo: ## See both resources at work on this machine, without AWS; KEEP=1 leaves it running
+demo: ## Apply both resources on this machine, without AWS; KEEP=1 leaves everything running
 	@python=$$(scripts/prerequisites.sh $(if $(FGW_BINARY),,cargo) python terraform) && exec "$$python" scripts/demo.py
 
-demo-end: ## End what KEEP=1 make demo has left running
+demo-end: ## End the demos that were started with KEEP=1
 	@python=$$(scripts/prerequisites.sh python) && exec "$$python" scripts/demo.py end
 
 clean-venv: ## Remove the Python environment of the tests and the demo
