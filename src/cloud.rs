@@ -1,4 +1,4 @@
-//! What the executor and the resources want from AWS, so that both can be tested without it.
+//! The interface between AWS and the rest of the provider, so that the rest can be tested without AWS.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, RwLock};
@@ -15,23 +15,22 @@ pub mod panic_on_demand;
 /// The AWS account, or a simulation of it.
 #[async_trait]
 pub trait Cloud: Send + Sync + 'static {
-    /// Where it works.
+    /// Returns the partition, region and account, and the tag settings of the provider.
     fn scope(&self) -> &Scope;
 
-    /// Looks things up for a blueprint.
+    /// Looks up the facts that a blueprint requires.
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure>;
 
-    /// Looks at a whole topology with a fixed number of calls. `None` only where AWS says that neither the root nor
-    /// anything that outlives it exists. `known` are the objects that state knows: untagged kinds are recognized by
-    /// them. Objects with the root's ownership tag that state does not know are returned too.
+    /// Reads a whole topology with a fixed number of calls. Returns `None` only if AWS reports that neither the root
+    /// nor any object that outlives it exists. `known` are the objects in state, by which untagged kinds are
+    /// recognized. Objects with the root's ownership tag that are not in state are returned too.
     async fn read(&self, owner: TopologyKind, root_id: &str, known: &[Entry]) -> Result<Option<Seen>, Failure>;
 
-    /// Makes an object. `record` is called the moment AWS answers with an id, before any wait. A second call for
-    /// an object whose first answer was lost finds it by its ownership tag or natural key.
+    /// Creates an object. Calls `record` as soon as AWS returns the id, before any wait. If the answer of an earlier
+    /// create was lost, a second one finds the object by its ownership tag or natural key.
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure>;
 
-    /// Brings an object from one look to another, in place. `from` is `None` where its look is not known for
-    /// sure; then everything is set.
+    /// Updates an object in place. `from` is `None` if the current spec is uncertain. Then every attribute is set.
     async fn update(
         &self,
         work: &OpContext<'_>,
@@ -41,12 +40,12 @@ pub trait Cloud: Send + Sync + 'static {
         record: &Recorder<'_>,
     ) -> Result<(), Failure>;
 
-    /// Deletes an object and waits until it has gone. Absence is success.
+    /// Deletes an object and waits until the deletion has finished. A missing object is a success.
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure>;
 
-    /// Looks for what others keep in a topology: AWS deletes nothing that holds it, or deletes it along with the root.
-    /// `known` are our own objects, which are no obstacles, and neither is what goes with them. A fixed number of
-    /// calls: one within subnets.
+    /// Lists the unmanaged objects in a topology that block a deletion, or that AWS deletes with the root. `known` are
+    /// the managed objects. They are not dependents, and neither are the objects that AWS deletes with them. Uses a
+    /// fixed number of calls, one for subnets.
     async fn dependents(
         &self,
         owner: TopologyKind,
@@ -55,57 +54,57 @@ pub trait Cloud: Send + Sync + 'static {
         known: &[Entry],
     ) -> Dependents;
 
-    /// The roots that this provider has made, whatever their state, by id. One list.
+    /// Lists the roots that this provider has created, in any state, sorted by id.
     async fn roots(&self, owner: TopologyKind) -> Result<Vec<Root>, Failure>;
 
-    /// The roots with this name that a create which never returned has left.
+    /// Lists the roots with this name whose creation never completed.
     async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
 
-    /// Looks whether what AWS does by itself after the last change went well, such as the deployment of a stage.
+    /// Checks operations that AWS starts by itself after a change, such as the deployment of a stage.
     async fn verify_deployment(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure>;
 
     /// Sets the tag `fgw:state` of a root.
     async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure>;
 }
 
-/// What one operation may use.
+/// The context of one operation.
 pub struct OpContext<'a> {
-    /// Whose objects they are.
+    /// The kind of the topology.
     pub owner: TopologyKind,
-    /// The root's id; `None` while the root itself is created.
+    /// The id of the root; `None` while the root itself is created.
     pub root_id: Option<&'a str>,
-    /// The ids of the objects that this one needs.
+    /// The ids of the object's dependencies.
     pub ids: &'a Ids,
-    /// What was last set on the object, where it exists: of this, what is no longer wanted is removed, even where it is
-    /// not sure that all of it was set.
+    /// The spec last applied to the object, if it exists. Values in it that are no longer required are removed, even if
+    /// it is uncertain that all of them were set.
     pub before: Option<&'a Spec>,
-    /// The ids of all objects that state knows: what has no tags and is not among them may be left by a killed run.
+    /// The ids of all objects in state. An untagged object that is not among them may be from a killed run.
     pub known: BTreeSet<String>,
-    /// How long things may take.
+    /// The configured timeouts.
     pub timeouts: &'a Timeouts,
-    /// How long its waits go on.
+    /// The deadlines of its waits.
     pub deadlines: Deadlines,
 }
 
-/// How long waits go on.
+/// The deadlines of waits.
 #[derive(Clone)]
 pub struct Deadlines {
-    /// The moment after which they give up.
+    /// The time at which waits end.
     pub deadline: tokio::time::Instant,
-    /// The moment after which a deletion gives up waiting for those who still use the object. Earlier than `deadline`
-    /// in an update, since Terraform changes those only afterwards.
+    /// The time at which a deletion stops waiting for an object that is in use. Earlier than `deadline` in an update,
+    /// because Terraform updates the dependents only afterwards.
     pub in_use_until: tokio::time::Instant,
-    /// Cancelled when Terraform asks to stop: calls in flight finish, waits end.
+    /// Canceled when Terraform requests a stop. Calls in flight finish, and waits end.
     pub stop: CancellationToken,
 }
 
 impl Deadlines {
-    /// Patience until a moment, also with those who still use what is deleted.
+    /// Creates deadlines that all end at the same time.
     pub fn until(deadline: tokio::time::Instant, stop: CancellationToken) -> Deadlines {
         Deadlines { deadline, in_use_until: deadline, stop }
     }
 
-    /// The same, but not longer than this from now.
+    /// Returns the same deadlines, but at most `longest` from now.
     #[must_use]
     pub fn at_most(&self, longest: std::time::Duration) -> Deadlines {
         let end = tokio::time::Instant::now() + longest;
@@ -114,65 +113,65 @@ impl Deadlines {
     }
 }
 
-/// Tells the executor what AWS answered.
+/// Callbacks that report the progress of an operation to the executor.
 pub struct Recorder<'a> {
-    /// Called with the object's id, at once.
+    /// Called with the object's id, as soon as AWS returns it.
     pub id: &'a (dyn Fn(&str) + Send + Sync),
-    /// Called with what else AWS told; replaces what was told before.
+    /// Called with the attributes that AWS computed. They replace those of earlier calls.
     pub learned: &'a (dyn Fn(Learned) + Send + Sync),
-    /// Called when others may use the object already, though something is still being set on it.
+    /// Called when the object is usable for other objects, although not all attributes are set yet.
     pub usable: &'a (dyn Fn() + Send + Sync),
 }
 
-/// A topology as AWS shows it.
+/// A topology as read from AWS.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// Its objects. Where the root is not among them it is gone, and these have outlived it: addresses, log groups,
-    /// permissions.
+    /// The objects. If the root is not among them, it was deleted, and these objects have outlived it: addresses, log
+    /// groups, permissions.
     pub objects: Vec<Observed>,
-    /// The root's tag `fgw:state`; `None` where it has none, or one that nobody of us wrote.
+    /// The root's tag `fgw:state`; `None` if it has no such tag, or one with another value.
     pub root_state: Option<RootState>,
 }
 
-/// One object as AWS shows it.
+/// One object as read from AWS.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
     /// Its id in AWS.
     pub id: String,
-    /// Its identity: the key in state where the id is known there, else from its ownership tag or its place.
+    /// The key in state if state contains the id, otherwise from the ownership tag or the position in the topology.
     pub key: crate::model::Key,
-    /// What it looks like. Tags are all of its tags, foreign ones too, less our ownership tags.
+    /// The spec. Contains all tags, including unmanaged ones, except the ownership tags.
     pub spec: Spec,
-    /// What else AWS tells.
+    /// The attributes that AWS computed.
     pub learned: Learned,
 }
 
-/// Where to look for what is in the way.
+/// The part of a topology in which dependents are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DependentScope<'a> {
-    /// In all that is below the root.
+    /// The whole topology.
     Root,
-    /// In these subnets, by their AWS ids.
+    /// These subnets, by their AWS ids.
     Subnets(&'a [&'a str]),
-    /// In these custom domains, by their names.
+    /// These custom domains, by their names.
     Domains(&'a [&'a str]),
 }
 
-/// What others keep in a topology, as far as AWS told.
+/// The unmanaged objects in a topology, as far as they could be listed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dependents {
-    /// What was found, in an order that depends on nothing but itself.
+    /// The objects, in an order that depends only on them.
     pub objects: Vec<Dependent>,
-    /// The looks that failed, such as for want of a permission. What they would have shown is not among the obstacles.
+    /// The lists that failed, for example without permission. Their objects are not in `objects`.
     pub unseen: Vec<Failure>,
 }
 
 impl Dependents {
-    /// What several looks have found, one after the other, and which of them failed.
-    pub fn of(looks: impl IntoIterator<Item = Result<Vec<Dependent>, Failure>>) -> Dependents {
+    /// Combines the results of several lists in their order. The objects of each list are sorted.
+    pub fn of(lists: impl IntoIterator<Item = Result<Vec<Dependent>, Failure>>) -> Dependents {
         let mut all = Dependents::default();
-        for looked in looks {
-            match looked {
+        for list in lists {
+            match list {
                 Ok(mut dependents) => {
                     dependents.sort();
                     all.objects.extend(dependents);
@@ -183,68 +182,68 @@ impl Dependents {
         all
     }
 
-    /// The obstacles that keep one of our objects.
+    /// Returns the dependents of one managed object.
     pub fn holding(&self, id: &str) -> Vec<Dependent> {
         self.objects.iter().filter(|dependent| dependent.holds.iter().any(|held| held == id)).cloned().collect()
     }
 }
 
-/// What others keep in the objects of operations that failed for it, by position in the plan.
+/// The dependents of the objects whose operations failed because they were in use, by position in the plan.
 pub type DependentsByOp = BTreeMap<usize, Dependents>;
 
-/// An object that is not ours, and that keeps AWS from deleting one of ours, or is deleted along with it.
+/// An unmanaged object that prevents AWS from deleting a managed one, or that is deleted with it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dependent {
-    /// What it is, for messages: `network interface`.
+    /// The kind, for messages: `network interface`.
     pub kind: &'static str,
     /// Its id in AWS.
     pub id: String,
-    /// What tells people which one it is: its description, name or range; empty where AWS shows none.
+    /// The description, name or range by which users recognize it; empty if AWS returns none.
     pub description: String,
-    /// What else helps to find who made it, such as the type of a network interface; empty where there is nothing.
+    /// Further information about its origin, such as the type of a network interface; may be empty.
     pub further: String,
-    /// The account that it belongs to, where AWS tells.
+    /// The account that owns it, if AWS returns it.
     pub owner: Option<String>,
-    /// The AWS ids of our objects that it keeps, beside the root, which it always keeps.
+    /// The AWS ids of the managed objects whose deletion it prevents, in addition to the root.
     pub holds: Vec<String>,
 }
 
-/// A root that this provider has made.
+/// A root that this provider has created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Root {
     /// Its id.
     pub id: String,
-    /// Its name, of its ownership tag.
+    /// The name in its ownership tag.
     pub name: String,
-    /// All of its tags but the ownership tags.
+    /// All of its tags except the ownership tags.
     pub tags: BTreeMap<String, String>,
-    /// Its tag `fgw:state`; `None` where it has none, or one that nobody of us wrote.
+    /// Its tag `fgw:state`; `None` if it has no such tag, or one with another value.
     pub state: Option<RootState>,
 }
 
-/// Which roots are meant, by what a configuration says of them.
+/// A filter for roots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RootFilter<'a> {
-    /// Their name.
+    /// The name, if it is part of the filter.
     pub name: Option<&'a str>,
-    /// Tags that they have among others.
+    /// Tags that the root must have, possibly among others.
     pub tags: BTreeMap<&'a str, &'a str>,
 }
 
 impl RootFilter<'_> {
-    /// Whether this root is one of them.
+    /// Whether a root matches.
     pub fn matches(&self, root: &Root) -> bool {
         let has = |(key, value): (&&str, &&str)| root.tags.get(*key).is_some_and(|it| it == value);
         self.name.is_none_or(|name| root.name == name) && self.tags.iter().all(has)
     }
 }
 
-/// A root that a create which never returned has left.
+/// A root whose creation never completed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnfinishedRoot {
     /// Its id, for an import.
     pub id: String,
-    /// When it was made, in AWS's notation, where AWS tells.
+    /// The time of its creation in AWS's notation, if AWS returns it.
     pub created: Option<String>,
 }
 
@@ -252,16 +251,16 @@ pub struct UnfinishedRoot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RootState {
-    /// A create is at work, or was killed.
+    /// A create is running or was killed.
     Creating,
     /// The last create succeeded.
     Ready,
-    /// The last create failed and returned.
+    /// The last create failed.
     Incomplete,
 }
 
 impl RootState {
-    /// The text of the tag.
+    /// The value of the tag.
     pub fn as_str(self) -> &'static str {
         match self {
             RootState::Creating => "creating",
@@ -271,52 +270,52 @@ impl RootState {
     }
 }
 
-/// Why a call to AWS failed, by what the caller does next.
+/// A failed call to AWS, classified by the reaction of the caller.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{action}: {message}")]
 pub struct Failure {
-    /// What the caller does next.
+    /// The classification.
     pub cause: Cause,
     /// The AWS action, such as `CreateNatGateway`.
     pub action: String,
-    /// AWS's error code, where AWS answered.
+    /// The error code, if AWS answered.
     pub code: Option<String>,
-    /// AWS's words, or what went wrong on the way.
+    /// The error message from AWS, or a description of the failure.
     pub message: String,
-    /// AWS's request id.
+    /// The request id, if AWS returned one.
     pub request_id: Option<String>,
-    /// How long AWS asks to wait before the call is sent again.
+    /// The pause before a retry that AWS requests.
     pub retry_after: Option<std::time::Duration>,
 }
 
-/// What the caller of a failed call does next.
+/// The causes of failures, by the reaction of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Treats the object as absent.
+    /// The object does not exist. The caller treats it as missing.
     NotFound,
-    /// Waits until something else lets go of it.
+    /// A dependent prevents the call. The caller waits until the dependent is deleted.
     InUse,
-    /// Compares what is there, and takes it if it is equal.
+    /// The object exists already. The caller compares it, and adopts it if it is equal.
     Exists,
-    /// Slows down.
+    /// AWS throttled the call. The caller slows down.
     Throttled,
-    /// Tells the user which permission is missing.
+    /// A permission is missing. The caller reports it.
     Denied,
-    /// Tells the user what was waited for.
+    /// A wait reached its deadline. The caller reports the awaited condition.
     TimedOut,
-    /// Tells the user that Terraform asked to stop during a wait.
+    /// Terraform requested a stop during a wait. The caller reports it.
     Stopped,
-    /// Tells the user that our own code panicked, and asks for a report.
+    /// The provider panicked. The caller reports it as a bug.
     Panicked,
-    /// Looks whether AWS has carried out the call all the same: no answer came, or one that says that something broke
-    /// while the call was worked on.
+    /// The outcome is unknown: no answer arrived, or one that reports an internal error. The caller reads whether AWS
+    /// executed the call.
     Lost,
-    /// Tells the user.
+    /// Any other failure. The caller reports it.
     Other,
 }
 
 impl Failure {
-    /// A failure of our own, with no AWS error behind it.
+    /// Creates a failure that is not an error from AWS.
     pub fn new(cause: Cause, action: impl Into<String>, message: impl Into<String>) -> Failure {
         Failure {
             cause,
@@ -332,29 +331,29 @@ impl Failure {
 /// A shared cloud.
 pub type SharedCloud = Arc<dyn Cloud>;
 
-/// The account that the provider block leads to, shared by the provider, which sets it, and its resources.
+/// The account of the configured provider. It is shared by the provider, which sets it, and the resources.
 #[derive(Clone, Default)]
 pub struct Connection(Arc<RwLock<Connected>>);
 
-/// What a provider block has led to.
+/// The result of configuring the provider.
 #[derive(Clone, Default)]
 pub enum Connected {
-    /// Nothing yet: the provider has not been configured.
+    /// The provider has not been configured.
     #[default]
     Missing,
-    /// Nothing, because it holds values that are known only after apply. Resources plan without AWS.
+    /// The provider block contains values that are known only after apply. Resources plan without AWS.
     Unknown,
-    /// An account.
+    /// The provider is connected to an account.
     Ready(SharedCloud),
 }
 
 impl Connection {
-    /// What there is.
+    /// Returns the current connection.
     pub fn get(&self) -> Connected {
         self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// Takes a provider block into use.
+    /// Replaces the current connection.
     pub fn set(&self, connected: Connected) {
         *self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = connected;
     }

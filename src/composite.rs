@@ -1,8 +1,8 @@
-//! The one implementation of [`plugin::Resource`](crate::plugin::Resource), for every product, and beside it that of
-//! [`plugin::DataSource`](crate::plugin::DataSource).
+//! The implementation of [`plugin::Resource`](crate::plugin::Resource) and
+//! [`plugin::DataSource`](crate::plugin::DataSource), generic over the topology.
 //!
-//! It translates between Terraform's operations and the three steps of a product: blueprint, plan, execute. All
-//! state that a user sees and all private state is made here.
+//! It translates Terraform's operations into the three steps of a topology: blueprint, plan, execute. User-visible
+//! state and private state are created only here.
 
 mod account;
 mod apply;
@@ -37,17 +37,17 @@ use apply::Shared;
 pub use data_source::Existing;
 use private_state::Private;
 
-/// One product as a Terraform resource.
+/// A topology as a Terraform resource.
 pub struct Composite<P> {
     connection: Connection,
     shared: Shared,
-    product: PhantomData<P>,
+    topology: PhantomData<P>,
 }
 
 impl<P: Topology> Composite<P> {
-    /// The resource, on the provider's connection.
+    /// Creates the resource on the connection of the provider.
     pub fn new(connection: Connection) -> Composite<P> {
-        Composite { connection, shared: Shared::new(), product: PhantomData }
+        Composite { connection, shared: Shared::new(), topology: PhantomData }
     }
 }
 
@@ -77,7 +77,7 @@ impl<P: Topology> Resource for Composite<P> {
         let mut diagnostics = Diagnostics::default();
         let unchanged =
             |diagnostics| ReadResponse { state: request.state.clone(), private: request.private.clone(), diagnostics };
-        // With a provider block that holds unknowns Terraform refreshes all the same, and nothing can be seen.
+        // Terraform refreshes even if the provider block contains unknown values. AWS cannot be read then.
         if matches!(self.connection.get(), Connected::Unknown) {
             return unchanged(diagnostics);
         }
@@ -92,7 +92,7 @@ impl<P: Topology> Resource for Composite<P> {
             }
             Ok(None) => ReadResponse { state: Value::Null, private: Vec::new(), diagnostics },
             Err(failure) => {
-                diagnostics::failed(&format!("Reading {} {root_id}", P::TYPE_NAME), &failure, &mut diagnostics);
+                diagnostics::failed(format!("Error reading {} {root_id}", P::TYPE_NAME), &failure, &mut diagnostics);
                 unchanged(diagnostics)
             }
         }

@@ -1,6 +1,6 @@
-//! terraform-provider-fgw: whole AWS topologies as single Terraform resources.
+//! terraform-provider-fgw: a whole AWS network or HTTP API as one Terraform resource.
 //!
-//! The modules, in reading order. One `terraform apply` goes through them from top to bottom.
+//! The modules are in reading order: a `terraform apply` passes through them from top to bottom.
 
 pub mod plugin;
 pub mod provider;

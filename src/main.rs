@@ -1,4 +1,4 @@
-//! The program that Terraform starts.
+//! The plugin binary that Terraform starts.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -9,10 +9,10 @@ use fgw::provider::Fgw;
 const VERSION: &str = concat!("terraform-provider-fgw ", env!("CARGO_PKG_VERSION"));
 
 const INTRODUCTION: &str = "\
-This is terraform-provider-fgw, a provider for Terraform and OpenTofu that manages whole AWS topologies:
-a network with its subnets, gateways and routes, or an HTTP API with its routes and domain, as one resource.
+terraform-provider-fgw is a provider for Terraform and OpenTofu. It manages a whole AWS network, with its subnets,
+gateways and routes, or a whole HTTP API, with its routes and domain, as one resource.
 
-It is not started by hand: Terraform does that. Name it in a configuration and run `terraform init`:
+This binary is a plugin that Terraform starts. Add the provider to a configuration and run `terraform init`:
 
     terraform {
       required_providers {
@@ -20,7 +20,7 @@ It is not started by hand: Terraform does that. Name it in a configuration and r
       }
     }
 
-To use a build of your own, name its directory in ~/.terraformrc, and leave out `terraform init`:
+To use a local build, add its directory to ~/.terraformrc, and skip `terraform init`:
 
     provider_installation {
       dev_overrides { \"fgw/fgw\" = \"/path/to/the/directory\" }
@@ -31,13 +31,13 @@ Options: --version, --help";
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        Some("--version" | "-V") => say(VERSION),
-        Some("--help" | "-h") => say(INTRODUCTION),
+        Some("--version" | "-V") => print(VERSION),
+        Some("--help" | "-h") => print(INTRODUCTION),
         _ => serve(Fgw::default(), Program { crate_name: "fgw", introduction: INTRODUCTION }),
     }
 }
 
-fn say(text: &str) -> ExitCode {
+fn print(text: &str) -> ExitCode {
     match writeln!(std::io::stdout().lock(), "{text}") {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,

@@ -28,13 +28,13 @@ impl Provider for Fgw {
     fn schema(&self) -> Schema {
         Schema {
             version: 0,
-            description:
-                "Manages whole AWS topologies, a network or an HTTP gateway, each as one resource. What is new \
-                          is made and everything led to it before anything is deleted, availability zones and CIDR \
-                          blocks stay once they are given, and of tags only those are touched that it has set.\n\n\
-                          The provider block has the arguments of hashicorp/aws, so that an existing block can be \
-                          copied."
-                    .into(),
+            description: "Manages a whole AWS network or HTTP gateway as one resource. An update creates new objects \
+                          and switches traffic to them before it deletes old ones. A subnet keeps its availability \
+                          zone and CIDR block unless you explicitly change them. The provider modifies only the tags \
+                          that it set.\n\n\
+                          The provider block has the same arguments as that of hashicorp/aws, so you can copy an \
+                          existing block."
+                .into(),
             attributes: ProviderBlock::attributes(),
         }
     }
@@ -77,9 +77,9 @@ impl Provider for Fgw {
                 let session = crate::cloud::panic_on_demand::PanicOnDemand::of_environment(session);
                 self.connection.set(Connected::Ready(Arc::new(session)));
             }
-            Err(refusal) => match refusal.argument {
-                Some(name) => diagnostics.attribute_error(AttributePath::new(name), refusal.summary, refusal.detail),
-                None => diagnostics.error(refusal.summary, refusal.detail),
+            Err(error) => match error.argument {
+                Some(name) => diagnostics.attribute_error(AttributePath::new(name), error.summary, error.detail),
+                None => diagnostics.error(error.summary, error.detail),
             },
         }
         diagnostics
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_block_with_unknowns_connects_to_nothing_and_is_no_error() {
+    async fn unknown_arguments_defer_the_connection() {
         let provider = Fgw::default();
         let config = Value::map([("region", Value::Unknown)]);
         assert_eq!(provider.configure(config, "1.11.4").await, Diagnostics::default());
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_unknown_that_matters_leaves_a_block_undecided() {
+    fn only_relevant_unknowns_leave_a_block_undecided() {
         let endpoint = |name: &str| Value::List(vec![Value::map([(name, Value::Unknown)])]);
         let tags = Value::List(vec![Value::map([("tags", Value::map([("run", Value::Unknown)]))])]);
         let decided = |name: &str, value: Value| ProviderBlock::is_decided(&Value::map([(name, value)]));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refused_block_leaves_no_connection_and_names_the_argument() {
+    async fn rejected_block_names_the_argument_and_sets_no_connection() {
         let provider = Fgw::default();
         let config = Value::map([("region", "eu-central-1".into()), ("custom_ca_bundle", "/no/such/file".into())]);
         let Diagnostics(found) = provider.configure(config, "1.11.4").await;

@@ -1,7 +1,7 @@
-//! From what exists to what should exist: a pure plan, and a small executor.
+//! From the inventory to the blueprint: a pure planner, and a small executor.
 //!
-//! [`plan`] is called by `terraform plan` and by `terraform apply` with the same arguments, so what is applied is
-//! what was shown. [`execute`] makes no decision of its own.
+//! `terraform plan` and `terraform apply` call [`plan`] with the same arguments, so that the apply does what the plan
+//! showed. [`execute`] makes no decisions.
 
 mod diff;
 mod execute;

@@ -1,8 +1,9 @@
-//! HTTP APIs. Facts that shape every file here:
+//! HTTP APIs of API Gateway.
 //!
-//! - An update is a PATCH: a field that is not sent stays as it is. Each kind says how its fields are cleared.
-//! - AWS refuses a change of an API while another one is at work, so changes take turns, API by API.
-//! - No call has an idempotency token, and delete operations return errors that the SDK does not model.
+//! - An update is a PATCH: omitted fields keep their values. The `update` function of each kind documents how its
+//!   fields are cleared.
+//! - AWS rejects a change to an API while another change is in progress, so changes are serialized per API.
+//! - No call takes an idempotency token, and delete operations return errors that the SDK does not model.
 
 pub(crate) mod api;
 pub(crate) mod api_mapping;
@@ -22,7 +23,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::aws::Session;
 use crate::aws::calls::Operation;
-use crate::aws::calls::codes::{is_concurrent_change as is_busy, is_conflict, is_mapped};
+use crate::aws::calls::codes::{is_concurrent_change as is_busy, is_conflict, is_mapped, is_object_quota};
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait;
@@ -31,28 +32,32 @@ use crate::model::Scope;
 
 pub(crate) use dependents::dependents;
 
-/// API Gateway takes ten control calls a second, with bursts of forty, from one account in one Region: all kinds of
-/// calls together, reads included, and AWS does not raise it. These limits are lower: others call too, and the plan
-/// before an apply was another process, which may have used half of what AWS allows at once.
+/// API Gateway accepts 10 control plane calls per second with bursts of 40, per account and Region, for all actions
+/// together including reads. AWS does not raise this quota. These limits are lower because other clients share the
+/// quota and because the plan before an apply runs in another process, which may have used half of the burst.
 const CALLS: Limit = Limit::Bucket { per_second: 9.0, burst: 20.0 };
 
-/// Of each call that changes a custom domain AWS takes one in thirty seconds. A second more, as calls do not travel
-/// equally fast.
+/// AWS accepts one call every 30 seconds of each action that changes a custom domain. One second is added because
+/// network latency varies.
 const DOMAIN_CALLS: Limit = Limit::Bucket { per_second: 1.0 / 31.0, burst: 1.0 };
 
-/// How long AWS may go on seeing a mapping that it has deleted.
+/// How long a deleted mapping may still block the deletion of its API or stage.
 const MAPPING_LAG: Duration = Duration::from_secs(30);
 
-/// The client, once it may be used for one call. Every call to API Gateway begins with this.
+/// How long AWS may still report a route as a user of an authorizer or an integration after the route was changed or
+/// deleted.
+const REFERENCE_LAG: Duration = Duration::from_secs(30);
+
+/// Waits for the rate limiter and returns the client for one call. Every call to API Gateway uses this.
 pub(crate) async fn client(session: &Session) -> &Client {
     session.process.rate_limiter.acquire(limit_key(session, "apigateway"), CALLS).await;
     &session.apigateway
 }
 
-/// Waits until a call that changes a domain may be sent, such as `CreateDomainName`. The first one passes at once.
-/// Fails when the time is over before, or Terraform asks to stop.
+/// Waits until a call that changes a domain, such as `CreateDomainName`, may be sent. The first call does not wait.
+/// Fails if the deadline would pass first or if Terraform requests a stop.
 async fn throttle_domain_call(session: &Session, action: &'static str, deadlines: &Deadlines) -> Result<(), Failure> {
-    let why = format!("API Gateway takes one {action} in 30 s, and others are before this one");
+    let why = format!("API Gateway accepts one {action} call every 30 s, and earlier calls are still waiting");
     session.process.rate_limiter.acquire_until(limit_key(session, action), DOMAIN_CALLS, deadlines, &why).await
 }
 
@@ -60,37 +65,37 @@ fn limit_key(session: &Session, calls: &'static str) -> LimitKey {
     LimitKey { account: session.scope.account.clone(), region: Some(session.scope.region.clone()), calls }
 }
 
-/// The ARN of an API. It has no account in it.
+/// The ARN of an API, which contains no account ID.
 pub(crate) fn api_arn(scope: &Scope, api_id: &str) -> String {
     format!("arn:{}:apigateway:{}::/apis/{api_id}", scope.partition, scope.region)
 }
 
-/// A few characters that stand for a text.
+/// The first 4 bytes of the SHA-256 hash of a text, as 8 hexadecimal digits.
 pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The beginning of the ARNs of what callers invoke, as Lambda permissions name it.
+/// The prefix of an API's `execute-api` ARNs, which Lambda permissions use as the source ARN.
 pub(crate) fn execution_arn(scope: &Scope, account: &str, api_id: &str) -> String {
     format!("arn:{}:execute-api:{}:{account}:{api_id}", scope.partition, scope.region)
 }
 
-/// A change of an API or of one of its children, and the turn that it needs.
+/// Locks an API and returns the lock with a mutation of the API or of one of its children.
 async fn change<'a>(
     operation: &'a Operation<'_>,
     api_id: &str,
     action: &'a str,
 ) -> (OwnedMutexGuard<()>, Mutation<'a>) {
-    let turn = operation.session.process.locks.lock(format!("api {} {api_id}", operation.session.scope.region)).await;
+    let lock = operation.session.process.locks.lock(format!("api {} {api_id}", operation.session.scope.region)).await;
     let unknown_until = operation.unknown_until(api_id);
-    (turn, Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_LOOKS })
+    (lock, Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_POLLS })
 }
 
 fn is_absent(failure: &Failure) -> bool {
     failure.cause == Cause::NotFound
 }
 
-/// The end of a delete: absence is success, and a conflict means that something still uses the object.
+/// Interprets the answer to a delete call: a missing object is success, and a conflict means that the object is in use.
 fn deleted<T>(answer: Result<T, Failure>) -> Result<(), Failure> {
     match answer {
         Ok(_) => Ok(()),
@@ -100,7 +105,7 @@ fn deleted<T>(answer: Result<T, Failure>) -> Result<(), Failure> {
     }
 }
 
-/// Whether a list still holds an object. Where what the list belongs to is gone, it does not.
+/// Whether a list contains an object. The list of a deleted parent contains none.
 fn holds<T>(listed: Result<Vec<T>, Failure>, is_it: impl Fn(&T) -> bool) -> Result<bool, Failure> {
     match listed {
         Ok(items) => Ok(items.iter().any(is_it)),
@@ -109,7 +114,7 @@ fn holds<T>(listed: Result<Vec<T>, Failure>, is_it: impl Fn(&T) -> bool) -> Resu
     }
 }
 
-/// Sends the deletion of an API or of its stage, as long as AWS may still see a mapping to it that has just gone.
+/// Deletes an API or its stage, and retries as long as a deleted mapping may still block the deletion.
 async fn unmapped<F>(operation: &Operation<'_>, api_id: &str, delete: impl Fn() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
@@ -121,7 +126,29 @@ where
     wait::retry_while_in_use(&deadlines, delete).await
 }
 
-/// Notes that mappings of an API have just been deleted.
+/// Deletes an authorizer or an integration, and retries as long as a changed route may still block the deletion.
+/// `delete` acquires the lock of the API, so that other changes of the API are not blocked between two attempts.
+async fn unreferenced<F>(operation: &Operation<'_>, delete: impl Fn() -> F) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    wait::retry_while_in_use(&operation.deadlines(REFERENCE_LAG), delete).await
+}
+
+/// Adds advice to the failure of a create call that exceeds a quota of the API.
+fn with_quota_advice(mut failure: Failure) -> Failure {
+    if is_object_quota(&failure) {
+        failure.message = format!(
+            "{}. An update creates the new authorizers, integrations and routes before it deletes the old ones, so both \
+             count against the quota. Change fewer of them in one apply, or request a higher quota; AWS does not raise \
+             the quota of integrations.",
+            failure.message.trim_end_matches('.')
+        );
+    }
+    failure
+}
+
+/// Records the deletion of mappings to an API.
 fn note_unmapped(session: &Session, api_id: &str) {
     session.process.unmapped.add(unmapped_id(session, api_id));
 }
@@ -135,16 +162,16 @@ fn domain_lock(session: &Session, name: &str) -> String {
     format!("domain {} {name}", session.scope.region)
 }
 
-/// AWS shows text that was cleared as an empty string, or not at all.
+/// AWS returns cleared text as an empty string or omits it.
 fn text(shown: Option<&str>) -> Option<String> {
     shown.filter(|text| !text.is_empty()).map(str::to_string)
 }
 
-/// How many items a list call asks for. AWS gives few where nothing is asked for, and each page takes a call of those
-/// that the whole account shares. AWS writes down no limit; a hundred is taken.
+/// The page size of list calls. The default of AWS is small, and each page counts against the quota of the account. AWS
+/// documents no maximum; 100 is an assumption.
 const PAGE: &str = "100";
 
-/// Reads a list to its end. The SDK has no paginators for this service.
+/// Reads all pages of a list. The SDK has no paginators for this service.
 async fn pages<T, F>(mut page: impl FnMut(Option<String>) -> F) -> Result<Vec<T>, Failure>
 where
     F: Future<Output = Result<(Vec<T>, Option<String>), Failure>>,
@@ -164,16 +191,16 @@ where
 /// The API that an object belongs to.
 fn root_id<'a>(operation: &'a Operation<'_>) -> Result<&'a str, Failure> {
     let missing =
-        || Failure::new(Cause::Other, operation.key.slot.clone(), "its API has no id; this is a bug in the provider");
+        || Failure::new(Cause::Other, operation.key.slot.clone(), "its API has no ID; this is a bug in the provider");
     operation.work.root_id.ok_or_else(missing)
 }
 
-/// An answer without an id, which AWS does not give.
+/// The failure of a create call that returned no ID. AWS always returns one.
 fn no_id(action: &str) -> Failure {
-    Failure::new(Cause::Other, action, "AWS answered without an id")
+    Failure::new(Cause::Other, action, "AWS returned no ID")
 }
 
-/// A number as AWS takes it. What does not fit is cut to the limit, which AWS then refuses with its own words.
+/// Converts a number to the type of the SDK. A number out of range is clamped, and AWS rejects it with its own message.
 fn small(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(if number < 0 { i32::MIN } else { i32::MAX })
 }
@@ -218,7 +245,7 @@ mod tests {
     use crate::aws::recorded::Recorded;
 
     #[tokio::test(start_paused = true)]
-    async fn each_call_about_a_domain_has_a_limit_of_its_own_and_its_wait_ends_with_time_and_stop() {
+    async fn each_domain_action_has_its_own_limit_and_a_bounded_wait() {
         let aws = Recorded::default();
         let (session, start) = (aws.session("us-east-1"), Instant::now());
         let within = |seconds| Deadlines::until(Instant::now() + Duration::from_secs(seconds), Default::default());
@@ -229,7 +256,7 @@ mod tests {
         throttle_domain_call(&session, "UpdateDomainName", &within(31)).await.unwrap();
         assert_eq!(start.elapsed(), Duration::from_secs(31));
 
-        // By now the limit of this action has recovered: one call passes, and the next would wait for 31 s.
+        // After 31 s the limit of this action allows one call, and the next one would wait for 31 s.
         throttle_domain_call(&session, "CreateDomainName", &within(0)).await.unwrap();
         let failure = throttle_domain_call(&session, "CreateDomainName", &within(30)).await.unwrap_err();
         assert_eq!((failure.cause, start.elapsed()), (Cause::TimedOut, Duration::from_secs(61)));
@@ -238,11 +265,11 @@ mod tests {
         let failure = throttle_domain_call(&session, "CreateDomainName", &deadlines).await.unwrap_err();
         assert_eq!(failure.cause, Cause::Stopped);
         throttle_domain_call(&aws.session("eu-west-1"), "CreateDomainName", &deadlines).await.unwrap();
-        assert_eq!(start.elapsed(), Duration::from_secs(61), "neither a stop nor another Region waits");
+        assert_eq!(start.elapsed(), Duration::from_secs(61), "neither a stopped call nor another Region waits");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn sessions_of_one_region_share_the_limit_of_all_calls() {
+    async fn sessions_of_one_region_share_one_rate_limit() {
         let aws = Recorded::default();
         let (one, other, start) = (aws.session("us-east-1"), aws.session("us-east-1"), Instant::now());
         for _ in 0..10 {

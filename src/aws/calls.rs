@@ -1,4 +1,4 @@
-//! What all calls to AWS share.
+//! Code for all calls to AWS.
 
 pub(crate) mod codes;
 pub(crate) mod errors;

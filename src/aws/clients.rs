@@ -6,7 +6,7 @@ use super::calls::process_state::ProcessState;
 use super::ec2::Pollers;
 use crate::model::Scope;
 
-/// Clients for one provider configuration. Cheap to clone; connections are shared and made on first use.
+/// The clients of one provider configuration. Cheap to clone: clones share connections, which are opened on first use.
 #[derive(Clone)]
 pub struct Session {
     pub(crate) scope: Scope,
@@ -16,11 +16,11 @@ pub struct Session {
     pub(crate) acm: aws_sdk_acm::Client,
     pub(crate) kms: aws_sdk_kms::Client,
     pub(crate) route53: aws_sdk_route53::Client,
-    /// The configuration that Lambda clients are made from, one per Region of a function.
+    /// The configuration of the Lambda clients, which are created for the Region of each function.
     pub(crate) lambda_config: aws_sdk_lambda::Config,
-    /// Look at what all operations together wait for.
+    /// Shared polls of EC2 objects.
     pub(crate) pollers: Arc<Pollers>,
-    /// What all sessions of this process share.
+    /// The state that all sessions of this process share.
     pub(crate) process: Arc<ProcessState>,
 }
 

@@ -1,4 +1,4 @@
-//! From the settings of a provider configuration to clients of AWS services.
+//! Creation of AWS clients from the settings of a provider configuration.
 
 pub(crate) mod connect;
 mod credentials;

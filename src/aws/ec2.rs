@@ -1,5 +1,5 @@
-//! The objects of a network: one file per kind, each with the same functions in the same order (`read`, `create`,
-//! `update`, `delete`), and one batched read of them all.
+//! The objects of a network: one file per kind with the functions `read`, `create`, `update` and `delete` in this
+//! order, and one batched read of all kinds.
 
 pub(crate) mod default_network_acl;
 pub(crate) mod default_security_group;
@@ -34,17 +34,18 @@ pub(crate) use pollers::Pollers;
 pub(crate) use read::read;
 pub(crate) use vpc::{mark_root, roots, unfinished_roots};
 
-/// Restricts a describing call. Filters are preferred to lists of ids, where one missing id fails the whole call.
+/// A filter for a `Describe` call. Filters are preferred to lists of ids, because one missing id in such a list fails
+/// the whole call.
 fn filter(name: impl Into<String>, value: impl Into<String>) -> Filter {
     Filter::builder().name(name).values(value).build()
 }
 
-/// The same for any of several values, of which AWS takes at most 200.
+/// A filter that matches any of several values. AWS accepts at most 200.
 fn filter_any<'a>(name: &str, values: impl IntoIterator<Item = &'a str>) -> Filter {
     Filter::builder().name(name).set_values(Some(values.into_iter().map(str::to_string).collect())).build()
 }
 
-/// An IPv6 range without host bits, as AWS writes it in more than one way; `None` for what is none.
+/// An IPv6 range without host bits; `None` if the text is not a range. AWS writes one range in several ways.
 fn ipv6_range(text: &str) -> Option<Ipv6Net> {
     Some(text.parse::<Ipv6Net>().ok()?.trunc())
 }

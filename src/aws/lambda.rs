@@ -1,3 +1,3 @@
-//! Lambda: what lets API Gateway invoke a function.
+//! Lambda: permissions by which other services invoke functions.
 
 pub(crate) mod permission;

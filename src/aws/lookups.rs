@@ -1,4 +1,4 @@
-//! What a blueprint must know about the account and Region.
+//! Facts about the account and Region that a blueprint requires.
 
 mod acm;
 mod facts;

@@ -1,11 +1,11 @@
-//! The only code that knows the AWS SDK. It imports `model` and `cloud` and nothing else of this crate.
+//! The only module that uses the AWS SDK. Of this crate it imports only `model` and `cloud`.
 //!
-//! - [`config`]: from settings to clients: credentials, Region, TLS, proxies.
-//! - [`calls`]: what every call shares: errors, retries, waits, rate limits, locks.
+//! - [`config`]: creation of clients from the settings: credentials, Region, TLS, proxies.
+//! - [`calls`]: code for all calls: errors, retries, waits, rate limits, locks.
 //! - [`ec2`], [`apigateway`], [`lambda`], [`logs`], [`route53`]: one file per kind of object, each with the same
 //!   functions in the same order (`read`, `create`, `update`, `delete`).
-//! - [`lookups`]: what a blueprint must know about the account and Region.
-//! - [`clients`]: the clients of one provider configuration, and [`session`]: the account as the executor sees it.
+//! - [`lookups`]: the facts about the account and Region that a blueprint requires.
+//! - [`clients`]: the clients of one provider configuration, and [`session`]: the `Cloud` that the executor calls.
 
 mod clients;
 pub(crate) mod config;

@@ -1,4 +1,4 @@
-//! An AWS for tests: answers as recorded, and keeps what it was asked.
+//! A fake AWS for tests, which returns recorded responses and stores the requests.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,8 +24,8 @@ use crate::model::{Scope, Timeouts};
 /// The owner of all objects in these tests.
 pub(crate) const OWNER: TopologyKind = TopologyKind::HttpGateway;
 
-/// Answers calls in any order; several answers to one call are given in turn, the last one for ever. Its sessions share
-/// rate limits and locks, as those of one process do, and nothing with other tests.
+/// Answers calls in any order. Several responses to one call are returned in turn, the last one repeatedly. The
+/// sessions share rate limits and locks with each other, like those of one process, but not with other tests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorded {
     tape: Arc<Mutex<Tape>>,
@@ -35,64 +35,64 @@ pub(crate) struct Recorded {
 #[derive(Debug, Default)]
 struct Tape {
     answers: Vec<(String, Answer)>,
-    asked: Vec<Asked>,
+    requests: Vec<RecordedRequest>,
 }
 
-/// How long an operation may take. Longer than every limit of the code under test, so that these decide.
+/// The deadline of an operation, which is longer than every timeout of the code under test.
 const LIMIT: Duration = Duration::from_secs(2 * 3600);
 
-/// What AWS answers.
+/// A response of AWS.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// A status and a JSON body.
     Json(u16, Value),
-    /// A status and an XML body, as Route 53 sends it.
+    /// A status and an XML body, as Route 53 returns it.
     Xml(u16, String),
     /// A status, an error code and a message.
     Error(u16, &'static str, &'static str),
-    /// AWS carries the call out, but the answer never arrives.
+    /// AWS carries out the call, but the response is lost.
     Lost,
-    /// The same as the other one, after a while.
+    /// Another response, after a delay.
     After(Duration, Box<Answer>),
 }
 
-/// What AWS was asked.
+/// A request that AWS received.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    /// Method and path with query, less the size of a page, or the action of CloudWatch Logs.
+pub(crate) struct RecordedRequest {
+    /// Method and path with query, without the page size. For CloudWatch Logs, the action.
     pub(crate) call: String,
-    /// The body: JSON, or another one as text; null where there is none.
+    /// The body: JSON, or a string if it is not JSON; null if it is empty.
     pub(crate) body: Value,
-    /// When it was asked, and when it was answered.
+    /// The time of the request, and that of the response.
     pub(crate) times: (Instant, Option<Instant>),
 }
 
 impl Recorded {
-    /// Adds an answer to a call, such as `POST /v2/apis` or `CreateLogGroup`.
+    /// Adds a response to a call, such as `POST /v2/apis` or `CreateLogGroup`.
     pub(crate) fn on(self, call: &str, answer: Answer) -> Recorded {
         self.tape.lock().unwrap().answers.push((call.to_string(), answer));
         self
     }
 
-    /// Everything asked so far.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.tape.lock().unwrap().asked.clone()
+    /// The requests so far.
+    pub(crate) fn requests(&self) -> Vec<RecordedRequest> {
+        self.tape.lock().unwrap().requests.clone()
     }
 
     /// The calls so far.
     pub(crate) fn calls(&self) -> Vec<String> {
-        self.asked().into_iter().map(|asked| asked.call).collect()
+        self.requests().into_iter().map(|request| request.call).collect()
     }
 
-    /// The body of the only call of this name.
+    /// The body of the only request of this call.
     pub(crate) fn body(&self, call: &str) -> Value {
         let mut bodies: Vec<Value> =
-            self.asked().into_iter().filter(|asked| asked.call == call).map(|asked| asked.body).collect();
+            self.requests().into_iter().filter(|request| request.call == call).map(|request| request.body).collect();
         assert_eq!(bodies.len(), 1, "{call} in {:?}", self.calls());
         bodies.remove(0)
     }
 
-    /// Clients that ask here, in this Region.
+    /// A session in this Region, whose clients call this AWS.
     pub(crate) fn session(&self, region: &str) -> Session {
         let connector = SharedHttpConnector::new(self.clone());
         let http = http_client_fn(move |_, _| connector.clone());
@@ -128,7 +128,7 @@ impl Recorded {
         }
     }
 
-    /// The same, where the SDK repeats calls of CloudWatch Logs by itself, as it does outside tests.
+    /// A session in this Region in which the SDK retries calls of CloudWatch Logs, as it does outside tests.
     pub(crate) fn session_with_retries(&self, region: &str) -> Session {
         let session = self.session(region);
         let retries = RetryConfig::standard().with_max_attempts(4);
@@ -137,21 +137,21 @@ impl Recorded {
     }
 }
 
-/// What an operation told the executor.
+/// The values that an operation has recorded.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// The ids, in the order of recording.
+pub(crate) struct Records {
+    /// The IDs, in the order of recording.
     pub(crate) ids: Vec<String>,
-    /// What was learned.
+    /// The other values that AWS returned.
     pub(crate) learned: Learned,
 }
 
-/// Runs one operation on the object of this key, below the API `api1`.
-pub(crate) async fn run<F>(session: &Session, key: &Key, ids: &[(Key, &str)], call: F) -> (Result<(), Failure>, Told)
+/// Runs one operation on the object of this key, below the API `api1`. `ids` are the objects that exist.
+pub(crate) async fn run<F>(session: &Session, key: &Key, ids: &[(Key, &str)], call: F) -> (Result<(), Failure>, Records)
 where
     F: AsyncFnOnce(&Operation<'_>) -> Result<(), Failure>,
 {
-    let made = ids.iter().map(|(key, id)| {
+    let resolved = ids.iter().map(|(key, id)| {
         let learned = [
             ("arn", format!("arn:aws:logs:{}:123456789012:log-group:{id}", session.scope.region)),
             ("target_domain_name", format!("d-{id}")),
@@ -161,12 +161,12 @@ where
         (key.clone(), ResolvedObject { id: (*id).to_string(), learned })
     });
     let mut all = Ids::default();
-    for (key, made) in made {
-        all.insert(key, made);
+    for (key, object) in resolved {
+        all.insert(key, object);
     }
-    let told = Mutex::new(Told::default());
-    let record_id = |id: &str| told.lock().unwrap().ids.push(id.to_string());
-    let record_learned = |learned: Learned| told.lock().unwrap().learned = learned;
+    let records = Mutex::new(Records::default());
+    let record_id = |id: &str| records.lock().unwrap().ids.push(id.to_string());
+    let record_learned = |learned: Learned| records.lock().unwrap().learned = learned;
     let timeouts = Timeouts::default();
     let work = OpContext {
         owner: OWNER,
@@ -180,7 +180,7 @@ where
     let record = Recorder { id: &record_id, learned: &record_learned, usable: &|| () };
     let operation = Operation { session, work: &work, key, record: Some(&record) };
     let answer = call(&operation).await;
-    (answer, told.into_inner().unwrap())
+    (answer, records.into_inner().unwrap())
 }
 
 impl HttpConnector for Recorded {
@@ -188,7 +188,7 @@ impl HttpConnector for Recorded {
         let call = match request.headers().get("x-amz-target") {
             Some(target) => target.rsplit('.').next().unwrap_or_default().to_string(),
             None => {
-                let uri: http::Uri = request.uri().parse().expect("the SDK makes valid URIs");
+                let uri: http::Uri = request.uri().parse().expect("the SDK creates valid URIs");
                 format!("{} {}", request.method(), without_page_size(uri.path_and_query().expect("it has a path")))
             }
         };
@@ -199,7 +199,7 @@ impl HttpConnector for Recorded {
         };
         let (answer, place) = {
             let mut tape = self.tape.lock().unwrap();
-            tape.asked.push(Asked { call: call.clone(), body, times: (Instant::now(), None) });
+            tape.requests.push(RecordedRequest { call: call.clone(), body, times: (Instant::now(), None) });
             let mut matching = tape.answers.iter().enumerate().filter(|(_, (name, _))| *name == call);
             let first = matching.next().map(|(index, (_, answer))| (index, answer.clone()));
             let is_last = matching.next().is_none();
@@ -209,16 +209,16 @@ impl HttpConnector for Recorded {
                 }
                 answer
             });
-            (answer, tape.asked.len() - 1)
+            (answer, tape.requests.len() - 1)
         };
         let tape = self.tape.clone();
         HttpConnectorFuture::new(async move {
-            let mut answer = answer.unwrap_or_else(|| panic!("no answer is recorded for {call}"));
+            let mut answer = answer.unwrap_or_else(|| panic!("no response is recorded for {call}"));
             if let Answer::After(pause, then) = answer {
                 tokio::time::sleep(pause).await;
                 answer = *then;
             }
-            tape.lock().unwrap().asked[place].times.1 = Some(Instant::now());
+            tape.lock().unwrap().requests[place].times.1 = Some(Instant::now());
             let text = |body: Value| if body.is_null() { String::new() } else { body.to_string() };
             let (status, text) = match answer {
                 Answer::Json(status, body) => (status, text(body)),
@@ -228,13 +228,13 @@ impl HttpConnector for Recorded {
                 }
                 _ => return Err(ConnectorError::io("connection reset".into())),
             };
-            let status = status.try_into().expect("tests give valid statuses");
+            let status = status.try_into().expect("tests use valid statuses");
             Ok(HttpResponse::new(status, SdkBody::from(text)))
         })
     }
 }
 
-/// The path with its query, less the number of items that a page may have: it is the same for all lists.
+/// The path with its query, without the page size, which is the same for all lists.
 fn without_page_size(target: &http::uri::PathAndQuery) -> String {
     let query = target.query().unwrap_or_default().split('&').filter(|it| !it.starts_with("maxResults="));
     let query: Vec<&str> = query.filter(|it| !it.is_empty()).collect();

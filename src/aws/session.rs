@@ -1,4 +1,4 @@
-//! The account as the executor sees it: each operation goes to the file of its kind.
+//! The [`Cloud`] that the executor calls. Each operation is implemented in the file of its kind.
 
 use async_trait::async_trait;
 
@@ -67,7 +67,7 @@ impl Cloud for Session {
         record: &Recorder<'_>,
     ) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &to.key, record: Some(record) };
-        /// What the object looks like now, as its kind. A key never changes its kind.
+        /// The current spec of the object, as the type of its kind. The kind of a key never changes.
         macro_rules! from {
             ($kind:ident) => {
                 from.and_then(|from| if let Spec::$kind(spec) = from { Some(spec) } else { None })

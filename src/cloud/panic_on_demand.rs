@@ -1,10 +1,10 @@
-//! For tests only: an account whose code panics where the environment variable `FGW_PANIC` says. Only builds with
-//! debug assertions have it; a feature of cargo would make the tests compile the library twice.
+//! For tests only: an account that panics at the places in the environment variable `FGW_PANIC`. Only builds with debug
+//! assertions contain it. With a cargo feature instead, the tests would have to compile the library twice.
 //!
-//! It holds places divided by `;`, each a moment, a verb and a slot: `before create nat_gateway.0`. A slot may end in
-//! `*`, which stands for any text. Verbs are those of [`Cloud`]: create, update, delete, and read, settle and mark of a
-//! root. Moments are `before` and `after` the work, and while something is made `answered` and `recorded`: before and
-//! after the executor has taken the id.
+//! `FGW_PANIC` contains places separated by `;`, each a moment, a verb and a slot: `before create nat_gateway.0`. A
+//! slot may end in `*`, which matches any text. Verbs are `create`, `update` and `delete` and, for a root, `read`,
+//! `settle` (the check of a deployment) and `mark`. Moments are `before` and `after` the call and, during a create,
+//! `answered` and `recorded`: before and after the executor records the id.
 
 use async_trait::async_trait;
 
@@ -20,7 +20,7 @@ pub struct PanicOnDemand<C> {
 }
 
 impl<C: Cloud> PanicOnDemand<C> {
-    /// This account, with the panics that the environment asks for.
+    /// Wraps an account with the panics in the environment variable.
     pub fn of_environment(account: C) -> PanicOnDemand<C> {
         let places = std::env::var("FGW_PANIC").unwrap_or_default();
         let places = places.split(';').map(|place| place.trim().to_string()).collect();
@@ -29,11 +29,11 @@ impl<C: Cloud> PanicOnDemand<C> {
 
     fn at(&self, moment: &str, verb: &str, slot: &str) {
         let place = format!("{moment} {verb} {slot}");
-        let is_meant = |given: &String| match given.strip_suffix('*') {
-            Some(beginning) => place.starts_with(beginning),
+        let matches = |given: &String| match given.strip_suffix('*') {
+            Some(prefix) => place.starts_with(prefix),
             None => *given == place,
         };
-        assert!(!self.places.iter().any(is_meant), "told to panic {place}");
+        assert!(!self.places.iter().any(matches), "panic on demand: {place}");
     }
 }
 
@@ -60,9 +60,9 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
             (record.id)(id);
             self.at("recorded", "create", slot);
         };
-        let made = self.account.create(work, object, &Recorder { id: &id, ..*record }).await;
+        let created = self.account.create(work, object, &Recorder { id: &id, ..*record }).await;
         self.at("after", "create", slot);
-        made
+        created
     }
 
     async fn update(
@@ -74,9 +74,9 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         record: &Recorder<'_>,
     ) -> Result<(), Failure> {
         self.at("before", "update", &to.key.slot);
-        let changed = self.account.update(work, id, from, to, record).await;
+        let updated = self.account.update(work, id, from, to, record).await;
         self.at("after", "update", &to.key.slot);
-        changed
+        updated
     }
 
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {

@@ -1,17 +1,17 @@
-//! The account that a configured provider works in.
+//! The AWS account of the configured provider.
 
 use crate::cloud::{Connected, Connection, SharedCloud};
 use crate::plugin::Diagnostics;
 
-/// The account, or a diagnostic that says why there is none.
+/// Returns the account. Without one, returns `None` and adds an error with the reason.
 pub(super) fn account(connection: &Connection, diagnostics: &mut Diagnostics) -> Option<SharedCloud> {
     match connection.get() {
         Connected::Ready(cloud) => Some(cloud),
         Connected::Unknown => {
             diagnostics.error(
                 "The provider configuration is not known yet",
-                "An argument of the provider block depends on something that is only known after apply. Apply that first, \
-                 with -target, or give the argument a known value.",
+                "An argument of the provider block depends on a value that is known only after apply. Apply the \
+                 resource that it refers to first, with -target, or set the argument to a known value.",
             );
             None
         }

@@ -1,4 +1,4 @@
-//! What `terraform apply` and `terraform destroy` do.
+//! Applying: creates, updates and destroys.
 
 mod create_update;
 mod created_here;
@@ -13,7 +13,7 @@ use crate::plugin::{ApplyRequest, ApplyResponse};
 use crate::topology::Topology;
 pub(super) use run::Shared;
 
-/// Destroys where nothing is planned, otherwise creates or updates.
+/// Destroys if the planned state is null, otherwise creates or updates.
 pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: SharedCloud, request: ApplyRequest) -> ApplyResponse {
     match request.planned.is_null() {
         true => destroy::apply::<P>(shared, cloud.as_ref(), request).await,

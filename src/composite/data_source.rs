@@ -1,5 +1,5 @@
-//! The one implementation of [`plugin::DataSource`](crate::plugin::DataSource), for every product: a topology that this
-//! provider has made, told as its resource tells it, to a configuration that does not own it.
+//! The implementation of [`plugin::DataSource`](crate::plugin::DataSource), generic over the topology. A data source
+//! exposes the outputs of a resource to configurations that do not own it.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -15,16 +15,16 @@ use crate::plugin::{
 };
 use crate::topology::{IgnoredDrift, Topology};
 
-/// One product as a Terraform data source.
+/// A topology as a Terraform data source.
 pub struct Existing<P> {
     connection: Connection,
-    product: PhantomData<P>,
+    topology: PhantomData<P>,
 }
 
 impl<P: Topology> Existing<P> {
-    /// The data source, on the provider's connection.
+    /// Creates the data source on the connection of the provider.
     pub fn new(connection: Connection) -> Existing<P> {
-        Existing { connection, product: PhantomData }
+        Existing { connection, topology: PhantomData }
     }
 }
 
@@ -48,20 +48,20 @@ impl<P: Topology> DataSource for Existing<P> {
         let given: Vec<&str> = by.iter().filter(is_given).copied().collect();
         for name in &by[..2] {
             if config.get(name).as_str() == Some("") {
-                let detail = "An empty text finds nothing. Give the right one, or leave it out.";
+                let detail = "An empty value matches nothing. Set another value or remove the argument.";
                 diagnostics.attribute_error(AttributePath::new(name), format!("{name} is empty"), detail);
             }
         }
         if given.is_empty() {
-            let summary = format!("Which {} is meant is not said", P::TYPE_NAME);
-            let detail = format!("Give its id, or its {}, or tags that tell it from others.", P::NAME);
+            let summary = format!("Missing search criteria for {}", P::TYPE_NAME);
+            let detail = format!("Set id, {}, or tags that only one {} has.", P::NAME, P::KIND.root_kind());
             diagnostics.error(summary, detail);
         }
-        // What is unknown may turn out to be null.
+        // An unknown value may become null.
         if !config.get("id").is_null() && !config.get("id").is_unknown() {
             for name in given.iter().filter(|name| **name != "id" && !config.get(name).is_unknown()) {
-                let detail = format!("The id says already which {} is meant. Leave out one of the two.", P::TYPE_NAME);
-                diagnostics.attribute_error(AttributePath::new(name), format!("{name} stands beside id"), detail);
+                let detail = format!("The id alone identifies the {}. Remove id or {name}.", P::KIND.root_kind());
+                diagnostics.attribute_error(AttributePath::new(name), format!("{name} conflicts with id"), detail);
             }
         }
         diagnostics
@@ -72,30 +72,30 @@ impl<P: Topology> DataSource for Existing<P> {
         let Some(cloud) = account(&self.connection, &mut diagnostics) else {
             return DataResponse { state: None, diagnostics };
         };
-        // A look changes nothing, so it may be given up in the middle of a call.
+        // A read can be canceled at any time because it changes nothing.
         let state = tokio::select! {
-            state = look::<P>(cloud.as_ref(), &request.config, &mut diagnostics) => state,
+            state = read::<P>(cloud.as_ref(), &request.config, &mut diagnostics) => state,
             () = request.stop.cancelled() => None,
         };
         if state.is_none() && !diagnostics.has_errors() {
-            let summary = format!("Reading {} was stopped", P::TYPE_NAME);
-            diagnostics.error(summary, "Terraform was asked to stop. Nothing has changed.");
+            let summary = format!("Error reading {}", P::TYPE_NAME);
+            diagnostics.error(summary, "Terraform requested a stop. Nothing has changed.");
         }
         DataResponse { state, diagnostics }
     }
 }
 
-/// What is found, or `None` with an error.
-async fn look<P: Topology>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut Diagnostics) -> Option<Value> {
+/// Returns the state of the data source, or `None` and an error.
+async fn read<P: Topology>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut Diagnostics) -> Option<Value> {
     let id = match config.get("id").as_str() {
-        // With it, nothing else is asked.
+        // Neither the name nor the tags are checked against a root with this id.
         Some(id) => id.to_string(),
         None => find::<P>(cloud, &filter::<P>(config), diagnostics).await?,
     };
     let private = match refresh::refresh::<P>(cloud, &id, None, &IgnoredDrift::default()).await {
         Ok(found) => found.filter(|private| private.inventory.at(P::KIND.root()).is_some()),
         Err(failure) => {
-            diagnostics::failed(&format!("Reading {} {id}", P::TYPE_NAME), &failure, diagnostics);
+            diagnostics::failed(format!("Error reading {} {id}", P::TYPE_NAME), &failure, diagnostics);
             return None;
         }
     };
@@ -103,7 +103,7 @@ async fn look<P: Topology>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut 
         diagnostics::no_such_id::<P>(&id, cloud.scope(), diagnostics);
         return None;
     };
-    // The network may be of a configuration with other `default_tags`, so that all of its tags are told as its own.
+    // The configuration that owns the topology may have other `default_tags`, so all tags are reported as its own tags.
     let scope = Scope { default_tags: BTreeMap::new(), ..cloud.scope().clone() };
     let Some(attributes) = P::imported(&private.inventory, &scope) else {
         diagnostics::no_topology::<P>(&id, diagnostics);
@@ -113,10 +113,10 @@ async fn look<P: Topology>(cloud: &dyn Cloud, config: &Value, diagnostics: &mut 
         diagnostics::warn_of_unfinished::<P>(&id, root_state, diagnostics);
     }
     let found = refresh::state::<P>(&attributes, &id, &private, &scope);
-    Some(told::<P>(config, &found))
+    Some(merged::<P>(config, &found))
 }
 
-/// The id of the only root that is as it was asked for.
+/// Returns the id of the only root that matches the filter, or `None` and an error.
 async fn find<P: Topology>(
     cloud: &dyn Cloud,
     filter: &RootFilter<'_>,
@@ -125,33 +125,33 @@ async fn find<P: Topology>(
     let roots = match cloud.roots(P::KIND).await {
         Ok(roots) => roots,
         Err(failure) => {
-            diagnostics::failed(&format!("Looking for {}", P::TYPE_NAME), &failure, diagnostics);
+            diagnostics::failed(format!("Error reading {}", P::TYPE_NAME), &failure, diagnostics);
             return None;
         }
     };
-    let fitting: Vec<&Root> = roots.iter().filter(|root| filter.matches(root)).collect();
-    match fitting[..] {
+    let matching: Vec<&Root> = roots.iter().filter(|root| filter.matches(root)).collect();
+    match matching[..] {
         [root] => Some(root.id.clone()),
         [] => {
             diagnostics::none_found::<P>(filter, &roots, cloud.scope(), diagnostics);
             None
         }
         _ => {
-            diagnostics::several_found::<P>(filter, &fitting, diagnostics);
+            diagnostics::several_found::<P>(filter, &matching, diagnostics);
             None
         }
     }
 }
 
-/// The roots that a configuration means by name and tags.
+/// Returns the filter by name and tags that a configuration contains.
 fn filter<P: Topology>(config: &Value) -> RootFilter<'_> {
     let tags = config.get("tags").as_map().into_iter().flatten();
     let tags = tags.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
     RootFilter { name: config.get(P::NAME).as_str(), tags: tags.collect() }
 }
 
-/// What the configuration says, and what was found.
-fn told<P: Topology>(config: &Value, found: &Value) -> Value {
+/// Returns the configured attributes, and the found ones for the rest.
+fn merged<P: Topology>(config: &Value, found: &Value) -> Value {
     Value::map(attributes::<P>().into_iter().map(|attribute| {
         let written = config.get(&attribute.name);
         let value = if written.is_null() { found.get(&attribute.name) } else { written };
@@ -167,27 +167,28 @@ fn attributes<P: Topology>() -> Vec<Attribute> {
     };
     let tags = AttributeType::Plain(Type::Map(Box::new(Type::String)));
     let mut attributes = vec![
-        text("id", format!("Id of the {root}. It cannot go with `{name}` or `tags`.")),
-        text(name, format!("The resource's `{name}`. Where several have it, `tags` tell them apart, or `id`.")),
+        text("id", format!("ID of the {root}. Conflicts with `{name}` and `tags`.")),
+        text(name, format!("Name of the {root}, as set in the resource. If several {root}s have it, also set `tags`.")),
         Attribute::new(
             "tags",
             tags,
-            &format!("Tags that the {root} has, among others. They may stand beside `{name}`, or alone."),
+            &format!("Tags that the {root} must have. It may also have others. Can be combined with `{name}`."),
         )
         .optional(),
     ];
     let common = state::common_attributes().into_iter();
-    attributes.extend(common.filter(|it| ["aws_objects", "tags_all"].contains(&it.name.as_str())).map(as_seen));
+    attributes.extend(common.filter(|it| ["aws_objects", "tags_all"].contains(&it.name.as_str())).map(as_seen::<P>));
     attributes.extend(P::further_outputs());
     attributes.extend(P::outputs_schema());
     attributes
 }
 
-/// The attribute as one who does not own the topology sees it.
-fn as_seen(mut attribute: Attribute) -> Attribute {
+/// Returns an attribute of the resource with the description for a data source.
+fn as_seen<P: Topology>(mut attribute: Attribute) -> Attribute {
+    let root = P::KIND.root_kind();
     attribute.description = match attribute.name.as_str() {
-        "aws_objects" => "Every AWS object of the topology by key, with its AWS id.".to_string(),
-        _ => "The tags of the root object as AWS shows them, less those that the provider ignores.".to_string(),
+        "aws_objects" => format!("AWS IDs of the {root} and of all objects that belong to it, by object key."),
+        _ => format!("Tags of the {root} in AWS, except those that `ignore_tags` of the provider block excludes."),
     };
     attribute
 }
@@ -195,9 +196,9 @@ fn as_seen(mut attribute: Attribute) -> Attribute {
 fn description<P: Topology>() -> String {
     let (type_name, name, root) = (P::TYPE_NAME, P::NAME, P::KIND.root_kind());
     format!(
-        "Reads what a resource `{type_name}` has made, with the outputs of that resource, so that another configuration can \
-         use it. It is found by `id`, or by `{name}` and `tags`; if none or several are found, that is an error. It only \
-         looks: it needs no permission to change anything.\n\nA {root} that has no tag `fgw:resource` was not made by this \
-         provider, and is not read."
+        "Reads the outputs of an existing `{type_name}`, for use in a configuration that does not manage it. The data \
+         source finds the {root} by `id`, or by `{name}`, `tags` or both. The read fails if no {root} matches, or more \
+         than one. It needs only read permissions.\n\nThe data source does not read {root}s without the tag \
+         `fgw:resource`, because this provider did not create them."
     )
 }

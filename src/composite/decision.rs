@@ -1,4 +1,4 @@
-//! From state and configuration to a decision, which plan and apply make in the same way. Pure.
+//! The decision from state and configuration, which plan and apply make in the same way. Pure.
 
 use super::observe::ignore_drift;
 use super::{diagnostics, state};
@@ -7,38 +7,38 @@ use crate::plugin::{Diagnostics, Problem};
 use crate::reconcile::{self, Plan};
 use crate::topology::{Blueprint, Context, Topology};
 
-/// Everything that is decided before an apply.
+/// The blueprint, and the plan that applies it.
 pub(super) struct Decision {
-    /// What should exist.
+    /// The objects that the configuration requires.
     pub(super) objects: Vec<Object>,
-    /// The way there.
+    /// The operations that create, update and delete them.
     pub(super) plan: Plan,
-    /// What must exist before an apply and does not, or not yet.
+    /// References to objects that must exist before an apply and are missing.
     pub(super) missing: Vec<Problem>,
 }
 
-/// What is decided from, besides what exists.
+/// The inputs of a decision besides the inventory.
 pub(super) struct Basis<'a, P: Topology> {
     /// The configuration, with defaults.
     pub(super) config: &'a P::Config,
-    /// The configuration last applied in full, or what an import amounts to; `None` where nothing has been applied.
+    /// The configuration last applied in full, or the one that an import produced; `None` before the first apply.
     pub(super) prior: Option<&'a P::Config>,
-    /// Where the provider works.
+    /// The partition, region and account of the provider, and its tag settings.
     pub(super) scope: &'a Scope,
-    /// What was looked up.
+    /// The results of the lookups.
     pub(super) facts: &'a Facts,
 }
 
-/// What should exist.
+/// The objects that the configuration requires.
 struct Wanted {
     objects: Vec<Object>,
-    /// What must exist before an apply and does not, or not yet.
+    /// References to objects that must exist before an apply and are missing.
     missing: Vec<Problem>,
 }
 
 impl<P: Topology> Basis<'_, P> {
-    /// The one way from what exists and what is wanted to operations. `None` while an unknown input decides which
-    /// objects there are. In the inventory it notes whose drift is ignored.
+    /// Compares the blueprint with the inventory. Returns `None` while the set of objects depends on an unknown input.
+    /// Marks the inventory entries whose drift is ignored.
     pub(super) fn decide(
         &self,
         inventory: &mut Inventory,
@@ -51,14 +51,14 @@ impl<P: Topology> Basis<'_, P> {
         ignore_drift(inventory, &ignored, &objects);
         match reconcile::plan(inventory, &objects) {
             Ok(plan) => Ok(Some(Decision { objects, plan, missing })),
-            Err(circle) => {
-                diagnostics::not_in_one_step::<P>(&name, &circle, diagnostics);
+            Err(cycle) => {
+                diagnostics::not_in_one_step::<P>(&name, &cycle, diagnostics);
                 Err(())
             }
         }
     }
 
-    /// The blueprint, with its warnings and errors told.
+    /// Returns the blueprint, and reports its warnings and errors.
     fn wanted(&self, name: &str, inventory: &Inventory, diagnostics: &mut Diagnostics) -> Result<Option<Wanted>, ()> {
         let &Basis { config, prior, scope, facts } = self;
         match P::blueprint(&Context { config, prior, existing: inventory, scope, facts }) {

@@ -1,4 +1,8 @@
-//! Messages about AWS objects for people: data in, text out. Nothing else of `composite` is known here.
+//! The diagnostics of a topology: data in, text out. This module uses nothing else of `composite`.
+//!
+//! The summary of an error names the action and the object. The detail states what AWS returned, what it means, and
+//! what to do. Every summary is a literal in the call that adds it, and has a row in the table of
+//! `docs/guides/when-something-goes-wrong.md`; `tests/tidy/diagnostics.rs` compares the two.
 
 mod apply;
 mod destroy;

@@ -1,4 +1,4 @@
-//! Import: from the id of a root to a whole state, and plans from there until something is applied.
+//! Import of a topology by the id of its root, and the plans between the import and the first apply.
 
 use super::private_state::Private;
 use super::{diagnostics, refresh};
@@ -7,14 +7,14 @@ use crate::model::Entry;
 use crate::plugin::{Diagnostics, ImportResponse, Mode, Nested, Value};
 use crate::topology::{IgnoredDrift, Topology};
 
-/// Looks at a root and all that belongs to it, and makes the state that a configuration of it would have.
+/// Reads a root and its objects, and builds the state of a configuration that would create them.
 pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportResponse {
     let mut diagnostics = Diagnostics::default();
     let nothing = |diagnostics| ImportResponse { state: None, private: Vec::new(), diagnostics };
     let found = match refresh::refresh::<P>(cloud, id, None, &IgnoredDrift::default()).await {
         Ok(found) => found.filter(|private| private.inventory.at(P::KIND.root()).is_some()),
         Err(failure) => {
-            diagnostics::failed(&format!("Importing {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
+            diagnostics::failed(format!("Error importing {} {id}", P::TYPE_NAME), &failure, &mut diagnostics);
             return nothing(diagnostics);
         }
     };
@@ -31,23 +31,28 @@ pub(super) async fn import<P: Topology>(cloud: &dyn Cloud, id: &str) -> ImportRe
     ImportResponse { state: Some(state), private: private.encode(), diagnostics }
 }
 
-/// Forgets what an import has taken for ours and the configuration does not claim: it may be a user's own. Whether
-/// there was any.
-pub(super) fn forget<P: Topology>(private: &mut Private, configuration: &Value, diagnostics: &mut Diagnostics) -> bool {
+/// Removes the objects from an imported inventory that the configuration does not claim, as they may belong to someone
+/// else. Returns whether there were any.
+pub(super) fn remove_unclaimed<P: Topology>(
+    private: &mut Private,
+    configuration: &Value,
+    diagnostics: &mut Diagnostics,
+) -> bool {
     let is_imported = private.imported;
     let all = private.inventory.clone();
-    let is_foreign = |entry: &Entry| is_imported && entry.adopted && !P::may_own(configuration, entry, &all);
-    let mut has_forgotten = false;
-    for entry in private.inventory.entries.extract_if(.., |entry| is_foreign(entry)) {
-        has_forgotten = true;
+    let is_unclaimed = |entry: &Entry| is_imported && entry.adopted && !P::may_own(configuration, entry, &all);
+    let mut has_removed = false;
+    for entry in private.inventory.entries.extract_if(.., |entry| is_unclaimed(entry)) {
+        has_removed = true;
         diagnostics::left_to_others(&entry, diagnostics);
     }
-    has_forgotten
+    has_removed
 }
 
-/// The state that is planned where what was imported is what the configuration asks for. Terraform lets a provider keep
-/// a value that it finds equal to the configured one, but it cannot keep null for a configured value nor, where the
-/// provider never sets the attribute by itself, a value for null. Those are planned as configured, and show once.
+/// Returns the planned state if the imported objects match the configuration. Terraform allows a provider to keep a
+/// prior value that is equivalent to the configured one. It does not allow null for a configured value, nor a value for
+/// null unless the attribute is computed or has a default. Such attributes are planned as configured, so that the first
+/// plan shows them as changes.
 pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -> Value {
     let mut planned = prior.clone();
     for attribute in P::Config::attributes() {
@@ -55,7 +60,7 @@ pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -
         let may_be_kept = match attribute.mode {
             // Terraform compares a block attribute by attribute.
             Mode::Block => false,
-            _ if shapes_no_object(&attribute.name) => false,
+            _ if affects_no_object(&attribute.name) => false,
             _ if given.is_null() => {
                 was.is_null() || attribute.default.is_some() || attribute.mode == Mode::OptionalComputed
             }
@@ -68,8 +73,7 @@ pub(super) fn kept<P: Topology>(prior: &Value, config: &Value, filled: &Value) -
     planned
 }
 
-/// Inputs that no object tells of, as they only say how one is treated. What a user writes there is never said in other
-/// words already.
-fn shapes_no_object(name: &str) -> bool {
+/// Whether an input affects only how objects are handled, so that no object reflects its value.
+fn affects_no_object(name: &str) -> bool {
     name == "ignore_drift" || name.ends_with("_timeout")
 }

@@ -1,4 +1,4 @@
-//! What `terraform plan` shows.
+//! Planning: the handler of `PlanResourceChange`.
 
 mod create_update;
 mod destroy;
@@ -8,7 +8,7 @@ use crate::cloud::Connection;
 use crate::plugin::{PlanRequest, PlanResponse};
 use crate::topology::Topology;
 
-/// Plans a destroy where nothing is proposed, otherwise a create or an update.
+/// Plans a destroy if the proposed state is null, otherwise a create or an update.
 pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
     match request.proposed.is_null() {
         true => destroy::plan::<P>(connection, request).await,

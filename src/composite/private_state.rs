@@ -1,4 +1,4 @@
-//! Private state: what Terraform stores for us beside the state that users see. It is a cache. Absent or
+//! Private state, which Terraform stores along with the user-visible state. It is a cache: if it is absent or
 //! unreadable, it is rebuilt from AWS.
 
 use std::collections::BTreeMap;
@@ -12,56 +12,56 @@ use crate::plugin::Value;
 use crate::reconcile::Plan;
 use crate::topology::Topology;
 
-/// Raised when an older provider could not read what a newer one writes.
+/// The version of the format. It is increased by a change that older providers cannot read.
 const FORMAT: u32 = 1;
 
 /// The private state of one resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Private {
     format: u32,
-    /// What exists, as last applied and as last seen.
+    /// The existing objects, as last applied and as last observed.
     pub(super) inventory: Inventory,
-    /// The root's `fgw:state`, where it is not `ready`.
+    /// The root's tag `fgw:state`, unless it is `ready`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) root_state: Option<RootState>,
-    /// Whether AWS refused to let us change that tag. The next apply tries again, but no plan is made for it alone: a
-    /// role that may tag only on creation would never see an empty one.
+    /// Whether AWS denied a change of that tag. The next apply tries again, but the tag alone is not a reason for a
+    /// plan: with a role that may tag only on creation, plans would never be empty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) marking_refused: bool,
-    /// What an apply that failed has left to do and what a killed one has left behind, by key; shown as drift until
-    /// an apply succeeds.
+    /// The remaining operations of a failed apply and the objects of a killed one, by key. They are reported as drift
+    /// until an apply succeeds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pending: BTreeMap<String, String>,
-    /// The configuration that was last applied in full, where a later one was applied in part: what has been frozen
-    /// by it stays frozen, and what the later one moves still moves.
+    /// The configuration that was last applied in full, if a later one was applied in part. Choices that it fixed stay
+    /// fixed, and changes by the later one remain changes.
     #[serde(default, rename = "settled", skip_serializing_if = "Option::is_none")]
     pub(super) last_applied: Option<Value>,
-    /// Whether the state comes from an import and nothing has been applied since: its attributes are then what the
-    /// inventory shows, and not what a user wrote.
+    /// Whether the state was imported and nothing has been applied since. Its attributes are then derived from the
+    /// inventory, not written by a user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) imported: bool,
-    /// Made by the plan of a create. Where that create replaces an object, Terraform hands this to the destroy of the
-    /// old one too, and what the old one consists of is not in here.
+    /// Whether the plan of a create wrote this. In a replacement, Terraform also passes it to the destroy of the old
+    /// topology, whose objects it does not contain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) of_create: bool,
-    /// From plan to apply: what was looked up, so that apply decides on the same facts.
+    /// The results of the lookups at plan, so that the apply decides from the same facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
 }
 
 impl Private {
-    /// Nothing but objects.
+    /// Creates a private state that contains only an inventory.
     pub(super) fn of(inventory: Inventory) -> Private {
         Private { format: FORMAT, inventory, ..Private::default() }
     }
 
-    /// What the plan of a create starts from.
+    /// Creates the private state from which the plan of a create starts.
     pub(super) fn of_create() -> Private {
         Private { of_create: true, ..Private::of(Inventory::default()) }
     }
 
-    /// The attributes that a configuration is compared with: those last applied in full; after an import, those that
-    /// reproduce what was found, where AWS shows it. `prior` is the state, `configuration` has its defaults.
+    /// Returns the attributes that a configuration is compared with: those last applied in full or, after an import,
+    /// those that reproduce the imported objects. `prior` is the state. `configuration` contains the defaults.
     pub(super) fn last_applied<P: Topology>(private: Option<&Private>, prior: &Value, configuration: &Value) -> Value {
         if let Some(last_applied) = private.and_then(|private| private.last_applied.clone()) {
             return last_applied;
@@ -73,9 +73,8 @@ impl Private {
         attributes
     }
 
-    /// Whether all that differs from what was applied are looks of objects, and the absence of some that are not
-    /// wanted. That is no difference where the configuration agrees with it, as it does when it ignores changes of the
-    /// attributes that express it.
+    /// Whether the only differences from the last apply are observed specs and missing objects that are not required.
+    /// If the configuration matches the observed specs, as it does with `ignore_changes`, no change is needed.
     pub(super) fn is_observed_only(&self, wanted: &[Object]) -> bool {
         let marked = self.root_state.is_none() || self.marking_refused;
         let is_wanted = |entry: &Entry| wanted.iter().any(|object| object.key == entry.key);
@@ -83,23 +82,23 @@ impl Private {
         self.pending.is_empty() && marked && self.inventory.entries.iter().all(agrees)
     }
 
-    /// Whether what was imported is what the configuration asks for, though it may say so in other words.
+    /// Whether the imported objects match the configuration, although their attributes may be written differently.
     pub(super) fn is_as_imported(&self, plan: &Plan, wanted: &[Object]) -> bool {
         self.imported && plan.is_empty() && self.is_observed_only(wanted)
     }
 
-    /// As Terraform stores it.
+    /// Encodes the private state for Terraform.
     pub(super) fn encode(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("maps with string keys and plain values always serialize")
     }
 
-    /// Reads what is stored about a root that exists; `None` where there is nothing, nothing that this version can
-    /// read, or the plan of a create.
+    /// Decodes the private state of an existing topology. Returns `None` if it is empty, unreadable for this version,
+    /// or from the plan of a create.
     pub(super) fn decode(stored: &[u8]) -> Option<Private> {
         Private::decode_plan(stored).filter(|private| !private.of_create)
     }
 
-    /// Reads what a plan hands to apply, that of a create too.
+    /// Decodes the private state of a plan, including the plan of a create.
     pub(super) fn decode_plan(stored: &[u8]) -> Option<Private> {
         if stored.is_empty() {
             return None;
@@ -108,13 +107,13 @@ impl Private {
             Ok(private) if private.format == FORMAT => Some(private),
             Ok(private) => {
                 tracing::warn!(
-                    "private state has format {}, this version reads {FORMAT}: rebuilding it",
+                    "private state has format {}, but this version reads format {FORMAT}; rebuilding it from AWS",
                     private.format
                 );
                 None
             }
             Err(error) => {
-                tracing::warn!("private state cannot be read ({error}): rebuilding it");
+                tracing::warn!("cannot read private state ({error}); rebuilding it from AWS");
                 None
             }
         }
@@ -126,21 +125,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn private_state_reads_back_what_it_wrote() {
+    fn an_encoded_private_state_decodes_to_itself() {
         let mut private = Private::of(Inventory::default());
         private.pending.insert("subnet.public.0".into(), "not yet applied".into());
         assert_eq!(Private::decode(&private.encode()), Some(private));
     }
 
     #[test]
-    fn the_plan_of_a_create_tells_nothing_of_what_exists() {
+    fn private_state_of_a_create_is_decoded_only_by_apply() {
         let stored = Private::of_create().encode();
         assert_eq!(Private::decode(&stored), None);
         assert_eq!(Private::decode_plan(&stored), Some(Private::of_create()));
     }
 
     #[test]
-    fn private_state_of_another_format_or_of_none_is_rebuilt() {
+    fn private_state_of_another_format_is_not_decoded() {
         assert_eq!(Private::decode(b""), None);
         assert_eq!(Private::decode(b"{}"), None);
         assert_eq!(Private::decode(br#"{"format":2,"inventory":{"entries":[]}}"#), None);

@@ -1,9 +1,9 @@
-//! Looking at AWS, for read, import, and a plan without usable private state.
+//! Reading a topology from AWS, for read, import, and a plan without usable private state.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::observe::{drift, left_behind, observe};
+use super::observe::{drift, left_behind, missing, observe};
 use super::private_state::Private;
 use super::state;
 use crate::cloud::{Cause, Cloud, Failure, RootState};
@@ -12,7 +12,7 @@ use crate::model::{Facts, Scope};
 use crate::plugin::Value;
 use crate::topology::{Context, IgnoredDrift, Topology};
 
-/// Looks at the whole topology. `None` where AWS says that neither the root nor anything that outlives it exists.
+/// Reads the whole topology. Returns `None` if neither the root nor any object that outlives it exists.
 pub(super) async fn refresh<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
@@ -27,7 +27,7 @@ pub(super) async fn refresh<P: Topology>(
     Ok(Some(private))
 }
 
-/// The same, for no longer than the `timeouts` block of a state allows a read.
+/// Refreshes or rebuilds a topology, within the `read` timeout of the state.
 pub(super) async fn within<P: Topology>(
     cloud: &dyn Cloud,
     state: &Value,
@@ -36,58 +36,58 @@ pub(super) async fn within<P: Topology>(
 ) -> Result<Option<Private>, Failure> {
     let config = state::decode::<P>(state).ok().map(|(_, config)| config);
     let ignored = ignored_in::<P>(state);
-    let look = async {
+    let read = async {
         match known {
             Some(known) => refresh::<P>(cloud, root_id, Some(known), &ignored).await,
             None => rebuild::<P>(cloud, root_id, state).await,
         }
     };
     let Some(seconds) = config.and_then(|config| P::timeouts(&config).read) else {
-        return look.await;
+        return read.await;
     };
-    // A look changes nothing, so it may be given up in the middle of a call.
-    let gave_up =
-        || Failure::new(Cause::TimedOut, "Reading", format!("gave up after {seconds} s, as timeouts.read says"));
-    tokio::time::timeout(Duration::from_secs(seconds), look).await.unwrap_or_else(|_| Err(gave_up()))
+    // A read can be canceled at any time because it changes nothing.
+    let timed_out =
+        || Failure::new(Cause::TimedOut, "Reading", format!("timed out after {seconds} s, the value of timeouts.read"));
+    tokio::time::timeout(Duration::from_secs(seconds), read).await.unwrap_or_else(|_| Err(timed_out()))
 }
 
-/// Looks at a topology of which only the state that users see is known. What the root does not lead to, because the
-/// root is gone or what leads there was never made, is looked for by the ids in that state.
+/// Reads a topology of which only the user-visible state is known. Objects that cannot be found through the root,
+/// because the root or an object in between does not exist, are found by the ids in that state.
 pub(super) async fn rebuild<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     state: &Value,
 ) -> Result<Option<Private>, Failure> {
     let ignored = ignored_in::<P>(state);
-    let mut found = find_again::<P>(cloud, root_id, state, &ignored).await?;
+    let mut found = find::<P>(cloud, root_id, state, &ignored).await?;
     if let Some(private) = &mut found {
-        name_surprises(state, private, &ignored);
+        report_differences(state, private, &ignored);
     }
     Ok(found)
 }
 
-/// Names what exists and the state does not know, and what it knows and is gone. Terraform drops private state when a
-/// provider is killed in an update.
-fn name_surprises(state: &Value, private: &mut Private, ignored: &IgnoredDrift) {
+/// Adds the objects to `pending` that exist but are not in state, and those that are in state but missing. Terraform
+/// discards private state if the provider is killed during an update.
+fn report_differences(state: &Value, private: &mut Private, ignored: &IgnoredDrift) {
     let known = |attribute: &str| state.get(attribute).as_map().cloned().unwrap_or_default();
-    let (objects, leaving) = (known("aws_objects"), known("pending_deletion"));
+    let (objects, deferred) = (known("aws_objects"), known("pending_deletion"));
     if objects.is_empty() {
-        // An import: all is new.
+        // An import, where no object is in state yet.
         return;
     }
-    let ids: BTreeSet<&str> = objects.values().chain(leaving.values()).filter_map(Value::as_str).collect();
+    let ids: BTreeSet<&str> = objects.values().chain(deferred.values()).filter_map(Value::as_str).collect();
     for entry in private.inventory.present().filter(|entry| !ids.contains(entry.id.as_str())) {
         private.pending.entry(entry.key.slot.clone()).or_insert_with(|| left_behind(&entry.id));
     }
     for (slot, id) in objects.iter().filter(|(slot, _)| !ignored.covers(slot)) {
         let Some(id) = id.as_str() else { continue };
         if !private.inventory.present().any(|entry| entry.id == id) {
-            private.pending.entry(slot.clone()).or_insert_with(|| format!("{id} is gone"));
+            private.pending.entry(slot.clone()).or_insert_with(|| missing(id));
         }
     }
 }
 
-async fn find_again<P: Topology>(
+async fn find<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
     state: &Value,
@@ -111,8 +111,8 @@ async fn find_again<P: Topology>(
     inventory.entries.extend(remembered);
     let mut found = refresh::<P>(cloud, root_id, Some(Private::of(inventory)), ignored).await?;
     if let Some(private) = &mut found {
-        // What was found is as applied, as it is where everything is found from the root.
-        private.inventory.entries.retain(|entry| !entry.gone);
+        // The observed specs count as applied, as for objects that are found through the root.
+        private.inventory.entries.retain(|entry| !entry.missing);
         for entry in &mut private.inventory.entries {
             if let Some(observed) = entry.observed.take() {
                 entry.applied = observed;
@@ -122,12 +122,12 @@ async fn find_again<P: Topology>(
     Ok(found)
 }
 
-/// The objects whose drift a state says to ignore.
+/// Returns the objects whose drift is ignored according to a state.
 pub(super) fn ignored_in<P: Topology>(state: &Value) -> IgnoredDrift {
     state::decode::<P>(state).map_or_else(|_| IgnoredDrift::default(), |(_, config)| P::ignored_drift(&config))
 }
 
-/// The objects of a state, as its configuration wants them. `None` where that takes more than the state.
+/// Returns the objects in a state with the specs that its configuration requires. `None` if it cannot be decoded.
 fn remembered<P: Topology>(state: &Value, scope: &Scope) -> Option<Inventory> {
     let (_, config) = state::decode::<P>(state).ok()?;
     let (existing, facts) = (Inventory::default(), Facts::default());
@@ -138,11 +138,11 @@ fn remembered<P: Topology>(state: &Value, scope: &Scope) -> Option<Inventory> {
     Some(Inventory { entries: objects.into_iter().filter_map(entry).collect() })
 }
 
-/// The state after a look, from the state before.
+/// Builds the state after a read from the state before it.
 pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Private, scope: &Scope) -> Value {
     let mut attributes = state::configured::<P>(before);
     P::write_drift(&mut attributes, &private.inventory);
-    // After an import most attributes are null, and what they stand for can be decoded only if none is required.
+    // After an import most attributes are null. They can be decoded only if none of them is required.
     let config = state::decode::<P>(&attributes).ok().map(|(_, config)| config);
     state::of_inventory::<P>(&attributes, config.as_ref(), root_id, &private.inventory, drift(private), scope)
 }

@@ -1,4 +1,4 @@
-//! A simulated account for tests: it refuses what AWS would refuse, in whatever order it is asked.
+//! A simulated account for tests. It panics on calls that AWS would reject, in whatever order they arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -16,54 +16,54 @@ use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
 use crate::model::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::plugin::{Input, Value};
 
-/// How long a NAT gateway takes. Time passes only when nothing else can be done: tests pause the clock.
+/// The time that the creation of a NAT gateway takes. Tests pause the clock, so it advances only when no task can run.
 const LONG: Duration = Duration::from_secs(120);
 
 /// The simulated account.
 pub(crate) struct Simulation {
     scope: Scope,
     zones: Mutex<Vec<AvailabilityZone>>,
-    /// What a look for certificates finds.
+    /// The result of a lookup of certificates.
     pub(crate) certificates: Mutex<Vec<Certificate>>,
-    /// What a look for a key finds.
+    /// The result of a lookup of a KMS key.
     pub(crate) kms_key: Mutex<Option<Found<String>>>,
     objects: Mutex<Vec<Object>>,
     ids: Mutex<BTreeMap<Key, String>>,
-    /// The id that each object with a target leads to. AWS keeps it when that has gone.
-    leads: Mutex<BTreeMap<Key, String>>,
-    /// Slots that led nowhere after a deletion, or when a NAT gateway was finished.
-    led_nowhere: Mutex<BTreeSet<String>>,
+    /// The target id of each object with a target. AWS keeps it when the target is deleted.
+    targets: Mutex<BTreeMap<Key, String>>,
+    /// Slots whose target was missing after a deletion, or when the creation of a NAT gateway finished.
+    blackholes: Mutex<BTreeSet<String>>,
     counter: AtomicU64,
-    /// Slots whose next change fails for good.
+    /// Slots whose calls fail until they are removed from this list.
     pub(crate) failing: Mutex<Vec<String>>,
-    /// Slots whose creation fails when others use them already.
+    /// Slots whose creation fails after another object uses them.
     pub(crate) failing_late: Mutex<Vec<String>>,
-    /// Slots whose next changes are carried out, and whose answers are lost.
+    /// Slots whose calls succeed in AWS, but whose answers are lost.
     pub(crate) losing_answers: Mutex<Vec<String>>,
-    /// Whether looks never end.
+    /// Whether reads never return.
     pub(crate) hanging: std::sync::atomic::AtomicBool,
-    /// Slots that something foreign uses, so that they cannot be deleted.
+    /// Slots that an unmanaged object uses, so that they cannot be deleted.
     pub(crate) in_use: Mutex<Vec<String>>,
-    /// Routes that others have in an API.
-    pub(crate) foreign_routes: Mutex<Vec<String>>,
-    /// Whether the role may not look for what is in the way.
-    pub(crate) hides_obstacles: Mutex<bool>,
-    /// Slots whose code panics, and `the end` for what comes after all operations.
+    /// Ids of unmanaged routes in an API.
+    pub(crate) unmanaged_routes: Mutex<Vec<String>>,
+    /// Whether the role has no permission to list dependents.
+    pub(crate) denies_dependents: Mutex<bool>,
+    /// Slots whose calls panic, and `the end` for a panic after all operations.
     pub(crate) panicking: Mutex<Vec<String>>,
-    /// What was done, as `create subnet.public.0`.
+    /// The calls so far, such as `create subnet.public.0`.
     pub(crate) calls: Mutex<Vec<String>>,
     /// The root's tag `fgw:state`.
     pub(crate) root_state: Mutex<Option<RootState>>,
-    /// Why tags cannot be set after the creation: the role may tag on creation only, or a call fails.
-    pub(crate) refuses_tags: Mutex<Option<Cause>>,
-    /// What a look for roots finds.
+    /// The failure of calls that set tags after the creation, such as with a role that may tag only on creation.
+    pub(crate) tagging_failure: Mutex<Option<Cause>>,
+    /// The result of a list of roots.
     pub(crate) roots: Mutex<Vec<Root>>,
-    /// What a killed run has left.
-    pub(crate) left: Mutex<Vec<UnfinishedRoot>>,
-    /// Whether the root lacks the tag that says who made it.
-    is_foreign: std::sync::atomic::AtomicBool,
-    /// The root that each object was made for.
-    homes: Mutex<BTreeMap<Key, String>>,
+    /// The roots that a killed run created.
+    pub(crate) unfinished_roots: Mutex<Vec<UnfinishedRoot>>,
+    /// Whether the root has no ownership tag.
+    is_unowned: std::sync::atomic::AtomicBool,
+    /// The root that each object was created for.
+    created_for: Mutex<BTreeMap<Key, String>>,
 }
 
 impl Simulation {
@@ -87,105 +87,105 @@ impl Simulation {
             ))),
             objects: Mutex::default(),
             ids: Mutex::default(),
-            leads: Mutex::default(),
-            led_nowhere: Mutex::default(),
+            targets: Mutex::default(),
+            blackholes: Mutex::default(),
             counter: AtomicU64::new(1),
             failing: Mutex::default(),
             failing_late: Mutex::default(),
             losing_answers: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
-            foreign_routes: Mutex::default(),
-            hides_obstacles: Mutex::default(),
+            unmanaged_routes: Mutex::default(),
+            denies_dependents: Mutex::default(),
             panicking: Mutex::default(),
             calls: Mutex::default(),
             root_state: Mutex::default(),
-            refuses_tags: Mutex::default(),
+            tagging_failure: Mutex::default(),
             roots: Mutex::default(),
-            left: Mutex::default(),
-            is_foreign: Default::default(),
-            homes: Mutex::default(),
+            unfinished_roots: Mutex::default(),
+            is_unowned: Default::default(),
+            created_for: Mutex::default(),
         }
     }
 
-    /// The slots of all that exists.
+    /// The slots of all existing objects, sorted.
     pub(crate) fn slots(&self) -> Vec<String> {
         let mut slots: Vec<String> = self.objects().iter().map(|object| object.key.slot.clone()).collect();
         slots.sort();
         slots
     }
 
-    /// Takes an object away, as another person would.
-    pub(crate) fn lose(&self, slot: &str) {
+    /// Deletes an object outside Terraform.
+    pub(crate) fn delete_outside(&self, slot: &str) {
         self.objects().retain(|object| object.key.slot != slot);
     }
 
-    /// Makes an object of an inventory again, as another person would, with this id.
-    pub(crate) fn put(&self, inventory: &Inventory, slot: &str, id: &Value) {
-        let entry = inventory.at(slot).expect("the inventory has such an object");
+    /// Creates an object of an inventory again outside Terraform, with this id.
+    pub(crate) fn create_outside(&self, inventory: &Inventory, slot: &str, id: &Value) {
+        let entry = inventory.at(slot).expect("the inventory contains the slot");
         self.objects().push(Object::new(entry.key.clone(), entry.applied.clone()));
-        let id = id.as_str().expect("ids are texts").to_string();
+        let id = id.as_str().expect("ids are strings").to_string();
         self.ids.lock().unwrap().insert(entry.key.clone(), id);
-        self.homes.lock().unwrap().remove(&entry.key);
+        self.created_for.lock().unwrap().remove(&entry.key);
     }
 
-    /// Takes the root away and what goes with it, as another person would.
-    pub(crate) fn lose_root(&self) {
+    /// Deletes the root outside Terraform, with all objects that do not outlive it.
+    pub(crate) fn delete_root_outside(&self) {
         self.objects().retain(|object| outlives_root(&object.spec));
     }
 
-    /// Takes the tag away that says who made the root.
-    pub(crate) fn forget_maker(&self) {
-        self.is_foreign.store(true, Ordering::Relaxed);
+    /// Removes the ownership tag of the root.
+    pub(crate) fn remove_ownership_tag(&self) {
+        self.is_unowned.store(true, Ordering::Relaxed);
     }
 
-    /// Changes an object, as another person would.
-    pub(crate) fn damage(&self, slot: &str, damage: impl Fn(&mut Spec)) {
-        self.objects().iter_mut().filter(|object| object.key.slot == slot).for_each(|object| damage(&mut object.spec));
+    /// Changes an object outside Terraform.
+    pub(crate) fn change_outside(&self, slot: &str, change: impl Fn(&mut Spec)) {
+        self.objects().iter_mut().filter(|object| object.key.slot == slot).for_each(|object| change(&mut object.spec));
     }
 
     pub(crate) fn take_calls(&self) -> Vec<String> {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
 
-    /// The slots that have led nowhere since this was last asked.
-    pub(crate) fn take_led_nowhere(&self) -> BTreeSet<String> {
-        std::mem::take(&mut self.led_nowhere.lock().unwrap())
+    /// The slots whose target was missing at any time since the last call.
+    pub(crate) fn take_blackholes(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.blackholes.lock().unwrap())
     }
 
-    /// The ids of what exists in slots that begin like this.
+    /// The ids of the existing objects whose slots start with `prefix`.
     pub(crate) fn ids_of(&self, prefix: &str) -> BTreeSet<String> {
         let ids = self.ids.lock().unwrap();
         let keys = |object: &Object| object.key.slot.starts_with(prefix).then(|| ids[&object.key].clone());
         self.objects().iter().filter_map(keys).collect()
     }
 
-    /// What an object leads to that exists no more.
-    fn lost_target(&self, object: &Object, objects: &[Object]) -> Option<String> {
-        let id = self.leads.lock().unwrap().get(&object.key)?.clone();
+    /// The id of an object's target if the target does not exist.
+    fn missing_target(&self, object: &Object, objects: &[Object]) -> Option<String> {
+        let id = self.targets.lock().unwrap().get(&object.key)?.clone();
         let ids = self.ids.lock().unwrap();
         (!objects.iter().any(|it| ids[&it.key] == id)).then_some(id)
     }
 
-    /// What AWS tells beside an object's spec, when it is looked at.
+    /// The attributes besides the spec that a read of an object returns.
     fn shown(&self, spec: &Spec, id: &str) -> Learned {
         let mut learned = learned(spec, id);
-        if self.is_foreign.load(Ordering::Relaxed) {
+        if self.is_unowned.load(Ordering::Relaxed) {
             learned.remove("resource");
         }
         learned
     }
 
-    /// The slots that lead nowhere.
-    fn lost(&self) -> BTreeSet<String> {
+    /// The slots whose target does not exist.
+    fn current_blackholes(&self) -> BTreeSet<String> {
         let objects = self.objects();
-        let lost = objects.iter().filter(|object| self.lost_target(object, &objects).is_some());
-        lost.map(|object| object.key.slot.clone()).collect()
+        let blackholes = objects.iter().filter(|object| self.missing_target(object, &objects).is_some());
+        blackholes.map(|object| object.key.slot.clone()).collect()
     }
 
-    fn lead(&self, work: &OpContext<'_>, object: &Object) {
+    fn record_target(&self, work: &OpContext<'_>, object: &Object) {
         if let Some(id) = object.spec.target().and_then(|target| work.ids.resolve(target)) {
-            self.leads.lock().unwrap().insert(object.key.clone(), id.to_string());
+            self.targets.lock().unwrap().insert(object.key.clone(), id.to_string());
         }
     }
 
@@ -193,19 +193,19 @@ impl Simulation {
         self.objects.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Lets others run first, a varying number of times, so that ready operations finish in varying order.
-    async fn dawdle(&self) {
-        let turns = self.counter.fetch_add(1, Ordering::Relaxed).wrapping_mul(2_654_435_761) >> 7 & 7;
-        for _ in 0..turns {
+    /// Yields a varying number of times, so that ready operations finish in varying order.
+    async fn yield_some(&self) {
+        let yields = self.counter.fetch_add(1, Ordering::Relaxed).wrapping_mul(2_654_435_761) >> 7 & 7;
+        for _ in 0..yields {
             tokio::task::yield_now().await;
         }
     }
 
     fn begin(&self, verb: &str, key: &Key) -> Result<(), Failure> {
         self.calls.lock().unwrap().push(format!("{verb} {key}"));
-        assert!(!self.panicking.lock().unwrap().contains(&key.slot), "told to panic at {key}");
+        assert!(!self.panicking.lock().unwrap().contains(&key.slot), "simulated panic at {key}");
         if self.failing.lock().unwrap().contains(&key.slot) {
-            return Err(told_to_fail());
+            return Err(simulated_failure());
         }
         Ok(())
     }
@@ -218,22 +218,22 @@ impl Simulation {
     }
 
     fn check_needs(&self, work: &OpContext<'_>, object: &Object) {
-        assert!(object.spec.is_known(), "{} is applied with unknown inputs", object.key);
+        assert!(object.spec.is_known(), "{} has unknown inputs at apply", object.key);
         let objects = self.objects();
         for need in object.spec.needs() {
-            assert!(work.ids.get(&need.key).is_some(), "{} got no id of {}", object.key, need.key);
+            assert!(work.ids.get(&need.key).is_some(), "{} did not receive the id of {}", object.key, need.key);
             let exists = objects.iter().any(|other| other.key == need.key);
             assert!(exists, "{} needs {:?}, which does not exist", object.key, need.key);
         }
     }
 }
 
-fn told_to_fail() -> Failure {
+fn simulated_failure() -> Failure {
     Failure {
         cause: Cause::Other,
         action: "Simulate".into(),
         code: Some("SimulatedFailure".into()),
-        message: "told to fail".into(),
+        message: "simulated failure".into(),
         request_id: Some("request-1".into()),
         retry_after: None,
     }
@@ -247,12 +247,12 @@ impl Cloud for Simulation {
 
     async fn facts(&self, lookups: &[Lookup]) -> Result<Facts, Failure> {
         let services = ["s3", "s3express", "dynamodb"].map(|name| format!("com.amazonaws.us-east-1.{name}"));
-        let looks_for_key = lookups.iter().any(|lookup| matches!(lookup, Lookup::KmsKey(_)));
+        let needs_key = lookups.iter().any(|lookup| matches!(lookup, Lookup::KmsKey(_)));
         Ok(Facts {
             availability_zones: Some(self.zones.lock().unwrap().clone()),
             gateway_endpoint_services: Some(services.to_vec()),
             certificates: Some(self.certificates.lock().unwrap().clone()),
-            kms_key: self.kms_key.lock().unwrap().clone().filter(|_| looks_for_key),
+            kms_key: self.kms_key.lock().unwrap().clone().filter(|_| needs_key),
         })
     }
 
@@ -262,25 +262,25 @@ impl Cloud for Simulation {
         }
         let mut objects = self.objects().clone();
         for position in 0..objects.len() {
-            let lost = self.lost_target(&objects[position], &objects);
-            if let (Some(id), Spec::Route(route)) = (lost, &mut objects[position].spec) {
+            let missing = self.missing_target(&objects[position], &objects);
+            if let (Some(id), Spec::Route(route)) = (missing, &mut objects[position].spec) {
                 route.target = Ref::blackhole(&id);
             }
         }
         let has_root = objects.iter().any(|object| object.key.slot == owner.root());
         let ids = self.ids.lock().unwrap();
         let knows = |object: &Object| {
-            let there = (std::mem::discriminant(&object.spec), ids[&object.key].as_str());
-            known.iter().find(|entry| entry.kind_and_id() == there)
+            let identity = (std::mem::discriminant(&object.spec), ids[&object.key].as_str());
+            known.iter().find(|entry| entry.kind_and_id() == identity)
         };
         let is_known = |object: &Object| knows(object).is_some();
-        // A domain is found by its tags, and leads to its mapping.
-        let homes = self.homes.lock().unwrap();
+        // A domain is found by its tags, and its mapping through the domain.
+        let created_for = self.created_for.lock().unwrap();
         let carries_tags = |object: &Object| {
-            matches!(object.spec, Spec::DomainName(_) | Spec::ApiMapping(_)) && homes.contains_key(&object.key)
+            matches!(object.spec, Spec::DomainName(_) | Spec::ApiMapping(_)) && created_for.contains_key(&object.key)
         };
         let knows_all = known.iter().any(|entry| entry.key.slot != owner.root());
-        // An address is found by its tag. The others are looked for by their names.
+        // An address is found by its tag, the other objects that outlive the root by their names.
         let is_seen = |object: &&Object| match object.spec {
             Spec::Api(_) => true,
             _ if has_root && owner == TopologyKind::HttpGateway && knows_all => {
@@ -302,7 +302,7 @@ impl Cloud for Simulation {
     }
 
     async fn create(&self, work: &OpContext<'_>, object: &Object, record: &Recorder<'_>) -> Result<(), Failure> {
-        self.dawdle().await;
+        self.yield_some().await;
         self.begin("create", &object.key)?;
         self.check_needs(work, object);
         if object.key.slot == work.owner.root() {
@@ -313,11 +313,11 @@ impl Cloud for Simulation {
         let root = self.ids_of(work.owner.root()).pop_first();
         {
             let mut objects = self.objects();
-            let home = self.homes.lock().unwrap().get(&object.key).cloned();
-            if outlives_root(&object.spec) && home.is_some() && home == root {
-                // What was made for this root before, and is not known any more, is taken.
-                let there = objects.iter().position(|it| it.key == object.key);
-                if let Some(position) = there {
+            let created_for = self.created_for.lock().unwrap().get(&object.key).cloned();
+            if outlives_root(&object.spec) && created_for.is_some() && created_for == root {
+                // An earlier create for this root, of which state has no record, is reused.
+                let earlier = objects.iter().position(|it| it.key == object.key);
+                if let Some(position) = earlier {
                     objects.remove(position);
                     id = self.ids.lock().unwrap()[&object.key].clone();
                 }
@@ -330,9 +330,9 @@ impl Cloud for Simulation {
             }
             objects.push(Object::new(object.key.clone(), object.spec.clone()));
             self.ids.lock().unwrap().insert(object.key.clone(), id.clone());
-            self.homes.lock().unwrap().extend(root.map(|root| (object.key.clone(), root)));
+            self.created_for.lock().unwrap().extend(root.map(|root| (object.key.clone(), root)));
         }
-        self.lead(work, object);
+        self.record_target(work, object);
         self.answer(&object.key)?;
         (record.id)(&id);
         (record.learned)(learned(&object.spec, &id));
@@ -343,15 +343,15 @@ impl Cloud for Simulation {
                 while !self.objects().iter().any(used) {
                     tokio::task::yield_now().await;
                 }
-                return Err(told_to_fail());
+                return Err(simulated_failure());
             }
         }
         if matches!(object.spec, Spec::NatGateway(_)) {
-            // It takes minutes, in which all else is done that can be done.
+            // The creation takes minutes, in which all independent operations finish.
             tokio::time::sleep(LONG).await;
-            self.led_nowhere.lock().unwrap().extend(self.lost());
+            self.blackholes.lock().unwrap().extend(self.current_blackholes());
         }
-        self.dawdle().await;
+        self.yield_some().await;
         Ok(())
     }
 
@@ -363,12 +363,12 @@ impl Cloud for Simulation {
         to: &Object,
         record: &Recorder<'_>,
     ) -> Result<(), Failure> {
-        self.dawdle().await;
+        self.yield_some().await;
         self.begin("update", &to.key)?;
         self.check_needs(work, to);
-        self.lead(work, to);
+        self.record_target(work, to);
         let mut objects = self.objects();
-        let object = objects.iter_mut().find(|object| object.key == to.key).expect("what is updated exists");
+        let object = objects.iter_mut().find(|object| object.key == to.key).expect("an updated object exists");
         object.spec = to.spec.clone();
         if to.spec.gets_new_id_when_updated() {
             let id = format!("{id}'");
@@ -380,40 +380,40 @@ impl Cloud for Simulation {
     }
 
     async fn delete(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
-        self.dawdle().await;
+        self.yield_some().await;
         self.begin("delete", &entry.key)?;
         if self.in_use.lock().unwrap().contains(&entry.key.slot) {
             return Err(Failure::new(Cause::InUse, "Simulate", "a network interface still uses it"));
         }
         let objects = self.objects();
-        let homes = self.homes.lock().unwrap().clone();
-        // What another person has made holds nothing of ours.
-        let ours = objects.iter().filter(|other| homes.contains_key(&other.key));
-        for other in ours.filter(|other| other.spec.parent() != Some(&entry.key)) {
+        let created_for = self.created_for.lock().unwrap().clone();
+        // Objects created outside Terraform are not checked.
+        let managed = objects.iter().filter(|other| created_for.contains_key(&other.key));
+        for other in managed.filter(|other| other.spec.parent() != Some(&entry.key)) {
             let held =
                 other.spec.needs().iter().any(|need| need.key == entry.key && need.on_delete == OnDelete::Restrict);
-            // What goes along with something that is still there holds as firmly as anything else.
+            // This includes an object that is deleted with a parent that still exists.
             assert!(!held, "{} is deleted while {} uses it", entry.key, other.key);
         }
         drop(objects);
-        // What somebody else had deleted before is no work of this deletion.
-        let before = self.lost();
-        let mut gone = vec![entry.key.clone()];
-        while let Some(key) = gone.pop() {
+        // Targets that were missing before are not caused by this deletion.
+        let before = self.current_blackholes();
+        let mut deleted = vec![entry.key.clone()];
+        while let Some(key) = deleted.pop() {
             let mut objects = self.objects();
             objects.retain(|object| object.key != key);
-            gone.extend(objects.iter().filter(|it| it.spec.parent() == Some(&key)).map(|it| it.key.clone()));
+            deleted.extend(objects.iter().filter(|it| it.spec.parent() == Some(&key)).map(|it| it.key.clone()));
         }
-        self.led_nowhere.lock().unwrap().extend(self.lost().difference(&before).cloned());
+        self.blackholes.lock().unwrap().extend(self.current_blackholes().difference(&before).cloned());
         self.answer(&entry.key)
     }
 
     async fn verify_deployment(&self, _: TopologyKind, _: &str) -> Result<(), Failure> {
-        assert!(!self.panicking.lock().unwrap().contains(&"the end".into()), "told to panic at the end");
+        assert!(!self.panicking.lock().unwrap().contains(&"the end".into()), "simulated panic at the end");
         Ok(())
     }
 
-    /// A network interface for each slot in use.
+    /// Returns a network interface for each slot in use.
     async fn dependents(&self, owner: TopologyKind, _: &str, within: DependentScope<'_>, _: &[Entry]) -> Dependents {
         if owner == TopologyKind::HttpGateway {
             let dependent = |id: &String| Dependent {
@@ -425,11 +425,11 @@ impl Cloud for Simulation {
                 holds: Vec::new(),
             };
             return Dependents {
-                objects: self.foreign_routes.lock().unwrap().iter().map(dependent).collect(),
+                objects: self.unmanaged_routes.lock().unwrap().iter().map(dependent).collect(),
                 unseen: Vec::new(),
             };
         }
-        if *self.hides_obstacles.lock().unwrap() {
+        if *self.denies_dependents.lock().unwrap() {
             let denied = Failure::new(Cause::Denied, "DescribeNetworkInterfaces", "not authorized");
             return Dependents { objects: Vec::new(), unseen: vec![denied] };
         }
@@ -456,12 +456,12 @@ impl Cloud for Simulation {
     }
 
     async fn unfinished_roots(&self, _: TopologyKind, _: &str) -> Result<Vec<UnfinishedRoot>, Failure> {
-        Ok(self.left.lock().unwrap().clone())
+        Ok(self.unfinished_roots.lock().unwrap().clone())
     }
 
     async fn mark_root(&self, _: TopologyKind, _: &str, state: RootState) -> Result<(), Failure> {
-        if let Some(cause) = *self.refuses_tags.lock().unwrap() {
-            return Err(Failure::new(cause, "CreateTags", "only with the creating call"));
+        if let Some(cause) = *self.tagging_failure.lock().unwrap() {
+            return Err(Failure::new(cause, "CreateTags", "tags may be set only on creation"));
         }
         *self.root_state.lock().unwrap() = Some(state);
         Ok(())
@@ -473,12 +473,12 @@ pub(crate) fn certificate(arn: &str, not_before: i64) -> Certificate {
     Certificate { arn: arn.into(), names: vec!["*.example.com".into()], not_before }
 }
 
-/// Of a table that is known, only what was applied is shown of the gateways that propagate to it, and the subnets of a
-/// known ACL are never looked at again.
+/// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
+/// propagating gateways. The subnets of a known network ACL are never read.
 fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     let mut spec = spec.clone();
     if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
-        // What is shown in another order is the same.
+        // A different order is not a difference.
         let shown = Entry { adopted: true, ..Entry::new(known.key.clone(), known.id.clone(), spec) };
         return shown.normalized_against(&known.applied);
     }
@@ -496,7 +496,7 @@ fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
     spec
 }
 
-/// The name of what AWS knows by no other id. Things of different kinds may share one.
+/// The name of an object whose id is its name. Objects of different kinds may have the same name.
 fn named(spec: &Spec) -> Option<String> {
     match spec {
         Spec::LogGroup(group) => group.name.known().cloned(),
@@ -505,9 +505,8 @@ fn named(spec: &Spec) -> Option<String> {
     }
 }
 
-/// Whether an object is found from its root, by somebody who knows nothing else: a log group by the stage that logs to
-/// it, a statement by what calls its function, an IPv6 range by a subnet that has a block of it or if no subnet has
-/// one.
+/// Whether a read that knows only the root finds an object: a log group through the stage that logs to it, a permission
+/// through the caller of its function, and an IPv6 range through a subnet with a block of it, or if no subnet has one.
 fn is_found(object: &Object, objects: &[Object]) -> bool {
     let logs_to = |group: &Key| {
         let of = |it: &Object| match &it.spec {
@@ -566,7 +565,7 @@ fn learned(spec: &Spec, id: &str) -> Learned {
         _ => &[],
     };
     let mut learned: Learned = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    // The address belongs to the allocation, so that a NAT gateway shows that of its own.
+    // The address belongs to the allocation. A NAT gateway returns the address of its allocation.
     let address = match spec {
         Spec::Eip(_) => Some(id.to_string()),
         Spec::NatGateway(nat) => nat.allocation.as_ref().and_then(|it| it.known()).map(|it| match it {
@@ -579,7 +578,7 @@ fn learned(spec: &Spec, id: &str) -> Learned {
     learned
 }
 
-/// The inventory of private state, for a test that looks into it.
+/// The inventory in private state.
 pub(crate) fn inventory(private: &[u8]) -> Inventory {
     super::private_state::Private::decode(private).expect("private state is readable").inventory
 }

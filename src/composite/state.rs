@@ -1,4 +1,4 @@
-//! The state that users see: configured attributes, outputs, and the inventory.
+//! The user-visible state: configured attributes, outputs and the inventory.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,34 @@ use crate::plugin::schema::with_defaults;
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Type, Value};
 use crate::topology::Topology;
 
-/// The computed attributes that every product has.
+/// The computed attributes that every topology has.
 pub(super) fn common_attributes() -> Vec<Attribute> {
     let map = || Type::Map(Box::new(Type::String));
     vec![
-        Attribute::computed("id", Type::String, "Id of the root object in AWS: the VPC id or the API id."),
+        Attribute::computed("id", Type::String, "ID of the root object in AWS: the VPC or the API."),
         Attribute::computed(
             "aws_objects",
             map(),
-            "The whole inventory: every AWS object of this resource by key, with its AWS id. The plan shows here which \
-             objects come and go.",
+            "AWS IDs of all objects of this resource by key, except those in `pending_deletion`. A plan shows here \
+             which objects it creates and deletes.",
         ),
         Attribute::computed(
             "drift",
             map(),
-            "What differs in AWS from what was applied, by object key, in words. Empty when in sync. An apply mends \
-             what is listed here.",
+            "Differences between AWS and the last apply, by object key: objects that were changed or deleted outside \
+             Terraform, changes that a failed apply did not make, and objects that an interrupted run left behind. \
+             Empty if there are none. The next apply corrects the listed differences.",
         ),
         Attribute::computed(
             "pending_deletion",
             map(),
-            "Objects that an update could not delete yet because something still uses them, by key, with their AWS id. \
-             The next apply tries again.",
+            "AWS IDs, by key, of the objects that an update could not delete because they were still in use. The next \
+             apply deletes them.",
         ),
         Attribute::computed(
             "tags_all",
             map(),
-            "The tags of the root object: `default_tags` of the provider and its own.",
+            "Tags of the root object: those of the resource itself, and `default_tags` of the provider.",
         ),
     ]
 }
@@ -57,7 +58,7 @@ pub(super) fn decode<P: Topology>(value: &Value) -> Result<(Value, P::Config), V
     }
 }
 
-/// A state in which every attribute is null.
+/// Returns a state in which every attribute is null.
 pub(super) fn empty<P: Topology>() -> Value {
     let mut attributes = P::Config::attributes();
     attributes.extend(common_attributes());
@@ -65,7 +66,7 @@ pub(super) fn empty<P: Topology>() -> Value {
     Value::Map(attributes.into_iter().map(|attribute| (attribute.name, Value::Null)).collect())
 }
 
-/// The configured attributes of a value, with every computed attribute left out.
+/// Returns the configured attributes of a value, without the computed ones.
 pub(super) fn configured<P: Topology>(value: &Value) -> Value {
     Value::map(P::Config::attributes().into_iter().map(|attribute| {
         let given = value.get(&attribute.name).clone();
@@ -73,7 +74,7 @@ pub(super) fn configured<P: Topology>(value: &Value) -> Value {
     }))
 }
 
-/// The state that an inventory amounts to. `attributes` are the configured ones; nothing in the result is unknown.
+/// Builds the state from an inventory. `attributes` are the configured ones. The result contains no unknown values.
 pub(super) fn of_inventory<P: Topology>(
     attributes: &Value,
     config: Option<&P::Config>,
@@ -89,11 +90,8 @@ pub(super) fn of_inventory<P: Topology>(
     state.set("pending_deletion", pending_deletion(inventory).into());
     state.set("drift", drift.into());
     if let Some(config) = config {
-        let objects: Vec<Object> = inventory
-            .present()
-            .filter(|entry| !entry.pending_deletion)
-            .map(|entry| Object::new(entry.key.clone(), entry.spec().clone()))
-            .collect();
+        let objects: Vec<Object> =
+            inventory.current().map(|entry| Object::new(entry.key.clone(), entry.spec().clone())).collect();
         for (name, value) in P::outputs(config, Some(&objects), &inventory.ids(), Some(scope)) {
             state.set(&name, value);
         }
@@ -102,13 +100,13 @@ pub(super) fn of_inventory<P: Topology>(
     state.without_unknowns()
 }
 
-/// `default_tags` with the resource's own tags, less those that others manage.
+/// Returns `default_tags` merged with the tags of the resource, without the ignored tags. Unknown without a scope.
 pub(super) fn tags_all<P: Topology>(config: &P::Config, scope: Option<&Scope>) -> Value {
     scope.map_or(Value::Unknown, |scope| scope.tags(&P::own_tags(config)).into())
 }
 
 fn aws_objects(inventory: &Inventory) -> BTreeMap<String, String> {
-    by_slot(inventory.present().filter(|entry| !entry.pending_deletion))
+    by_slot(inventory.current())
 }
 
 fn pending_deletion(inventory: &Inventory) -> BTreeMap<String, String> {
@@ -118,7 +116,7 @@ fn pending_deletion(inventory: &Inventory) -> BTreeMap<String, String> {
 fn by_slot<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeMap<String, String> {
     let mut map = BTreeMap::new();
     for entry in entries {
-        // Two objects may have one place, while one of them leaves it.
+        // Two objects have the same slot while the deletion of a replaced one is pending.
         let key = match map.contains_key(&entry.key.slot) {
             true => format!("stray.{}", entry.id),
             false => entry.key.slot.clone(),

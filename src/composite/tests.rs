@@ -1,4 +1,4 @@
-//! The whole way from configuration to objects, on a simulated account that refuses what AWS would refuse.
+//! All steps from configuration to objects, on a simulated account that panics on calls that AWS would reject.
 
 mod access_logs;
 mod changes;
@@ -27,10 +27,10 @@ use crate::topology::Topology;
 use crate::topology::four_tier_vpc::FourTierVpc;
 use crate::topology::http_gateway::HttpGateway;
 
-/// Terraform, as far as one resource can tell: it keeps the state and checks what core checks.
+/// A stand-in for Terraform with one resource. It keeps the state and makes the checks of Terraform core.
 struct Terraform<P: Topology> {
     resource: Composite<P>,
-    /// The type of a state, made from the schema once.
+    /// The type of the state, derived from the schema.
     kind: Type,
     account: Arc<Simulation>,
     state: Value,
@@ -96,8 +96,8 @@ impl<P: Topology> Terraform<P> {
         self.apply_plan(attributes, plan).await
     }
 
-    /// As core does: it plans a create, with no prior state and the private state given here, hands what that says to
-    /// the destroy of the old object, and then creates.
+    /// Replaces the resource as core does: plans a create without prior state and with this private state, passes the
+    /// private state of that plan to the destroy of the old object, and then creates.
     async fn replace(&mut self, attributes: &Value, private: Vec<u8>) -> Diagnostics {
         let old = std::mem::replace(&mut self.state, Value::Null);
         self.private = private;
@@ -159,7 +159,7 @@ impl<P: Topology> Terraform<P> {
         let plan = self.plan(attributes).await;
         assert!(
             plan.planned == self.state,
-            "a plan after an apply is not empty: {}",
+            "the plan after an apply is not empty: {}",
             differing(&self.state, &plan.planned)
         );
         assert!(plan.requires_replace.is_empty());
@@ -172,13 +172,13 @@ impl<P: Topology> Terraform<P> {
     }
 }
 
-/// The attributes that two objects differ in.
+/// Describes the attributes that differ.
 fn differing(before: &Value, after: &Value) -> String {
     let names = after.as_map().unwrap().iter().filter(|(name, value)| before.get(name) != *value);
     names.map(|(name, value)| format!("{name}: {} -> {value}", before.get(name))).collect::<Vec<_>>().join("; ")
 }
 
-/// Terraform's rule that a state is what the plan said, unknowns filled in.
+/// Asserts Terraform's rule that a state equals the planned state except for unknown values.
 fn assert_compatible(planned: &Value, state: &Value, path: &str) {
     match (planned, state) {
         (Value::Unknown, _) => {}
@@ -223,7 +223,7 @@ fn assert_conforms(value: &Value, kind: &Type, path: &str) {
                 assert_conforms(it, &attributes[key], &format!("{path}.{key}"));
             }
         }
-        _ => panic!("{path}: {value} is no {kind:?}"),
+        _ => panic!("{path}: {value} is not a {kind:?}"),
     }
 }
 

@@ -1,25 +1,24 @@
-//! ARNs: the parts that all have, those of functions with the URIs by which API Gateway calls them, and the four ways
-//! in which people name a KMS key.
+//! ARNs: their common parts, ARNs and invoke URIs of functions, and the four ways to identify a KMS key.
 
 use std::fmt;
 
-/// An ARN by its parts, as they stand in the text.
+/// The parts of an ARN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arn<'a> {
     /// Such as `aws`.
     pub(crate) partition: &'a str,
     /// Such as `lambda`.
     pub(crate) service: &'a str,
-    /// Empty for a service that knows no Regions.
+    /// Empty for a global service.
     pub(crate) region: &'a str,
-    /// Twelve digits, where they have been checked.
+    /// Twelve digits if the ARN comes from [`Arn::parse`]; otherwise unchecked.
     pub(crate) account: &'a str,
-    /// All the rest, such as `function:orders:live` or `stream/orders`.
+    /// The rest, such as `function:orders:live` or `stream/orders`.
     pub(crate) resource: &'a str,
 }
 
 impl<'a> Arn<'a> {
-    /// Takes an ARN apart without a look at the parts. The error is a sentence.
+    /// Splits an ARN without checking its parts. The error is a sentence.
     pub(crate) fn split(text: &'a str) -> Result<Arn<'a>, String> {
         let mut parts = text.splitn(6, ':');
         let mut next = || parts.next().unwrap_or_default();
@@ -34,24 +33,25 @@ impl<'a> Arn<'a> {
         Ok(arn)
     }
 
-    /// Takes an ARN apart that names an account, and a Region unless its service, IAM, knows none.
+    /// Splits an ARN and checks its partition, Region and account ID. An IAM ARN must have no Region, any other ARN
+    /// must have one. The error is a sentence.
     pub(crate) fn parse(text: &'a str) -> Result<Arn<'a>, String> {
         let arn = Arn::split(text)?;
         let Arn { partition, service, region, account, .. } = arn;
         if !partition.starts_with("aws") || !only(partition, "-") {
-            return Err(format!("{text:?} has {partition:?} for a partition."));
+            return Err(format!("{text:?} has the invalid partition {partition:?}."));
         }
         if region.is_empty() != (service == "iam") || !only(region, "-") {
-            return Err(format!("{text:?} has {region:?} for a Region."));
+            return Err(format!("{text:?} has the invalid Region {region:?}."));
         }
         if !is_account_id(account) {
-            return Err(format!("{text:?} has {account:?} for an account id, which is twelve digits."));
+            return Err(format!("{text:?} has the invalid account ID {account:?}; an account ID is twelve digits."));
         }
         Ok(arn)
     }
 }
 
-/// Checks the ARN of a role, of any partition. The error says what is wrong with it, in a sentence.
+/// Checks the ARN of an IAM role in any partition. The error is a sentence.
 pub(crate) fn check_role(text: &str) -> Result<(), String> {
     let arn = Arn::split(text).ok().filter(|arn| arn.service == "iam");
     let Some(rest) = arn.and_then(|arn| arn.resource.strip_prefix("role/")) else {
@@ -60,31 +60,31 @@ pub(crate) fn check_role(text: &str) -> Result<(), String> {
     Arn::parse(text)?;
     let (path, name) = rest.rsplit_once('/').unwrap_or(("", rest));
     if name.is_empty() || name.len() > 64 || !only(name, "+=,.@_-") {
-        return Err(format!("{text:?} has {name:?} for the name of a role."));
+        return Err(format!("{text:?} has the invalid role name {name:?}."));
     }
-    // With the slashes around it.
+    // IAM allows 512 characters including the slashes at both ends.
     if path.len() > 510 || !path.bytes().all(|it| it.is_ascii_graphic()) {
-        return Err(format!("{text:?} has {path:?} for the path of a role."));
+        return Err(format!("{text:?} has the invalid role path {path:?}."));
     }
     Ok(())
 }
 
-/// Whether this is the id of an account.
+/// Whether the text is an account ID.
 pub(crate) fn is_account_id(text: &str) -> bool {
     text.len() == 12 && text.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Whether a text consists of letters, digits and some other characters.
+/// Whether a text consists of ASCII letters, digits and the characters in `others`.
 pub(crate) fn only(text: &str, others: &str) -> bool {
     text.chars().all(|it| it.is_ascii_alphanumeric() || others.contains(it))
 }
 
-/// The ARN of a Lambda function, with an alias or version where one is named.
+/// The ARN of a Lambda function, optionally with an alias or version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FunctionArn {
     /// Such as `aws`.
     pub partition: String,
-    /// Region of the function, which need not be the gateway's.
+    /// Region of the function, which may differ from that of the gateway.
     pub region: String,
     /// Account of the function, twelve digits.
     pub account: String,
@@ -95,7 +95,7 @@ pub struct FunctionArn {
 }
 
 impl FunctionArn {
-    /// Reads an ARN. The error says what is wrong with it, in a sentence.
+    /// Parses an ARN. The error is a sentence.
     pub fn parse(text: &str) -> Result<FunctionArn, String> {
         let arn = Arn::split(text)?;
         if arn.service == "apigateway" {
@@ -109,7 +109,7 @@ impl FunctionArn {
         let (name, qualifier) = match parts.as_slice() {
             [name] => (*name, None),
             [name, qualifier] => (*name, Some(*qualifier)),
-            _ => return Err(format!("{text:?} has parts that no function ARN has.")),
+            _ => return Err(format!("{text:?} has too many parts for the ARN of a function.")),
         };
         check_name(name, qualifier).map_err(|problem| format!("{text:?}: {problem}"))?;
         Ok(FunctionArn {
@@ -121,7 +121,7 @@ impl FunctionArn {
         })
     }
 
-    /// Reads an ARN out of the URI by which API Gateway calls it. `None` where the URI calls something else.
+    /// Parses the ARN in an invoke URI, the URI by which API Gateway calls a function. `None` for any other URI.
     pub fn parse_invoke_uri(uri: &str) -> Option<FunctionArn> {
         let (prefix, path) = uri.split_once(":lambda:path/")?;
         let mut parts = prefix.split(':');
@@ -136,13 +136,13 @@ impl FunctionArn {
         format!("arn:{partition}:apigateway:{region}:lambda:path/2015-03-31/functions/{self}/invocations")
     }
 
-    /// The ARN without alias or version, which names the function whose policy holds a statement.
+    /// The ARN without alias or version. A statement belongs to the policy of the function with this ARN.
     pub fn unqualified(&self) -> String {
         let FunctionArn { partition, region, account, name, .. } = self;
         format!("arn:{partition}:lambda:{region}:{account}:function:{name}")
     }
 
-    /// `name` or `name:qualifier`, as people say it.
+    /// The short form: `name` or `name:qualifier`.
     pub fn short(&self) -> String {
         match &self.qualifier {
             Some(qualifier) => format!("{}:{qualifier}", self.name),
@@ -161,7 +161,7 @@ impl fmt::Display for FunctionArn {
     }
 }
 
-/// Splits `name` or `name:qualifier`. The error says what is wrong with it, in a sentence.
+/// Splits `name` or `name:qualifier`. The error is a sentence.
 pub(crate) fn parse_short(text: &str) -> Result<(String, Option<String>), String> {
     let (name, qualifier) = match text.split_once(':') {
         Some((name, qualifier)) => (name, Some(qualifier)),
@@ -176,8 +176,8 @@ fn check_name(name: &str, qualifier: Option<&str>) -> Result<(), String> {
         return Err(format!("{name:?} is not a function name: 1 to 64 letters, digits, hyphens and underscores."));
     }
     match qualifier {
-        // Lambda answers AddPermission for $LATEST with an error.
-        Some("$LATEST") => Err("Lambda takes no permissions for $LATEST, and without them nothing can call it.".into()),
+        // For $LATEST, AddPermission returns an error.
+        Some("$LATEST") => Err("Lambda allows no permissions for $LATEST, so no AWS service could call it.".into()),
         Some(it) if it.is_empty() || it.len() > 128 || !only(it, "-_") => {
             Err(format!("{it:?} is neither an alias nor a version."))
         }
@@ -185,17 +185,17 @@ fn check_name(name: &str, qualifier: Option<&str>) -> Result<(), String> {
     }
 }
 
-/// A customer-managed key.
+/// A customer-managed KMS key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KmsKey {
-    /// The ARN of a key, which the log service takes as it is.
+    /// The ARN of a key, which CloudWatch Logs accepts directly.
     Arn(String),
-    /// A key id, an alias name or an alias ARN, for which KMS knows the key's ARN.
+    /// A key ID, an alias name or an alias ARN, for which KMS returns the ARN of the key.
     Lookup(String),
 }
 
 impl KmsKey {
-    /// Reads any of the four. The error says what is wrong with it, in a sentence.
+    /// Parses a key ARN, key ID, alias name or alias ARN. The error is a sentence.
     pub fn parse(text: &str) -> Result<KmsKey, String> {
         let resource = match text.starts_with("arn:") {
             false => text,
@@ -212,10 +212,10 @@ impl KmsKey {
         if let Some(name) = resource.strip_prefix("alias/") {
             return match name {
                 _ if name.starts_with("aws/") => {
-                    Err(format!("{text:?} is a key that AWS manages, which log groups cannot use."))
+                    Err(format!("{text:?} is an AWS managed key, which log groups cannot use."))
                 }
                 _ if name.is_empty() || resource.len() > 256 || !only(name, "/_-") => {
-                    Err(format!("{text:?} has {name:?} for an alias, which is letters, digits, and / _ -."))
+                    Err(format!("{text:?} has the invalid alias {name:?}; an alias is letters, digits, and / _ -."))
                 }
                 _ => Ok(KmsKey::Lookup(text.to_string())),
             };
@@ -223,12 +223,12 @@ impl KmsKey {
         match (is_arn, resource.strip_prefix("key/")) {
             (true, Some(id)) if is_key_id(id) => Ok(KmsKey::Arn(text.to_string())),
             (false, None) if is_key_id(text) => Ok(KmsKey::Lookup(text.to_string())),
-            _ => Err(format!("{text:?} is neither the id nor the ARN of a key, nor an alias or its ARN.")),
+            _ => Err(format!("{text:?} is neither the ID or ARN of a key, nor an alias or its ARN.")),
         }
     }
 }
 
-/// Whether this is a UUID, or the id of a multi-Region key.
+/// Whether the text is a UUID or the ID of a multi-Region key.
 fn is_key_id(text: &str) -> bool {
     let is_hexadecimal = |text: &str| text.bytes().all(|it| it.is_ascii_hexdigit());
     if let Some(digits) = text.strip_prefix("mrk-") {
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_arn_has_six_parts_of_which_the_last_may_have_colons() {
+    fn arn_has_six_parts_and_the_last_may_contain_colons() {
         let arn = Arn::parse("arn:aws-cn:lambda:cn-north-1:123456789012:function:a:live").unwrap();
         assert_eq!((arn.partition, arn.region, arn.resource), ("aws-cn", "cn-north-1", "function:a:live"));
         for text in [
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arn_of_a_role_has_no_region_and_may_have_a_path() {
+    fn role_arn_has_no_region_and_may_have_a_path() {
         let (name, path) = ("n".repeat(64), "p".repeat(510));
         for text in [
             "arn:aws:iam::123456789012:role/x",
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arn_of_any_partition_is_read_and_written_back() {
+    fn function_arns_of_all_partitions_round_trip() {
         for text in [
             "arn:aws:lambda:eu-central-1:123456789012:function:orders",
             "arn:aws-us-gov:lambda:us-gov-west-1:123456789012:function:orders:live",
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_function_arn_is_refused() {
+    fn other_texts_are_not_function_arns() {
         for text in [
             "orders",
             "arn:aws:lambda:eu-central-1:12345:function:orders",
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invoke_uri_leads_back_to_its_function() {
+    fn invoke_uri_round_trips() {
         let arn = FunctionArn::parse("arn:aws:lambda:eu-central-1:123456789012:function:auth:live").unwrap();
         assert_eq!(FunctionArn::parse_invoke_uri(&arn.invoke_uri()), Some(arn));
         assert_eq!(FunctionArn::parse_invoke_uri("arn:aws:apigateway:eu-central-1:sqs:action/SendMessage"), None);
@@ -334,7 +334,7 @@ mod tests {
     const ID: &str = "1234abcd-12ab-34cd-56ef-1234567890ab";
 
     #[test]
-    fn the_arn_of_a_key_is_used_as_it_is_and_everything_else_looked_up() {
+    fn only_kms_key_arns_need_no_lookup() {
         let multi_region = format!("mrk-{}", "0123456789abcdef".repeat(2));
         for id in [ID, &multi_region] {
             let arn = format!("arn:aws:kms:eu-central-1:123456789012:key/{id}");
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_customer_managed_key_is_refused() {
+    fn other_texts_are_not_customer_managed_keys() {
         for text in [
             "",
             "logs",
@@ -367,6 +367,6 @@ mod tests {
             assert!(KmsKey::parse(text).is_err(), "{text}");
         }
         let managed = KmsKey::parse("alias/aws/logs").unwrap_err();
-        assert!(managed.contains("AWS manages"), "{managed}");
+        assert!(managed.contains("AWS managed"), "{managed}");
     }
 }

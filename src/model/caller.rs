@@ -1,10 +1,10 @@
-//! Who calls a Lambda function on behalf of a gateway.
+//! The callers of Lambda functions on behalf of a gateway.
 
 use serde::{Deserialize, Serialize};
 
 use super::Key;
 
-/// Who may call a function.
+/// A caller that may invoke a function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Caller {

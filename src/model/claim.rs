@@ -1,16 +1,17 @@
-//! What only one object can have at a time.
+//! Claims: resources that only one object can use at a time.
 
 use super::{Caller, Key, Ref};
 use crate::plugin::Input;
 
-/// Something that only one object can have at a time. Its new holder waits until the old one is deleted.
+/// A resource that only one object can use at a time. An object with a claim is created after the deletion of an object
+/// with a colliding claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Claim {
     /// The internet gateway of the VPC.
     InternetGateway,
-    /// A range of addresses in the VPC; it collides with any range that overlaps.
+    /// A range of addresses in the VPC; it collides with any overlapping range.
     Addresses(ipnet::IpNet),
-    /// The explicit route table of a subnet.
+    /// The explicit route table association of a subnet.
     TableOf {
         /// The subnet.
         subnet: Key,
@@ -20,7 +21,7 @@ pub enum Claim {
         /// The address.
         allocation: Ref,
     },
-    /// The route of a table to a destination.
+    /// The route to a destination in a route table.
     Route {
         /// The table.
         route_table: Key,
@@ -32,13 +33,13 @@ pub enum Claim {
         /// The service's name.
         service_name: Input<String>,
     },
-    /// The statement in a function's policy that lets somebody call it.
+    /// The statement in a function's policy that allows a caller to invoke it.
     Statement {
         /// The function.
         function_arn: Input<String>,
         /// Its alias or version.
         qualifier: Input<Option<String>>,
-        /// Who may call.
+        /// The caller.
         caller: Caller,
     },
     /// A route key of the API.
@@ -46,10 +47,10 @@ pub enum Claim {
         /// `<METHOD> <path>` or `$default`.
         route_key: String,
     },
-    /// The name of the variable at a place in an API's paths: all routes through it call it the same, so it collides
-    /// with another name there and not with the same one.
+    /// The name of the variable at a position in the paths of an API. All routes through the position must use the same
+    /// name, so it collides only with another name.
     PathVariable {
-        /// The path up to the variable, without the names of those before it.
+        /// The path up to and including the variable, without names of variables.
         place: String,
         /// The variable's name.
         name: String,
@@ -71,12 +72,12 @@ pub enum Claim {
         /// Its name.
         name: Input<String>,
     },
-    /// What the root of a custom domain's paths leads to.
+    /// The API mapping of the root path of a custom domain.
     MappingOf {
         /// The domain.
         domain: Key,
     },
-    /// An alias record of type A.
+    /// A DNS record of type A.
     Record {
         /// The hosted zone.
         zone_id: Input<String>,
@@ -86,12 +87,12 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// Whether two holders of these claims cannot exist at once.
+    /// Whether objects with these claims cannot exist at the same time.
     pub fn collides(&self, other: &Claim) -> bool {
         match (self, other) {
             (Claim::Addresses(one), Claim::Addresses(other)) => one.contains(other) || other.contains(one),
-            (Claim::PathVariable { place, name }, Claim::PathVariable { place: others_place, name: others_name }) => {
-                place == others_place && name != others_name
+            (Claim::PathVariable { place, name }, Claim::PathVariable { place: other_place, name: other_name }) => {
+                place == other_place && name != other_name
             }
             _ => self == other,
         }

@@ -1,21 +1,21 @@
-//! What log events are forwarded to.
+//! Destinations of log events.
 
 use super::FunctionArn;
 use crate::model::{Arn, only};
 
-/// A destination of log events, by its ARN.
+/// A destination of log events, identified by its ARN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// A Lambda function, which the log service calls by a permission in the function's policy.
+    /// A Lambda function, which CloudWatch Logs calls with a permission in the function's policy.
     Function(FunctionArn),
-    /// A Kinesis stream, to which the log service writes by a role.
+    /// A Kinesis stream, to which CloudWatch Logs writes with a role.
     KinesisStream,
-    /// A Firehose delivery stream, to which the log service writes by a role.
+    /// A Firehose delivery stream, to which CloudWatch Logs writes with a role.
     DeliveryStream,
 }
 
 impl Destination {
-    /// Reads an ARN. The error says what is wrong with it, in a sentence.
+    /// Parses an ARN. The error is a sentence.
     pub fn parse(text: &str) -> Result<Destination, String> {
         let arn = Arn::split(text)?;
         let (destination, prefix, longest) = match arn.service {
@@ -23,7 +23,7 @@ impl Destination {
             "kinesis" => (Destination::KinesisStream, "stream/", 128),
             "firehose" => (Destination::DeliveryStream, "deliverystream/", 64),
             service => {
-                return Err(format!("{text:?} belongs to {service:?}, which is not Lambda, Kinesis or Firehose."));
+                return Err(format!("{text:?} is an ARN of {service:?}, not of Lambda, Kinesis or Firehose."));
             }
         };
         let Some(name) = arn.resource.strip_prefix(prefix) else {
@@ -32,13 +32,13 @@ impl Destination {
         Arn::parse(text)?;
         if name.is_empty() || name.len() > longest || !only(name, "_.-") {
             return Err(format!(
-                "{text:?} has {name:?} for the name of a stream, which is 1 to {longest} letters, digits, and _ . -."
+                "{text:?} has the invalid stream name {name:?}; a name is 1 to {longest} letters, digits, and _ . -."
             ));
         }
         Ok(destination)
     }
 
-    /// Whether it is a stream, which needs a role, and not a function, which takes none.
+    /// Whether it is a stream, which needs a role, and not a function, which needs a permission.
     pub fn is_stream(&self) -> bool {
         !matches!(self, Destination::Function(_))
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_and_streams_are_told_apart_in_every_partition() {
+    fn functions_and_streams_are_distinguished() {
         let parse = |text: &str| Destination::parse(text).unwrap();
         let function = "arn:aws-cn:lambda:cn-north-1:123456789012:function:sink:live";
         assert_eq!(parse(function), Destination::Function(FunctionArn::parse(function).unwrap()));
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_them_is_refused() {
+    fn other_texts_are_not_destinations() {
         for text in [
             "",
             "orders",

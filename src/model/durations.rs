@@ -1,11 +1,11 @@
-//! Durations as Terraform users write them, the way Go reads them: `90s`, `5m`, `1h30m`, `1.5h`. Pure.
+//! Durations in the syntax of Go, which Terraform users know: `90s`, `5m`, `1h30m`, `1.5h`.
 
 use std::time::Duration;
 
-/// A year is more than any operation takes, and keeps the numbers far from the limits of clocks.
+/// The longest duration, one year in seconds. It exceeds every operation and is far below the limits of clocks.
 const LONGEST: f64 = 31_536_000.0;
 
-/// Numbers with a unit each, added up. `None` if the text is anything else, or longer than a year.
+/// Parses a sum of numbers with units. `None` if the text has another form or exceeds a year.
 pub(crate) fn parse(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut seconds = 0.0;
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_read_as_go_reads_them() {
+    fn durations_have_the_syntax_of_go() {
         let seconds = |text: &str| parse(text).unwrap().as_secs();
         assert_eq!(seconds("5m"), 300);
         assert_eq!(seconds("1h30m"), 5400);
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_duration() {
+    fn other_texts_are_not_durations() {
         for text in ["", "5", "m", "5 m", "-5m", "5min", "5d", "1..5h", "9999999h", "99999999999999999999h", "1µ"] {
             assert_eq!(parse(text), None, "{text}");
         }

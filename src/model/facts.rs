@@ -1,72 +1,73 @@
-//! What is looked up in AWS for a blueprint, and what was found.
+//! Lookups in AWS that a blueprint needs, and their results.
 
 use serde::{Deserialize, Serialize};
 
-/// Something to look up in AWS before a blueprint can be made.
+/// A lookup in AWS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// The AZs of the Region.
+    /// The availability zones of the Region.
     AvailabilityZones,
     /// The names of the gateway endpoint services.
     GatewayEndpointServices,
-    /// The certificates of the Region for this domain.
+    /// The ACM certificates in the Region for this domain.
     Certificates(String),
-    /// The key with this id, alias or alias ARN.
+    /// The KMS key with this ID, alias or alias ARN.
     KmsKey(String),
 }
 
-/// What was looked up.
+/// The results of the lookups; `None` for a lookup that was not made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The AZs of the Region that the account may use, real ones only, in any state.
+    /// The availability zones of the Region that the account may use, in any state, without Local Zones and Wavelength
+    /// Zones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability_zones: Option<Vec<AvailabilityZone>>,
     /// Full names of the gateway endpoint services, such as `com.amazonaws.eu-central-1.s3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway_endpoint_services: Option<Vec<String>>,
-    /// The certificates of the Region for the domain that was asked for: issued and not expired.
+    /// The certificates in the Region for the requested domain that are issued and not expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificates: Option<Vec<Certificate>>,
-    /// The key that was asked for.
+    /// The ARN of the requested KMS key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kms_key: Option<Found<String>>,
 }
 
-/// What a look for one thing found.
+/// The result of a lookup of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Found<T> {
-    /// It is there.
+    /// The object exists.
     There(T),
-    /// It is not there, or not yet.
+    /// The object does not exist, or not yet.
     Missing,
 }
 
-/// A certificate of ACM.
+/// An ACM certificate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// Its ARN, by which a renewal does not change it.
+    /// Its ARN, which stays the same when the certificate is renewed.
     pub arn: String,
-    /// The names that it is for, some of them with a wildcard as their first label, in lower case.
+    /// The names that it covers, in lowercase. The first label of a name may be `*`.
     pub names: Vec<String>,
-    /// From when it is valid, in seconds since 1970.
+    /// The start of its validity, in seconds since 1970.
     pub not_before: i64,
 }
 
-/// One AZ.
+/// An availability zone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AvailabilityZone {
-    /// Such as `us-east-1a`. Names differ between accounts.
+    /// The name, such as `us-east-1a`. Names differ between accounts.
     pub name: String,
-    /// Such as `use1-az4`. Ids are the same for all accounts.
+    /// The ID, such as `use1-az4`. IDs are the same for all accounts.
     pub id: String,
     /// `available`, `information`, `impaired` or `unavailable`.
     pub state: String,
 }
 
 impl Facts {
-    /// The look-ups that nobody has made, because at plan their input was unknown, or that found nothing. What they
-    /// look for may be made by the same run, between plan and apply.
+    /// The lookups that were not made, because their input was unknown at plan, or that found nothing. The same run may
+    /// create the missing object between plan and apply.
     pub fn unanswered(&self, lookups: Vec<Lookup>) -> Vec<Lookup> {
         let is_unanswered = |lookup: &Lookup| match lookup {
             Lookup::AvailabilityZones => self.availability_zones.is_none(),
@@ -77,14 +78,14 @@ impl Facts {
         lookups.into_iter().filter(is_unanswered).collect()
     }
 
-    /// The look-ups whose answer may have too little in it, although it is not empty: what a blueprint misses in a list
-    /// may be made by the same run too. `asked` has been asked just now.
-    pub fn incomplete(lookups: Vec<Lookup>, asked: &[Lookup]) -> Vec<Lookup> {
+    /// The lookups whose result may be incomplete although it is not empty: the same run may create further objects of
+    /// a list. `made` are the lookups that were made just before, whose results are complete.
+    pub fn incomplete(lookups: Vec<Lookup>, made: &[Lookup]) -> Vec<Lookup> {
         let is_list = |lookup: &Lookup| matches!(lookup, Lookup::Certificates(_));
-        lookups.into_iter().filter(|lookup| is_list(lookup) && !asked.contains(lookup)).collect()
+        lookups.into_iter().filter(|lookup| is_list(lookup) && !made.contains(lookup)).collect()
     }
 
-    /// The same, with the answers of a later look.
+    /// These facts, overridden by the results of later lookups.
     #[must_use]
     pub fn with(self, later: Facts) -> Facts {
         Facts {
@@ -96,7 +97,8 @@ impl Facts {
     }
 }
 
-/// Whether one of a certificate's names is a domain, or has a wildcard in place of its first label.
+/// Whether one of the names of a certificate covers a domain: it equals the domain, or has `*` in place of its first
+/// label.
 pub(crate) fn covers<'a>(mut names: impl Iterator<Item = &'a str>, domain: &str) -> bool {
     let parent = domain.split_once('.').map(|(_, parent)| parent);
     names.any(|name| {
@@ -113,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wildcard_stands_for_one_label_and_not_for_none() {
+    fn wildcard_matches_exactly_one_label() {
         for (name, domain, is_covered) in [
             ("api.example.com", "api.example.com", true),
             ("API.Example.com", "api.example.com", true),

@@ -1,4 +1,4 @@
-//! What exists: the objects of one topology with their AWS ids, as state keeps them.
+//! The inventory: the existing objects of one topology with their AWS IDs, as stored in state.
 
 use std::collections::BTreeMap;
 use std::mem::Discriminant;
@@ -13,29 +13,29 @@ use crate::plugin::{Input, Value};
 pub struct Entry {
     /// Its identity.
     pub key: Key,
-    /// Its id in AWS.
+    /// Its AWS ID.
     pub id: String,
-    /// What we last set on it. Tags hold the keys that we set, no others.
+    /// The spec of the last apply. Its tags contain only the keys that the provider set.
     pub applied: Spec,
-    /// What it looks like, where that is not as applied.
+    /// The spec found in AWS, if it differs from `applied`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Spec>,
-    /// Gone behind our back. Kept so that the drift stays visible until it is mended.
+    /// Deleted outside Terraform. The entry is kept so that the drift stays visible until it is corrected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub gone: bool,
-    /// Whether what the two fields above say is ignored, because the user leaves it to others.
+    pub missing: bool,
+    /// Whether `observed` and `missing` are ignored because of `ignore_drift`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignored: bool,
-    /// Made, but not finished: its create failed after AWS had answered with an id.
+    /// Incomplete: its create failed after AWS had returned an ID.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
-    /// Should have been deleted, but was still in use.
+    /// Pending deletion: removed from the configuration, but still in use.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pending_deletion: bool,
-    /// Found in AWS without any record of what we set on it, so that its tags may be anybody's.
+    /// Found in AWS without a record of its last apply, so any of its tags may be unmanaged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopted: bool,
-    /// What else AWS told about it.
+    /// Further values that AWS returned for it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub learned: Learned,
 }
@@ -47,28 +47,29 @@ pub struct Inventory {
     pub entries: Vec<Entry>,
 }
 
-/// An object's id and what else AWS told, for those that refer to it.
+/// The ID of an object and further values that AWS returned, for objects that refer to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResolvedObject {
-    /// Its id in AWS.
+    /// Its AWS ID.
     pub id: String,
-    /// What else AWS told about it.
+    /// Further values that AWS returned for it.
     pub learned: Learned,
 }
 
-/// Ids by key. At plan it holds those of objects that stay; at apply it grows.
+/// IDs by key. A plan starts with the IDs of the objects that are kept; an apply adds those of the objects that it
+/// creates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ids(BTreeMap<Key, ResolvedObject>);
 
 impl Entry {
-    /// A newly made object.
+    /// A newly created object.
     pub fn new(key: Key, id: impl Into<String>, applied: Spec) -> Entry {
         Entry {
             key,
             id: id.into(),
             applied,
             observed: None,
-            gone: false,
+            missing: false,
             ignored: false,
             unfinished: false,
             pending_deletion: false,
@@ -77,28 +78,29 @@ impl Entry {
         }
     }
 
-    /// What it looks like now, as far as we know and may mind.
+    /// The current spec, without ignored drift.
     pub fn spec(&self) -> &Spec {
         self.drifted().unwrap_or(&self.applied)
     }
 
-    /// What it looks like, where that is not as applied and not ignored.
+    /// The spec found in AWS, if it differs from `applied` and is not ignored.
     pub fn drifted(&self) -> Option<&Spec> {
         self.observed.as_ref().filter(|_| !self.ignored)
     }
 
-    /// Whether it is there, or counts as there because its absence is ignored.
+    /// Whether it exists, or counts as existing because its deletion is ignored.
     pub fn is_present(&self) -> bool {
-        !self.gone || self.ignored
+        !self.missing || self.ignored
     }
 
-    /// What tells it from all else in AWS: its kind and its id. Kinds that AWS knows by names alone may share these.
+    /// Its kind and its ID, which together are unique in AWS. Objects of different kinds may have the same ID if AWS
+    /// identifies them by name.
     pub fn kind_and_id(&self) -> (Discriminant<Spec>, &str) {
         (std::mem::discriminant(&self.applied), &self.id)
     }
 
-    /// What it looks like now, as far as it is ours to compare with what is wanted. Of an object that was found without
-    /// a record of what we set, only what is wanted counts as ours: of its tags and its propagating gateways.
+    /// The current spec, without unmanaged parts, for a comparison with `wanted`. For an adopted object, only the tags
+    /// and propagating gateways in `wanted` count as managed.
     pub fn normalized_against(&self, wanted: &Spec) -> Spec {
         let mut spec = self.spec().clone();
         if self.adopted {
@@ -112,38 +114,42 @@ impl Entry {
 }
 
 impl Inventory {
-    /// The objects that exist, those that are leaving included.
+    /// The objects that exist, including those pending deletion.
     pub fn present(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.is_present())
     }
 
-    /// The ids of the objects that exist and stay.
+    /// The objects that exist and are not pending deletion.
+    pub fn current(&self) -> impl Iterator<Item = &Entry> {
+        self.present().filter(|entry| !entry.pending_deletion)
+    }
+
+    /// The IDs of the objects that exist and are not pending deletion.
     pub fn ids(&self) -> Ids {
         Ids(self
-            .present()
-            .filter(|entry| !entry.pending_deletion)
+            .current()
             .map(|entry| (entry.key.clone(), ResolvedObject { id: entry.id.clone(), learned: entry.learned.clone() }))
             .collect())
     }
 
-    /// The object that fills a slot, if it exists and stays.
+    /// The object with a slot, if it exists and is not pending deletion.
     pub fn at(&self, slot: &str) -> Option<&Entry> {
-        self.present().find(|entry| entry.key.slot == slot && !entry.pending_deletion)
+        self.current().find(|entry| entry.key.slot == slot)
     }
 }
 
 impl Ids {
-    /// The object's id and what else is known of it.
+    /// The ID of an object and further values.
     pub fn get(&self, key: &Key) -> Option<&ResolvedObject> {
         self.0.get(key)
     }
 
-    /// Records an object.
-    pub fn insert(&mut self, key: Key, made: ResolvedObject) {
-        self.0.insert(key, made);
+    /// Adds or replaces an object.
+    pub fn insert(&mut self, key: Key, resolved: ResolvedObject) {
+        self.0.insert(key, resolved);
     }
 
-    /// Forgets an object.
+    /// Removes an object.
     pub fn remove(&mut self, key: &Key) {
         self.0.remove(key);
     }
@@ -153,27 +159,27 @@ impl Ids {
         self.0.iter()
     }
 
-    /// The id that a reference stands for.
+    /// The AWS ID of a reference; `None` if its object does not exist yet.
     pub fn resolve<'a>(&'a self, reference: &'a Ref) -> Option<&'a str> {
         match reference {
-            Ref::Key(key) => self.get(key).map(|made| made.id.as_str()),
+            Ref::Key(key) => self.get(key).map(|resolved| resolved.id.as_str()),
             Ref::Id(id) => Some(id),
         }
     }
 
-    /// The object's id as an output: unknown until it is made.
+    /// The ID of an object as an output value: unknown until the object exists.
     pub fn id(&self, key: &Key) -> Value {
-        self.get(key).map_or(Value::Unknown, |made| made.id.as_str().into())
+        self.get(key).map_or(Value::Unknown, |resolved| resolved.id.as_str().into())
     }
 
-    /// Something that AWS told about an object, as an output: unknown until it is made, null where AWS did not
-    /// tell it.
+    /// A further value of an object as an output value: unknown until the object exists, null if AWS did not return the
+    /// value.
     pub fn learned(&self, key: &Key, name: &str) -> Value {
-        self.get(key).map_or(Value::Unknown, |made| made.learned.get(name).cloned().into())
+        self.get(key).map_or(Value::Unknown, |resolved| resolved.learned.get(name).cloned().into())
     }
 
-    /// The object's id for text that contains it, such as an ARN.
+    /// The ID of an object, for a text that contains it, such as an ARN.
     pub fn input(&self, key: &Key) -> Input<String> {
-        self.get(key).map_or(Input::Unknown, |made| Input::Known(made.id.clone()))
+        self.get(key).map_or(Input::Unknown, |resolved| Input::Known(resolved.id.clone()))
     }
 }

@@ -1,5 +1,5 @@
-//! The keys of objects, by kind of topology, in one place each: the blueprint says with them what should be, and what
-//! is read from AWS gets the same ones.
+//! The keys of objects, in one module per kind of topology. Blueprints and inventories read from AWS use the same
+//! functions, so that equal objects have equal keys.
 
 pub mod gateway;
 pub mod network;

@@ -1,7 +1,7 @@
-//! The shared model: what an AWS object is, how it is identified, and what it needs.
+//! The shared model: AWS objects, their identities and their dependencies.
 //!
-//! Both products describe their topology in these terms (a blueprint is a list of [`Object`]s), the planner
-//! compares them, and `aws` makes them. Nothing here does I/O.
+//! Both topologies are described in these terms: a blueprint is a list of [`Object`]s, the planner compares it with an
+//! inventory, and `aws` creates the objects. Nothing here does I/O.
 
 mod arn;
 mod caller;
@@ -48,29 +48,29 @@ pub use crate::plugin::Input;
 
 /// The identity of an object within its topology. It never depends on tags or display names.
 ///
-/// The slot is the place that the object fills, and what users see: `subnet.public.0`. `fixed` holds those of
-/// its inputs that AWS cannot change in place, as text. A change of one of them is therefore not a change of the
-/// object, but one object that leaves and another that arrives.
+/// The slot is the position of the object in the topology, and the key that users see: `subnet.public.0`. `fixed`
+/// contains the inputs that AWS cannot change in place, as text. A change of one of them therefore yields another key:
+/// one object is deleted and another one created.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
-    /// The place in the topology; unique within one blueprint.
+    /// The position in the topology; unique within one blueprint.
     pub slot: String,
-    /// Inputs that are fixed for the object's life; empty where there are none, unknown where one is.
+    /// The immutable inputs; empty if there are none, unknown if one is unknown.
     pub fixed: Input<String>,
 }
 
-/// One AWS object that should exist, or exists.
+/// One AWS object that a configuration requires, or that exists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     /// Its identity.
     pub key: Key,
-    /// What it looks like.
+    /// Its inputs.
     pub spec: Spec,
-    /// Objects that must stand before this one is created or changed, beside those that the spec names. They are
-    /// no property of the object, so a change of them is no change of it.
+    /// Objects that must exist before this one is created or updated, in addition to those that the spec refers to.
+    /// They are not a property of the object, so changing them does not update it.
     pub after: Vec<Key>,
-    /// How it may look while what it leads to is being made, best first. It takes such a look only if it would lead
-    /// nowhere otherwise.
+    /// Specs with other targets that it may have while its target is being created, best first. One is used only if the
+    /// object would otherwise have no working target.
     pub fallback_targets: Vec<Spec>,
 }
 
@@ -80,40 +80,40 @@ pub struct Object {
 pub enum Ref {
     /// An object of the same topology.
     Key(Key),
-    /// An object that is not ours, by its AWS id.
+    /// An unmanaged object, by its AWS ID.
     Id(String),
 }
 
-/// That one object must exist before another, and what follows for their deletion.
+/// A dependency: an object that must exist before another one, and the order of their deletions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// The object that is needed.
+    /// The dependency.
     pub key: Key,
-    /// How the two leave.
+    /// The order of the deletions.
     pub on_delete: OnDelete,
 }
 
-/// How the deletion of a needed object is ordered to that of the needing one.
+/// The order of the deletions of a dependency and of its dependent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDelete {
-    /// The needed object stays until the needing one has gone: AWS refuses otherwise, or users would be hurt.
+    /// The dependency is deleted after the dependent: AWS rejects the opposite order, or traffic would be interrupted.
     Restrict,
-    /// In any order.
+    /// The two are deleted in any order.
     NoAction,
-    /// The needing object stays until the needed one has gone.
+    /// The dependent is deleted after the dependency.
     DeleteAfter,
 }
 
-/// Tags, by key. A foreign tag on an object is never among them.
+/// Tags by key. Unmanaged tags of an object are not included.
 pub type Tags = Input<BTreeMap<String, Input<String>>>;
 
 impl Key {
-    /// An object whose every input can change in place.
+    /// The key of an object whose inputs can all change in place.
     pub fn new(slot: impl Into<String>) -> Key {
         Key { slot: slot.into(), fixed: Input::Known(String::new()) }
     }
 
-    /// An object with inputs that cannot change in place.
+    /// The key of an object with inputs that cannot change in place.
     pub fn fixed(slot: impl Into<String>, fixed: Input<String>) -> Key {
         Key { slot: slot.into(), fixed }
     }
@@ -126,19 +126,19 @@ impl std::fmt::Display for Key {
 }
 
 impl Object {
-    /// An object that waits for nothing but what its spec names.
+    /// An object that depends only on the objects that its spec refers to.
     pub fn new(key: Key, spec: Spec) -> Object {
         Object { key, spec, after: Vec::new(), fallback_targets: Vec::new() }
     }
 }
 
 impl Need {
-    /// A need of an object of the same topology.
+    /// A dependency on an object of the same topology.
     pub fn new(key: &Key, on_delete: OnDelete) -> Need {
         Need { key: key.clone(), on_delete }
     }
 
-    /// A need of what a reference names, if that is an object of the same topology.
+    /// A dependency on the object of a reference; `None` if it is not in the same topology.
     pub fn of(reference: &Ref, on_delete: OnDelete) -> Option<Need> {
         match reference {
             Ref::Key(key) => Some(Need::new(key, on_delete)),
@@ -148,18 +148,18 @@ impl Need {
 }
 
 impl Ref {
-    /// A target that has gone and that AWS still names.
+    /// A deleted target to which AWS still refers.
     pub fn blackhole(id: &str) -> Ref {
         Ref::Id(format!("{BLACKHOLE}{id}"))
     }
 
-    /// Whether it is a target that has gone.
+    /// Whether it is a deleted target.
     pub fn is_blackhole(&self) -> bool {
         matches!(self, Ref::Id(id) if id.starts_with(BLACKHOLE))
     }
 }
 
-/// How a target that has gone is told from others; no id has a space.
+/// The prefix that marks a deleted target. No AWS ID contains a space.
 const BLACKHOLE: &str = "blackhole ";
 
 impl From<Key> for Ref {

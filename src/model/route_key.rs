@@ -1,14 +1,14 @@
-//! The keys of routes: `<METHOD> <path>` or `$default`.
+//! Route keys: `<METHOD> <path>` or `$default`.
 
 use std::collections::BTreeMap;
 
-/// The methods that API Gateway knows, the wildcard last.
+/// The methods of API Gateway. ANY matches all methods.
 const METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "ANY"];
 
-/// A route key that is written correctly.
+/// A valid route key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteKey<'a> {
-    /// All requests that no other route takes.
+    /// All requests that match no other route.
     Default,
     /// Requests of a method and path.
     Path {
@@ -22,31 +22,31 @@ pub enum RouteKey<'a> {
 /// One part of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// Text that must stand there.
+    /// Literal text.
     Literal(&'a str),
-    /// A variable for one part, by its name.
+    /// A variable that matches one part: its name.
     Variable(&'a str),
-    /// A variable for all parts that follow, by its name.
+    /// A variable that matches all following parts: its name.
     Greedy(&'a str),
 }
 
 impl<'a> RouteKey<'a> {
-    /// Reads a route key. The error says what is wrong with it, and the way out, each a sentence.
+    /// Parses a route key. The error is a message and a hint, each a sentence.
     pub fn parse(key: &'a str) -> Result<RouteKey<'a>, (String, String)> {
         if key == "$default" {
             return Ok(RouteKey::Default);
         }
         let form = "Write `<METHOD> <path>`, such as `GET /orders/{id}`, or `$default`.".to_string();
         if key.trim() != key && !key.trim().is_empty() {
-            return Err((format!("{key:?} begins or ends with a space."), format!("Write {:?}.", key.trim())));
+            return Err((format!("{key:?} starts or ends with a space."), format!("Write {:?}.", key.trim())));
         }
         let Some((method, path)) = key.split_once(' ') else {
             return Err((format!("{key:?} is not a route key."), form));
         };
         if !METHODS.contains(&method) {
             return Err((
-                format!("{method:?} in {key:?} is not a method that API Gateway knows."),
-                format!("Use one of {}, in capitals.", METHODS.join(", ")),
+                format!("{method:?} in {key:?} is not a method that API Gateway supports."),
+                format!("Use one of {}, in uppercase.", METHODS.join(", ")),
             ));
         }
         let Some(rest) = path.strip_prefix('/') else {
@@ -55,14 +55,14 @@ impl<'a> RouteKey<'a> {
         if path.chars().any(|it| it.is_whitespace() || it.is_control() || "?#".contains(it)) {
             return Err((
                 format!("The path of {key:?} contains a space, a query or a fragment."),
-                "Route keys match paths alone; leave the rest out.".to_string(),
+                "A route key matches only a path; remove the rest.".to_string(),
             ));
         }
         let mut parts = Vec::new();
         for text in rest.split('/') {
             if matches!(parts.last(), Some(Part::Greedy(_))) {
                 return Err((
-                    format!("{key:?} goes on after a greedy variable, which takes all the rest of the path."),
+                    format!("{key:?} continues after a greedy variable, which matches the rest of the path."),
                     "Make the greedy variable the last part of the path.".to_string(),
                 ));
             }
@@ -75,7 +75,7 @@ impl<'a> RouteKey<'a> {
             if let Some(name) = part.variable().filter(|name| parts.iter().any(|it: &Part| it.variable() == Some(name)))
             {
                 return Err((
-                    format!("{key:?} has two variables of the name {name:?}, and the function would get one of them."),
+                    format!("{key:?} has two variables named {name:?}, and the function would receive one of them."),
                     "Give each variable of a path its own name.".to_string(),
                 ));
             }
@@ -84,13 +84,13 @@ impl<'a> RouteKey<'a> {
         Ok(RouteKey::Path { method, parts })
     }
 
-    /// Whether preflight requests (`OPTIONS`) are among those that the route takes.
+    /// Whether the route matches preflight requests (`OPTIONS`).
     pub fn takes_preflights(&self) -> bool {
         matches!(self, RouteKey::Default | RouteKey::Path { method: "ANY" | "OPTIONS", .. })
     }
 
-    /// Whether preflight requests that the other route takes come here instead: API Gateway prefers a route that names
-    /// the method, and `$default` last.
+    /// Whether this route receives the preflight requests that the other route matches: API Gateway prefers a route for
+    /// the method to one for ANY, and uses `$default` last.
     pub fn takes_preflights_of(&self, other: &RouteKey<'_>) -> bool {
         match (self, other) {
             (RouteKey::Path { method: "OPTIONS", parts }, RouteKey::Path { method: "ANY", parts: others }) => {
@@ -103,20 +103,20 @@ impl<'a> RouteKey<'a> {
         }
     }
 
-    /// The variables, each with its place: the path up to it and with it, without the names of variables. Routes that
-    /// go through one place must give its variable one name, whatever their methods are.
+    /// The names of the variables, each with its position: the path up to and including the variable, without names of
+    /// variables. All routes through one position must use the same variable name, whatever their methods.
     pub fn variables(&self) -> Vec<(String, &'a str)> {
         let RouteKey::Path { parts, .. } = self else { return Vec::new() };
-        let mut place = String::new();
+        let mut position = String::new();
         let mut variables = Vec::new();
         for part in parts {
-            place += &part.shape();
-            variables.extend(part.variable().map(|name| (place.clone(), name)));
+            position += &part.shape();
+            variables.extend(part.variable().map(|name| (position.clone(), name)));
         }
         variables
     }
 
-    /// The same for all keys that match the same requests: variables without their names.
+    /// The key without the names of variables. Keys with the same shape match the same requests.
     fn shape(&self) -> String {
         match self {
             RouteKey::Default => "$default".to_string(),
@@ -131,7 +131,7 @@ impl<'a> Part<'a> {
     fn parse(text: &'a str) -> Result<Part<'a>, &'static str> {
         let Some(variable) = text.strip_prefix('{').and_then(|it| it.strip_suffix('}')) else {
             return match text.contains(['{', '}']) {
-                true => Err("has braces within"),
+                true => Err("contains braces but is not a variable"),
                 false => Ok(Part::Literal(text)),
             };
         };
@@ -140,7 +140,7 @@ impl<'a> Part<'a> {
             None => (variable, false),
         };
         if name.is_empty() || !name.chars().all(|it| it.is_ascii_alphanumeric() || "._-:".contains(it)) {
-            return Err("is not a variable: a name is letters, digits, and . _ - :");
+            return Err("is not a variable: a name consists of letters, digits, and . _ - :");
         }
         Ok(if greedy { Part::Greedy(name) } else { Part::Variable(name) })
     }
@@ -162,21 +162,21 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Two routes that API Gateway does not take beside each other.
+/// Two routes that API Gateway does not allow in one API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Collision<'a> {
-    /// The key at fault, the later of the two in the order of keys.
+    /// The key that sorts later.
     pub(crate) key: &'a str,
-    /// The other one.
+    /// The key that sorts earlier.
     pub(crate) other: &'a str,
-    /// What is wrong, in a sentence.
+    /// The problem, as a sentence.
     pub(crate) message: String,
 }
 
-/// The routes that collide with an earlier one. Keys that are written wrongly are passed over.
+/// The routes that collide with an earlier one. Invalid keys are skipped.
 ///
-/// API Gateway keeps paths in a tree in which a place has one variable only, whatever the methods are: it answers
-/// a second one of another name with "conflicting variable on the same hierarchical level".
+/// API Gateway stores paths in a tree in which each position has one variable, whatever the methods. It rejects a
+/// second variable with another name: "conflicting variable on the same hierarchical level".
 pub(crate) fn collisions<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<Collision<'a>> {
     let mut found = Vec::new();
     let mut shapes: BTreeMap<String, &str> = BTreeMap::new();
@@ -188,19 +188,19 @@ pub(crate) fn collisions<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<Col
             found.push(Collision { key, other, message });
             continue;
         }
-        for (place, name) in route.variables() {
-            match variables.get(&place) {
+        for (position, name) in route.variables() {
+            match variables.get(&position) {
                 Some((known, other)) if *known != name => {
                     let message = format!(
-                        "{key:?} calls a variable {name:?} that {other:?} calls {known:?}; API Gateway allows one \
-                         variable name at each place of the path."
+                        "{key:?} names a variable {name:?} where {other:?} names it {known:?}; API Gateway allows one \
+                         variable name at each position of a path."
                     );
                     found.push(Collision { key, other, message });
                     break;
                 }
                 Some(_) => {}
                 None => {
-                    variables.insert(place, (name, key));
+                    variables.insert(position, (name, key));
                 }
             }
         }
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn correct_keys_are_read() {
+    fn valid_keys_are_parsed() {
         for key in ["$default", "ANY /", "GET /orders/{id}", "HEAD /a.b/{x}/c", "POST /{proxy+}", "PUT /a/", "GET /a:b"]
         {
             assert!(RouteKey::parse(key).is_ok(), "{key}");
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_keys_are_refused() {
+    fn invalid_keys_are_rejected() {
         for key in [
             "",
             " ",
@@ -249,25 +249,25 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_two_names_at_one_place_collide_whatever_the_methods() {
+    fn different_variable_names_at_one_position_collide() {
         let found = collisions(["GET /x/{a}", "POST /x/{b}/y"]);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].key, found[0].other), ("POST /x/{b}/y", "GET /x/{a}"));
     }
 
     #[test]
-    fn variables_of_one_name_or_at_different_places_do_not_collide() {
+    fn equal_names_and_different_positions_do_not_collide() {
         assert_eq!(collisions(["GET /x/{a}", "GET /x/{a}/y", "GET /y/{b}", "GET /x/{proxy+}", "GET /x/a"]), vec![]);
     }
 
     #[test]
-    fn keys_that_differ_in_variable_names_only_match_the_same_requests() {
+    fn keys_that_differ_only_in_variable_names_collide() {
         let found = collisions(["GET /x/{a}", "GET /x/{b}"]);
         assert!(found[0].message.contains("same requests"), "{}", found[0].message);
     }
 
     #[test]
-    fn routes_of_one_place_claim_its_variable_name_together_and_another_name_not_at_all() {
+    fn claims_collide_only_for_different_variable_names() {
         use crate::model::{ApiRoute, Key, Spec};
         let collide = |one: &str, other: &str| {
             let claims = |route_key: &str| {
@@ -281,6 +281,6 @@ mod tests {
         assert!(collide("GET /x/{a}", "GET /x/{b}"));
         assert!(!collide("GET /x/{a}", "POST /x/{a}/y"));
         assert!(!collide("GET /x/{a}", "GET /y/{b}"));
-        assert!(!collide("GET /x/{a}", "GET /x/{b+}"), "a greedy variable has a place of its own, as in `collisions`");
+        assert!(!collide("GET /x/{a}", "GET /x/{b+}"), "a greedy variable has its own position, as in `collisions`");
     }
 }

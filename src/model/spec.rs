@@ -1,7 +1,7 @@
 //! The kinds of AWS objects, one struct each, in the order of creation.
 //!
-//! A spec says all that we set on an object, in AWS's terms, and refers to other objects by key. To add a kind:
-//! add its struct and variant here, and follow the compiler.
+//! A spec contains all inputs of an object in AWS's terms and refers to other objects by key. To add a kind, add its
+//! struct and variant here, and follow the compiler errors.
 
 mod gateway;
 mod network;
@@ -22,10 +22,10 @@ pub use network::{
     RouteTable, RouteTableAssociation, RuleSource, SecurityGroupRule, Subnet, Tier, Vpc, VpcEndpoint, VpcIpv6Block,
 };
 
-/// What AWS told about an object beside its id, by name: `public_ip`, `owner_id`.
+/// Values that AWS returned for an object in addition to its ID, by name, such as `public_ip` and `owner_id`.
 pub type Learned = BTreeMap<String, String>;
 
-/// What an AWS object looks like.
+/// The inputs of one object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each variant is named after the struct that it holds")]
@@ -87,7 +87,7 @@ macro_rules! tags_of {
 }
 
 impl Spec {
-    /// The kind, in a person's words: `NAT gateway`.
+    /// The kind as shown in messages, such as `NAT gateway`.
     pub fn kind(&self) -> &'static str {
         match self {
             Spec::Vpc(_) => "VPC",
@@ -115,23 +115,23 @@ impl Spec {
         }
     }
 
-    /// Whether AWS makes it and deletes it together with its VPC. We take it over, and what deletes others lets go of
-    /// it.
+    /// Whether AWS creates and deletes it together with its VPC. Creating it adopts the existing object; deleting it
+    /// only stops managing it.
     pub fn is_adopted(&self) -> bool {
         matches!(self, Spec::DefaultNetworkAcl(_) | Spec::DefaultSecurityGroup(_))
     }
 
-    /// Whether the id of a topology is its id: it is created first, and the rest belongs to it.
+    /// Whether it is the root of a topology: it is created first, and its ID is the ID of the resource.
     pub fn is_root(&self) -> bool {
         matches!(self, Spec::Vpc(_) | Spec::Api(_))
     }
 
-    /// Whether something is lost with it that a new object of its kind does not have.
+    /// Whether deleting it loses something that a new object of the same kind does not have.
     pub fn is_irrecoverable(&self) -> bool {
         matches!(self, Spec::Eip(_) | Spec::LogGroup(_))
     }
 
-    /// What is lost with it for good, as far as AWS has told of it, for people: a subject and its verb.
+    /// What deleting it loses irrecoverably, for messages: a clause such as "its log events are lost".
     pub fn lost_when_deleted(&self, learned: &Learned) -> Option<String> {
         match self {
             Spec::Eip(_) => learned.get("public_ip").map(|address| format!("the public address {address} is lost")),
@@ -140,29 +140,29 @@ impl Spec {
         }
     }
 
-    /// Whether others can have network interfaces in it. AWS keeps it as long as they do, and each of its ranges of
-    /// addresses as long as the interfaces have addresses of that.
+    /// Whether it can contain unmanaged network interfaces. AWS rejects its deletion while it does, and the removal of
+    /// an address range while interfaces have addresses from it.
     pub fn holds_network_interfaces(&self) -> bool {
         matches!(self, Spec::Subnet(_))
     }
 
-    /// Whether others can map paths of it to their own APIs.
+    /// Whether it can have unmanaged mappings of its paths to other APIs.
     pub fn holds_api_mappings(&self) -> bool {
         matches!(self, Spec::DomainName(_))
     }
 
-    /// Whether requests are answered by it: while it does not exist, they go elsewhere or fail.
+    /// Whether it serves requests: while it does not exist, they match another route or fail.
     pub fn answers_requests(&self) -> bool {
         matches!(self, Spec::ApiRoute(_))
     }
 
-    /// Whether all that AWS knows it by is what its key is fixed by. Then one that is found and one that is wanted with
-    /// that key are the same, and so is one that a create makes.
+    /// Whether AWS identifies it by the immutable inputs in its key. An object found in AWS, a required one and a
+    /// created one with the same key are then the same object.
     pub fn is_identified_by_key(&self) -> bool {
         matches!(self, Spec::DomainName(_) | Spec::ApiMapping(_) | Spec::DnsRecord(_))
     }
 
-    /// The objects that must exist before this one, and how their deletions are ordered.
+    /// The dependencies of this object, with the order of their deletions.
     pub fn needs(&self) -> Vec<Need> {
         match self {
             Spec::Vpc(_) | Spec::Api(_) => vec![],
@@ -190,7 +190,7 @@ impl Spec {
         }
     }
 
-    /// The object whose deletion takes this one with it, so that it needs no call of its own.
+    /// The object whose deletion in AWS also deletes this one, so that no separate call is needed.
     pub fn parent(&self) -> Option<&Key> {
         match self {
             Spec::RouteTableAssociation(it) => Some(&it.subnet),
@@ -219,7 +219,7 @@ impl Spec {
         }
     }
 
-    /// What it leads to. AWS keeps the object when that has gone, and it leads nowhere.
+    /// The target that it routes to. AWS keeps the object when the target is deleted.
     pub fn target(&self) -> Option<&Ref> {
         match self {
             Spec::Route(it) => Some(&it.target),
@@ -227,7 +227,7 @@ impl Spec {
         }
     }
 
-    /// What only this object may have while it exists.
+    /// The claims of this object, which no other object can have while it exists.
     pub fn claims(&self) -> Vec<Claim> {
         match self {
             Spec::InternetGateway(_) => vec![Claim::InternetGateway],
@@ -259,18 +259,18 @@ impl Spec {
         }
     }
 
-    /// The object's tags, where its kind has any.
+    /// The tags of the object; `None` if its kind has no tags.
     pub fn tags(&self) -> Option<&Tags> {
         tags_of!(self)
     }
 
-    /// The same, for changing them.
+    /// The same as [`Spec::tags`], mutably.
     pub fn tags_mut(&mut self) -> Option<&mut Tags> {
         tags_of!(self)
     }
 
-    /// Takes what is ours one by one in another look and not in this one, tags and gateways that propagate: from now
-    /// on that is ours too.
+    /// Adds the tags and propagating gateways of another spec that are missing in this one. They are managed one by
+    /// one, and those of both specs are managed from now on.
     pub fn merge_owned(&mut self, other: &Spec) {
         if let (Some(Input::Known(tags)), Some(Input::Known(others))) = (self.tags_mut(), other.tags()) {
             for (key, value) in others {
@@ -282,7 +282,8 @@ impl Spec {
         }
     }
 
-    /// Takes from a look what others may have set, or AWS does not show, as it is wanted.
+    /// Replaces parts that may be unmanaged or that AWS does not return by those of `wanted`, so that they do not count
+    /// as drift.
     pub(super) fn mask_unowned(&mut self, wanted: &Spec) {
         match (self, wanted) {
             (Spec::Vpc(found), Spec::Vpc(wanted)) => found.mask_unowned(wanted),
@@ -297,7 +298,7 @@ impl Spec {
         }
     }
 
-    /// Whether AWS gives the object another id when it is changed.
+    /// Whether AWS assigns another ID to the object when it is updated.
     pub fn gets_new_id_when_updated(&self) -> bool {
         matches!(self, Spec::RouteTableAssociation(_))
     }
@@ -307,8 +308,8 @@ impl Spec {
         !contains_unknown(&self.fields())
     }
 
-    /// How this differs from another spec of the same kind, one phrase per field, for people: values of fields,
-    /// but only the keys of tags, whose values are none of a log's business.
+    /// The differences of another spec of the same kind from this one, for messages: one phrase per field with both
+    /// values. For tags, the phrases contain only keys, because the values may be confidential.
     pub fn differences(&self, other: &Spec) -> Vec<String> {
         let (mine, others) = (self.fields(), other.fields());
         let mut phrases = Vec::new();
@@ -362,7 +363,7 @@ fn tag_differences(applied: &serde_json::Value, found: &serde_json::Value) -> Ve
         .collect()
 }
 
-/// A field's value for people. References show as the slot or id that they name.
+/// The value of a field, for messages. A reference appears as its slot or ID.
 fn phrase(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Null => "absent".to_string(),

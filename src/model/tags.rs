@@ -1,20 +1,22 @@
-//! What holds for the tags of every object.
+//! The rules for the tags of every object.
 
 use std::collections::BTreeMap;
 
 use super::{IgnoreTags, Scope, Tags};
 use crate::plugin::{AttributePath, Input, Problem};
 
-/// AWS allows 50 tags on an object, and two of them are ours: whose it is, and which one.
+/// The maximum number of configured tags of an object. AWS allows 50, and the provider sets 2: `fgw:resource`, and
+/// `fgw:object` or, on a root, `fgw:state`.
 pub const MOST_TAGS: usize = 48;
 
-/// The characters of a key, and those of a value: not bytes.
+/// The maximum length of a key and of a value, in characters, not bytes.
 const LONGEST_KEY: usize = 128;
 const LONGEST_VALUE: usize = 256;
 
 impl Scope {
-    /// `default_tags` with an object's own over them, later maps over earlier ones, less the keys that others manage. A
-    /// map that is unknown makes all unknown; a value that is unknown is so alone.
+    /// `default_tags` merged with an object's own tags, without ignored keys. Own tags override `default_tags`, and
+    /// later maps override earlier ones. The result is unknown if a map is unknown; an unknown value makes only itself
+    /// unknown.
     pub fn tags(&self, own: &[&Tags]) -> Tags {
         let defaults = self.default_tags.iter().map(|(key, value)| (key.clone(), Input::Known(value.clone())));
         let mut tags: BTreeMap<_, _> = defaults.collect();
@@ -27,10 +29,10 @@ impl Scope {
     }
 }
 
-/// A service that tags an object of ours. They differ in the characters that they take.
+/// A service that stores tags of our objects. The services allow different characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaggingService {
-    /// VPCs and all that is in them.
+    /// VPCs and the objects in them.
     Ec2,
     /// APIs, stages and custom domains.
     ApiGateway,
@@ -39,16 +41,17 @@ pub(crate) enum TaggingService {
 }
 
 impl TaggingService {
-    /// Whether the service takes a character in the key or value of a tag.
-    pub(crate) fn takes(self, character: char) -> bool {
-        // Both services say `\p{L}` and `\p{N}`. The standard library also counts the vowel signs of some scripts as
-        // letters, so that AWS may refuse one that passes here.
+    /// Whether the service allows a character in the key or value of a tag.
+    pub(crate) fn allows(self, character: char) -> bool {
+        // API Gateway and CloudWatch Logs document `\p{L}` and `\p{N}`. The standard library also counts the vowel
+        // signs of some scripts as letters, so AWS may reject a character that passes here.
         let is_usual = character.is_alphanumeric() || "_.:/=+-@".contains(character);
         match self {
-            // The one service that documents no restriction.
+            // EC2 documents no restriction.
             TaggingService::Ec2 => true,
             TaggingService::ApiGateway => is_usual || character == ' ',
-            // Every separator, `\p{Z}`: white space without tabs and line breaks, which are control characters.
+            // CloudWatch Logs also allows every separator, `\p{Z}`: white space except tabs and line breaks, which are
+            // control characters.
             TaggingService::Logs => is_usual || character.is_whitespace() && !character.is_control(),
         }
     }
@@ -62,10 +65,10 @@ impl TaggingService {
     }
 }
 
-/// The way out for a character that [`TaggingService::takes`] refuses.
-pub(crate) const ALLOWED_CHARACTERS: &str = "Use letters, digits, spaces, and _ . : / = + - @ alone.";
+/// The hint for a character that [`TaggingService::allows`] rejects.
+pub(crate) const ALLOWED_CHARACTERS: &str = "Use only letters, digits, spaces, and _ . : / = + - @.";
 
-/// Everything that is wrong with the tags of one attribute. `service` tags the objects that they are for.
+/// All problems of the tags of one attribute. `service` is the service that stores them.
 pub(crate) fn check_tags(
     service: TaggingService,
     tags: &BTreeMap<String, Input<String>>,
@@ -80,27 +83,27 @@ pub(crate) fn check_tags(
     problems
 }
 
-/// What is wrong with the number of tags of one object. `subject` begins the sentence, such as "There are".
+/// The problem of too many tags on one object. `subject` is the start of the message, such as "There are".
 pub(crate) fn check_count(subject: &str, count: usize, path: &AttributePath) -> Option<Problem> {
     (count > MOST_TAGS).then(|| {
         let message = format!("{subject} {count} tags; AWS allows 50 on an object, and the provider needs 2 of them.");
-        Problem::new(path.clone(), message, format!("Leave {} out, here or in default_tags.", count - MOST_TAGS))
+        Problem::new(path.clone(), message, format!("Remove {} of them, here or from default_tags.", count - MOST_TAGS))
     })
 }
 
-/// What is wrong with one default tag, and the way out. Which services it will be for is not known here, so its
-/// characters are checked where objects get it, by [`Scope::default_tag_problems`].
+/// The first problem of a default tag, as message and hint. Its characters are not checked here, because the services
+/// that will store it are unknown; [`Scope::default_tag_problems`] checks them.
 pub(crate) fn check_tag(key: &str, value: &str, ignored: &IgnoreTags) -> Option<(String, &'static str)> {
     if ignored.ignores(key) {
-        let message = format!("The tag {key:?} is also one that ignore_tags leaves to others.");
-        return Some((message, "Remove it from one of the two."));
+        let message = format!("The tag {key:?} is also excluded by ignore_tags.");
+        return Some((message, "Remove it from default_tags or from ignore_tags."));
     }
     faults(TaggingService::Ec2, key, value).into_iter().next()
 }
 
 impl Scope {
-    /// The default tags that a service does not take, as problems of a resource whose objects would get them. `path` is
-    /// the attribute with their own tags.
+    /// The problems of default tags that a service does not allow, for a resource whose objects would get them. `path`
+    /// is the attribute with the objects' own tags.
     pub(crate) fn default_tag_problems(&self, service: TaggingService, path: &AttributePath) -> Vec<Problem> {
         let tags = self.default_tags.iter().filter(|(key, _)| !self.ignore_tags.ignores(key));
         let found = tags.flat_map(|(key, value)| faults(service, key, value).into_iter().map(move |it| (key, it)));
@@ -113,39 +116,42 @@ impl Scope {
     }
 }
 
-/// What is wrong with one tag, each with the way out.
+/// All problems of one tag, as messages and hints.
 fn faults(service: TaggingService, key: &str, value: &str) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     let lower = key.to_ascii_lowercase();
     if lower.starts_with("aws:") {
-        let message = format!("AWS sets tags that begin with aws: itself, such as {key:?}.");
+        let message = format!("The tag key {key:?} starts with aws:, which AWS reserves.");
         found.push((message, "Choose another key."));
     }
-    // In any case of letters, like AWS's own: "FGW:object" next to "fgw:object" would only confuse.
+    // Reserved in any case, like the prefix of AWS: "FGW:object" next to "fgw:object" would be confusing.
     if lower.starts_with("fgw:") {
-        let message = format!("This provider marks what it owns by tags that begin with fgw:, such as {key:?}.");
+        let message = format!("The tag key {key:?} starts with fgw:, which this provider reserves.");
         found.push((message, "Choose another key."));
     }
-    // The API reference of EC2 says 127 where its user guide, like those of the other services, says 128.
+    // The EC2 API reference documents 127 characters. The EC2 user guide, like those of the other services, documents
+    // 128.
     let length = key.chars().count();
     if !(1..=LONGEST_KEY).contains(&length) {
-        let message = format!("The tag key {key:?} has {length} characters; AWS takes 1 to {LONGEST_KEY}.");
+        let message = format!("The tag key {key:?} has {length} characters; AWS allows 1 to {LONGEST_KEY}.");
         found.push((message, "Choose another key."));
     }
     let length = value.chars().count();
     if length > LONGEST_VALUE {
-        let message = format!("The value of tag {key:?} has {length} characters; AWS takes at most {LONGEST_VALUE}.");
+        let message = format!("The value of tag {key:?} has {length} characters; AWS allows at most {LONGEST_VALUE}.");
         found.push((message, "Shorten it."));
     }
-    let refused = |text: &str| text.chars().find(|character| !service.takes(*character));
-    if let Some(character) = refused(key) {
-        let message =
-            format!("The tag key {key:?} has the character {character:?}, which {} does not take.", service.name());
+    let disallowed = |text: &str| text.chars().find(|character| !service.allows(*character));
+    if let Some(character) = disallowed(key) {
+        let message = format!(
+            "The tag key {key:?} contains the character {character:?}, which {} does not allow.",
+            service.name()
+        );
         found.push((message, ALLOWED_CHARACTERS));
     }
-    if let Some(character) = refused(value) {
+    if let Some(character) = disallowed(value) {
         let message = format!(
-            "The value {value:?} of tag {key:?} has the character {character:?}, which {} does not take.",
+            "The value {value:?} of tag {key:?} contains the character {character:?}, which {} does not allow.",
             service.name()
         );
         found.push((message, ALLOWED_CHARACTERS));
@@ -168,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn later_maps_win_over_earlier_ones_and_over_defaults() {
+    fn later_maps_override_earlier_ones_and_defaults() {
         let merged = scope().tags(&[&tags(&[("team", "a"), ("level", "a")]), &tags(&[("level", "b")])]);
         assert_eq!(merged, tags(&[("level", "b"), ("only", "default"), ("team", "a")]));
     }
 
     #[test]
-    fn keys_that_others_manage_are_left_out() {
+    fn ignored_keys_are_omitted() {
         let mut scope = scope();
         scope.ignore_tags.key_prefixes = vec!["kubernetes.io/".into()];
         scope.ignore_tags.keys = vec!["only".into()];
@@ -185,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_map_makes_all_unknown_and_an_unknown_value_only_itself() {
+    fn only_an_unknown_map_makes_all_tags_unknown() {
         assert_eq!(scope().tags(&[&tags(&[("a", "b")]), &Input::Unknown]), Input::Unknown);
         let value = Input::Known([("a".to_string(), Input::Unknown)].into());
         let merged = scope().tags(&[&value]);
@@ -195,78 +201,78 @@ mod tests {
 
     use TaggingService::{ApiGateway, Ec2, Logs};
 
-    /// The messages about one tag.
-    fn told(service: TaggingService, key: &str, value: &str) -> Vec<String> {
+    /// The messages of the problems of one tag.
+    fn messages(service: TaggingService, key: &str, value: &str) -> Vec<String> {
         faults(service, key, value).into_iter().map(|(message, _)| message).collect()
     }
 
-    fn are_taken(service: TaggingService, text: &str) -> bool {
-        told(service, text, "").is_empty() && told(service, "k", text).is_empty()
+    fn is_allowed(service: TaggingService, text: &str) -> bool {
+        messages(service, text, "").is_empty() && messages(service, "k", text).is_empty()
     }
 
     #[test]
-    fn every_service_takes_letters_and_digits_of_any_script_spaces_and_some_signs() {
+    fn every_service_allows_letters_digits_spaces_and_some_signs() {
         for service in [Ec2, ApiGateway, Logs] {
-            assert!(are_taken(service, "Team größer 東京 ٣ a_b.c:d/e=f+g-h@i"), "{service:?}");
+            assert!(is_allowed(service, "Team größer 東京 ٣ a_b.c:d/e=f+g-h@i"), "{service:?}");
         }
     }
 
     #[test]
-    fn ec2_takes_any_character() {
-        assert!(are_taken(Ec2, "a#b&c(d)*,;\u{a0}\t\u{1f600}"));
+    fn ec2_allows_any_character() {
+        assert!(is_allowed(Ec2, "a#b&c(d)*,;\u{a0}\t\u{1f600}"));
     }
 
     #[test]
-    fn api_gateway_takes_no_other_signs_and_no_other_spaces() {
+    fn api_gateway_rejects_other_signs_and_spaces() {
         for character in ['#', '&', '*', ',', '(', '\\', '"', '\t', '\n', '\u{a0}', '\u{3000}', '\u{1f600}'] {
-            assert!(!are_taken(ApiGateway, &character.to_string()), "{character:?}");
+            assert!(!is_allowed(ApiGateway, &character.to_string()), "{character:?}");
         }
-        let messages = told(ApiGateway, "a&b", "c\u{a0}d");
-        assert_eq!(messages.len(), 2);
-        assert!(messages[0].contains("\"a&b\"") && messages[0].contains("'&'"), "{messages:?}");
-        assert!(messages[1].contains("\"a&b\"") && messages[1].contains("API Gateway"), "{messages:?}");
+        let found = messages(ApiGateway, "a&b", "c\u{a0}d");
+        assert_eq!(found.len(), 2);
+        assert!(found[0].contains("\"a&b\"") && found[0].contains("'&'"), "{found:?}");
+        assert!(found[1].contains("\"a&b\"") && found[1].contains("API Gateway"), "{found:?}");
     }
 
     #[test]
-    fn cloudwatch_logs_takes_every_space_and_no_line_break() {
-        assert!(are_taken(Logs, "a\u{a0}b\u{3000}c\u{2028}d"));
+    fn cloudwatch_logs_allows_spaces_but_no_line_breaks() {
+        assert!(is_allowed(Logs, "a\u{a0}b\u{3000}c\u{2028}d"));
         for character in ['#', '&', '\t', '\n', '\r', '\u{85}', '\u{1f600}'] {
-            assert!(!are_taken(Logs, &character.to_string()), "{character:?}");
+            assert!(!is_allowed(Logs, &character.to_string()), "{character:?}");
         }
     }
 
     #[test]
-    fn reserved_keys_are_refused_by_every_service_in_any_case_of_letters() {
+    fn reserved_keys_are_rejected_in_any_case() {
         for service in [Ec2, ApiGateway, Logs] {
             for key in ["aws:x", "AWS:x", "aWs:x", "fgw:object", "FGW:x"] {
-                assert_eq!(told(service, key, "").len(), 1, "{service:?} {key}");
+                assert_eq!(messages(service, key, "").len(), 1, "{service:?} {key}");
             }
-            assert_eq!(told(service, "aws", "aws:x"), [""; 0], "of a value nothing is reserved");
+            assert_eq!(messages(service, "aws", "aws:x"), [""; 0], "values have no reserved prefix");
         }
     }
 
     #[test]
     fn lengths_are_counted_in_characters() {
         for service in [Ec2, ApiGateway, Logs] {
-            assert_eq!(told(service, &"ö".repeat(128), &"ö".repeat(256)), [""; 0], "{service:?}");
-            assert!(told(service, "", "")[0].contains("0 characters"), "{service:?}");
-            assert!(told(service, &"ö".repeat(129), "")[0].contains("129 characters"), "{service:?}");
-            assert!(told(service, "k", &"ö".repeat(257))[0].contains("257 characters"), "{service:?}");
+            assert_eq!(messages(service, &"ö".repeat(128), &"ö".repeat(256)), [""; 0], "{service:?}");
+            assert!(messages(service, "", "")[0].contains("0 characters"), "{service:?}");
+            assert!(messages(service, &"ö".repeat(129), "")[0].contains("129 characters"), "{service:?}");
+            assert!(messages(service, "k", &"ö".repeat(257))[0].contains("257 characters"), "{service:?}");
         }
     }
 
     #[test]
-    fn two_of_fifty_tags_are_the_providers() {
+    fn at_most_48_tags_are_allowed() {
         let path = AttributePath::new("tags");
         let many = |count: usize| (0..count).map(|it| (format!("k{it}"), Input::Unknown)).collect();
         assert_eq!(check_tags(Ec2, &many(48), &path), []);
         let problems = check_tags(Ec2, &many(50), &path);
         assert_eq!(problems.len(), 1);
-        assert!(problems[0].message.contains("50 tags") && problems[0].hint.contains("Leave 2 out"), "{problems:?}");
+        assert!(problems[0].message.contains("50 tags") && problems[0].hint.contains("Remove 2"), "{problems:?}");
     }
 
     #[test]
-    fn a_default_tag_is_held_to_the_service_that_sets_it_unless_it_is_ignored() {
+    fn default_tags_are_checked_per_service_unless_ignored() {
         let (mut scope, path) = (scope(), AttributePath::new("tags"));
         scope.default_tags.insert("a#b".into(), "x".into());
         assert_eq!(check_tag("a#b", "x", &scope.ignore_tags), None);

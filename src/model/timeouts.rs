@@ -1,31 +1,32 @@
-//! How long operations may take: the `timeouts` block that every resource has, and what it comes to.
+//! The `timeouts` block that every resource has, and the timeouts that result from it.
 
 use crate::model::durations;
 use crate::plugin::{Check, Input};
 
-/// How long a create may take where the user does not say.
+/// The default timeout of a create.
 pub const DEFAULT_CREATE: &str = "30m";
-/// The same of an update.
+/// The default timeout of an update.
 pub const DEFAULT_UPDATE: &str = "30m";
-/// The same of a destroy: Lambda keeps network interfaces for up to 45 minutes.
+/// The default timeout of a destroy. Lambda keeps network interfaces for up to 45 minutes.
 pub const DEFAULT_DELETE: &str = "1h";
 
 crate::attributes! {
-    /// How long whole operations may take, as durations such as `30s`, `10m` or `1h30m`.
+    /// Timeouts of whole operations, as durations such as `30s`, `10m` or `1h30m`.
     pub struct OperationTimeouts {
-        /// How long creating the resource may take, such as `45m` or `1h30m`.
+        /// Timeout for creating the resource, such as `45m` or `1h30m`.
         create: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_CREATE).changes_nothing(),
-        /// How long reading it may take. Null is without a limit.
+        /// Timeout for reading the resource. By default, there is no limit.
         read: Input<Option<String>> = optional().check(duration()).changes_nothing(),
-        /// How long updating it may take. What an update deletes and others still use is waited for 2 minutes only:
-        /// they are changed after it.
+        /// Timeout for updating the resource. An update retries the deletion of an object that is still in use for only
+        /// 2 minutes, because Terraform changes the dependents of the object only after the update.
         update: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_UPDATE).changes_nothing(),
-        /// How long destroying it may take. Functions keep network interfaces for up to 45 minutes.
+        /// Timeout for destroying the resource. Network interfaces of Lambda functions can block the deletion of their
+        /// subnets for up to 45 minutes.
         delete: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_DELETE).changes_nothing(),
     }
 }
 
-/// How long an operation may take, in seconds; `None` is what applies where the user does not say.
+/// Timeouts in seconds; `None` means the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timeouts {
     /// For the whole create.
@@ -45,7 +46,7 @@ pub struct Timeouts {
 }
 
 impl Timeouts {
-    /// What the block sets. Texts that are no durations have been reported by [`duration`].
+    /// The timeouts that the block sets. [`duration`] has already reported texts that are not durations.
     pub fn of(block: &Input<Option<OperationTimeouts>>) -> Timeouts {
         let Input::Known(Some(block)) = block else { return Timeouts::default() };
         let set = |input: &Input<Option<String>>| input.known()?.as_deref().and_then(seconds);
@@ -58,27 +59,27 @@ impl Timeouts {
         }
     }
 
-    /// For the whole create, in seconds.
+    /// The timeout of the whole create, in seconds.
     pub fn of_create(&self) -> u64 {
         self.create.unwrap_or_else(|| default(DEFAULT_CREATE))
     }
 
-    /// For the whole update, in seconds.
+    /// The timeout of the whole update, in seconds.
     pub fn of_update(&self) -> u64 {
         self.update.unwrap_or_else(|| default(DEFAULT_UPDATE))
     }
 
-    /// For the whole destroy, in seconds.
+    /// The timeout of the whole destroy, in seconds.
     pub fn of_delete(&self) -> u64 {
         self.delete.unwrap_or_else(|| default(DEFAULT_DELETE))
     }
 }
 
 fn default(text: &str) -> u64 {
-    seconds(text).expect("the defaults above are durations")
+    seconds(text).expect("the defaults must be durations")
 }
 
-/// The rule for one duration that something may take.
+/// The check of a timeout.
 pub fn duration() -> Check {
     let rule = "a duration such as 30s, 10m or 1h30m";
     Check::new(rule, move |value| match value.as_str() {
@@ -87,7 +88,7 @@ pub fn duration() -> Check {
     })
 }
 
-/// The seconds that a duration stands for, rounded up; `None` where the text is no positive duration.
+/// The length of a duration in seconds, rounded up; `None` if the text is not a positive duration.
 pub fn seconds(text: &str) -> Option<u64> {
     let seconds = durations::parse(text)?.as_secs_f64().ceil();
     (seconds > 0.0).then_some(seconds as u64)
@@ -98,14 +99,14 @@ mod tests {
     use super::{Timeouts, seconds};
 
     #[test]
-    fn what_the_user_says_goes_before_the_default() {
+    fn configured_timeouts_override_the_defaults() {
         let unset = Timeouts::default();
         assert_eq!((unset.of_create(), unset.of_update(), unset.of_delete()), (1800, 1800, 3600));
         assert_eq!(Timeouts { update: Some(5), ..unset }.of_update(), 5);
     }
 
     #[test]
-    fn parts_of_a_second_count_as_a_whole_one_and_nothing_does_not_count() {
+    fn durations_are_rounded_up_to_whole_seconds() {
         assert_eq!(seconds("1500ms"), Some(2));
         assert_eq!(seconds("10m"), Some(600));
         assert_eq!(seconds("0s"), None);

@@ -1,11 +1,11 @@
-//! The kinds of topology, of which an object belongs to one.
+//! The kinds of topologies.
 
-/// A kind of topology.
+/// A kind of topology. Each object belongs to a topology of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TopologyKind {
-    /// `fgw_four_tier_vpc`, below a VPC.
+    /// `fgw_four_tier_vpc`, whose root is a VPC.
     FourTierVpc,
-    /// `fgw_http_gateway`, below an HTTP API.
+    /// `fgw_http_gateway`, whose root is an HTTP API.
     HttpGateway,
 }
 
@@ -18,7 +18,7 @@ impl TopologyKind {
         }
     }
 
-    /// AWS's name for the root object.
+    /// The AWS name of the root object.
     pub fn root_kind(self) -> &'static str {
         match self {
             TopologyKind::FourTierVpc => "VPC",
@@ -26,7 +26,7 @@ impl TopologyKind {
         }
     }
 
-    /// The slot of the root object, which is created first and whose id is the resource's id.
+    /// The slot of the root object, which is created first and whose ID is the ID of the resource.
     pub fn root(self) -> &'static str {
         match self {
             TopologyKind::FourTierVpc => "vpc",
@@ -34,7 +34,7 @@ impl TopologyKind {
         }
     }
 
-    /// Whether AWS deletes the root with all that others keep below it. Otherwise it refuses to delete it.
+    /// Whether AWS deletes unmanaged objects together with the root. Otherwise it rejects the deletion of the root.
     pub fn takes_foreign_objects_along(self) -> bool {
         match self {
             TopologyKind::FourTierVpc => false,
@@ -42,7 +42,7 @@ impl TopologyKind {
         }
     }
 
-    /// What reads a topology of this kind that this provider has not created, for messages.
+    /// For messages: the data sources of hashicorp/aws that read a topology of this kind that fgw did not create.
     pub fn data_sources_of_hashicorp(self) -> &'static str {
         match self {
             TopologyKind::FourTierVpc => "the data sources aws_vpc and aws_subnets",
@@ -50,16 +50,16 @@ impl TopologyKind {
         }
     }
 
-    /// For messages: values of the tag `fgw:object` by which objects are handed over to the resource, and what becomes
-    /// of those without one.
-    pub fn tags_to_hand_over(self) -> &'static str {
+    /// For messages: example values of the tag `fgw:object`, by which an import adopts objects, and the effect of an
+    /// import on objects without it. Completes "The key is, for example, ".
+    pub fn import_tags(self) -> &'static str {
         match self {
             TopologyKind::FourTierVpc => {
-                "\"subnet.public.0\". Objects without these tags stay foreign: they are neither shown nor touched."
+                "\"subnet.public.0\". Objects without these tags stay unmanaged: they are neither shown nor changed."
             }
             TopologyKind::HttpGateway => {
-                "\"stage\" and \"log_group\". Routes, integrations and authorizers take no tags: those that call \
-                 functions belong to the resource then, which deletes what its configuration leaves out."
+                "\"stage\" or \"log_group\". Routes, integrations and authorizers have no tags: those that call \
+                 functions become part of the resource, which deletes the ones that its configuration does not contain."
             }
         }
     }

@@ -1,9 +1,10 @@
-//! A blueprint as text: its objects by wave, so that a reader sees what is made side by side and what waits.
+//! A blueprint as text: its objects grouped by wave. All objects of a wave can be created concurrently.
 
 use super::{Key, Object};
 use crate::plugin::Input;
 
-/// The objects grouped by wave, as text. Objects whose needs are never met stand at the end, under `never`.
+/// The objects grouped by wave, as text. Objects with dependencies that cannot be satisfied are at the end, under
+/// `never`.
 pub fn waves(objects: &[Object]) -> String {
     let (waves, never) = in_waves(objects);
     let mut text = String::new();
@@ -18,26 +19,26 @@ pub fn waves(objects: &[Object]) -> String {
     text
 }
 
-/// The objects wave by wave, and those whose needs are never met (a key that no object has, or a circle). A wave holds
-/// every object whose needs the waves before it have met.
+/// The objects by wave, and those with dependencies that cannot be satisfied (a key that no object has, or a cycle). A
+/// wave contains the objects whose dependencies are all in earlier waves.
 pub fn in_waves(objects: &[Object]) -> (Vec<Vec<&Object>>, Vec<&Object>) {
     let mut waves: Vec<Vec<&Object>> = Vec::new();
-    let mut made: Vec<&Key> = Vec::new();
+    let mut created: Vec<&Key> = Vec::new();
     let mut waiting: Vec<&Object> = objects.iter().collect();
     loop {
         let (ready, rest): (Vec<&Object>, Vec<&Object>) =
-            waiting.into_iter().partition(|object| needed(object).iter().all(|key| made.contains(&key)));
+            waiting.into_iter().partition(|object| dependencies(object).iter().all(|key| created.contains(&key)));
         if ready.is_empty() {
             return (waves, rest);
         }
-        made.extend(ready.iter().map(|object| &object.key));
+        created.extend(ready.iter().map(|object| &object.key));
         waves.push(ready);
         waiting = rest;
     }
 }
 
-/// The keys of all that an object waits for.
-fn needed(object: &Object) -> Vec<Key> {
+/// The keys of all dependencies of an object.
+fn dependencies(object: &Object) -> Vec<Key> {
     let needs = object.spec.needs().into_iter().map(|need| need.key);
     needs.chain(object.after.iter().cloned()).collect()
 }
@@ -57,7 +58,7 @@ mod tests {
     use crate::model::keys::network as keys;
 
     #[test]
-    fn an_object_without_what_it_needs_is_never_made() {
+    fn object_with_missing_dependency_is_never_created() {
         let vpc = keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()));
         let tags = Input::Known(Default::default());
         let gateway = Spec::InternetGateway(InternetGateway { vpc: None, tags: tags.clone() });

@@ -1,8 +1,8 @@
-//! What the server checks in every configuration before a provider sees it, and mends in every state.
+//! Checks of every configuration before it reaches the provider, and normalization of every state.
 
 use super::{Attribute, AttributePath, AttributeType, Diagnostics, Mode, Nesting, Severity, Type, Value, schema};
 
-/// Everything that a schema alone can find wrong with a configuration.
+/// Checks a configuration against the schema alone.
 pub(super) fn check_config(attributes: &[Attribute], config: &Value) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     diagnostics.problems(schema::check(attributes, config, &AttributePath::root()));
@@ -10,7 +10,7 @@ pub(super) fn check_config(attributes: &[Attribute], config: &Value) -> Diagnost
     diagnostics
 }
 
-/// Adds what a provider found by itself, without errors about attributes that have one already: the first is
+/// Adds the findings of the provider. Skips errors about attributes that already have one, because the first error is
 /// usually the cause of the second.
 pub(super) fn add_findings(diagnostics: &mut Diagnostics, found: Diagnostics) {
     let reported: Vec<_> =
@@ -21,7 +21,8 @@ pub(super) fn add_findings(diagnostics: &mut Diagnostics, found: Diagnostics) {
     diagnostics.0.extend(found.0.into_iter().filter(is_new));
 }
 
-/// A state in which no list or map of blocks is null, which Terraform would take for a mistake of the provider.
+/// Replaces null lists and maps of blocks with empty ones, at every depth. Terraform reports a null one as a bug in the
+/// provider.
 pub(super) fn with_empty_blocks(attributes: &[Attribute], mut state: Value) -> Value {
     let Value::Map(entries) = &mut state else { return state };
     for attribute in attributes.iter().filter(|it| it.mode == Mode::Block) {
@@ -47,7 +48,7 @@ fn visit(attributes: &[Attribute], object: &Value, path: &AttributePath, diagnos
     for attribute in attributes {
         let value = object.get(&attribute.name);
         let path = path.attribute(&attribute.name);
-        // A block that is not written is an empty list or map, and nobody used it.
+        // Terraform sends an omitted block as an empty list or map.
         let is_used = match value {
             Value::Null => false,
             Value::List(items) => attribute.mode != Mode::Block || !items.is_empty(),
@@ -91,7 +92,7 @@ fn reject_null_elements(kind: &Type, value: &Value, path: &AttributePath, diagno
                 reject_null_elements(kind, value.get(name), &path.attribute(name), diagnostics);
             }
         }
-        // What a value of any type may hold is for its reader to say.
+        // The consumer of a value of dynamic type checks its content.
         Type::Bool | Type::Number | Type::String | Type::Tuple(_) | Type::Dynamic => {}
     }
 }
@@ -105,7 +106,7 @@ fn elements<'a>(value: &'a Value, path: &AttributePath) -> Vec<(AttributePath, &
 }
 
 fn null_element(path: AttributePath, diagnostics: &mut Diagnostics) {
-    let problem = super::Problem::new(path, "It is null, and an element cannot be null.", "Leave the element out.");
+    let problem = super::Problem::new(path, "An element cannot be null.", "Remove the element.");
     diagnostics.problems([problem]);
 }
 
@@ -130,19 +131,19 @@ mod tests {
     }
 
     #[test]
-    fn a_null_element_is_an_error_at_its_place_at_every_depth_and_an_unknown_one_is_fine() {
+    fn only_null_elements_are_rejected_at_every_depth() {
         let strings = Type::List(Box::new(Type::String));
         let object = Type::Object(BTreeMap::from([("names".to_string(), strings.clone())]));
         let attributes = [
             plain("tags", Type::Map(Box::new(Type::String))),
-            plain("colours", Type::Set(Box::new(Type::String))),
+            plain("colors", Type::Set(Box::new(Type::String))),
             plain("plans", Type::List(Box::new(object))),
             nested("hinges", Nesting::Map, vec![plain("screws", strings)]),
         ];
         let list = |items: &[Value]| Value::List(items.to_vec());
         let config = Value::map([
             ("tags", Value::map([("a", Value::Null), ("b", Value::Unknown), ("c", Value::from(""))])),
-            ("colours", list(&[Value::from("red"), Value::Null])),
+            ("colors", list(&[Value::from("red"), Value::Null])),
             ("plans", list(&[Value::map([("names", list(&[Value::Unknown, Value::Null]))])])),
             (
                 "hinges",
@@ -154,13 +155,13 @@ mod tests {
             ),
         ]);
         let expected =
-            [r#"tags["a"]"#, "colours", "plans[0].names[1]", r#"hinges["low"]"#, r#"hinges["top"].screws[0]"#];
+            [r#"tags["a"]"#, "colors", "plans[0].names[1]", r#"hinges["low"]"#, r#"hinges["top"].screws[0]"#];
         let expected: Vec<_> = expected.map(|path| (Severity::Error, path.to_string())).into();
         assert_eq!(messages(&attributes, &config), expected);
     }
 
     #[test]
-    fn a_deprecated_attribute_warns_where_it_is_used_and_only_there() {
+    fn only_deprecated_attributes_in_use_cause_a_warning() {
         let attributes = [
             plain("code", Type::String).deprecated("Use a key."),
             nested("key", Nesting::List, vec![plain("shape", Type::String).deprecated("Keys are cards.")]).block(),
@@ -175,12 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn all_broken_rules_are_reported_at_once_and_a_second_error_on_an_attribute_is_left_out() {
+    fn each_attribute_reports_only_its_first_error() {
         let attributes = [
             plain("width", Type::Number).check(Check::between(600, 1200)),
-            plain("colour", Type::String).check(Check::one_of(&["white", "red"])),
+            plain("color", Type::String).check(Check::one_of(&["white", "red"])),
         ];
-        let config = Value::map([("width", Value::from(1)), ("colour", Value::from("blue"))]);
+        let config = Value::map([("width", Value::from(1)), ("color", Value::from("blue"))]);
         let mut diagnostics = check_config(&attributes, &config);
         assert_eq!(diagnostics.0.len(), 2);
         let mut found = Diagnostics::default();
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_blocks_is_empty_and_never_null_at_every_depth() {
+    fn null_block_lists_become_empty_at_every_depth() {
         let inner = nested("tooth", Nesting::List, vec![plain("depth", Type::Number)]).block();
         let attributes = [
             plain("name", Type::String),
@@ -204,9 +205,9 @@ mod tests {
         let key = |tooth: Value| Value::map([("tooth", tooth)]);
         let empty = Value::List(Vec::new());
         let state = Value::map([("key", Value::List(vec![key(Value::Null)]))]);
-        let mended = with_empty_blocks(&attributes, state);
-        assert_eq!(mended.get("key"), &Value::List(vec![key(empty.clone())]));
-        assert_eq!(mended.get("timeouts"), &Value::Null);
+        let normalized = with_empty_blocks(&attributes, state);
+        assert_eq!(normalized.get("key"), &Value::List(vec![key(empty.clone())]));
+        assert_eq!(normalized.get("timeouts"), &Value::Null);
         assert_eq!(with_empty_blocks(&attributes, Value::map::<String>([])).get("key"), &empty);
         assert_eq!(with_empty_blocks(&attributes, Value::Null), Value::Null);
     }

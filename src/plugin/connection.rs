@@ -1,4 +1,4 @@
-//! From a listening socket to connections that are known to be Terraform's.
+//! Accepts and authenticates connections on a listening socket.
 
 use std::io;
 use std::pin::Pin;
@@ -17,10 +17,10 @@ use tonic::transport::server::Connected;
 
 use super::lifecycle::{Counted, Lifecycle};
 
-/// How long a peer may take to show its certificate.
+/// The timeout of the TLS handshake.
 const TLS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A connection of Terraform, counted as long as it lives.
+/// A connection from Terraform. The lifecycle counts it until it is dropped.
 pub(super) struct Connection {
     stream: Transport,
     _counted: Counted,
@@ -31,8 +31,8 @@ enum Transport {
     Tls(Box<TlsStream<UnixStream>>),
 }
 
-/// Accepts connections until the stream is dropped. A peer without the right certificate is turned away and
-/// holds up nobody.
+/// Accepts connections until the stream is dropped. Rejects clients without the pinned certificate. A slow TLS
+/// handshake does not delay other connections.
 pub(super) fn accept(
     listener: UnixListener,
     acceptor: Option<TlsAcceptor>,
@@ -50,8 +50,9 @@ pub(super) fn accept(
                     tokio::spawn(admit(stream, acceptor.clone(), lifecycle.clone(), sender.clone()));
                 }
                 Err(error) => {
-                    // Out of file descriptors, most likely. Connections that wait are taken when there are some.
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    // Most likely the process is out of file descriptors. Pending connections are accepted when some
+                    // are available again.
+                    tracing::warn!(%error, "could not accept a connection");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
@@ -70,11 +71,11 @@ async fn admit(
         None => Transport::Plain(stream),
         Some(acceptor) => match tokio::time::timeout(TLS_TIMEOUT, acceptor.accept(stream)).await {
             Ok(Ok(stream)) => Transport::Tls(Box::new(stream)),
-            Ok(Err(error)) => return tracing::warn!(%error, "a connection was refused"),
-            Err(_) => return tracing::warn!("a connection was refused: it showed no certificate in time"),
+            Ok(Err(error)) => return tracing::warn!(%error, "rejected a connection"),
+            Err(_) => return tracing::warn!("rejected a connection: the TLS handshake timed out"),
         },
     };
-    // The receiver is gone when the process ends, and then nobody needs the connection.
+    // The receiver is dropped when the process ends. The connection is not needed then.
     let _ = admitted.send(Ok(Connection { stream, _counted: lifecycle.connection() })).await;
 }
 

@@ -1,26 +1,26 @@
-//! From our declarations to the protocol's messages.
+//! Conversion of declarations to protocol messages.
 
 use super::proto::tfplugin6 as pb;
 use super::{
     Attribute, AttributePath, AttributeType, Diagnostics, Mode, Nesting, Schema, Severity, Signature, Step, types,
 };
 
-/// What a block belongs to decides what its attributes can be.
+/// The owner of a block, which determines the modes of its attributes.
 #[derive(Clone, Copy, PartialEq)]
 enum Owner {
-    /// Terraform plans no provider block, so nothing in it is computed.
+    /// Terraform does not plan provider blocks, so they have no computed attributes.
     Provider,
     Resource,
-    /// An object that the provider sets as a whole sets all of its attributes.
+    /// The provider sets the whole object, so all of its attributes are computed.
     Computed,
 }
 
-/// A provider block's schema. The error says what Terraform would refuse in it.
+/// The schema of a provider block. The error names the part that Terraform would reject.
 pub(super) fn provider_schema(schema: &Schema) -> Result<pb::Schema, String> {
     convert_schema(schema, Owner::Provider)
 }
 
-/// A resource's schema. The error says what Terraform would refuse in it.
+/// The schema of a resource or data source. The error names the part that Terraform would reject.
 pub(super) fn resource_schema(schema: &Schema) -> Result<pb::Schema, String> {
     convert_schema(schema, Owner::Resource)
 }
@@ -31,7 +31,7 @@ pub(super) fn function(signature: &Signature) -> pb::Function {
         name: parameter.name.to_string(),
         r#type: types::to_json(&parameter.kind).to_string().into_bytes(),
         allow_null_value: parameter.nullable,
-        // With an unknown argument Terraform takes the result for unknown, and calls nobody.
+        // If an argument is unknown, Terraform assumes an unknown result without a call.
         allow_unknown_values: false,
         description: parameter.description.clone(),
         description_kind: pb::StringKind::Markdown.into(),
@@ -46,7 +46,7 @@ pub(super) fn function(signature: &Signature) -> pb::Function {
     }
 }
 
-/// Messages for Terraform.
+/// Diagnostics in protocol form.
 pub(super) fn diagnostics(diagnostics: Diagnostics) -> Vec<pb::Diagnostic> {
     let convert = |diagnostic: super::Diagnostic| pb::Diagnostic {
         severity: match diagnostic.severity {
@@ -61,7 +61,7 @@ pub(super) fn diagnostics(diagnostics: Diagnostics) -> Vec<pb::Diagnostic> {
     diagnostics.0.into_iter().map(convert).collect()
 }
 
-/// A path for Terraform.
+/// A path in protocol form.
 pub(super) fn attribute_path(path: AttributePath) -> pb::AttributePath {
     use pb::attribute_path::step::Selector;
     let convert = |step| pb::attribute_path::Step {
@@ -96,7 +96,7 @@ fn convert_block(attributes: &[Attribute], owner: Owner) -> Result<pb::schema::B
 fn convert_nested_block(attribute: &Attribute, owner: Owner) -> Result<pb::schema::NestedBlock, String> {
     use pb::schema::nested_block::NestingMode;
     let AttributeType::Nested(nesting, nested) = &attribute.kind else {
-        return Err(format!("{}: a block has attributes of its own, not a plain type", attribute.name));
+        return Err(format!("{}: a block must have nested attributes, not a plain type", attribute.name));
     };
     let nesting = match nesting {
         Nesting::Single => NestingMode::Single,
@@ -118,7 +118,7 @@ fn convert_nested_block(attribute: &Attribute, owner: Owner) -> Result<pb::schem
 fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::Attribute, String> {
     let computed = owner == Owner::Computed || attribute.mode == Mode::Computed;
     if computed && owner == Owner::Provider {
-        return Err(format!("{}: nothing in a provider block is computed", attribute.name));
+        return Err(format!("{}: a provider block cannot have computed attributes", attribute.name));
     }
     let is_filled_in = attribute.default.is_some() || attribute.mode == Mode::OptionalComputed;
     let mut converted = pb::schema::Attribute {
@@ -127,7 +127,7 @@ fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::
         description_kind: pb::StringKind::Markdown.into(),
         required: !computed && attribute.mode == Mode::Required,
         optional: !computed && matches!(attribute.mode, Mode::Optional | Mode::OptionalComputed),
-        // Terraform lets a provider fill in a value that the user left out only where it is computed, too.
+        // Terraform accepts a value for an attribute that the user omitted only if the attribute is also computed.
         computed: computed || (is_filled_in && owner != Owner::Provider),
         sensitive: attribute.sensitive,
         deprecated: attribute.deprecation.is_some(),
@@ -135,7 +135,7 @@ fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::
         ..pb::schema::Attribute::default()
     };
     if converted.required && attribute.default.is_some() {
-        return Err(format!("{}: what is required has no default", attribute.name));
+        return Err(format!("{}: a required attribute cannot have a default", attribute.name));
     }
     match &attribute.kind {
         AttributeType::Plain(kind) => converted.r#type = types::to_json(kind).to_string().into_bytes(),
@@ -151,7 +151,7 @@ fn convert_attribute(attribute: &Attribute, owner: Owner) -> Result<pb::schema::
 fn convert_object(nesting: Nesting, nested: &[Attribute], owner: Owner) -> Result<pb::schema::Object, String> {
     use pb::schema::object::NestingMode;
     if let Some(block) = nested.iter().find(|it| it.mode == Mode::Block) {
-        return Err(format!("{}: a block cannot stand in a nested attribute", block.name));
+        return Err(format!("{}: a nested attribute cannot contain a block", block.name));
     }
     let nesting = match nesting {
         Nesting::Single => NestingMode::Single,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_has_a_type_or_nested_attributes_and_never_both() {
+    fn an_attribute_has_either_a_type_or_nested_attributes() {
         let block = block(vec![text("name"), nested("hinges", Nesting::Map, vec![text("side").required()])]);
         assert_eq!(block.attributes[0].r#type, br#""string""#);
         assert_eq!(block.attributes[0].nested_type, None);
@@ -195,8 +195,8 @@ mod tests {
     }
 
     #[test]
-    fn a_default_makes_an_attribute_optional_and_computed_but_not_in_a_provider_block() {
-        let attributes = vec![text("colour").default("white")];
+    fn defaults_are_computed_except_in_a_provider_block() {
+        let attributes = vec![text("color").default("white")];
         let in_resource = &block(attributes.clone()).attributes[0];
         assert!(in_resource.optional && in_resource.computed && !in_resource.required);
         let in_provider = provider_schema(&schema(attributes)).unwrap().block.unwrap();
@@ -204,10 +204,10 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_a_block_type_with_a_description_of_its_own() {
+    fn a_block_becomes_a_block_type_with_its_own_description() {
         let block = block(vec![
             nested("timeouts", Nesting::Single, vec![text("create").optional()]).block(),
-            nested("key", Nesting::List, vec![text("owner").required()]).block().deprecated("Locks are gone."),
+            nested("key", Nesting::List, vec![text("owner").required()]).block().deprecated("Locks are obsolete."),
         ]);
         assert!(block.attributes.is_empty());
         let [timeouts, key] = &block.block_types[..] else { panic!("two blocks were declared") };
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(key.nesting(), pb::schema::nested_block::NestingMode::List);
         let key = key.block.as_ref().unwrap();
         assert_eq!(key.description, "Nested.");
-        assert!(key.deprecated && key.deprecation_message == "Locks are gone.");
+        assert!(key.deprecated && key.deprecation_message == "Locks are obsolete.");
         assert!(key.attributes[0].required);
     }
 
@@ -232,18 +232,18 @@ mod tests {
     }
 
     #[test]
-    fn what_terraform_would_refuse_is_refused_with_its_path() {
-        let refused = |attribute| resource_schema(&schema(vec![attribute])).unwrap_err();
-        assert!(refused(text("a").block()).starts_with("a: "));
+    fn schemas_that_terraform_rejects_are_errors_with_a_path() {
+        let error = |attribute| resource_schema(&schema(vec![attribute])).unwrap_err();
+        assert!(error(text("a").block()).starts_with("a: "));
         let inner = nested("b", Nesting::Single, vec![text("c")]).block();
-        assert!(refused(nested("a", Nesting::Single, vec![inner])).starts_with("a.b: "));
-        assert!(refused(text("a").default("b").required()).starts_with("a: "));
+        assert!(error(nested("a", Nesting::Single, vec![inner])).starts_with("a.b: "));
+        assert!(error(text("a").default("b").required()).starts_with("a: "));
         let computed = Attribute::computed("a", Type::Bool, "");
         assert!(provider_schema(&schema(vec![computed])).is_err());
     }
 
     #[test]
-    fn words_and_flags_arrive() {
+    fn descriptions_and_flags_are_converted() {
         let block = block(vec![text("code").sensitive().deprecated("Use a key.")]);
         let code = &block.attributes[0];
         assert!(code.sensitive && code.deprecated);
@@ -254,22 +254,22 @@ mod tests {
     }
 
     #[test]
-    fn a_description_ends_with_the_default_and_what_a_change_does() {
-        let told = |attribute: Attribute| block(vec![attribute]).attributes[0].description.clone();
-        assert_eq!(told(text("a").in_place()), "Some *text*. Changed in place.");
+    fn descriptions_end_with_the_default_and_the_plan_effect() {
+        let description = |attribute: Attribute| block(vec![attribute]).attributes[0].description.clone();
+        assert_eq!(description(text("a").in_place()), "Some *text*. Changed in place.");
         assert_eq!(
-            told(text("a").default("b").changes_nothing()),
-            "Some *text*. Default: `\"b\"`. A change alters nothing that exists."
+            description(text("a").default("b").changes_nothing()),
+            "Some *text*. Default: `\"b\"`. A change does not affect existing objects."
         );
-        assert_eq!(told(text("a").otherwise("5m")), "Some *text*. Default: `\"5m\"`.");
-        let exchanged = told(text("a").change(PlanEffect::PartialReplace("exchanges the lock")));
-        assert_eq!(exchanged, "Some *text*. A change exchanges the lock.");
-        let replaced = told(text("a").change(PlanEffect::RequiresReplace("unless it fits")));
+        assert_eq!(description(text("a").otherwise("5m")), "Some *text*. Default: `\"5m\"`.");
+        let partial = description(text("a").change(PlanEffect::PartialReplace("replaces the lock")));
+        assert_eq!(partial, "Some *text*. A change replaces the lock.");
+        let replaced = description(text("a").change(PlanEffect::RequiresReplace("unless it fits")));
         assert_eq!(replaced, "Some *text*. A change replaces the whole resource, unless it fits.");
     }
 
     #[test]
-    fn a_path_keeps_its_kinds_of_steps_and_an_empty_one_is_no_path() {
+    fn paths_keep_their_kinds_of_steps_and_empty_ones_are_omitted() {
         use pb::attribute_path::step::Selector;
         let mut messages = Diagnostics::default();
         messages.attribute_error(AttributePath::new("a").index(2).key("b").attribute("c"), "s", "d");

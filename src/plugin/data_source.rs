@@ -5,16 +5,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Diagnostics, Schema, Value};
 
-/// One data source: looks at what exists, and changes nothing.
+/// A data source, which reads existing objects and changes nothing.
 ///
-/// As for a resource, values are whole objects of the schema, and the server runs handlers in tasks of their own and
-/// answers for one that panics.
+/// As with a resource, values are complete objects of the schema. The server runs each handler in its own task, and
+/// reports a panic as an error.
 #[async_trait]
 pub trait DataSource: Send + Sync + 'static {
-    /// The type in a configuration, such as `acme_door`. A resource may have the same.
+    /// The type in a configuration, such as `acme_door`. A resource may have the same type.
     fn type_name(&self) -> &'static str;
 
-    /// The data block. Asked for once and kept.
+    /// The schema of the data block. Called once; the server keeps the schema.
     fn schema(&self) -> Schema;
 
     /// Checks a configuration, any part of which may be unknown. Works without [`Provider::configure`].
@@ -22,23 +22,23 @@ pub trait DataSource: Send + Sync + 'static {
     /// [`Provider::configure`]: super::Provider::configure
     fn validate(&self, config: &Value) -> Diagnostics;
 
-    /// Looks. Terraform waits with it until the configuration is known, and repeats what the user wrote there in the
+    /// Reads the data. Terraform calls it when the configuration is known, and repeats the configured values in the
     /// state.
     async fn read(&self, request: DataRequest) -> DataResponse;
 }
 
-/// What a look starts from.
+/// The input of a read.
 pub struct DataRequest {
     /// The configuration, wholly known.
     pub config: Value,
-    /// Cancelled when Terraform asks the provider to stop.
+    /// Canceled when Terraform requests a stop.
     pub stop: CancellationToken,
 }
 
-/// What a look found.
+/// The result of a read.
 pub struct DataResponse {
-    /// The configuration with all that was found, wholly known; `None` with an error diagnostic.
+    /// The configuration with the values read, wholly known; `None` with an error diagnostic.
     pub state: Option<Value>,
-    /// Messages.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
 }

@@ -1,10 +1,10 @@
-//! From values to typed structs, by one declaration per attribute.
+//! Decoding of values into typed structs, by one declaration per attribute.
 
 use std::collections::BTreeMap;
 
 use super::{Attribute, AttributePath, AttributeType, Nesting, Problem, Type, Value};
 
-/// A configured value that may be decided only during apply.
+/// A configured value, which may be known only after apply.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Input<T> {
     /// Not known at plan.
@@ -27,7 +27,7 @@ impl<T> Input<T> {
         matches!(self, Input::Known(_))
     }
 
-    /// The same with the known value changed.
+    /// Applies a function to the known value.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Input<U> {
         match self {
             Input::Unknown => Input::Unknown,
@@ -35,7 +35,7 @@ impl<T> Input<T> {
         }
     }
 
-    /// The same, borrowed.
+    /// Borrows the known value.
     pub fn as_ref(&self) -> Input<&T> {
         match self {
             Input::Unknown => Input::Unknown,
@@ -59,8 +59,8 @@ impl<T: Into<Value>> From<Input<T>> for Value {
     }
 }
 
-/// The field that stands for an unknown value in serialized data. What is stored is always known; unknowns are
-/// serialized only to be compared.
+/// The name of the field that represents an unknown value in serialized data. Stored data contains no unknown values;
+/// they are serialized only for comparisons.
 pub const UNKNOWN: &str = "(known after apply)";
 
 impl<T: serde::Serialize> serde::Serialize for Input<T> {
@@ -83,12 +83,12 @@ pub trait FromValue: Sized {
     /// The attribute type that declares it.
     fn attribute_type() -> AttributeType;
 
-    /// Decodes a value; adds to `problems` and returns `None` where it does not fit. Terraform has checked the
-    /// types already, so what can go wrong is null or unknown in a place that cannot hold it.
+    /// Decodes a value. If it does not fit, adds to `problems` and returns `None`. Terraform has already checked the
+    /// types, so most values that do not fit are null or unknown where the type does not allow it.
     fn from_value(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Self>;
 }
 
-/// A struct made by [`attributes!`](crate::attributes).
+/// A struct declared with [`attributes!`](crate::attributes).
 pub trait Nested: Sized {
     /// The declared attributes, in order.
     fn attributes() -> Vec<Attribute>;
@@ -97,19 +97,19 @@ pub trait Nested: Sized {
     fn decode(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<Self>;
 }
 
-/// Declares a block: a struct, its schema, its defaults, its rules and its decoding in one place.
+/// Declares a block: a struct with its schema, defaults, rules and decoding.
 ///
-/// Each field is a documented, typed attribute, followed by the builders of [`Attribute`] that refine it. The
-/// doc comment is the description that users read.
+/// Each field is a documented, typed attribute, followed by the builders of [`Attribute`] that refine it. The doc
+/// comment is the description in the schema.
 ///
 /// ```
 /// fgw::attributes! {
 ///     /// A door.
 ///     pub struct Door {
-///         /// Its width in millimetres.
+///         /// Its width in millimeters.
 ///         width: fgw::plugin::Input<i64> = required().check(fgw::plugin::Check::between(600, 1200)),
-///         /// Its colour.
-///         colour: fgw::plugin::Input<String> = default("white"),
+///         /// Its color.
+///         color: fgw::plugin::Input<String> = default("white"),
 ///     }
 /// }
 /// ```
@@ -185,20 +185,23 @@ macro_rules! attributes {
     };
 }
 
-/// The attribute that a field stands for. A trailing underscore makes a field of a Rust keyword, such as `self_`,
-/// and is no part of the attribute's name.
+/// The name of the attribute that a field declares. A trailing underscore allows an attribute whose name is a Rust
+/// keyword, such as `self_`, and is not part of the name.
 pub fn name(field: &str) -> &str {
     field.strip_suffix('_').unwrap_or(field)
 }
 
-/// Reports a value that cannot stand where it does.
+/// Reports a value that is null, unknown or of the wrong type.
 pub fn type_mismatch<T>(value: &Value, path: &AttributePath, problems: &mut Vec<Problem>) -> Option<T> {
-    let message = match value {
-        Value::Null => "It is null, and null has no meaning here.".to_string(),
-        Value::Unknown => "It is not known yet, and must be known here.".to_string(),
-        other => format!("{other} has the wrong type."),
+    let (message, hint) = match value {
+        Value::Null => ("The value must not be null.".to_string(), "Set a value or remove the attribute."),
+        Value::Unknown => (
+            "The value must be known, but it is known only after apply.".to_string(),
+            "Use a value that is known during planning.",
+        ),
+        other => (format!("{other} has the wrong type."), "Use a value of the type in the documentation."),
     };
-    problems.push(Problem::new(path.clone(), message, "Give it a value or leave it out."));
+    problems.push(Problem::new(path.clone(), message, hint));
     None
 }
 
@@ -229,7 +232,7 @@ impl FromValue for i64 {
             Value::Number(number) => match number.as_i64() {
                 Some(number) => Some(number),
                 None => {
-                    let message = format!("{number} is not a whole number of 64 bits.");
+                    let message = format!("{number} is not a 64-bit integer.");
                     problems.push(Problem::new(path.clone(), message, "Use a whole number."));
                     None
                 }

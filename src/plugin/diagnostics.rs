@@ -1,26 +1,26 @@
-//! What a provider tells the person at the terminal.
+//! Errors and warnings for the user.
 
 use super::AttributePath;
 
-/// How bad a [`Diagnostic`] is.
+/// The severity of a [`Diagnostic`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The operation failed.
     Error,
-    /// The operation went on.
+    /// The operation continued.
     Warning,
 }
 
-/// One message to the person who runs Terraform.
+/// One message for the user of Terraform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// One line. Terraform folds warnings of equal summary, so name the thing that it is about.
+    /// One line that names the affected object, because Terraform merges warnings of the same summary.
     pub summary: String,
     /// What happened, why, and what to do.
     pub detail: String,
-    /// The attribute that it is about, if there is one.
+    /// The affected attribute, if there is one.
     pub path: Option<AttributePath>,
 }
 
@@ -28,19 +28,19 @@ pub struct Diagnostic {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
 
-/// Something wrong with a configuration, found by pure code.
+/// An invalid value in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The attribute at fault.
+    /// The invalid attribute.
     pub path: AttributePath,
-    /// What is wrong, with the offending values.
+    /// A complete sentence that states the problem and the invalid values.
     pub message: String,
-    /// The way out, as an instruction.
+    /// A complete sentence, in the imperative, that states how to fix the problem.
     pub hint: String,
 }
 
 impl Problem {
-    /// A problem with its way out.
+    /// A problem and how to fix it.
     pub fn new(path: AttributePath, message: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem { path, message: message.into(), hint: hint.into() }
     }

@@ -2,63 +2,63 @@
 
 use super::{Type, Value};
 
-/// One function, which a configuration calls as `provider::acme::door_width(...)`.
+/// A function, which a configuration calls as `provider::acme::door_width(...)`.
 ///
-/// It computes from its arguments alone: it needs no provider block, and gives the same for the same.
+/// The result depends only on the arguments: the same arguments give the same result, without a provider block.
 pub trait Function: Send + Sync + 'static {
     /// The name after `provider::<provider>::`, such as `door_width`.
     fn name(&self) -> &'static str;
 
-    /// What it takes and gives. Asked for once and kept.
+    /// The parameters and the type of the result. Called once; the server keeps the signature.
     fn signature(&self) -> Signature;
 
-    /// Computes the result. The server calls it only with as many arguments as there are parameters, each of the type
-    /// of its parameter, wholly known, and null only where the parameter may be.
+    /// Computes the result. The server passes one argument for each parameter: of the type of the parameter, wholly
+    /// known, and null only if the parameter is nullable.
     fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError>;
 }
 
-/// What a function takes and gives.
+/// The parameters of a function and the type of its result.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// What it is for, in one line of plain text.
+    /// A summary in one line of plain text.
     pub summary: String,
-    /// The same at length, in Markdown.
+    /// A full description, in Markdown.
     pub description: String,
-    /// What it takes, in the order of the arguments.
+    /// The parameters, in the order of the arguments.
     pub parameters: Vec<Parameter>,
-    /// What it gives.
+    /// Type of the result.
     pub result: Type,
 }
 
 /// One parameter of a function.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its name in messages and in the documentation.
+    /// Name in messages and in the documentation.
     pub name: &'static str,
-    /// Type of its values.
+    /// Type of the argument.
     pub kind: Type,
-    /// Whether null has a meaning.
+    /// Whether the argument may be null.
     pub nullable: bool,
-    /// What it is for, in Markdown.
+    /// A description, in Markdown.
     pub description: String,
 }
 
-/// Why a call has no result.
+/// The error of a function call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionError {
-    /// The argument at fault, counted from 0; `None` where none of them is by itself.
+    /// The invalid argument, counted from 0. `None` if no single argument is invalid.
     pub argument: Option<usize>,
-    /// What is wrong with it and what to do. Terraform puts it behind a colon.
+    /// The cause, and what to do. Terraform prints it after a colon.
     pub message: String,
 }
 
 impl FunctionError {
-    /// A call that is wrong as a whole.
+    /// An error of the call as a whole.
     pub fn new(message: impl Into<String>) -> FunctionError {
         FunctionError { argument: None, message: message.into() }
     }
 
-    /// An argument that is wrong, counted from 0.
+    /// An error of one argument, counted from 0.
     pub fn of_argument(argument: usize, message: impl Into<String>) -> FunctionError {
         FunctionError { argument: Some(argument), message: message.into() }
     }

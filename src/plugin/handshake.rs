@@ -1,5 +1,5 @@
-//! What Terraform and a plugin tell each other before the first call: environment variables one way, one
-//! line on stdout the other way.
+//! The handshake of Terraform and a plugin before the first call: Terraform sets environment variables, and the plugin
+//! prints one line on stdout.
 
 use std::fs::Permissions;
 use std::io;
@@ -11,33 +11,34 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use tempfile::TempDir;
 
-/// Terraform's way to say "I am Terraform" to a plugin. Not a secret.
+/// The magic cookie by which a plugin recognizes Terraform. It is not a secret.
 const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
-/// The protocol version that we speak.
+/// The supported version of the plugin protocol.
 const VERSION: &str = "6";
-/// The address of a Unix socket holds 104 bytes on macOS and 108 on Linux, with a zero at the end.
+/// The longest path of a socket, in bytes. The address of a Unix socket holds 104 bytes on macOS and 108 on Linux,
+/// including a terminating zero.
 const LONGEST_PATH: usize = 100;
 
-/// What the process that started us says, and how patient we are with it.
+/// The environment variables of the handshake, and the timeouts of the process.
 #[derive(Clone, Debug)]
 pub struct Environment {
     /// `TF_PLUGIN_MAGIC_COOKIE`.
     pub cookie: Option<String>,
-    /// `PLUGIN_PROTOCOL_VERSIONS`, a list with commas in any order.
+    /// `PLUGIN_PROTOCOL_VERSIONS`, a comma-separated list in any order.
     pub versions: Option<String>,
-    /// `PLUGIN_CLIENT_CERT`, PEM. Without it there is no TLS.
+    /// `PLUGIN_CLIENT_CERT`, in PEM. If it is not set, connections do not use TLS.
     pub client_certificate: Option<String>,
-    /// Where to put the socket, best first.
+    /// Directories for the socket, in order of preference.
     pub socket_directories: Vec<PathBuf>,
     /// How long to wait for the first connection.
-    pub patience: Duration,
-    /// How long to stay when the last connection is gone and no work is running.
-    pub grace: Duration,
+    pub connect_timeout: Duration,
+    /// How long to wait for another connection after the last one has closed.
+    pub idle_timeout: Duration,
 }
 
 impl Environment {
-    /// The environment of this process. Its temporary directory may have a path that is too long, so `/tmp`
-    /// is the last resort.
+    /// Reads the environment of this process. `/tmp` is the last of the socket directories, because the path of the
+    /// temporary directory may be too long.
     pub fn of_process() -> Environment {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let chosen = variable("PLUGIN_UNIX_SOCKET_DIR").map(PathBuf::from);
@@ -46,61 +47,63 @@ impl Environment {
             versions: variable("PLUGIN_PROTOCOL_VERSIONS"),
             client_certificate: variable("PLUGIN_CLIENT_CERT"),
             socket_directories: chosen.into_iter().chain([std::env::temp_dir(), PathBuf::from("/tmp")]).collect(),
-            patience: Duration::from_secs(60),
-            grace: Duration::from_secs(5),
+            connect_timeout: Duration::from_secs(60),
+            idle_timeout: Duration::from_secs(5),
         }
     }
 
-    /// Whether Terraform started this process, and not a person.
-    pub fn is_of_terraform(&self) -> bool {
+    /// Whether Terraform started this process.
+    pub fn is_started_by_terraform(&self) -> bool {
         self.cookie.as_deref() == Some(COOKIE)
     }
 
-    /// Whether we speak a protocol that Terraform speaks. The error is for the user.
+    /// Checks that Terraform supports our version of the protocol. The error is a message for the user.
     pub(super) fn check_version(&self) -> Result<(), String> {
         let versions = self.versions.as_deref().unwrap_or_default();
         if versions.split(',').any(|version| version.trim() == VERSION) {
             return Ok(());
         }
         Err(format!(
-            "Terraform offers plugin protocol \"{versions}\", and this provider speaks version {VERSION}. \
+            "This provider requires plugin protocol version {VERSION}, but Terraform offers \"{versions}\". \
              Use Terraform 1.8 or later, or OpenTofu.",
         ))
     }
 }
 
-/// A directory that only this user can enter, removed when dropped, and the path of a socket in it.
+/// The path of a socket in a directory that only this user can access. Dropping it removes the directory.
 pub(super) struct SocketPlace {
     pub path: PathBuf,
     _directory: TempDir,
 }
 
-/// Makes a place for the socket in the first directory that takes one.
+/// Creates the directory of the socket in the first usable one of these directories.
 pub(super) fn socket_place(directories: &[PathBuf]) -> Result<SocketPlace, String> {
-    let mut refusals = String::new();
+    let mut errors = String::new();
     for directory in directories {
         match socket_place_in(directory) {
             Ok(place) => return Ok(place),
-            Err(error) => refusals.push_str(&format!("\n  {}: {error}", directory.display())),
+            Err(error) => errors.push_str(&format!("\n  {}: {error}", directory.display())),
         }
     }
-    Err(format!("There is no place for a Unix socket. Set TMPDIR to a short, writable directory. Tried:{refusals}"))
+    Err(format!(
+        "Could not create a Unix socket in any temporary directory. Set TMPDIR to a writable directory with a short \
+         path. Tried:{errors}"
+    ))
 }
 
 fn socket_place_in(directory: &Path) -> io::Result<SocketPlace> {
-    // In one step, so that the directory is never open to others.
-    let made =
+    // The directory is created with its mode, so that other users can never access it.
+    let created =
         tempfile::Builder::new().prefix("plugin-").permissions(Permissions::from_mode(0o700)).tempdir_in(directory)?;
-    let path = made.path().join("socket");
+    let path = created.path().join("socket");
     if path.as_os_str().len() > LONGEST_PATH || path.to_str().is_none_or(|path| path.contains('|')) {
-        return Err(io::Error::new(io::ErrorKind::InvalidFilename, "the path is too long, or not plain text"));
+        return Err(io::Error::new(io::ErrorKind::InvalidFilename, "the path is too long, not UTF-8, or contains |"));
     }
-    Ok(SocketPlace { path, _directory: made })
+    Ok(SocketPlace { path, _directory: created })
 }
 
-/// The line that tells Terraform where to connect: version of the handshake, version of the protocol, kind of
-/// address, address, kind of protocol, certificate. Where TLS is off the last field must be empty: Terraform
-/// ends with a panic on a certificate that it has not asked for.
+/// The handshake line: version of the handshake, version of the protocol, kind of address, address, kind of protocol,
+/// certificate. Without TLS the last field must be empty: Terraform panics on a certificate that it did not request.
 pub(super) fn line(socket: &Path, certificate: Option<&[u8]>) -> String {
     let certificate = certificate.map(|der| STANDARD_NO_PAD.encode(der)).unwrap_or_default();
     format!("1|{VERSION}|unix|{}|grpc|{certificate}", socket.display())
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn version_six_is_found_wherever_it_stands_in_the_list() {
+    fn version_six_is_accepted_at_any_position_in_the_list() {
         for versions in ["6", "5,6", "6,5", "7, 6"] {
             assert_eq!(environment(Some(versions)).check_version(), Ok(()), "{versions}");
         }
@@ -125,15 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn only_the_right_cookie_is_terraforms() {
+    fn only_the_magic_cookie_identifies_terraform() {
         for (cookie, is_terraform) in [(Some(COOKIE), true), (Some("x"), false), (None, false)] {
             let environment = Environment { cookie: cookie.map(str::to_string), ..environment(None) };
-            assert_eq!(environment.is_of_terraform(), is_terraform);
+            assert_eq!(environment.is_started_by_terraform(), is_terraform);
         }
     }
 
     #[test]
-    fn the_socket_stands_in_a_private_directory_that_goes_with_it() {
+    fn the_socket_directory_is_private_and_removed_on_drop() {
         let place = socket_place(&[std::env::temp_dir()]).unwrap();
         let directory = place.path.parent().unwrap().to_path_buf();
         assert_eq!(directory.metadata().unwrap().permissions().mode() & 0o777, 0o700);
@@ -142,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_with_a_long_path_or_without_access_gives_way_to_the_next() {
+    fn unusable_socket_directories_are_skipped() {
         let outer = tempfile::tempdir().unwrap();
         let long = outer.path().join("x".repeat(90));
         std::fs::create_dir(&long).unwrap();

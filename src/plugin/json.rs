@@ -1,4 +1,4 @@
-//! Values in the form of the state file: JSON, typed by the schema.
+//! Decoding of values from the JSON of the state file, typed by the schema.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 
 use super::{AttributePath, Problem, Type, Value, number, types};
 
-/// Reads a value of a type. Attributes that the type does not have are dropped and missing ones are null, for
-/// the schema may have gained and lost some since the state was written. Numbers keep every digit.
+/// Decodes a value of a type. Attributes that the type does not have are dropped and missing ones are null, because the
+/// schema may have changed since the state was written. Numbers keep every digit.
 pub(super) fn decode(json: &[u8], kind: &Type) -> Result<Value, Problem> {
     let root = AttributePath::root();
-    let raw: Box<RawValue> =
-        serde_json::from_slice(json).map_err(|error| type_mismatch(&root, &format!("It is not JSON: {error}.")))?;
+    let raw: Box<RawValue> = serde_json::from_slice(json)
+        .map_err(|error| type_mismatch(&root, &format!("The value is not JSON: {error}.")))?;
     from_json(&raw, kind, &root)
 }
 
@@ -23,9 +23,10 @@ fn from_json(raw: &RawValue, kind: &Type, path: &AttributePath) -> Result<Value,
     Ok(match kind {
         Type::Bool => Value::Bool(parse(raw, "a bool", path)?),
         Type::Number => {
-            // Terraform writes a number as such, but accepts it as a string.
+            // Terraform writes a number as a JSON number, but also accepts a string.
             let text = if raw.get().starts_with('"') { parse(raw, "a number", path)? } else { raw.get().to_string() };
-            Value::Number(number::parse(&text).ok_or_else(|| type_mismatch(path, "It is not a finite number."))?)
+            let number = number::parse(&text);
+            Value::Number(number.ok_or_else(|| type_mismatch(path, "The value is not a finite number."))?)
         }
         Type::String => Value::String(parse(raw, "a string", path)?),
         Type::List(kind) => {
@@ -36,7 +37,7 @@ fn from_json(raw: &RawValue, kind: &Type, path: &AttributePath) -> Result<Value,
         Type::Tuple(kinds) => {
             let items: Vec<Box<RawValue>> = parse(raw, "a tuple", path)?;
             if items.len() != kinds.len() {
-                return Err(type_mismatch(path, &format!("It is not a tuple of {}.", kinds.len())));
+                return Err(type_mismatch(path, &format!("The value is not a tuple of {} elements.", kinds.len())));
             }
             let items = items.iter().zip(kinds).enumerate();
             let items = items.map(|(index, (item, kind))| from_json(item, kind, &path.index(index)));
@@ -68,14 +69,15 @@ fn from_json(raw: &RawValue, kind: &Type, path: &AttributePath) -> Result<Value,
             Value::Map(decoded)
         }
         Type::Dynamic => {
-            let typed: Typed = parse(raw, "a value with its type", path)?;
+            let typed: Typed = parse(raw, "a pair of a type and a value", path)?;
             let kind = types::parse(typed.kind.get().as_bytes());
-            from_json(&typed.value, &kind.ok_or_else(|| type_mismatch(path, "Its type is none."))?, path)?
+            let kind = kind.ok_or_else(|| type_mismatch(path, "The type of the value is invalid."))?;
+            from_json(&typed.value, &kind, path)?
         }
     })
 }
 
-/// A value of any type.
+/// A value of dynamic type.
 #[derive(serde::Deserialize)]
 struct Typed {
     #[serde(rename = "type")]
@@ -84,14 +86,14 @@ struct Typed {
 }
 
 fn parse<T: DeserializeOwned>(raw: &RawValue, what: &str, path: &AttributePath) -> Result<T, Problem> {
-    serde_json::from_str(raw.get()).map_err(|error| type_mismatch(path, &format!("It is not {what}: {error}.")))
+    serde_json::from_str(raw.get()).map_err(|error| type_mismatch(path, &format!("The value is not {what}: {error}.")))
 }
 
 fn type_mismatch(path: &AttributePath, message: &str) -> Problem {
     Problem::new(
         path.clone(),
         message,
-        "The stored state does not fit the provider's schema. If it was edited, restore it from the state's backup.",
+        "The stored state does not match the provider's schema. If the state was edited, restore it from a backup.",
     )
 }
 
@@ -107,25 +109,25 @@ mod tests {
             ("locked".to_string(), Type::Bool),
             ("parts".to_string(), Type::List(Box::new(part))),
             ("tags".to_string(), Type::Map(Box::new(Type::String))),
-            ("colours".to_string(), Type::Set(Box::new(Type::String))),
+            ("colors".to_string(), Type::Set(Box::new(Type::String))),
         ]))
     }
 
     #[test]
-    fn attributes_that_came_are_null_and_attributes_that_went_are_dropped_at_every_depth() {
-        let json = br#"{"width": 0.1, "gone": {"a": [1]}, "parts": [{"old": true}, null], "tags": {"a": "b"}}"#;
+    fn new_attributes_are_null_and_removed_ones_are_dropped() {
+        let json = br#"{"width": 0.1, "removed": {"a": [1]}, "parts": [{"old": true}, null], "tags": {"a": "b"}}"#;
         let expected = Value::map([
             ("width", Value::Number(Number::Decimal("0.1".to_string()))),
             ("locked", Value::Null),
             ("parts", Value::List(vec![Value::map([("name", Value::Null)]), Value::Null])),
             ("tags", Value::map([("a", Value::from("b"))])),
-            ("colours", Value::Null),
+            ("colors", Value::Null),
         ]);
         assert_eq!(decode(json, &door()), Ok(expected));
     }
 
     #[test]
-    fn a_number_keeps_digits_that_no_double_has() {
+    fn numbers_keep_more_digits_than_a_double_has() {
         let decoded = decode(br#"{"width": 3.14159265358979323846264338327950288}"#, &door()).unwrap();
         let digits = Number::Decimal("3.14159265358979323846264338327950288".to_string());
         assert_eq!(decoded.get("width"), &Value::Number(digits));
@@ -141,11 +143,11 @@ mod tests {
     }
 
     #[test]
-    fn json_that_nests_without_end_is_no_danger() {
+    fn deeply_nested_json_does_not_overflow_the_stack() {
         let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(decode(format!(r#"{{"width": {deep}}}"#).as_bytes(), &door()).is_err());
         assert!(decode(format!(r#"{{"parts": {deep}}}"#).as_bytes(), &door()).is_err());
-        let dropped = decode(format!(r#"{{"gone": {deep}}}"#).as_bytes(), &door()).unwrap();
+        let dropped = decode(format!(r#"{{"removed": {deep}}}"#).as_bytes(), &door()).unwrap();
         assert_eq!(dropped.get("width"), &Value::Null);
     }
 }

@@ -1,8 +1,8 @@
-//! When to stop work, and when to end the process.
+//! Cancellation of running work, and the end of the process.
 //!
-//! Ctrl-C reaches this process too, for a terminal signals the whole process group. It must not end us: what an
-//! apply has created would be lost. Terraform says by calls what it wants: `StopProvider` to stop what is
-//! running, `Shutdown` to end.
+//! Ctrl-C signals the whole process group, so this process receives it too. The signal must not end the process,
+//! because the objects that an apply has created would be lost. Instead, Terraform calls `StopProvider` to stop running
+//! work, and `Shutdown` to end the process.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -10,18 +10,18 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
-/// What is going on in the process.
+/// The connections and calls of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Activity {
     connections: usize,
     calls: usize,
-    /// Somebody has connected before.
+    /// A client has connected before.
     was_connected: bool,
-    /// Terraform has asked us to end.
+    /// The process ends when no work is running.
     shutdown: bool,
 }
 
-/// Counts connections and calls, and hands out the token that stops them.
+/// Counts connections and calls, and provides the token that stops running work.
 pub(super) struct Lifecycle {
     activity: watch::Sender<Activity>,
     stop: Mutex<CancellationToken>,
@@ -45,7 +45,7 @@ impl Lifecycle {
         Lifecycle { activity: watch::Sender::default(), stop: Mutex::default(), client_gone: CancellationToken::new() }
     }
 
-    /// Counts a connection of Terraform.
+    /// Counts an open connection.
     pub(super) fn connection(&self) -> Counted {
         self.activity.send_modify(|activity| activity.was_connected = true);
         self.count(|activity| &mut activity.connections)
@@ -56,17 +56,17 @@ impl Lifecycle {
         self.count(|activity| &mut activity.calls)
     }
 
-    /// The token that running work watches.
+    /// The token that stops the work running now.
     pub(super) fn stop_token(&self) -> CancellationToken {
         self.stop().clone()
     }
 
-    /// The token of the end: what is answered after it, Terraform may not store.
+    /// Canceled when the process is about to end. Terraform may not store responses that are sent afterwards.
     pub(super) fn client_gone(&self) -> &CancellationToken {
         &self.client_gone
     }
 
-    /// Stops the work that is running now. Calls that come later run: Terraform still validates and reads.
+    /// Stops the work that is running now. Later calls are not stopped, because Terraform still validates and reads.
     pub(super) fn stop_running_work(&self) {
         std::mem::take(&mut *self.stop()).cancel();
     }
@@ -77,15 +77,15 @@ impl Lifecycle {
         self.activity.send_modify(|activity| activity.shutdown = true);
     }
 
-    /// Returns when the process should end: after `Shutdown`; when nobody has connected within `patience`; when
-    /// the last connection has been gone for `grace`; or when `terminate` (SIGTERM) comes and nobody is connected.
-    /// In each case not before running work has finished. Work whose Terraform is gone is stopped, because nobody
-    /// can store what it would go on to create.
-    pub(super) async fn ended(&self, patience: Duration, grace: Duration, terminate: &Notify) {
+    /// Returns when the process should end: after `Shutdown`, when no client has connected within `connect_timeout`,
+    /// when the last connection has been closed for `idle_timeout`, or on `terminate` (SIGTERM) while no client is
+    /// connected. In each case it stops running work first, because Terraform could not store the objects that this
+    /// work would still create, and waits until the work has finished.
+    pub(super) async fn ended(&self, connect_timeout: Duration, idle_timeout: Duration, terminate: &Notify) {
         let mut changes = self.activity.subscribe();
         loop {
             let now = *changes.borrow_and_update();
-            let patience = if now.was_connected { grace } else { patience };
+            let timeout = if now.was_connected { idle_timeout } else { connect_timeout };
             if now.shutdown {
                 self.stop_running_work();
                 if now.calls == 0 {
@@ -96,7 +96,7 @@ impl Lifecycle {
             tokio::select! {
                 // The sender is a field of `self`, so the channel is open.
                 _ = changes.changed() => {}
-                () = tokio::time::sleep(patience), if is_idle => {
+                () = tokio::time::sleep(timeout), if is_idle => {
                     self.shut_down();
                 }
                 () = terminate.notified(), if is_idle => self.shut_down(),
@@ -123,20 +123,20 @@ mod tests {
     const LONG: Duration = Duration::from_secs(3600);
     const SHORT: Duration = Duration::from_secs(20);
 
-    /// Whether it ends within a minute.
-    async fn ends(lifecycle: &Arc<Lifecycle>, patience: Duration, grace: Duration) -> bool {
+    /// Whether the process ends within a minute.
+    async fn ends(lifecycle: &Arc<Lifecycle>, connect_timeout: Duration, idle_timeout: Duration) -> bool {
         let signal = Notify::new();
-        let ended = lifecycle.ended(patience, grace, &signal);
+        let ended = lifecycle.ended(connect_timeout, idle_timeout, &signal);
         tokio::time::timeout(Duration::from_secs(60), ended).await.is_ok()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_process_that_nobody_connects_to_ends() {
+    async fn a_process_without_a_connection_ends() {
         assert!(ends(&Arc::new(Lifecycle::new()), SHORT, LONG).await);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_last_connection_ends_the_process_after_a_grace_period() {
+    async fn the_process_ends_some_time_after_its_last_connection() {
         let lifecycle = Arc::new(Lifecycle::new());
         let connection = lifecycle.connection();
         assert!(!ends(&lifecycle, SHORT, SHORT).await);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn work_is_stopped_when_terraform_is_gone_and_the_process_waits_for_it() {
+    async fn a_disconnect_stops_running_work_and_waits_for_it() {
         let lifecycle = Arc::new(Lifecycle::new());
         drop(lifecycle.connection());
         let call = lifecycle.call();
@@ -170,17 +170,17 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn stopping_reaches_running_work_and_not_what_comes_later() {
+    async fn a_stop_cancels_running_work_but_not_later_work() {
         let lifecycle = Lifecycle::new();
         let running = lifecycle.stop_token();
         lifecycle.stop_running_work();
         assert!(running.is_cancelled());
         assert!(!lifecycle.stop_token().is_cancelled());
-        assert!(!lifecycle.client_gone().is_cancelled(), "Terraform waits for the answer");
+        assert!(!lifecycle.client_gone().is_cancelled(), "Terraform still waits for the response");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_termination_signal_ends_the_process_only_while_nobody_is_connected() {
+    async fn sigterm_ends_the_process_only_without_connections() {
         let lifecycle = Lifecycle::new();
         let connection = lifecycle.connection();
         let signal = Notify::new();

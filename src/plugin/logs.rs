@@ -1,4 +1,4 @@
-//! Log lines for Terraform: JSON on stderr, in the form of the hclog library.
+//! Log lines for Terraform: JSON on stderr, in the format of the hclog library.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,10 +12,10 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Terraform splits longer lines and then takes them for plain text.
+/// The longest line, in bytes. Terraform splits longer lines and treats the parts as plain text.
 const LONGEST_LINE: usize = 64 * 1024 - 1;
 
-/// The level that the user asked for by `TF_LOG_PROVIDER` or else `TF_LOG`.
+/// The level set in `TF_LOG_PROVIDER` or, if that is not set, in `TF_LOG`.
 pub(super) fn level(variable: impl Fn(&str) -> Option<String>) -> LevelFilter {
     let given = |name| variable(name).filter(|level| !level.is_empty());
     let Some(level) = given("TF_LOG_PROVIDER").or_else(|| given("TF_LOG")) else { return LevelFilter::OFF };
@@ -25,28 +25,27 @@ pub(super) fn level(variable: impl Fn(&str) -> Option<String>) -> LevelFilter {
         "WARN" => LevelFilter::WARN,
         "INFO" => LevelFilter::INFO,
         "DEBUG" => LevelFilter::DEBUG,
-        // JSON asks Terraform for everything in another form, and it takes a word that it does not know for
-        // TRACE.
+        // In Terraform, JSON selects all levels in JSON format, and an unknown level means TRACE.
         _ => LevelFilter::TRACE,
     }
 }
 
-/// Writes the events of one crate to stderr from now on. Does nothing at all when the level is off.
+/// Installs the logging of one crate to stderr. Does nothing if the level is off.
 pub(super) fn write_to_stderr(level: LevelFilter, crate_name: &'static str) {
     if level == LevelFilter::OFF {
         return;
     }
     let write = |line: &str| {
-        // Terraform may be gone. Work goes on, and there is nobody to tell.
+        // Terraform may have closed stderr. The error is ignored, and work continues.
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
     };
     let subscriber = tracing_subscriber::registry().with(LogLines { level, crate_name, write });
-    // Fails only when a subscriber is there already, which is then the one that the process wants.
+    // Fails only if the process has already set a subscriber, which then takes precedence.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
-/// A layer that writes events of one crate as lines. Other crates log, among other things, requests with
-/// credentials in them.
+/// A layer that writes the events of one crate as lines. It excludes other crates, which may log requests with
+/// credentials.
 struct LogLines<W> {
     level: LevelFilter,
     crate_name: &'static str,
@@ -58,7 +57,7 @@ struct LogLines<W> {
 struct Fields(BTreeMap<String, String>);
 
 impl<W> LogLines<W> {
-    fn wants(&self, metadata: &Metadata<'_>) -> bool {
+    fn is_logged(&self, metadata: &Metadata<'_>) -> bool {
         let rest = metadata.target().strip_prefix(self.crate_name);
         *metadata.level() <= self.level && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
     }
@@ -70,11 +69,11 @@ where
     W: Fn(&str) + 'static,
 {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if self.wants(metadata) { Interest::always() } else { Interest::never() }
+        if self.is_logged(metadata) { Interest::always() } else { Interest::never() }
     }
 
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        self.wants(metadata)
+        self.is_logged(metadata)
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -119,10 +118,10 @@ impl Visit for Fields {
     }
 }
 
-/// One line. Longer texts are cut until it is short enough.
+/// Formats one line. Long texts are cut until the line is short enough.
 fn line(metadata: &Metadata<'_>, now: OffsetDateTime, mut fields: Fields) -> String {
     let message = fields.0.remove("message").unwrap_or_default();
-    // Anything but exactly six digits, and Terraform shows the whole line as raw text.
+    // Unless the fraction has exactly six digits, Terraform shows the whole line as raw text.
     let timestamp = format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
         now.year(),
@@ -174,13 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_carries_level_message_module_time_and_all_fields_as_text() {
+    fn a_line_has_level_message_module_time_and_fields() {
         let before = OffsetDateTime::now_utc();
         let lines = logged(LevelFilter::INFO, || {
             let span = tracing::info_span!(target: "acme", "open", door = "front");
             span.in_scope(|| tracing::warn!(target: "acme::lock", tries = 3, key = ?Some(1), "the lock \"sticks\""));
         });
-        let [line] = &lines[..] else { panic!("one line was logged, not {lines:?}") };
+        let [line] = &lines[..] else { panic!("expected one line, got {lines:?}") };
         assert_eq!(line["@level"], "warn");
         assert_eq!(line["@message"], "the lock \"sticks\"");
         assert_eq!(line["@module"], "acme.lock");
@@ -190,7 +189,7 @@ mod tests {
         let timestamp = line["@timestamp"].as_str().unwrap();
         assert_eq!(timestamp.len(), "2006-01-02T15:04:05.000000Z".len(), "{timestamp}");
         let parsed = OffsetDateTime::parse(timestamp, &time::format_description::well_known::Rfc3339).unwrap();
-        // A line tells microseconds.
+        // The time has a resolution of one microsecond.
         let before = before - time::Duration::MICROSECOND;
         assert!((before..=OffsetDateTime::now_utc()).contains(&parsed), "{timestamp}");
     }
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_as_long_as_terraform_cuts_it() {
+    fn lines_stay_below_the_length_limit_of_terraform() {
         let long = "\u{1}é".repeat(100_000);
         let lines = logged(LevelFilter::INFO, || tracing::info!(target: "acme", other = long, "{long}"));
         assert!(lines[0].to_string().len() <= LONGEST_LINE);
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_level_of_providers_goes_before_the_general_one() {
+    fn tf_log_provider_takes_precedence_over_tf_log() {
         let level_of = |provider: Option<&str>, general: Option<&str>| {
             level(|name| if name == "TF_LOG" { general } else { provider }.map(str::to_string))
         };

@@ -1,9 +1,9 @@
 //! The Terraform plugin protocol, version 6, for providers written in Rust.
 //!
-//! This folder knows no cloud and no product: another provider could be written on it. A provider
-//! implements [`Provider`], [`Resource`], [`DataSource`] and [`Function`], declares its attributes once with
-//! [`attributes!`], and calls [`serve`](fn@serve). Everything between that and Terraform (handshake, TLS, gRPC,
-//! encoding, logs, Ctrl-C, panics) is here.
+//! This module does not depend on a cloud or on any topology, so that other providers can use it. A provider implements
+//! [`Provider`], [`Resource`], [`DataSource`] and [`Function`], declares its attributes once with [`attributes!`], and
+//! calls [`serve`](fn@serve). This module implements everything between the provider and Terraform: handshake, TLS,
+//! gRPC, encoding, logs, cancellation and panics.
 //!
 //! [`attributes!`]: crate::attributes
 

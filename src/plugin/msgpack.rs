@@ -1,17 +1,17 @@
-//! Values in the form in which they travel between Terraform and a provider: msgpack, typed by the schema.
+//! Encoding of values on the wire between Terraform and a provider: msgpack, typed by the schema.
 
 use std::collections::BTreeMap;
 
 use super::{AttributePath, Number, Problem, Type, Value, number, types};
 
-/// How deep a value may be nested. Schemas are a handful of levels deep; the limit is there for a peer that
-/// sends nonsense. The decoder counts two to three for each level.
+/// The maximum nesting depth of a value. Schemas have a handful of levels; the limit protects against malformed input.
+/// The decoder counts two to three for each level.
 const DEPTH_LIMIT: usize = 200;
 
-/// Terraform's own marker for "unknown": extension 0 with a body of one byte.
+/// Terraform's marker for an unknown value: extension 0 with a body of one byte.
 const UNKNOWN: (i8, [u8; 1]) = (0, [0]);
 
-/// Reads a value of a type. What does not fit the type is a problem with its path.
+/// Decodes a value of a type. The error has the path of the part that does not match the type.
 pub(super) fn decode(bytes: &[u8], kind: &Type) -> Result<Value, Problem> {
     let mut rest = bytes;
     let wire = rmpv::decode::read_value_with_max_depth(&mut rest, DEPTH_LIMIT)
@@ -19,18 +19,18 @@ pub(super) fn decode(bytes: &[u8], kind: &Type) -> Result<Value, Problem> {
     if holds_reserved_byte(bytes) {
         return Err(type_mismatch(
             &AttributePath::root(),
-            "The value is not valid msgpack: a marker is 0xc1.".to_string(),
+            "The value is not valid msgpack: it has the reserved marker 0xc1.".to_string(),
         ));
     }
     if !rest.is_empty() {
-        let message = format!("{} bytes follow the value.", rest.len());
+        let message = format!("The value is followed by {} more bytes.", rest.len());
         return Err(type_mismatch(&AttributePath::root(), message));
     }
     from_wire(wire, kind, &AttributePath::root())
 }
 
-/// Whether one of the markers is the one that msgpack never uses. The decoder takes it for nil, and an attribute that
-/// came broken would be read as not set.
+/// Whether one of the markers is 0xc1, which msgpack reserves. The decoder treats it as nil, so that a corrupted
+/// attribute would be decoded as not set.
 fn holds_reserved_byte(bytes: &[u8]) -> bool {
     let mut at = 0;
     while let Some(marker) = bytes.get(at) {
@@ -60,8 +60,8 @@ fn holds_reserved_byte(bytes: &[u8]) -> bool {
     false
 }
 
-/// Writes a value of a type. What does not fit the type is written as null and reported, so that a mistake in
-/// one attribute does not cost the whole state.
+/// Encodes a value of a type. A part that does not match the type is encoded as null and reported, so that one invalid
+/// attribute does not lose the whole state.
 pub(super) fn encode(value: &Value, kind: &Type) -> (Vec<u8>, Vec<Problem>) {
     let mut problems = Vec::new();
     let wire = to_wire(value, kind, &AttributePath::root(), &mut problems);
@@ -73,8 +73,8 @@ pub(super) fn encode(value: &Value, kind: &Type) -> (Vec<u8>, Vec<Problem>) {
 fn from_wire(wire: rmpv::Value, kind: &Type, path: &AttributePath) -> Result<Value, Problem> {
     Ok(match (kind, wire) {
         (_, rmpv::Value::Nil) => Value::Null,
-        // Extension 0 is a plain unknown, 12 one of which Terraform knows a prefix, bounds or a length. Whatever
-        // later versions add is an unknown, too.
+        // Extension 0 is a plain unknown value, and 12 is one with a known prefix, bounds or length. An extension of a
+        // later version is an unknown value, too.
         (_, rmpv::Value::Ext(..)) => Value::Unknown,
         (Type::Bool, rmpv::Value::Boolean(value)) => Value::Bool(value),
         (Type::Number, wire) => Value::Number(number_from_wire(wire, path)?),
@@ -115,13 +115,13 @@ fn from_wire(wire: rmpv::Value, kind: &Type, path: &AttributePath) -> Result<Val
             }
             Value::Map(decoded)
         }
-        (kind, _) => return Err(type_mismatch(path, format!("It is not {}.", in_words(kind)))),
+        (kind, _) => return Err(type_mismatch(path, format!("The value is not {}.", in_words(kind)))),
     })
 }
 
-/// Reads a value of any type: a list of its type, in JSON, and itself.
+/// Decodes a value of dynamic type: a list of its type, in JSON, and the value itself.
 fn dynamic_from_wire(parts: Vec<rmpv::Value>, path: &AttributePath) -> Result<Value, Problem> {
-    let wrong = || type_mismatch(path, format!("It is not {}.", in_words(&Type::Dynamic)));
+    let wrong = || type_mismatch(path, format!("The value is not {}.", in_words(&Type::Dynamic)));
     let [kind, wire]: [rmpv::Value; 2] = parts.try_into().map_err(|_| wrong())?;
     let text = match &kind {
         rmpv::Value::Binary(text) => text.as_slice(),
@@ -139,18 +139,18 @@ fn number_from_wire(wire: rmpv::Value, path: &AttributePath) -> Result<Number, P
         rmpv::Value::String(text) => text.as_str().and_then(number::parse),
         _ => None,
     };
-    number.ok_or_else(|| type_mismatch(path, "It is not a finite number.".to_string()))
+    number.ok_or_else(|| type_mismatch(path, "The value is not a finite number.".to_string()))
 }
 
 fn key_from_wire(key: rmpv::Value, path: &AttributePath) -> Result<String, Problem> {
     match key {
         rmpv::Value::String(text) => utf8(text, path),
-        _ => Err(type_mismatch(path, "A key of it is not a string.".to_string())),
+        _ => Err(type_mismatch(path, "A key is not a string.".to_string())),
     }
 }
 
 fn utf8(text: rmpv::Utf8String, path: &AttributePath) -> Result<String, Problem> {
-    text.into_str().ok_or_else(|| type_mismatch(path, "A string of it is not UTF-8.".to_string()))
+    text.into_str().ok_or_else(|| type_mismatch(path, "A string is not valid UTF-8.".to_string()))
 }
 
 fn to_wire(value: &Value, kind: &Type, path: &AttributePath, problems: &mut Vec<Problem>) -> rmpv::Value {
@@ -159,7 +159,7 @@ fn to_wire(value: &Value, kind: &Type, path: &AttributePath, problems: &mut Vec<
         (_, Value::Null) => rmpv::Value::Nil,
         (Type::Bool, Value::Bool(value)) => rmpv::Value::Boolean(*value),
         (Type::Number, Value::Number(Number::Int(number))) => rmpv::Value::from(*number),
-        // Terraform ends with a panic when it is sent "not a number".
+        // Terraform panics on NaN.
         (Type::Number, Value::Number(Number::Float(number))) if number.is_finite() => rmpv::Value::F64(*number),
         (Type::Number, Value::Number(Number::Decimal(text))) if number::parse(text).is_some() => {
             rmpv::Value::from(text.as_str())
@@ -193,7 +193,7 @@ fn to_wire(value: &Value, kind: &Type, path: &AttributePath, problems: &mut Vec<
             for name in entries.keys().filter(|name| !attributes.contains_key(*name)) {
                 problems.push(type_mismatch(&path.attribute(name), "The schema has no such attribute.".to_string()));
             }
-            // Terraform drops a whole state that lacks one attribute, so every attribute is written.
+            // Terraform drops the whole state if one attribute is missing, so every attribute is encoded.
             let attributes = attributes.iter();
             rmpv::Value::Map(
                 attributes
@@ -205,7 +205,7 @@ fn to_wire(value: &Value, kind: &Type, path: &AttributePath, problems: &mut Vec<
             )
         }
         (kind, _) => {
-            problems.push(type_mismatch(path, format!("It is not {}.", in_words(kind))));
+            problems.push(type_mismatch(path, format!("The value is not {}.", in_words(kind))));
             rmpv::Value::Nil
         }
     }
@@ -215,7 +215,7 @@ pub(super) fn type_mismatch(path: &AttributePath, message: String) -> Problem {
     Problem::new(
         path.clone(),
         message,
-        "Terraform and the provider disagree about the schema, which no configuration can cause: please report it.",
+        "Terraform and the provider use different schemas, which no configuration can cause. Report this as a bug.",
     )
 }
 
@@ -229,7 +229,7 @@ pub(super) fn in_words(kind: &Type) -> &'static str {
         Type::Map(_) => "a map",
         Type::Tuple(_) => "a tuple of that length",
         Type::Object(_) => "an object",
-        Type::Dynamic => "a value with its type",
+        Type::Dynamic => "a pair of a type and a value",
     }
 }
 
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_none_is_never_sent() {
+    fn invalid_numbers_are_encoded_as_null() {
         for number in [Number::Float(f64::NAN), Number::Float(f64::INFINITY), Number::Decimal("one".to_string())] {
             let (bytes, problems) = encode(&Value::Number(number), &Type::Number);
             assert_eq!((&bytes[..], problems.len()), (&[0xc0][..], 1));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn any_extension_is_an_unknown_and_an_unknown_is_extension_0_with_one_byte() {
+    fn unknowns_are_read_from_any_extension_and_sent_as_extension_0() {
         for (extension, body) in
             [(0, vec![]), (0, vec![0]), (12, vec![0x81, 0x01, 0xc2]), (12, vec![9; 300]), (99, vec![])]
         {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_reported_with_its_path_when_read() {
+    fn decoding_reports_type_mismatches_with_their_path() {
         let kind = object([("doors", Type::List(Box::new(object([("tags", Type::Map(Box::new(Type::String)))]))))]);
         let tags = rmpv::Value::Map(vec![("x".into(), 1.into())]);
         let doors = rmpv::Value::Array(vec![rmpv::Value::Map(vec![("tags".into(), tags)])]);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_written_as_null_and_the_rest_is_kept() {
+    fn encoding_replaces_type_mismatches_with_null() {
         let kind = object([("id", Type::String), ("width", Type::Number)]);
         let state = Value::map([("id", Value::from("d-1")), ("width", Value::from("wide")), ("extra", Value::Null)]);
         let (bytes, problems) = encode(&state, &kind);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_byte_that_msgpack_never_uses_is_no_null() {
+    fn the_reserved_byte_is_not_decoded_as_null() {
         assert!(decode(&[0xc1], &Type::Bool).is_err());
         let kind = Type::List(Box::new(Type::String));
         assert!(decode(&[0x91, 0xc1], &kind).is_err());
@@ -362,12 +362,12 @@ mod tests {
     }
 
     #[test]
-    fn nesting_without_end_and_bytes_left_over_are_errors() {
+    fn deep_nesting_and_trailing_bytes_are_rejected() {
         let kind = Type::List(Box::new(Type::Bool));
         assert!(decode(&[0x91; 100_000], &kind).is_err());
         assert!(decode(&[0x90, 0x90], &kind).is_err());
         assert!(decode(&[], &kind).is_err());
-        // A list of four thousand million elements of which none follows.
+        // The header of a list of 2^32 - 1 elements, without any element.
         assert!(decode(&[0xdd, 0xff, 0xff, 0xff, 0xff], &kind).is_err());
         assert!(decode(b"\xa1\xff", &Type::String).is_err());
     }
@@ -405,21 +405,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back((kind, value) in typed_value()) {
+        fn values_round_trip((kind, value) in typed_value()) {
             prop_assert_eq!(decode(&encoded(value.clone(), &kind), &kind), Ok(value));
         }
 
         #[test]
-        fn bytes_of_any_kind_never_make_the_decoder_panic(
+        fn arbitrary_bytes_never_make_the_decoder_panic(
             (kind, value) in typed_value(),
             garbage in proptest::collection::vec(any::<u8>(), 0..64),
             place in any::<prop::sample::Index>(),
         ) {
-            let mut spoilt = encoded(value, &kind);
-            let place = place.index(spoilt.len() + 1);
-            spoilt.splice(place..spoilt.len().min(place + garbage.len() / 2), garbage.iter().copied());
-            // Either answer is right; a panic is not.
-            let _ = (decode(&spoilt, &kind), decode(&garbage, &kind));
+            let mut corrupted = encoded(value, &kind);
+            let place = place.index(corrupted.len() + 1);
+            corrupted.splice(place..corrupted.len().min(place + garbage.len() / 2), garbage.iter().copied());
+            // Any result is correct; a panic is not.
+            let _ = (decode(&corrupted, &kind), decode(&garbage, &kind));
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Numbers in the forms in which Terraform writes them.
+//! Parsing of Terraform's numbers, and their canonical form.
 
 use super::Number;
 
-/// The number in canonical form: a whole number that fits is an `Int`, what a double holds exactly is a
-/// `Float`, anything else keeps its text. `None` if the text is no finite decimal number.
+/// Parses a number into canonical form. A whole number that fits is an `Int`, another number that a double represents
+/// exactly is a `Float`, and any other number keeps its text. `None` if the text is not a finite decimal number.
 ///
-/// Terraform rounds nothing: 0.1 comes as text because no double equals it, and goes back as the same text.
+/// Terraform never rounds: it sends 0.1 as text, because no double equals it, and expects the same text in return.
 pub(super) fn parse(text: &str) -> Option<Number> {
     if let Ok(number) = text.parse::<i64>() {
         return Some(Number::Int(number));
@@ -34,8 +34,8 @@ pub(super) fn from_u64(number: u64) -> Number {
     i64::try_from(number).map_or_else(|_| Number::Decimal(number.to_string()), Number::Int)
 }
 
-/// Sign, digits without zeros at either end, and the power of ten of the last digit: equal for equal numbers.
-/// Where the exponent does not fit, the digits are empty, which equals nothing but zero.
+/// Sign, digits without leading and trailing zeros, and the power of ten of the last digit, which are equal for equal
+/// numbers. An exponent that does not fit an `i64` becomes one that no double has.
 fn significant(text: &str) -> (bool, String, i64) {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let negative = mantissa.starts_with('-');
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_finite_number_is_refused() {
+    fn text_that_is_not_a_finite_number_is_rejected() {
         for text in ["", "x", "inf", "NaN", "1.2.3", "-", "0x10", "1_000"] {
             assert_eq!(parse(text), None, "{text}");
         }

@@ -1,10 +1,10 @@
-//! Panics of a provider: told to Terraform, never the end of the process.
+//! Panics of a provider. They are reported to Terraform and never end the process.
 
 use std::any::Any;
 use std::io::Write;
 
-/// Prints panics in the one form that Terraform takes for a crash report and shows to the user, whatever the
-/// log level: a line on stderr that starts with "panic: ".
+/// Installs a hook that prints each panic on stderr, in a line that starts with "panic: ". Terraform recognizes such a
+/// line as a crash report and shows it to the user at every log level.
 pub(super) fn report_on_stderr() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|location| format!("\n    at {location}")).unwrap_or_default();
@@ -13,12 +13,12 @@ pub(super) fn report_on_stderr() {
             std::backtrace::BacktraceStatus::Captured => format!("\n\n{backtrace}"),
             _ => String::new(),
         };
-        // Terraform may be gone, and a panic in the hook would end the process: there is nobody to tell.
+        // Terraform may have closed stderr. The error is ignored, because a panic in the hook would abort the process.
         let _ = writeln!(std::io::stderr().lock(), "panic: {}{place}{trace}", message(info.payload()));
     }));
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(super) fn message(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&'static str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no message)")
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_of_a_panic_is_found_whether_it_was_formatted_or_not() {
+    fn plain_and_formatted_panic_messages_are_extracted() {
         let number = 7;
         assert_eq!(message(&*std::panic::catch_unwind(|| panic!("plain")).unwrap_err()), "plain");
         assert_eq!(message(&*std::panic::catch_unwind(move || panic!("number {number}")).unwrap_err()), "number 7");

@@ -1,17 +1,17 @@
-//! Where in a resource or provider block something stands.
+//! Paths of attributes in a resource or provider block.
 
-/// The way from a block to one attribute or element in it.
+/// The path from a block to one of its attributes or elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AttributePath(pub Vec<Step>);
 
 /// One step of an [`AttributePath`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// Into an attribute of an object.
+    /// To an attribute of an object.
     Attribute(String),
-    /// Into an element of a map.
+    /// To an element of a map.
     Key(String),
-    /// Into an element of a list, counted from 0.
+    /// To an element of a list, counted from 0.
     Index(i64),
 }
 
@@ -26,19 +26,19 @@ impl AttributePath {
         AttributePath::root().attribute(attribute)
     }
 
-    /// This path and a step into an attribute.
+    /// This path extended by an attribute of an object.
     #[must_use]
     pub fn attribute(&self, name: &str) -> AttributePath {
         self.step(Step::Attribute(name.to_string()))
     }
 
-    /// This path and a step into a map element.
+    /// This path extended by an element of a map.
     #[must_use]
     pub fn key(&self, key: &str) -> AttributePath {
         self.step(Step::Key(key.to_string()))
     }
 
-    /// This path and a step into a list element.
+    /// This path extended by an element of a list, counted from 0.
     #[must_use]
     pub fn index(&self, index: usize) -> AttributePath {
         self.step(Step::Index(i64::try_from(index).unwrap_or(i64::MAX)))

@@ -1,6 +1,6 @@
-//! Messages and services generated from `proto/`. Public only so that a test can be Terraform.
+//! Messages and services generated from `proto/`. Public only so that tests can act as Terraform.
 
-// Generated code follows no house style.
+// Generated code does not follow our lints.
 #![allow(missing_docs, unreachable_pub, clippy::all)]
 
 /// Terraform's plugin protocol, version 6.
@@ -8,7 +8,7 @@ pub mod tfplugin6 {
     tonic::include_proto!("tfplugin6");
 }
 
-/// What every plugin process answers.
+/// The services of every plugin process.
 pub mod process {
     tonic::include_proto!("plugin");
 }

@@ -7,21 +7,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::{AttributePath, DataSource, Diagnostics, Function, Schema, Value};
 
-/// A provider: its own block, its resources, data sources and functions.
+/// A provider: its provider block, resources, data sources and functions.
 #[async_trait]
 pub trait Provider: Send + Sync + 'static {
-    /// The provider block. Asked for once and kept.
+    /// The schema of the provider block. Called once; the server keeps the schema.
     fn schema(&self) -> Schema;
 
-    /// The resources, in the order of the documentation. Asked for once and kept.
+    /// The resources, in the order of the documentation. Called once; the server keeps the list.
     fn resources(&self) -> Vec<Arc<dyn Resource>>;
 
-    /// The data sources, in the order of the documentation. Asked for once and kept.
+    /// The data sources, in the order of the documentation. Called once; the server keeps the list.
     fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
         Vec::new()
     }
 
-    /// The functions, in the order of the documentation. Asked for once and kept.
+    /// The functions, in the order of the documentation. Called once; the server keeps the list.
     fn functions(&self) -> Vec<Arc<dyn Function>> {
         Vec::new()
     }
@@ -29,148 +29,149 @@ pub trait Provider: Send + Sync + 'static {
     /// Checks a provider block, any part of which may be unknown.
     fn validate(&self, config: &Value) -> Diagnostics;
 
-    /// Takes the provider block into use. Called before any resource or data source is read, planned, applied or
-    /// imported.
+    /// Configures the provider. Terraform calls it before it reads, plans, applies or imports a resource or data
+    /// source.
     async fn configure(&self, config: Value, terraform_version: &str) -> Diagnostics;
 }
 
-/// One resource type.
+/// A resource type.
 ///
-/// Values are whole objects of the schema: every attribute present, null where unset. The server answers for
-/// a handler that panics, with [`PartialState`] as the state, and runs handlers in tasks of their own, so that a lost
-/// connection never stops one between two calls.
+/// Values are complete objects of the schema: every attribute is present, and null if it is not set. The server runs
+/// each handler in its own task, so that a lost connection never drops a handler between two calls. If an apply panics,
+/// the server returns the [`PartialState`] with an error.
 #[async_trait]
 pub trait Resource: Send + Sync + 'static {
     /// The type in a configuration, such as `acme_door`.
     fn type_name(&self) -> &'static str;
 
-    /// The resource block. Asked for once and kept.
+    /// The schema of the resource block. Called once; the server keeps the schema.
     fn schema(&self) -> Schema;
 
     /// Checks a configuration, any part of which may be unknown. Works without [`Provider::configure`].
     fn validate(&self, config: &Value) -> Diagnostics;
 
-    /// Brings a stored state to the current schema version. `state` is the JSON of the state file. The server
-    /// calls it only for versions below the current one; equal versions are passed through, attributes that
-    /// the state lacks becoming null.
+    /// Upgrades a stored state to the current schema version. `state` is the JSON of the state file. The server calls
+    /// it only for versions below the current one. It accepts a state of the current version without an upgrade, and
+    /// sets missing attributes to null.
     fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<serde_json::Value, String> {
         let _ = state;
-        Err(format!("No upgrade from schema version {version} is known."))
+        Err(format!("The provider does not support upgrades from schema version {version}."))
     }
 
-    /// Looks at the real thing.
+    /// Reads the current state of the object.
     async fn read(&self, request: ReadRequest) -> ReadResponse;
 
-    /// Says what an apply would lead to. Must be deterministic, and change nothing.
+    /// Plans an apply. Must be deterministic, and must not change anything.
     async fn plan(&self, request: PlanRequest) -> PlanResponse;
 
-    /// Carries out a plan. Creates where `prior` is null, destroys where `planned` is null.
+    /// Applies a plan. Creates if `prior` is null, and destroys if `planned` is null.
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse;
 
-    /// Finds an existing thing by the id that a person gave. Terraform reads it right afterwards.
+    /// Finds an existing object by the import ID. Terraform reads the object immediately afterwards.
     async fn import(&self, id: &str) -> ImportResponse;
 }
 
-/// What a read starts from.
+/// The input of a read.
 pub struct ReadRequest {
     /// The state of the last apply, read or import.
     pub state: Value,
     /// The private data stored with it; empty if there is none.
     pub private: Vec<u8>,
-    /// Cancelled when Terraform asks the provider to stop.
+    /// Canceled when Terraform requests a stop.
     pub stop: CancellationToken,
 }
 
-/// What a read found.
+/// The result of a read.
 pub struct ReadResponse {
-    /// The state as it is; null when the thing is gone.
+    /// The current state; null if the object was deleted.
     pub state: Value,
     /// Private data to store with it.
     pub private: Vec<u8>,
-    /// Messages.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
 }
 
-/// What a plan starts from.
+/// The input of a plan.
 pub struct PlanRequest {
-    /// The state before; null for a create.
+    /// The prior state; null for a create.
     pub prior: Value,
-    /// What Terraform would merge from prior and configuration; null for a destroy.
+    /// Terraform's merge of prior state and configuration; null for a destroy.
     pub proposed: Value,
     /// The configuration as written; null for a destroy.
     pub config: Value,
     /// The private data stored with the prior state; empty if there is none.
     pub prior_private: Vec<u8>,
-    /// Cancelled when Terraform asks the provider to stop.
+    /// Canceled when Terraform requests a stop.
     pub stop: CancellationToken,
 }
 
-/// What a plan decided.
+/// The result of a plan.
 pub struct PlanResponse {
-    /// The state after apply, unknown where only apply can tell; null for a destroy.
+    /// The state after apply, with unknown parts that are known only after apply; null for a destroy.
     pub planned: Value,
-    /// Attributes whose change needs a new thing. Terraform then destroys and creates.
+    /// Attributes whose change requires a replacement. Terraform then plans a destroy and a create.
     pub requires_replace: Vec<AttributePath>,
-    /// Private data handed to apply.
+    /// Private data for apply.
     pub private: Vec<u8>,
-    /// Messages.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
 }
 
-/// What an apply starts from.
+/// The input of an apply.
 pub struct ApplyRequest {
-    /// The state before; null for a create.
+    /// The prior state; null for a create.
     pub prior: Value,
     /// The planned state; null for a destroy.
     pub planned: Value,
     /// The configuration, wholly known; null for a destroy.
     pub config: Value,
-    /// The private data that the plan handed over.
+    /// The private data of the plan.
     pub planned_private: Vec<u8>,
-    /// Cancelled when Terraform asks the provider to stop: start nothing new, return what there is.
+    /// Canceled when Terraform requests a stop. The apply then starts no new operation and returns the state reached.
     pub stop: CancellationToken,
-    /// Cancelled, before `stop` is, when the answer reaches nobody any more: Terraform has hung up or ends the
-    /// provider. No state will know what this apply makes, so it must stay such that the next one finds it.
+    /// Canceled, before `stop`, when the response can no longer reach Terraform, because Terraform has disconnected or
+    /// ends the provider. No state will contain the objects that this apply creates, so the next apply must be able to
+    /// find them.
     pub client_gone: CancellationToken,
-    /// Where the apply leaves what it has reached, for the server to answer with if the handler panics.
+    /// The state reached so far, which the server returns if the handler panics.
     pub partial_state: PartialState,
 }
 
-/// What an apply led to. The state is always given: an error does not undo what exists.
+/// The result of an apply. It always has a state, because an error does not undo completed operations.
 pub struct ApplyResponse {
-    /// The state as it is now; null when nothing exists.
+    /// The current state; null if no object exists.
     pub state: Value,
     /// Private data to store with it.
     pub private: Vec<u8>,
-    /// Messages.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
 }
 
-/// What an import found.
+/// The result of an import.
 pub struct ImportResponse {
-    /// A state that a read can start from; `None` with an error diagnostic where there is nothing.
+    /// The input state for a read; `None` with an error diagnostic if the object was not found.
     pub state: Option<Value>,
     /// Private data to store with it.
     pub private: Vec<u8>,
-    /// Messages.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
 }
 
 type Snapshot = dyn Fn() -> (Value, Vec<u8>) + Send + Sync;
 
-/// The state that a running apply has reached, readable by the server at any time.
+/// The state that a running apply has reached. The server can read it at any time.
 #[derive(Clone, Default)]
 pub struct PartialState(Arc<Mutex<Option<Arc<Snapshot>>>>);
 
 impl PartialState {
-    /// Says how to tell the state reached. The function may be called from another thread at any time, also
-    /// after a panic, and must not wait for the apply.
+    /// Sets the function that returns the state and private data reached. It may be called from another thread at any
+    /// time, including after a panic, and must not wait for the apply.
     pub fn set_snapshot(&self, snapshot: impl Fn() -> (Value, Vec<u8>) + Send + Sync + 'static) {
         let mut snapshot_of = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         *snapshot_of = Some(Arc::new(snapshot));
     }
 
-    /// The state and private data reached, if the apply has said how to tell them.
+    /// The state and private data reached. `None` if the apply has not set a function.
     pub fn get(&self) -> Option<(Value, Vec<u8>)> {
         let snapshot_of = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         snapshot_of.map(|snapshot| snapshot())

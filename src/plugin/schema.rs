@@ -1,62 +1,63 @@
-//! What a provider or resource block may contain.
+//! Schemas of provider, resource and data blocks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{AttributePath, Problem, Value};
 
-/// The schema of one provider or resource.
+/// The schema of one block.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// Raised when a stored state needs an upgrade.
+    /// Version of the stored state. A higher version requires an upgrade of older states.
     pub version: i64,
-    /// What the block is, in Markdown.
+    /// A description of the block, in Markdown.
     pub description: String,
     /// Attributes and nested blocks, in the order of the documentation.
     pub attributes: Vec<Attribute>,
 }
 
-/// One attribute or nested block: all there is to know about it.
+/// An attribute or nested block.
 #[derive(Clone, Debug)]
 pub struct Attribute {
     /// Name in the configuration.
     pub name: String,
     /// Type of its value.
     pub kind: AttributeType,
-    /// Who sets it.
+    /// Whether the user or the provider sets it.
     pub mode: Mode,
-    /// What null in the configuration means. An attribute with a default is shown as optional and computed.
+    /// The value that replaces null in the configuration. Terraform sees an attribute with a default as optional and
+    /// computed.
     pub default: Option<Value>,
-    /// What it is for, in Markdown.
+    /// A description, in Markdown.
     pub description: String,
-    /// Hidden in Terraform's output.
+    /// Whether Terraform hides the value in its output.
     pub sensitive: bool,
-    /// Why not to use it any more.
+    /// The reason of the deprecation, for a deprecated attribute.
     pub deprecation: Option<String>,
-    /// Rules that a known, non-null value obeys.
+    /// Rules for known, non-null values.
     pub checks: Vec<Check>,
-    /// What a change of its value leads to; `None` where the user cannot change it, or nothing is kept that it could
-    /// change.
+    /// The effect of a change of its value. `None` if the user cannot change it, or if there are no objects that a
+    /// change could affect.
     pub change: Option<PlanEffect>,
-    /// What applies where it is null and stays null in state, such as a duration.
+    /// The effective value, such as a duration, of an attribute that is null in configuration and state.
     pub otherwise: Option<&'static str>,
-    /// What the fields of a plain object type are, by name: Terraform's schema has no place for that.
+    /// The descriptions of the fields of a plain object type, by name. Terraform's schema has no place for them.
     pub fields: &'static [(&'static str, &'static str)],
 }
 
-/// What a change of an attribute's value leads to. Where that depends on the values, the gravest counts, and the words
-/// say when it is less. They are the rest of a sentence, without its full stop.
+/// The effect of a change of an attribute's value. If the effect depends on the values, this is the most severe one,
+/// and the text names the exceptions. The text completes a sentence and has no period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlanEffect {
-    /// Nothing that exists is changed.
+    /// No existing object changes.
     None,
-    /// What exists is changed in place, and serves on.
+    /// Objects are updated in place, without an interruption.
     InPlace,
-    /// What exists is changed in place, which disturbs somebody: "Changed in place, but ...".
+    /// Objects are updated in place, with a side effect: "Changed in place, but ...".
     Disruptive(&'static str),
-    /// Parts of what exists come, go or are exchanged, and the rest stays: "A change ...".
+    /// Some objects are created, deleted or replaced: "A change ...".
     PartialReplace(&'static str),
-    /// All that exists is replaced: "A change replaces the whole resource ...".
+    /// All objects are replaced: "A change replaces the whole resource, ...".
     RequiresReplace(&'static str),
 }
 
@@ -84,15 +85,15 @@ pub enum Type {
     Set(Box<Type>),
     /// A map with string keys.
     Map(Box<Type>),
-    /// A list of a fixed length, each element of which has a type of its own.
+    /// A list of a fixed length, with a type for each element.
     Tuple(Vec<Type>),
     /// An object with named attributes.
     Object(BTreeMap<String, Type>),
-    /// Whatever the user gives: its type travels with the value.
+    /// A value of any type, which is encoded with its type.
     Dynamic,
 }
 
-/// How nested objects are held.
+/// The collection of nested objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nesting {
     /// One object.
@@ -103,35 +104,35 @@ pub enum Nesting {
     Map,
 }
 
-/// Who sets an attribute.
+/// Whether the user or the provider sets an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The user, always.
+    /// The user must set it.
     Required,
-    /// The user, if wanted.
+    /// The user may set it.
     Optional,
-    /// The provider.
+    /// The provider sets it.
     Computed,
-    /// The user, if wanted, else the provider.
+    /// The user may set it, otherwise the provider sets it.
     OptionalComputed,
-    /// The user if wanted, written as a block `name { ... }` instead of an attribute.
+    /// The user may set it, as a block `name { ... }` instead of an attribute.
     Block,
 }
 
-/// Returns what is wrong with a known, non-null value.
+/// Returns an error for a known, non-null value that breaks a rule.
 pub type Test = dyn Fn(&Value) -> Result<(), String> + Send + Sync;
 
 /// A rule for one attribute's value.
 #[derive(Clone)]
 pub struct Check {
-    /// The rule in words, for the documentation: "one of A, B".
+    /// The rule in words, for hints and the documentation: "one of A, B".
     pub rule: String,
-    /// Returns what is wrong with a known, non-null value.
+    /// Returns an error for a known, non-null value that breaks the rule.
     pub test: Arc<Test>,
 }
 
 impl Check {
-    /// A rule given as a function. The error text names the offending value and the rule.
+    /// A rule with a function that checks it. The error names the invalid value and the rule.
     pub fn new(rule: impl Into<String>, test: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Check {
         Check { rule: rule.into(), test: Arc::new(test) }
     }
@@ -145,7 +146,7 @@ impl Check {
         })
     }
 
-    /// The value is a whole number between these two, both included.
+    /// The value is a whole number from `lowest` to `highest`, both included.
     pub fn between(lowest: i64, highest: i64) -> Check {
         let rule = format!("a whole number from {lowest} to {highest}");
         Check::new(rule.clone(), move |value| match value {
@@ -200,82 +201,82 @@ impl Attribute {
         self
     }
 
-    /// The user may set it; null has a meaning of its own.
+    /// The user may set it, and null is a valid value.
     #[must_use]
     pub fn optional(mut self) -> Attribute {
         self.mode = Mode::Optional;
         self
     }
 
-    /// The user may set it; where he does not, the provider does.
+    /// The user may set it, otherwise the provider sets it.
     #[must_use]
     pub fn optional_computed(mut self) -> Attribute {
         self.mode = Mode::OptionalComputed;
         self
     }
 
-    /// The user may set it; null means this value.
+    /// The user may set it, and this value is the default.
     #[must_use]
     pub fn default(mut self, value: impl Into<Value>) -> Attribute {
         self.default = Some(value.into());
         self
     }
 
-    /// Written as a nested block.
+    /// The user may set it, as a nested block.
     #[must_use]
     pub fn block(mut self) -> Attribute {
         self.mode = Mode::Block;
         self
     }
 
-    /// Hidden in Terraform's output.
+    /// Terraform hides the value in its output.
     #[must_use]
     pub fn sensitive(mut self) -> Attribute {
         self.sensitive = true;
         self
     }
 
-    /// Not to be used any more, for this reason.
+    /// It is deprecated for this reason.
     #[must_use]
     pub fn deprecated(mut self, reason: &str) -> Attribute {
         self.deprecation = Some(reason.to_string());
         self
     }
 
-    /// A change of it changes nothing that exists.
+    /// A change of it does not affect existing objects.
     #[must_use]
     pub fn changes_nothing(self) -> Attribute {
         self.change(PlanEffect::None)
     }
 
-    /// A change of it is made in place, and nobody is disturbed.
+    /// A change of it updates objects in place, without an interruption.
     #[must_use]
     pub fn in_place(self) -> Attribute {
         self.change(PlanEffect::InPlace)
     }
 
-    /// What a change of it leads to.
+    /// A change of it has this effect.
     #[must_use]
     pub fn change(mut self, change: PlanEffect) -> Attribute {
         self.change = Some(change);
         self
     }
 
-    /// What applies where it is null, which it stays in state.
+    /// This value applies if it is null in configuration and state.
     #[must_use]
     pub fn otherwise(mut self, text: &'static str) -> Attribute {
         self.otherwise = Some(text);
         self
     }
 
-    /// What the fields of its plain object type are.
+    /// The descriptions of the fields of its plain object type, by name.
     #[must_use]
     pub fn fields(mut self, fields: &'static [(&'static str, &'static str)]) -> Attribute {
         self.fields = fields;
         self
     }
 
-    /// All that Terraform can tell of it: what it is for, a short default, and what a change leads to.
+    /// The description for Terraform: the purpose, the default if it is short, and the effect of a change.
     pub fn text(&self) -> String {
         let default = match (&self.default, self.otherwise) {
             (Some(value @ (Value::Bool(_) | Value::Number(_) | Value::String(_))), _) => {
@@ -297,10 +298,10 @@ impl Attribute {
 }
 
 impl std::fmt::Display for PlanEffect {
-    /// A whole sentence.
+    /// Formats the effect as a complete sentence.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            PlanEffect::None => f.write_str("A change alters nothing that exists."),
+            PlanEffect::None => f.write_str("A change does not affect existing objects."),
             PlanEffect::InPlace => f.write_str("Changed in place."),
             PlanEffect::Disruptive(words) => write!(f, "Changed in place, but {words}."),
             PlanEffect::PartialReplace(words) => write!(f, "A change {words}."),
@@ -327,13 +328,13 @@ impl AttributeType {
     }
 }
 
-/// The object type that these attributes make.
+/// The object type with these attributes.
 pub fn object_type(attributes: &[Attribute]) -> Type {
     Type::Object(attributes.iter().map(|it| (it.name.clone(), it.kind.value_type())).collect())
 }
 
-/// A configuration with defaults in place of nulls, at every depth. Defaults follow the configuration and not
-/// Terraform's proposed state, which repeats the prior value of a computed attribute.
+/// Replaces null with the default of its attribute, at every depth of a configuration. Terraform's proposed state is
+/// not suitable for this, because it repeats the prior value of a computed attribute.
 pub fn with_defaults(attributes: &[Attribute], config: &Value) -> Value {
     let Value::Map(entries) = config else { return config.clone() };
     let mut filled = entries.clone();
@@ -362,7 +363,7 @@ fn nested_with_defaults(kind: &AttributeType, value: Value) -> Value {
     }
 }
 
-/// Runs every attribute's checks on a configuration and returns what is wrong.
+/// Runs the checks of all attributes on a configuration.
 pub fn check(attributes: &[Attribute], config: &Value, path: &AttributePath) -> Vec<Problem> {
     let mut problems = Vec::new();
     for attribute in attributes {

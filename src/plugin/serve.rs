@@ -1,4 +1,4 @@
-//! The life of a provider process, from the handshake to the end.
+//! The lifecycle of a provider process, from the handshake to the shutdown.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -17,39 +17,39 @@ use super::proto::tfplugin6::provider_server::ProviderServer;
 use super::server::{Controller, NoopStdio, Server};
 use super::{Environment, Provider, connection, handshake, logs, panics, tls};
 
-/// As much as other providers take. The default of 4 MiB is less than a large state.
+/// The size limit of a message in bytes, as in other providers. The default of 4 MiB is less than a large state.
 const LARGEST_MESSAGE: usize = 256 * 1024 * 1024;
-/// How long answers may take to leave when the process ends. Terraform kills it after two seconds.
+/// How long the end of the process waits for pending responses. Terraform kills the process after two seconds.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What a provider says about itself.
+/// The properties of a provider program.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     /// The crate whose events are logged, as in `env!("CARGO_CRATE_NAME")` of the library.
     pub crate_name: &'static str,
-    /// What a person reads who starts the program by hand.
+    /// The text for a user who starts the program directly.
     pub introduction: &'static str,
 }
 
-/// Serves a provider to the Terraform that started this process, until Terraform is done with it.
+/// Serves a provider to the Terraform process that started this one, until that process ends it.
 ///
-/// Started by anybody else, it prints the introduction on stderr and fails.
+/// If Terraform did not start this process, prints the introduction on stderr and fails.
 pub fn serve(provider: impl Provider, program: Program) -> ExitCode {
     let environment = Environment::of_process();
-    if !environment.is_of_terraform() {
+    if !environment.is_started_by_terraform() {
         return fail(program.introduction);
     }
     logs::write_to_stderr(logs::level(|name| std::env::var(name).ok()), program.crate_name);
     panics::report_on_stderr();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return fail(&format!("The provider could not start its threads: {error}")),
+        Err(error) => return fail(&format!("Error starting the threads of the provider: {error}")),
     };
     let result = runtime.block_on(async {
-        let terminate = take_signals().map_err(|error| format!("Handling signals failed: {error}"))?;
+        let terminate = handle_signals().map_err(|error| format!("Error installing signal handlers: {error}"))?;
         run(provider, environment, terminate, announce).await
     });
-    // A name look-up may be stuck in a thread, and nobody waits for its answer any more.
+    // A name lookup may still block a thread. Its result is no longer needed.
     runtime.shutdown_background();
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -57,9 +57,9 @@ pub fn serve(provider: impl Provider, program: Program) -> ExitCode {
     }
 }
 
-/// Serves a provider to whoever `environment` describes: hands the handshake line to `announce` and returns
-/// when the process should end. `terminate` is notified of a request to end that did not come from Terraform.
-/// The error is for the user.
+/// Serves a provider to the client that `environment` describes. Passes the handshake line to `announce`, and returns
+/// when the process should end. A notification of `terminate` requests the end of the process while no client is
+/// connected. The error is a message for the user.
 pub async fn run(
     provider: impl Provider,
     environment: Environment,
@@ -68,13 +68,13 @@ pub async fn run(
 ) -> Result<(), String> {
     environment.check_version()?;
     let lifecycle = Arc::new(Lifecycle::new());
-    let server = Server::new(provider, lifecycle.clone()).map_err(|error| format!("A schema is wrong: {error}"))?;
+    let server = Server::new(provider, lifecycle.clone()).map_err(|error| format!("Invalid schema: {error}"))?;
     let identity = environment.client_certificate.as_deref().map(tls::identity).transpose()?;
     let place = handshake::socket_place(&environment.socket_directories)?;
     let listener = UnixListener::bind(&place.path)
-        .map_err(|error| format!("Listening at {} failed: {error}", place.path.display()))?;
+        .map_err(|error| format!("Error listening on {}: {error}", place.path.display()))?;
     let line = handshake::line(&place.path, identity.as_ref().map(|identity| &identity.certificate[..]));
-    announce(&line).map_err(|error| format!("Writing the handshake to stdout failed: {error}"))?;
+    announce(&line).map_err(|error| format!("Error writing the handshake to stdout: {error}"))?;
 
     let connections = connection::accept(listener, identity.map(|identity| identity.acceptor), lifecycle.clone());
     let ending = CancellationToken::new();
@@ -88,7 +88,7 @@ pub async fn run(
         .add_service(GrpcStdioServer::new(NoopStdio));
     let mut serving = tokio::spawn(router.serve_with_incoming_shutdown(connections, ending.clone().cancelled_owned()));
     tokio::select! {
-        () = lifecycle.ended(environment.patience, environment.grace, &terminate) => {}
+        () = lifecycle.ended(environment.connect_timeout, environment.idle_timeout, &terminate) => {}
         stopped = &mut serving => return Err(format!("The server stopped unexpectedly: {stopped:?}")),
     }
     ending.cancel();
@@ -98,9 +98,9 @@ pub async fn run(
     Ok(())
 }
 
-/// Takes the signals that a terminal sends to all processes in it. Terraform gets them too, and decides: none of
-/// them may end this process in the middle of an apply.
-fn take_signals() -> io::Result<Arc<Notify>> {
+/// Handles the signals that a terminal sends to all of its processes. Terraform receives them too and decides what to
+/// do, so none of them may end this process during an apply. SIGTERM notifies the result.
+fn handle_signals() -> io::Result<Arc<Notify>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -125,7 +125,7 @@ fn announce(line: &str) -> io::Result<()> {
 }
 
 fn fail(message: &str) -> ExitCode {
-    // If stderr is closed there is nobody to tell.
+    // If stderr is closed, the message cannot be reported.
     let _ = writeln!(io::stderr().lock(), "{message}");
     ExitCode::FAILURE
 }

@@ -1,4 +1,4 @@
-//! The calls that Terraform makes, answered by a [`Provider`].
+//! The gRPC service that passes Terraform's calls to a [`Provider`].
 
 mod data_sources;
 mod functions;
@@ -20,13 +20,13 @@ use super::{
     Resource, Schema, Type, Value, checks, convert, json, msgpack, panics, schema,
 };
 
-/// A provider with all that is derived from its schemas.
+/// A provider, with everything that is derived from its schemas.
 pub(super) struct Server<P> {
     provider: Arc<P>,
     provider_block: Block,
     resources: BTreeMap<String, Served>,
     data_sources: BTreeMap<String, data_sources::PreparedDataSource>,
-    functions: BTreeMap<String, functions::Offered>,
+    functions: BTreeMap<String, functions::PreparedFunction>,
     schemas: pb::get_provider_schema::Response,
     lifecycle: Arc<Lifecycle>,
 }
@@ -37,7 +37,7 @@ struct Served {
     version: i64,
 }
 
-/// What values of a block look like.
+/// The attributes of a block, and the type of its values.
 struct Block {
     attributes: Vec<Attribute>,
     kind: Type,
@@ -46,7 +46,7 @@ struct Block {
 type Answer<T> = Result<Response<T>, Status>;
 
 impl<P: Provider> Server<P> {
-    /// Prepares a provider for Terraform. The error says what Terraform would refuse in its schemas.
+    /// Prepares a provider for Terraform. The error names the part of a schema that Terraform would reject.
     pub(super) fn new(provider: P, lifecycle: Arc<Lifecycle>) -> Result<Server<P>, String> {
         let schema = provider.schema();
         let mut schemas = pb::get_provider_schema::Response {
@@ -65,8 +65,8 @@ impl<P: Provider> Server<P> {
         }
         let (data_sources, data_source_schemas) = data_sources::all(&provider)?;
         schemas.data_source_schemas = data_source_schemas;
-        let functions = functions::offered(&provider);
-        schemas.functions = functions.iter().map(|(name, it)| (name.clone(), it.described())).collect();
+        let functions = functions::all(&provider);
+        schemas.functions = functions.iter().map(|(name, it)| (name.clone(), it.to_proto())).collect();
         let (provider, provider_block) = (Arc::new(provider), Block::new(schema));
         Ok(Server { provider, provider_block, resources, data_sources, functions, schemas, lifecycle })
     }
@@ -77,9 +77,9 @@ impl<P: Provider> Server<P> {
         })
     }
 
-    /// Runs work of the provider in a task of its own, which goes on when Terraform hangs up, until it heeds its stop:
-    /// a create that ends at an arbitrary point leaves things behind that nobody knows of. The error is a panic's
-    /// message.
+    /// Runs work of the provider in its own task. The task continues after Terraform disconnects, until it honors its
+    /// stop token: a create that is dropped at an arbitrary point could leave objects that are not in any state. The
+    /// error is the message of a panic.
     async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, String> {
         let counted = self.lifecycle.call();
         let task = tokio::spawn(async move {
@@ -96,27 +96,27 @@ impl<P: Provider> Server<P> {
         let served = self.resource(&request.type_name)?;
         let name = request.type_name;
         let (stored, current) = (request.version, served.version);
-        let summary = format!("The stored state of {name} cannot be read");
+        let summary = format!("Error reading the stored state of {name}");
         let json = request.raw_state.map(|state| state.json).filter(|json| !json.is_empty());
-        let json = json.ok_or_else(|| one_error(&summary, "It was written by Terraform 0.11 or is empty."))?;
+        let json = json.ok_or_else(|| one_error(&summary, "The state was written by Terraform 0.11 or is empty."))?;
         let json = match stored.cmp(&current) {
             std::cmp::Ordering::Equal => json,
             std::cmp::Ordering::Greater => {
                 let detail = format!(
-                    "It has schema version {stored}, and this version of the provider knows versions up to {current}. \
-                     Use the newer version of the provider that wrote it.",
+                    "The state has schema version {stored}, but this version of the provider supports versions up to \
+                     {current}. Use the version of the provider that wrote the state, or a later one.",
                 );
                 return Err(one_error(&summary, detail));
             }
             std::cmp::Ordering::Less => {
                 let state = serde_json::from_slice(&json)
-                    .map_err(|error| one_error(&summary, format!("It is not JSON: {error}.")))?;
+                    .map_err(|error| one_error(&summary, format!("The state is not valid JSON: {error}.")))?;
                 let resource = served.resource.clone();
                 let upgraded = self.run(async move { resource.upgrade(stored, state) }).await.map_err(panicked)?;
                 upgraded.map_err(|error| one_error(&summary, error))?.to_string().into_bytes()
             }
         };
-        let state = json::decode(&json, &served.block.kind).map_err(|problem| unreadable(&summary, problem))?;
+        let state = json::decode(&json, &served.block.kind).map_err(|problem| decoding_error(&summary, problem))?;
         let mut diagnostics = Diagnostics::default();
         let state = served.block.encode(state, &mut diagnostics);
         if diagnostics.has_errors() { Err(diagnostics) } else { Ok(state) }
@@ -162,7 +162,8 @@ impl<P: Provider> Server<P> {
             self.run(async move { resource.import(&id).await }).await.map_err(panicked)?;
         let Some(state) = state.filter(|state| !state.is_null()) else {
             if !diagnostics.has_errors() {
-                diagnostics.error("Nothing to import", format!("The provider found nothing with id {:?}.", request.id));
+                let summary = format!("Error importing {} {:?}", request.type_name, request.id);
+                diagnostics.error(summary, "No object with this ID was found.");
             }
             return Err(diagnostics);
         };
@@ -209,7 +210,7 @@ impl<P: Provider> Server<P> {
         })
     }
 
-    /// An answer without a state and with an error makes Terraform keep the prior state and its private data.
+    /// If the response has an error and no state, Terraform keeps the prior state and its private data.
     async fn apply(
         &self,
         request: pb::apply_resource_change::Request,
@@ -218,7 +219,8 @@ impl<P: Provider> Server<P> {
         let partial_state = PartialState::default();
         let stop = self.lifecycle.stop_token().child_token();
         let client_gone = self.lifecycle.client_gone().child_token();
-        // This handler is dropped when its connection ends, and what it declares last first.
+        // This handler is dropped when its connection ends, and its variables in reverse order: `client_gone` is
+        // canceled before `stop`.
         let _stop = stop.clone().drop_guard();
         let _client_gone = client_gone.clone().drop_guard();
         let apply = ApplyRequest {
@@ -234,9 +236,9 @@ impl<P: Provider> Server<P> {
         let (state, private, mut diagnostics) = match self.run(async move { resource.apply(apply).await }).await {
             Ok(response) => (response.state, response.private, response.diagnostics),
             Err(message) => {
-                // What tells the state may rest on what the panic broke.
-                let told = catch_unwind(AssertUnwindSafe(|| partial_state.get())).ok().flatten();
-                let (state, private) = told.ok_or_else(|| panicked(message.clone()))?;
+                // The snapshot may depend on data that the panic left inconsistent.
+                let snapshot = catch_unwind(AssertUnwindSafe(|| partial_state.get())).ok().flatten();
+                let (state, private) = snapshot.ok_or_else(|| panicked(message.clone()))?;
                 (state, private, panicked(message))
             }
         };
@@ -250,13 +252,13 @@ impl Block {
         Block { kind: schema::object_type(&schema.attributes), attributes: schema.attributes }
     }
 
-    /// Reads a value from Terraform; one that was not sent is null.
+    /// Decodes a value from Terraform. A missing value is null.
     fn decode(&self, value: Option<pb::DynamicValue>, what: &str) -> Result<Value, Diagnostics> {
         let decoded = decode(value.unwrap_or_default(), &self.kind);
-        decoded.map_err(|problem| unreadable(&format!("The {what} cannot be read"), problem))
+        decoded.map_err(|problem| decoding_error(&format!("Error decoding the {what}"), problem))
     }
 
-    /// Writes a state for Terraform. What does not fit the schema becomes null and an error.
+    /// Encodes a state for Terraform. A value that does not match the schema becomes null and is reported as an error.
     fn encode(&self, state: Value, diagnostics: &mut Diagnostics) -> pb::DynamicValue {
         let (msgpack, problems) = msgpack::encode(&checks::with_empty_blocks(&self.attributes, state), &self.kind);
         for problem in problems {
@@ -266,13 +268,13 @@ impl Block {
         pb::DynamicValue { msgpack, json: Vec::new() }
     }
 
-    /// The same for the state after an apply, which must not hold unknowns if the apply failed.
+    /// Encodes the state after an apply, which must not contain unknown values if the apply failed.
     fn encode_applied(&self, state: Value, diagnostics: &mut Diagnostics) -> pb::DynamicValue {
         let encoded = self.encode(state.clone(), diagnostics);
         if !diagnostics.has_errors() {
             return encoded;
         }
-        // The problems are the same and have been reported.
+        // The first call has reported the same problems.
         self.encode(state.without_unknowns(), &mut Diagnostics::default())
     }
 }
@@ -295,7 +297,7 @@ fn one_error(summary: &str, detail: impl Into<String>) -> Diagnostics {
     diagnostics
 }
 
-fn unreadable(summary: &str, problem: Problem) -> Diagnostics {
+fn decoding_error(summary: &str, problem: Problem) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     let place = if problem.path.0.is_empty() { String::new() } else { format!("{}: ", problem.path) };
     let detail = format!("{place}{} {}", problem.message, problem.hint);
@@ -304,7 +306,7 @@ fn unreadable(summary: &str, problem: Problem) -> Diagnostics {
 }
 
 fn panicked(message: String) -> Diagnostics {
-    let detail = format!("{message}\n\nThis is a bug in the provider: please report it with this message.");
+    let detail = format!("{message}\n\nThis is a bug in the provider. Report it with this message.");
     one_error("The provider failed unexpectedly", detail)
 }
 
@@ -437,9 +439,9 @@ impl<P: Provider> Calls for Server<P> {
     }
 
     async fn call_function(&self, request: Request<pb::call_function::Request>) -> Answer<pb::call_function::Response> {
-        Ok(Response::new(match self.called(request.into_inner()).await {
+        Ok(Response::new(match self.evaluate(request.into_inner()).await {
             Ok(result) => pb::call_function::Response { result: Some(result), error: None },
-            Err(misuse) => pb::call_function::Response { result: None, error: Some(functions::error(misuse)) },
+            Err(error) => pb::call_function::Response { result: None, error: Some(functions::error(error)) },
         }))
     }
 
@@ -450,7 +452,7 @@ impl<P: Provider> Calls for Server<P> {
     }
 }
 
-/// Ends the process when Terraform asks for it.
+/// Ends the process when Terraform requests it.
 pub(super) struct Controller(pub Arc<Lifecycle>);
 
 #[tonic::async_trait]
@@ -461,7 +463,7 @@ impl GrpcController for Controller {
     }
 }
 
-/// A provider prints nothing for other programs: logs go to stderr, which Terraform reads itself.
+/// An empty stream: a provider writes its logs to stderr, which Terraform reads directly.
 pub(super) struct NoopStdio;
 
 #[tonic::async_trait]

@@ -1,7 +1,7 @@
-//! Who may talk to the provider: the one process whose certificate Terraform passed at start, and nobody else.
+//! Mutual TLS: only the client whose certificate Terraform passed at the start can connect to the provider.
 //!
-//! A provider holds the user's credentials. The socket is in a directory of the user, which keeps other users
-//! out; the certificate keeps out the user's other processes.
+//! A provider holds the user's credentials. The directory of the socket excludes other users, and the certificate
+//! excludes other processes of the same user.
 
 use std::sync::Arc;
 
@@ -19,27 +19,27 @@ use tokio_rustls::TlsAcceptor;
 pub(super) struct TlsIdentity {
     /// Accepts the pinned client.
     pub acceptor: TlsAcceptor,
-    /// Our certificate (DER), for the client to pin.
+    /// The certificate of the server, in DER, for the client to pin.
     pub certificate: Vec<u8>,
 }
 
-/// Makes a key and a certificate for this process, and pins the client's certificate, given as PEM.
+/// Generates a key and a certificate for this process, and pins the client's certificate, which is in PEM.
 pub(super) fn identity(client_pem: &str) -> Result<TlsIdentity, String> {
     let client = CertificateDer::from_pem_slice(client_pem.as_bytes())
-        .map_err(|error| format!("PLUGIN_CLIENT_CERT holds no PEM certificate: {error}"))?;
-    let (certificate, key) = self_signed().map_err(|error| format!("making a certificate failed: {error}"))?;
-    // Said explicitly: rustls panics where two crypto libraries are linked and none is chosen.
+        .map_err(|error| format!("PLUGIN_CLIENT_CERT does not contain a PEM certificate: {error}"))?;
+    let (certificate, key) = self_signed().map_err(|error| format!("Error generating a certificate: {error}"))?;
+    // Set explicitly, because rustls panics if two crypto libraries are linked and none is selected.
     let crypto = Arc::new(aws_lc_rs::default_provider());
     let verifier = PinnedClient { client, algorithms: crypto.signature_verification_algorithms };
     let config = server_config(crypto, verifier, certificate.clone(), key);
-    let mut config = config.map_err(|error| format!("setting up TLS failed: {error}"))?;
+    let mut config = config.map_err(|error| format!("Error configuring TLS: {error}"))?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     Ok(TlsIdentity { acceptor: TlsAcceptor::from(Arc::new(config)), certificate: certificate.to_vec() })
 }
 
 fn self_signed() -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), rcgen::Error> {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256)?;
-    // The client connects to a path, and checks the certificate as that of "localhost".
+    // The client connects to a path, and verifies the certificate for the name "localhost".
     let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_string()])?;
     parameters.distinguished_name.push(rcgen::DnType::CommonName, "localhost");
     parameters.key_usages = vec![rcgen::KeyUsagePurpose::DigitalSignature];
@@ -61,12 +61,12 @@ fn server_config(
         .with_single_cert(vec![certificate], key)
 }
 
-/// Accepts one certificate, byte for byte. The verifier that comes with rustls refuses Terraform's, which is a
+/// Accepts one certificate, compared byte for byte. The verifier of rustls rejects Terraform's certificate, which is a
 /// CA certificate used as its own leaf.
 #[derive(Debug)]
 struct PinnedClient {
     client: CertificateDer<'static>,
-    /// Terraform's key is on curve P-521, which aws-lc-rs knows and ring does not.
+    /// Terraform's key is on curve P-521, which aws-lc-rs supports and ring does not.
     algorithms: WebPkiSupportedAlgorithms,
 }
 
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_certificate_that_is_none_is_an_error_and_never_means_no_tls() {
+    fn an_invalid_client_certificate_never_disables_tls() {
         for garbage in ["", "x", "-----BEGIN CERTIFICATE-----\nAAAA"] {
             assert!(identity(garbage).is_err_and(|error| error.contains("PLUGIN_CLIENT_CERT")), "{garbage}");
         }

@@ -1,4 +1,4 @@
-//! Types as Terraform writes them, in JSON.
+//! Types in Terraform's JSON notation.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Type, Value};
 
-/// A type for Terraform.
+/// The JSON notation of a type.
 pub(super) fn to_json(kind: &Type) -> Json {
     match kind {
         Type::Bool => json!("bool"),
@@ -25,7 +25,7 @@ pub(super) fn to_json(kind: &Type) -> Json {
     }
 }
 
-/// Reads a type from Terraform. `None` where the text is no type.
+/// Parses the JSON notation of a type. `None` if the text is not a type.
 pub(super) fn parse(text: &[u8]) -> Option<Type> {
     from_json(&serde_json::from_slice(text).ok()?)
 }
@@ -47,7 +47,7 @@ fn from_json(json: &Json) -> Option<Type> {
             ("tuple", [Json::Array(elements)]) => {
                 Type::Tuple(elements.iter().map(from_json).collect::<Option<Vec<_>>>()?)
             }
-            // A third part would name attributes that may be left out of a value, and nothing is left out of one sent.
+            // A third part lists optional attributes. It is ignored, because values on the wire have all attributes.
             ("object", [Json::Object(attributes), ..]) => {
                 let attribute = |(name, kind): (&String, &Json)| Some((name.clone(), from_json(kind)?));
                 Type::Object(attributes.iter().map(attribute).collect::<Option<BTreeMap<_, _>>>()?)
@@ -58,7 +58,8 @@ fn from_json(json: &Json) -> Option<Type> {
     })
 }
 
-/// The type of a value that has no schema, as Terraform takes a literal: an object or a tuple, never a map or a list.
+/// The type of a value without a schema. As for a literal in Terraform, it is an object or a tuple, never a map or a
+/// list.
 pub(super) fn of(value: &Value) -> Type {
     match value {
         Value::Unknown | Value::Null => Type::Dynamic,
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_written_as_terraform_writes_them_and_read_again() {
+    fn types_round_trip_in_the_notation_of_terraform() {
         let object = Type::Object(BTreeMap::from([
             ("d".to_string(), Type::Dynamic),
             ("n".to_string(), Type::Number),
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_type_is_none() {
+    fn invalid_types_are_rejected() {
         for text in
             ["", "null", "\"text\"", "[]", "[1]", "[\"list\"]", "[\"tuple\",\"string\"]", "[\"object\",{\"a\":1}]"]
         {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-/// One value of Terraform's type system. Sets and tuples are lists, objects are maps: the schema, not the
-/// value, says which one is meant.
+/// A value of Terraform's type system. Sets and tuples are represented as lists, and objects as maps. The schema
+/// distinguishes them, not the value.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Value {
-    /// Decided only during apply.
+    /// Known only after apply.
     Unknown,
-    /// Absent.
+    /// Not set.
     #[default]
     Null,
     /// A boolean.
@@ -23,8 +23,8 @@ pub enum Value {
     Map(BTreeMap<String, Value>),
 }
 
-/// A number. Terraform's numbers have arbitrary precision; what fits neither an `i64` nor an `f64` exactly
-/// stays the decimal text that Terraform sent.
+/// A number. Terraform's numbers have arbitrary precision. A number that neither an `i64` nor an `f64` represents
+/// exactly keeps the decimal text that Terraform sent.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Number {
     /// A whole number that fits 64 bits.
@@ -36,7 +36,7 @@ pub enum Number {
 }
 
 impl Value {
-    /// A map from pairs, for writing objects in place.
+    /// A map of these pairs of key and value.
     pub fn map<K: Into<String>>(pairs: impl IntoIterator<Item = (K, Value)>) -> Value {
         Value::Map(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect())
     }
@@ -61,8 +61,8 @@ impl Value {
         }
     }
 
-    /// This value with every unknown part made null, as a state after a failed apply needs it: Terraform
-    /// refuses unknowns in a state, and drops a state whose shape is wrong.
+    /// This value with every unknown part replaced by null, for the state after a failed apply. Terraform rejects
+    /// unknown values in a state, and drops a state of the wrong shape.
     pub fn without_unknowns(self) -> Value {
         match self {
             Value::Unknown => Value::Null,
@@ -74,7 +74,7 @@ impl Value {
         }
     }
 
-    /// This value with every unknown part taken from another value of the same shape.
+    /// This value with every unknown part replaced by that part of another value of the same shape.
     #[must_use]
     pub fn with_unknowns_from(self, other: &Value) -> Value {
         match (self, other) {
@@ -94,7 +94,7 @@ impl Value {
         }
     }
 
-    /// The attribute or map element of that name; null where this is not a map or has no such element.
+    /// The attribute or map element of this name. Null if this value is not a map or has no such element.
     pub fn get(&self, name: &str) -> &Value {
         match self {
             Value::Map(entries) => entries.get(name).unwrap_or(&Value::Null),
@@ -102,7 +102,7 @@ impl Value {
         }
     }
 
-    /// Sets an attribute of an object. A value that is not a map becomes one.
+    /// Sets an attribute of an object. Replaces a value that is not a map by a map.
     pub fn set(&mut self, name: &str, value: Value) {
         if !matches!(self, Value::Map(_)) {
             *self = Value::Map(BTreeMap::new());
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// The text of a known string.
+    /// The string, if this value is a known string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::String(text) => Some(text),
@@ -120,7 +120,7 @@ impl Value {
         }
     }
 
-    /// The entries of a known map or object.
+    /// The entries, if this value is a known map or object.
     pub fn as_map(&self) -> Option<&BTreeMap<String, Value>> {
         match self {
             Value::Map(entries) => Some(entries),
@@ -130,7 +130,7 @@ impl Value {
 }
 
 impl Number {
-    /// The number as a whole number, where it is one and fits.
+    /// The number as an `i64`, if it is a whole number that fits.
     pub fn as_i64(&self) -> Option<i64> {
         match self {
             Number::Int(number) => Some(*number),
@@ -151,7 +151,7 @@ impl std::fmt::Display for Number {
 }
 
 impl std::fmt::Display for Value {
-    /// The value as a person would write it in a configuration.
+    /// Formats the value in the syntax of a configuration.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::Unknown => f.write_str("(known after apply)"),

@@ -1,4 +1,4 @@
-//! The provider block, with the names and the syntax of hashicorp/aws, so that a user's block can be copied.
+//! The provider block. Names and syntax are those of hashicorp/aws, so that an existing block can be copied.
 
 use std::collections::BTreeMap;
 
@@ -7,97 +7,108 @@ use crate::aws::config::settings::Secret;
 use crate::plugin::{AttributePath, AttributeType, Check, FromValue, Nested, Problem, Type, Value};
 
 crate::attributes! {
-    /// What the user wrote. An absent block and an empty one are the same.
+    /// The provider block as configured. An absent block and an empty one are equivalent.
     pub struct ProviderBlock {
-        /// The Region, such as `eu-central-1`. Otherwise `AWS_REGION`, `AWS_DEFAULT_REGION` or the profile's `region`
-        /// is taken.
+        /// AWS Region, such as `eu-central-1`. Defaults to `AWS_REGION`, `AWS_DEFAULT_REGION`, or the profile's
+        /// `region`.
         region: Option<String> = optional(),
-        /// The profile in the shared configuration and credentials files. Otherwise `AWS_PROFILE`,
-        /// `AWS_DEFAULT_PROFILE`, or `default`. A profile named here goes before credentials in the environment. One
-        /// that is named and does not exist is an error.
+        /// Profile in the shared configuration and credentials files. Defaults to `AWS_PROFILE`, `AWS_DEFAULT_PROFILE`,
+        /// or `default`. A profile that is set here takes precedence over credentials in the environment. A profile
+        /// that is set here or in the environment must exist.
         profile: Option<String> = optional(),
-        /// The access key id. It needs `secret_key`. Without it credentials are looked for as the AWS CLI does: in the
-        /// environment, the profile (with roles, IAM Identity Center or an external process), a web identity token, the
-        /// container, the machine.
+        /// Access key ID. Requires `secret_key`. Without it, the provider searches for credentials in this order:
+        /// environment, profile (with roles, IAM Identity Center or an external process), web identity token,
+        /// container, EC2 instance.
         access_key: Option<String> = optional(),
-        /// The secret access key that belongs to `access_key`.
+        /// Secret access key that belongs to `access_key`.
         secret_key: Option<Secret> = optional().sensitive(),
-        /// The session token that belongs to a temporary `access_key`.
+        /// Session token that belongs to a temporary `access_key`.
         token: Option<Secret> = optional().sensitive(),
-        /// Shared configuration files. A later one goes before an earlier one, and `~/` is the home directory.
-        /// Otherwise `AWS_CONFIG_FILE`, or `~/.aws/config`.
+        /// Paths of shared configuration files. Later files take precedence over earlier ones. `~/` at the start of a
+        /// path is the home directory. Defaults to `AWS_CONFIG_FILE`, or `~/.aws/config`.
         shared_config_files: Option<Vec<String>> = optional(),
-        /// Shared credentials files. A later one goes before an earlier one, and `~/` is the home directory. Otherwise
-        /// `AWS_SHARED_CREDENTIALS_FILE`, or `~/.aws/credentials`.
+        /// Paths of shared credentials files. Later files take precedence over earlier ones. `~/` at the start of a
+        /// path is the home directory. Defaults to `AWS_SHARED_CREDENTIALS_FILE`, or `~/.aws/credentials`.
         shared_credentials_files: Option<Vec<String>> = optional(),
-        /// Roles to assume one after the other, each with the credentials of the one before it.
+        /// Roles to assume in this order, each with the credentials of the previous one.
         assume_role: Option<Vec<AssumeRole>> = block(),
-        /// A role to assume with a token of an identity provider, for CI with OIDC. It is assumed before `assume_role`.
-        /// Where `AWS_ROLE_ARN` and `AWS_WEB_IDENTITY_TOKEN_FILE` are set it may be empty; it may then be left out if
-        /// there are no credentials in the environment or the profile, which would go before.
+        /// Role to assume with a token of an identity provider, such as the OIDC token of a CI system. It is assumed
+        /// before the roles of `assume_role`. If `AWS_ROLE_ARN` and `AWS_WEB_IDENTITY_TOKEN_FILE` are set, the block
+        /// may be empty. In that case, the block may also be omitted, unless the provider block, the environment or the
+        /// profile contains credentials, which would take precedence.
         assume_role_with_web_identity: Option<Vec<AssumeRoleWithWebIdentity>> = block(),
-        /// The Region whose STS is asked for roles, those of profiles too, and for the account. Otherwise `region`.
+        /// Region of the STS endpoint, which the provider calls to assume roles, including those of profiles, and to
+        /// read the account ID. Defaults to `region`.
         sts_region: Option<String> = optional(),
-        /// Accounts that may be worked on. Any other is refused before anything is read or changed. Not together with
-        /// `forbidden_account_ids`.
+        /// IDs of the AWS accounts that the provider may use. The provider rejects any other account before it reads or
+        /// changes anything. Conflicts with `forbidden_account_ids`.
         allowed_account_ids: Option<Vec<String>> = optional(),
-        /// Accounts that may not be worked on, such as `["123456789012"]`.
+        /// IDs of the AWS accounts that the provider must not use, such as `["123456789012"]`. Conflicts with
+        /// `allowed_account_ids`.
         forbidden_account_ids: Option<Vec<String>> = optional(),
-        /// Tags for every object that can carry tags. A resource's own tags go before them. The environment adds
-        /// to them: `TF_AWS_DEFAULT_TAGS_<key>`.
+        /// Tags for every object that supports tags. Tags of a resource override them. The environment variables
+        /// `TF_AWS_DEFAULT_TAGS_<key>` add further tags.
         default_tags: Option<Vec<DefaultTags>> = block(),
-        /// Tags that others manage: neither set nor removed nor looked at. The environment adds to them:
-        /// `TF_AWS_IGNORE_TAGS_KEYS` and `TF_AWS_IGNORE_TAGS_KEY_PREFIXES`, separated by commas.
+        /// Tags that the provider ignores: it does not set, remove or read them. The environment variables
+        /// `TF_AWS_IGNORE_TAGS_KEYS` and `TF_AWS_IGNORE_TAGS_KEY_PREFIXES` add further keys and prefixes, separated by
+        /// commas.
         ignore_tags: Option<Vec<IgnoreTagsBlock>> = block(),
-        /// URLs to call instead of AWS's own, by service. They go before `AWS_ENDPOINT_URL_<SERVICE>`,
-        /// `AWS_ENDPOINT_URL` and the profile's `endpoint_url`. The endpoints of IAM Identity Center are set by
-        /// those alone.
+        /// Custom endpoint URLs by service. They take precedence over `AWS_ENDPOINT_URL_<SERVICE>`, `AWS_ENDPOINT_URL`
+        /// and the profile's `endpoint_url`. Only these variables and the profile can set the endpoints of IAM Identity
+        /// Center.
         endpoints: Option<Vec<Endpoints>> = block(),
-        /// Call endpoints with FIPS 140 validated cryptography. Otherwise `AWS_USE_FIPS_ENDPOINT`, or the profile's
-        /// `use_fips_endpoint`.
+        /// Whether to use FIPS endpoints, whose cryptography is validated according to FIPS 140. Defaults to
+        /// `AWS_USE_FIPS_ENDPOINT`, or the profile's `use_fips_endpoint`.
         use_fips_endpoint: Option<bool> = optional(),
-        /// Call endpoints that are reachable by IPv4 and IPv6. Otherwise `AWS_USE_DUALSTACK_ENDPOINT`, or the
+        /// Whether to use endpoints that support both IPv4 and IPv6. Defaults to `AWS_USE_DUALSTACK_ENDPOINT`, or the
         /// profile's `use_dualstack_endpoint`.
         use_dualstack_endpoint: Option<bool> = optional(),
-        /// How often a call is sent, at most, when AWS throttles it or the way to AWS is disturbed; 0 and 1 both mean
-        /// once. STS is asked 4 times at most. Otherwise `AWS_MAX_ATTEMPTS`, the profile's `max_attempts`, or 25.
+        /// Maximum number of attempts, including the first one, for a call that AWS throttles or that fails
+        /// temporarily, for example because of the connection. 0 and 1 both mean one attempt. Calls to STS are limited
+        /// to 4 attempts. Defaults to `AWS_MAX_ATTEMPTS`, the profile's `max_attempts`, or 25.
         max_retries: Option<i64> = optional().check(Check::between(0, 1000)),
-        /// `standard`, or `adaptive`, which also slows down when AWS throttles. Otherwise `AWS_RETRY_MODE`, the
-        /// profile's `retry_mode`, or `standard`.
+        /// Retry mode: `standard`, or `adaptive`, which also reduces the rate of calls when AWS throttles them.
+        /// Defaults to `AWS_RETRY_MODE`, the profile's `retry_mode`, or `standard`.
         retry_mode: Option<String> = optional().check(Check::one_of(&["standard", "adaptive"])),
-        /// Limits the retries that may be pending at once, for each service. A retry takes 5 of this capacity, or 10
-        /// after a timeout. Without it there is no limit.
+        /// Capacity for retries that are pending at the same time, separately for each service. A retry uses 5 units of
+        /// the capacity, or 10 after a timeout. By default, there is no limit.
         token_bucket_rate_limiter_capacity: Option<i64> = optional().check(Check::between(1, 1_000_000)),
-        /// A file of certificate authorities (PEM) to believe instead of those of this machine, such as that of a proxy
-        /// that opens TLS. `~/` is the home directory. Otherwise `AWS_CA_BUNDLE`, or the profile's `ca_bundle`.
+        /// Path of a PEM file with the CA certificates to trust instead of those of the system, for example for a proxy
+        /// that intercepts TLS. `~/` at the start of the path is the home directory. Defaults to `AWS_CA_BUNDLE`, or
+        /// the profile's `ca_bundle`.
         custom_ca_bundle: Option<String> = optional(),
-        /// Believe any TLS certificate, whatever `custom_ca_bundle` says. Whoever is between you and AWS can then read
-        /// and change everything.
+        /// Whether to disable TLS certificate verification, regardless of `custom_ca_bundle`. Anyone on the network
+        /// path can then read and modify all traffic. Defaults to `false`.
         insecure: Option<bool> = optional(),
-        /// The URL of a proxy for `http` endpoints, and for `https` endpoints where neither `https_proxy` nor
-        /// `HTTPS_PROXY` is set. Otherwise `HTTP_PROXY`.
+        /// URL of a proxy for `http` endpoints, and for `https` endpoints if neither `https_proxy` nor `HTTPS_PROXY` is
+        /// set. Defaults to `HTTP_PROXY`.
         http_proxy: Option<String> = optional(),
-        /// The URL of a proxy for `https` endpoints. Otherwise `HTTPS_PROXY`.
+        /// URL of a proxy for `https` endpoints. Defaults to `HTTPS_PROXY`.
         https_proxy: Option<String> = optional(),
-        /// Hosts, domains and address ranges that are reached without a proxy, separated by commas. Otherwise
-        /// `NO_PROXY`. This machine and the metadata services of instances and containers never need a proxy.
+        /// Hosts, domains and address ranges, separated by commas, to which the provider connects without a proxy.
+        /// Defaults to `NO_PROXY`. The provider never uses a proxy for the local host and for the metadata services of
+        /// instances and containers.
         no_proxy: Option<String> = optional(),
-        /// Do not look for credentials at the metadata service of an EC2 instance. `AWS_EC2_METADATA_DISABLED=true`
-        /// does the same.
+        /// Whether to skip the EC2 instance metadata service when searching for credentials.
+        /// `AWS_EC2_METADATA_DISABLED=true` has the same effect. Defaults to `false`.
         skip_metadata_api_check: Option<bool> = optional(),
-        /// Where the metadata service of the EC2 instance answers. Otherwise `AWS_EC2_METADATA_SERVICE_ENDPOINT`, or
-        /// the profile's `ec2_metadata_service_endpoint`.
+        /// URL of the EC2 instance metadata service. Defaults to `AWS_EC2_METADATA_SERVICE_ENDPOINT`, or the profile's
+        /// `ec2_metadata_service_endpoint`.
         ec2_metadata_service_endpoint: Option<String> = optional(),
-        /// Whether the metadata service is reached by `IPv4` or `IPv6`, where no endpoint of it is given. Otherwise
-        /// `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE`, the profile's `ec2_metadata_service_endpoint_mode`, or `IPv4`.
+        /// IP version for calls to the EC2 instance metadata service if no endpoint is set: `IPv4` or `IPv6`. Defaults
+        /// to `AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE`, the profile's `ec2_metadata_service_endpoint_mode`, or `IPv4`.
         ec2_metadata_service_endpoint_mode: Option<String> = optional().check(Check::one_of(&["IPv4", "IPv6"])),
-        /// Do not check the credentials when the provider starts.
+        /// Whether to skip the validation of the credentials when the provider starts. It takes effect only if
+        /// `skip_requesting_account_id` is also `true`, because a single call does both. Defaults to `false`.
         skip_credentials_validation: Option<bool> = optional(),
-        /// Do not ask AWS for the account id. Only together with `skip_credentials_validation` is nothing asked.
+        /// Whether to skip reading the account ID when the provider starts. It takes effect only if
+        /// `skip_credentials_validation` is also `true`, because a single call does both. Defaults to `false`.
         skip_requesting_account_id: Option<bool> = optional(),
-        /// Accept a Region whose name does not look like one.
+        /// Whether to accept a Region name that does not have the usual form, such as that of an emulator. Defaults to
+        /// `false`.
         skip_region_validation: Option<bool> = optional(),
-        /// Products to add to the User-Agent header, such as `my-pipeline/1.2`. `TF_APPEND_USER_AGENT` adds to them.
+        /// Products to add to the User-Agent header, such as `my-pipeline/1.2`. The environment variable
+        /// `TF_APPEND_USER_AGENT` adds further products.
         user_agent: Option<Vec<String>> = optional(),
         /// Has no effect: this provider does not use S3.
         s3_use_path_style: Option<bool> = optional(),
@@ -110,23 +121,25 @@ crate::attributes! {
     /// A role to assume.
     #[derive(Default)]
     pub struct AssumeRole {
-        /// The ARN of the role, such as `arn:aws:iam::123456789012:role/deploy`.
+        /// ARN of the role, such as `arn:aws:iam::123456789012:role/deploy`.
         role_arn: Option<String> = required(),
-        /// The name of the session, which CloudTrail shows. By default one is made up.
+        /// Name of the session, which appears in CloudTrail. By default, a name is generated.
         session_name: Option<String> = optional(),
-        /// What the role's owner gave you to prove on whose behalf you act.
+        /// External ID that the owner of the role requires in its trust policy.
         external_id: Option<String> = optional(),
-        /// How long credentials last, from 15 minutes to 12 hours, such as `1h30m`. They are renewed as long as needed.
+        /// Duration of the credentials, from 15 minutes to 12 hours, such as `1h30m`. The provider renews them as long
+        /// as it needs them.
         duration: Option<String> = optional(),
-        /// A policy (JSON) that further restricts what the session may do.
+        /// IAM policy in JSON that further restricts the permissions of the session.
         policy: Option<String> = optional(),
-        /// ARNs of managed policies that further restrict what the session may do.
+        /// ARNs of managed policies that further restrict the permissions of the session.
         policy_arns: Option<Vec<String>> = optional(),
         /// Tags of the session.
         tags: Option<BTreeMap<String, String>> = optional(),
-        /// The keys of those tags that are passed on when this session assumes a role.
+        /// Keys of the session tags that are passed on when this session assumes another role.
         transitive_tag_keys: Option<Vec<String>> = optional(),
-        /// Who started the session, which CloudTrail shows for all that follows.
+        /// Source identity of the session, which CloudTrail shows for all calls of this session and of sessions that it
+        /// starts.
         source_identity: Option<String> = optional(),
     }
 }
@@ -135,44 +148,44 @@ crate::attributes! {
     /// A role to assume with a token of an identity provider.
     #[derive(Default)]
     pub struct AssumeRoleWithWebIdentity {
-        /// The ARN of the role. Otherwise `AWS_ROLE_ARN`.
+        /// ARN of the role. Defaults to `AWS_ROLE_ARN`.
         role_arn: Option<String> = optional(),
-        /// The name of the session. Otherwise `AWS_ROLE_SESSION_NAME`, or one is made up.
+        /// Name of the session. Defaults to `AWS_ROLE_SESSION_NAME`, or to a generated name.
         session_name: Option<String> = optional(),
-        /// How long credentials last, from 15 minutes to 12 hours, such as `1h`.
+        /// Duration of the credentials, from 15 minutes to 12 hours, such as `1h`.
         duration: Option<String> = optional(),
-        /// A policy (JSON) that further restricts what the session may do.
+        /// IAM policy in JSON that further restricts the permissions of the session.
         policy: Option<String> = optional(),
-        /// ARNs of managed policies that further restrict what the session may do.
+        /// ARNs of managed policies that further restrict the permissions of the session.
         policy_arns: Option<Vec<String>> = optional(),
-        /// The token. Not together with `web_identity_token_file`.
+        /// Token of the identity provider. Conflicts with `web_identity_token_file`.
         web_identity_token: Option<Secret> = optional().sensitive(),
-        /// The file that holds the token, read anew each time. `~/` is the home directory. Otherwise
-        /// `AWS_WEB_IDENTITY_TOKEN_FILE`.
+        /// Path of a file that contains the token. The provider reads the file each time it assumes the role. `~/` at
+        /// the start of the path is the home directory. Defaults to `AWS_WEB_IDENTITY_TOKEN_FILE`.
         web_identity_token_file: Option<String> = optional(),
     }
 }
 
 crate::attributes! {
-    /// Tags for everything.
+    /// Tags for all objects.
     pub struct DefaultTags {
-        /// The tags, such as `{ Owner = "platform" }`.
+        /// Tags by key, such as `{ Owner = "platform" }`.
         tags: Option<BTreeMap<String, String>> = optional(),
     }
 }
 
 crate::attributes! {
-    /// Tags that others manage.
+    /// Tags that the provider ignores.
     pub struct IgnoreTagsBlock {
-        /// Keys, such as `LastScanned`.
+        /// Keys of the tags to ignore, such as `LastScanned`.
         keys: Option<Vec<String>> = optional(),
-        /// Beginnings of keys, such as `kubernetes.io/`.
+        /// Prefixes of the keys of the tags to ignore, such as `kubernetes.io/`.
         key_prefixes: Option<Vec<String>> = optional(),
     }
 }
 
 impl ProviderBlock {
-    /// The one block of role and web identity.
+    /// The block `assume_role_with_web_identity`, if any.
     pub(crate) fn web_identity(&self) -> Option<&AssumeRoleWithWebIdentity> {
         self.assume_role_with_web_identity.as_ref()?.first()
     }
@@ -182,7 +195,7 @@ impl ProviderBlock {
         self.assume_role.as_deref().unwrap_or_default()
     }
 
-    /// Every endpoint: its path, the name that the user wrote, and the URL.
+    /// All configured endpoints: path, name and URL.
     pub(crate) fn endpoints_by_name(&self) -> impl Iterator<Item = (AttributePath, &str, &str)> {
         let blocks = self.endpoints.iter().flatten().enumerate();
         blocks.flat_map(|(index, block)| {
@@ -191,13 +204,13 @@ impl ProviderBlock {
         })
     }
 
-    /// The tags of the block, without the environment's.
+    /// The tags of the block, without those of the environment.
     pub(crate) fn tags(&self) -> BTreeMap<String, String> {
         let blocks = self.default_tags.iter().flatten();
         blocks.flat_map(|block| block.tags.iter().flatten()).map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
-    /// The keys and prefixes of the block, without the environment's.
+    /// The keys and prefixes of the block, without those of the environment.
     pub(crate) fn ignored(&self) -> crate::model::IgnoreTags {
         let blocks = || self.ignore_tags.iter().flatten();
         crate::model::IgnoreTags {
@@ -206,11 +219,11 @@ impl ProviderBlock {
         }
     }
 
-    /// Whether everything is known that decides where calls go, who signs them and what they make. The rest may be
-    /// known only after apply without hiding AWS from a plan.
+    /// Whether all arguments are known that determine the endpoints, the credentials and the created objects. A plan
+    /// can read AWS even if other arguments are known only after apply.
     pub(crate) fn is_decided(config: &Value) -> bool {
         let matters = |name: &str, value: &Value| match (name, value) {
-            (name, _) if HOW_NOT_WHAT.contains(&name) => false,
+            (name, _) if MAY_BE_UNKNOWN.contains(&name) => false,
             ("endpoints", Value::List(blocks)) => blocks.iter().any(|block| match block {
                 Value::Map(urls) => urls.iter().any(|(name, url)| is_called(name) && !url.is_wholly_known()),
                 other => !other.is_wholly_known(),
@@ -223,7 +236,7 @@ impl ProviderBlock {
         }
     }
 
-    /// Decodes what is known of a block. Unknown values read as absent, unknown elements are left out.
+    /// Decodes the known part of a block. Unknown values are decoded as absent, and unknown elements are omitted.
     pub(crate) fn known_part(config: &Value) -> (Option<ProviderBlock>, Vec<Problem>) {
         let mut problems = Vec::new();
         let block = ProviderBlock::decode(&without_unknown_elements(config), &AttributePath::root(), &mut problems);
@@ -231,8 +244,8 @@ impl ProviderBlock {
     }
 }
 
-/// Arguments that change how calls are sent, or nothing at all.
-const HOW_NOT_WHAT: &[&str] = &[
+/// Arguments that change only the way in which calls are sent, or have no effect.
+const MAY_BE_UNKNOWN: &[&str] = &[
     "max_retries",
     "retry_mode",
     "token_bucket_rate_limiter_capacity",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::aws::config::settings::Service;
 use crate::plugin::{Attribute, AttributePath, AttributeType, FromValue, Nested, Nesting, Problem, Type, Value};
 
-/// A service that this provider calls, with its names in the block: the documentation shows the first one.
+/// A service that this provider calls, with its names in the block. The documentation shows the first name.
 struct Called {
     service: Service,
     names: &'static [&'static str],
@@ -26,23 +26,23 @@ const CALLED: &[Called] = &[
 /// The names that hashicorp/aws accepts for services that this provider does not call.
 const OTHERS: &str = include_str!("other_endpoints.txt");
 
-/// One `endpoints` block: URLs by the name that the user wrote.
+/// One `endpoints` block: URLs by configured name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Endpoints(BTreeMap<String, String>);
 
 impl Endpoints {
-    /// Every entry: the name that the user wrote, and the URL.
+    /// All entries: configured name and URL.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, url)| (name.as_str(), url.as_str()))
     }
 }
 
-/// Whether this provider calls the service of that name.
+/// Whether this provider calls the service with a name.
 pub(crate) fn is_called(name: &str) -> bool {
     service_named(name).is_some()
 }
 
-/// The service that a name in the block stands for, if this provider calls it.
+/// The service with a name in the block; `None` if this provider does not call it.
 pub(crate) fn service_named(name: &str) -> Option<Service> {
     CALLED.iter().find(|called| called.names.contains(&name)).map(|called| called.service)
 }
@@ -52,12 +52,12 @@ impl Nested for Endpoints {
         let url = || AttributeType::Plain(Type::String);
         let called = CALLED.iter().flat_map(|called| {
             called.names.iter().map(move |name| {
-                Attribute::new(name, url(), &format!("The URL of {}, with `http://` or `https://`.", called.title))
+                Attribute::new(name, url(), &format!("Endpoint URL of {}, with `http://` or `https://`.", called.title))
             })
         });
         let others = OTHERS
             .split_whitespace()
-            .map(|name| Attribute::new(name, url(), "Has no effect: this provider does not call the service."));
+            .map(|name| Attribute::new(name, url(), "Has no effect: this provider does not call this service."));
         called.chain(others).collect()
     }
 

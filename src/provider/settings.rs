@@ -1,5 +1,5 @@
-//! The provider block as `aws` takes it. An empty string means "not set", as in hashicorp/aws, so that a variable can
-//! switch an argument off.
+//! Converts the provider block to the settings of `aws`. An empty string means "not set", as in hashicorp/aws, so that
+//! a variable can switch an argument off.
 
 use super::block::{AssumeRole, AssumeRoleWithWebIdentity, ProviderBlock};
 use super::endpoints::service_named;
@@ -7,20 +7,20 @@ use crate::aws::config::settings::{Role, Secret, Settings, WebIdentityRole};
 use crate::model::durations;
 
 impl ProviderBlock {
-    /// The settings of a block that is wholly known and valid.
+    /// The settings of a completely known, valid block.
     pub(crate) fn settings(&self) -> Settings {
         let endpoints = self.endpoints_by_name().filter_map(|(_, name, url)| Some((service_named(name)?, url.into())));
         Settings {
-            region: given(&self.region),
-            profile: given(&self.profile),
-            access_key: given(&self.access_key),
+            region: non_empty(&self.region),
+            profile: non_empty(&self.profile),
+            access_key: non_empty(&self.access_key),
             secret_key: secret(&self.secret_key),
             token: secret(&self.token),
             shared_config_files: list(&self.shared_config_files),
             shared_credentials_files: list(&self.shared_credentials_files),
             roles: self.roles().iter().map(role).collect(),
             web_identity: self.web_identity().map(web_identity),
-            sts_region: given(&self.sts_region),
+            sts_region: non_empty(&self.sts_region),
             allowed_account_ids: list(&self.allowed_account_ids),
             forbidden_account_ids: list(&self.forbidden_account_ids),
             default_tags: self.tags(),
@@ -29,16 +29,16 @@ impl ProviderBlock {
             use_fips_endpoint: self.use_fips_endpoint,
             use_dualstack_endpoint: self.use_dualstack_endpoint,
             max_attempts: self.max_retries.and_then(|attempts| u32::try_from(attempts).ok()),
-            retry_mode: given(&self.retry_mode),
+            retry_mode: non_empty(&self.retry_mode),
             retry_capacity: self.token_bucket_rate_limiter_capacity.and_then(|capacity| usize::try_from(capacity).ok()),
-            custom_ca_bundle: given(&self.custom_ca_bundle),
+            custom_ca_bundle: non_empty(&self.custom_ca_bundle),
             insecure: self.insecure == Some(true),
-            http_proxy: given(&self.http_proxy),
-            https_proxy: given(&self.https_proxy),
-            no_proxy: given(&self.no_proxy),
+            http_proxy: non_empty(&self.http_proxy),
+            https_proxy: non_empty(&self.https_proxy),
+            no_proxy: non_empty(&self.no_proxy),
             skip_metadata_api_check: self.skip_metadata_api_check == Some(true),
-            ec2_metadata_service_endpoint: given(&self.ec2_metadata_service_endpoint),
-            ec2_metadata_service_endpoint_mode: given(&self.ec2_metadata_service_endpoint_mode),
+            ec2_metadata_service_endpoint: non_empty(&self.ec2_metadata_service_endpoint),
+            ec2_metadata_service_endpoint_mode: non_empty(&self.ec2_metadata_service_endpoint_mode),
             skip_credentials_validation: self.skip_credentials_validation == Some(true),
             skip_requesting_account_id: self.skip_requesting_account_id == Some(true),
             user_agent: list(&self.user_agent),
@@ -49,30 +49,30 @@ impl ProviderBlock {
 fn role(block: &AssumeRole) -> Role {
     Role {
         arn: block.role_arn.clone().unwrap_or_default(),
-        session_name: given(&block.session_name),
-        external_id: given(&block.external_id),
+        session_name: non_empty(&block.session_name),
+        external_id: non_empty(&block.external_id),
         duration: block.duration.as_deref().and_then(durations::parse),
-        policy: given(&block.policy),
+        policy: non_empty(&block.policy),
         policy_arns: list(&block.policy_arns),
         tags: block.tags.clone().unwrap_or_default(),
         transitive_tag_keys: list(&block.transitive_tag_keys),
-        source_identity: given(&block.source_identity),
+        source_identity: non_empty(&block.source_identity),
     }
 }
 
 fn web_identity(block: &AssumeRoleWithWebIdentity) -> WebIdentityRole {
     WebIdentityRole {
-        arn: given(&block.role_arn),
-        session_name: given(&block.session_name),
+        arn: non_empty(&block.role_arn),
+        session_name: non_empty(&block.session_name),
         duration: block.duration.as_deref().and_then(durations::parse),
-        policy: given(&block.policy),
+        policy: non_empty(&block.policy),
         policy_arns: list(&block.policy_arns),
         token: secret(&block.web_identity_token),
-        token_file: given(&block.web_identity_token_file),
+        token_file: non_empty(&block.web_identity_token_file),
     }
 }
 
-fn given(argument: &Option<String>) -> Option<String> {
+fn non_empty(argument: &Option<String>) -> Option<String> {
     argument.clone().filter(|value| !value.is_empty())
 }
 
@@ -91,7 +91,7 @@ mod tests {
     use crate::provider::block::ProviderBlock;
 
     #[test]
-    fn an_empty_string_is_not_set_and_every_name_of_a_service_sets_its_endpoint() {
+    fn empty_strings_are_unset_and_aliases_set_the_endpoint() {
         let endpoints = Value::map([("apigateway", "http://a".into()), ("s3", "http://s".into()), ("ec2", "".into())]);
         let config = Value::map([
             ("region", "".into()),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_keeps_its_duration_and_a_web_identity_its_token_unseen() {
+    fn role_duration_is_parsed_and_token_is_not_printed() {
         let role = Value::map([("role_arn", "arn:aws:iam::123456789012:role/r".into()), ("duration", "1h30m".into())]);
         let token = Value::map([("web_identity_token", "open sesame".into())]);
         let config = Value::map([

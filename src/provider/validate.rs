@@ -1,4 +1,4 @@
-//! What can be wrong with a provider block, found without AWS and all at once. Unknown values are no problem.
+//! Validation of the provider block without AWS. All problems are reported at once. An unknown value is not a problem.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::endpoints::{is_called, service_named};
 use crate::model::{check_role, check_tag, durations, is_account_id};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 
-/// Every problem and warning of a block, beyond the rules of its attributes, which the server checks.
+/// All problems and warnings of a block, except those of the checks of its attributes, which the server runs.
 pub(crate) fn validate(config: &Value) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     let (block, mismatches) = ProviderBlock::known_part(config);
@@ -17,7 +17,7 @@ pub(crate) fn validate(config: &Value) -> Diagnostics {
         if let Some(names) = without_effect(&block) {
             diagnostics.warning(
                 "Provider arguments without effect",
-                format!("This provider does not call the services that they are for: {names}."),
+                format!("This provider does not call the services of these arguments: {names}."),
             );
         }
     }
@@ -50,15 +50,15 @@ fn regions(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>) {
             found.push(Problem::new(
                 AttributePath::new(name),
                 format!("{region:?} does not look like a Region."),
-                "Name one such as \"eu-central-1\", or set skip_region_validation = true if AWS or an emulator has a \
-                 Region of this name.",
+                "Use a Region such as \"eu-central-1\", or set skip_region_validation = true if AWS or an emulator has \
+                 a Region of this name.",
             ));
         }
     }
 }
 
-/// Whether a name is built like a Region's: two letters or more, one word or more, a number. AWS opens Regions more
-/// often than providers are updated, so there is no list.
+/// Whether a name has the form of a Region name: two to four letters, one or more words, and a number. There is no list
+/// of Regions, because AWS adds Regions more often than providers are updated.
 pub(crate) fn is_region(name: &str) -> bool {
     let parts: Vec<&str> = name.split('-').collect();
     let [first, middle @ .., number] = parts.as_slice() else { return false };
@@ -78,15 +78,15 @@ fn static_keys(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>) 
     let has_secret = has(block.secret_key.as_ref().map(|secret| secret.reveal()));
     if has_key && lacks("secret_key") {
         let hint = "Set secret_key too, or remove access_key to use credentials from the environment or a profile.";
-        found.push(Problem::new(AttributePath::new("access_key"), "It is set without secret_key.", hint));
+        found.push(Problem::new(AttributePath::new("access_key"), "access_key is set without secret_key.", hint));
     }
     if has_secret && lacks("access_key") {
         let hint = "Set access_key too, or remove secret_key to use credentials from the environment or a profile.";
-        found.push(Problem::new(AttributePath::new("secret_key"), "It is set without access_key.", hint));
+        found.push(Problem::new(AttributePath::new("secret_key"), "secret_key is set without access_key.", hint));
     }
     if has(block.token.as_ref().map(|secret| secret.reveal())) && lacks("access_key") {
-        let hint = "Set access_key and secret_key that belong to it, or remove it.";
-        found.push(Problem::new(AttributePath::new("token"), "It is set without access_key.", hint));
+        let hint = "Set the access_key and secret_key that belong to the token, or remove it.";
+        found.push(Problem::new(AttributePath::new("token"), "token is set without access_key.", hint));
     }
 }
 
@@ -98,26 +98,29 @@ fn accounts(block: &ProviderBlock, found: &mut Vec<Problem>) {
             if !is_account_id(id) {
                 found.push(Problem::new(
                     AttributePath::new(name).index(index),
-                    format!("{id:?} is not an account id."),
-                    "Write its 12 digits in quotation marks, so that leading zeros stay.",
+                    format!("{id:?} is not an account ID."),
+                    "Write the 12 digits in quotation marks to keep leading zeros.",
                 ));
             }
         }
-        let unasked = block.skip_credentials_validation == Some(true) && block.skip_requesting_account_id == Some(true);
-        if !ids.is_empty() && unasked {
+        let is_skipped =
+            block.skip_credentials_validation == Some(true) && block.skip_requesting_account_id == Some(true);
+        if !ids.is_empty() && is_skipped {
             found.push(Problem::new(
                 AttributePath::new(name),
-                "It cannot be obeyed, because skip_credentials_validation and skip_requesting_account_id keep the \
-                 provider from learning the account.",
-                "Remove one of the two, or this argument.",
+                format!(
+                    "{name} cannot be checked, because skip_credentials_validation and skip_requesting_account_id \
+                     prevent the provider from reading the account ID."
+                ),
+                "Remove one of these two arguments, or remove this one.",
             ));
         }
     }
     if !allowed.is_empty() && !forbidden.is_empty() {
         found.push(Problem::new(
             AttributePath::new("forbidden_account_ids"),
-            "It is set together with allowed_account_ids.",
-            "Keep allowed_account_ids, which forbids all others, or this one.",
+            "forbidden_account_ids is set together with allowed_account_ids.",
+            "Keep allowed_account_ids, which forbids all other accounts, or keep forbidden_account_ids.",
         ));
     }
 }
@@ -132,7 +135,7 @@ fn roles(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>) {
         match &role.role_arn {
             Some(arn) => role_arn(arn, &path, found),
             None if is_unknown(index, "role_arn") => {}
-            None => found.push(Problem::new(path.clone(), "It names no role.", "Set role_arn.")),
+            None => found.push(Problem::new(path.clone(), "The block has no role ARN.", "Set role_arn.")),
         }
         session(&role.session_name, &role.duration, &role.policy, &path, found);
         for key in role.transitive_tag_keys.iter().flatten() {
@@ -140,7 +143,7 @@ fn roles(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>) {
             if !has_tag && !is_unknown(index, "tags") {
                 found.push(Problem::new(
                     path.attribute("transitive_tag_keys"),
-                    format!("It names {key:?}, which tags does not set."),
+                    format!("The key {key:?} is not set in tags."),
                     "Add the tag to tags, or remove the key.",
                 ));
             }
@@ -158,25 +161,25 @@ fn web_identity(config: &Value, block: &ProviderBlock, found: &mut Vec<Problem>)
     if role.web_identity_token.is_some() && role.web_identity_token_file.is_some() {
         found.push(Problem::new(
             path.attribute("web_identity_token"),
-            "It is set together with web_identity_token_file.",
-            "Keep one of the two; a file can be renewed while Terraform runs.",
+            "web_identity_token is set together with web_identity_token_file.",
+            "Keep one of the two; only a file can be renewed while Terraform runs.",
         ));
     }
     let is_known = config.get("assume_role_with_web_identity").is_wholly_known();
     let from_environment = |name: &str| std::env::var(name).is_ok_and(|value| !value.is_empty());
     if is_known && role.role_arn.is_none() && !from_environment("AWS_ROLE_ARN") {
-        found.push(Problem::new(path.clone(), "It names no role.", "Set role_arn or AWS_ROLE_ARN."));
+        found.push(Problem::new(path.clone(), "The block has no role ARN.", "Set role_arn or AWS_ROLE_ARN."));
     }
     let has_token = role.web_identity_token.is_some() || role.web_identity_token_file.is_some();
     if is_known && !has_token && !from_environment("AWS_WEB_IDENTITY_TOKEN_FILE") {
         let hint = "Set web_identity_token_file, web_identity_token or AWS_WEB_IDENTITY_TOKEN_FILE.";
-        found.push(Problem::new(path, "It names no token.", hint));
+        found.push(Problem::new(path, "The block has no token.", hint));
     }
 }
 
 fn role_arn(arn: &str, path: &AttributePath, found: &mut Vec<Problem>) {
     if let Err(message) = check_role(arn) {
-        let hint = "Write one such as \"arn:aws:iam::123456789012:role/deploy\".";
+        let hint = "Use an ARN such as \"arn:aws:iam::123456789012:role/deploy\".";
         found.push(Problem::new(path.attribute("role_arn"), message, hint));
     }
 }
@@ -194,8 +197,8 @@ fn session(
     {
         found.push(Problem::new(
             path.attribute("session_name"),
-            format!("AWS takes no session name such as {name:?}."),
-            "Use 2 to 64 letters, digits and characters of _+=,.@-",
+            format!("{name:?} is not a valid session name."),
+            "Use 2 to 64 letters, digits, and the characters _ + = , . @ -.",
         ));
     }
     if let Some(text) = duration {
@@ -205,19 +208,19 @@ fn session(
             Some(_) => None,
         };
         if let Some(message) = message {
-            let hint = "Write 15m to 12h, such as \"1h30m\".";
+            let hint = "Use a duration from 15m to 12h, such as \"1h30m\".";
             found.push(Problem::new(path.attribute("duration"), message, hint));
         }
     }
     if let Some(policy) = policy
         && let Err(error) = serde_json::from_str::<serde_json::Value>(policy)
     {
-        let hint = "Write it with jsonencode().";
-        found.push(Problem::new(path.attribute("policy"), format!("It is not JSON: {error}."), hint));
+        let hint = "Use jsonencode() to write it.";
+        found.push(Problem::new(path.attribute("policy"), format!("The policy is not valid JSON: {error}."), hint));
     }
 }
 
-/// hashicorp/aws takes these blocks once, and several would leave open which one counts.
+/// hashicorp/aws allows each of these blocks once. With several, it would be undefined which one applies.
 fn at_most_one(block: &ProviderBlock, found: &mut Vec<Problem>) {
     let counts = [
         ("assume_role_with_web_identity", block.assume_role_with_web_identity.as_ref().map_or(0, Vec::len)),
@@ -226,7 +229,7 @@ fn at_most_one(block: &ProviderBlock, found: &mut Vec<Problem>) {
     ];
     for (name, count) in counts.into_iter().filter(|(_, count)| *count > 1) {
         let path = AttributePath::new(name).index(1);
-        found.push(Problem::new(path, format!("There are {count} {name} blocks."), "Write one."));
+        found.push(Problem::new(path, format!("There are {count} {name} blocks."), "Keep one of them."));
     }
 }
 
@@ -250,7 +253,7 @@ fn endpoints(block: &ProviderBlock, found: &mut Vec<Problem>) {
         match taken.insert(service, url) {
             Some(other) if other != url => found.push(Problem::new(
                 path,
-                format!("{service} has two endpoints, {other:?} and {url:?}."),
+                format!("The service {service} has two endpoints, {other:?} and {url:?}."),
                 "Keep one of them.",
             )),
             _ => {}
@@ -276,9 +279,9 @@ fn url_problem(path: AttributePath, url: &str, schemes: &[&str]) -> Option<Probl
         uri.scheme_str().is_some_and(|scheme| schemes.contains(&scheme))
             && uri.host().is_some_and(|host| !host.is_empty())
     });
-    // A proxy's URL may hold a password, so the value is not repeated.
-    let hint = "Write one such as \"http://localhost:4566\".";
-    (!is_url).then(|| Problem::new(path, "It is not a URL with http:// or https:// and a host.", hint))
+    // The URL of a proxy may contain a password, so the message does not contain the value.
+    let hint = "Use a URL such as \"http://localhost:4566\".";
+    (!is_url).then(|| Problem::new(path, "The value is not a URL with http:// or https:// and a host.", hint))
 }
 
 fn user_agent(block: &ProviderBlock, found: &mut Vec<Problem>) {
@@ -286,8 +289,8 @@ fn user_agent(block: &ProviderBlock, found: &mut Vec<Problem>) {
         if product.is_empty() || !product.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             found.push(Problem::new(
                 AttributePath::new("user_agent").index(index),
-                format!("{product:?} cannot stand in a User-Agent header."),
-                "Write a product such as \"my-pipeline/1.2\", in printable ASCII.",
+                format!("{product:?} is not allowed in a User-Agent header."),
+                "Use a product such as \"my-pipeline/1.2\", in printable ASCII.",
             ));
         }
     }

@@ -1,11 +1,11 @@
-//! What differs between what exists and what should exist, in an order that says nothing yet of when.
+//! The differences between the inventory and the blueprint, not yet in the order of execution.
 
 use std::collections::{BTreeSet, HashSet};
 
 use super::plan::Action;
 use crate::model::{Entry, Inventory, Key, Object};
 
-/// Creates and updates in the order of the blueprint, then deletions in reverse order of creation.
+/// Returns creates and updates in the order of the blueprint, then deletions in reverse order of creation.
 pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
     let mut taken = HashSet::new();
     let mut actions = Vec::new();
@@ -21,17 +21,17 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
             actions.push(Action::Update { id, before, certain, to: object.clone() });
         }
     }
-    let leaving: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(&entry.kind_and_id())).collect();
-    let leaving_keys: BTreeSet<&Key> = leaving.iter().map(|entry| &entry.key).collect();
-    for entry in leaving.iter().rev() {
-        let cascades_from = entry.spec().parent().filter(|parent| leaving_keys.contains(parent)).cloned();
+    let deleted: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(&entry.kind_and_id())).collect();
+    let deleted_keys: BTreeSet<&Key> = deleted.iter().map(|entry| &entry.key).collect();
+    for entry in deleted.iter().rev() {
+        let cascades_from = entry.spec().parent().filter(|parent| deleted_keys.contains(parent)).cloned();
         actions.push(Action::Delete { entry: (*entry).clone(), cascades_from });
     }
     actions
 }
 
-/// The existing object of that key. One that stays is preferred to one that is leaving, but a leaving one that is
-/// wanted again may stay after all.
+/// Returns the existing object with a key. An object in pending deletion is returned only if there is no other, since
+/// it may be required again.
 pub(super) fn holder<'a>(existing: &'a Inventory, key: &Key) -> Option<&'a Entry> {
     let mut holders: Vec<&Entry> = existing.present().filter(|entry| entry.key == *key).collect();
     holders.sort_by_key(|entry| entry.pending_deletion);

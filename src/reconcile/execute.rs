@@ -1,15 +1,15 @@
-//! Carries out a plan.
+//! Executes a plan.
 //!
-//! 1. An operation starts when everything that it waits for has succeeded and all its inputs are known. Nothing else
-//!    starts operations. To one that makes or changes something it is enough that what it needs can be used, though
-//!    something is still being set on it.
-//! 2. After a failure nothing that depends on it starts, and independent work goes on. After a stop nothing starts.
-//!    What is in flight always finishes, and takes along what goes with it.
-//! 3. An id is recorded the moment AWS answers, before waiting for readiness.
-//! 4. Nothing is undone: the state tells the truth, and the next plan goes on from there.
-//! 5. A panic in the code of an object is a failure of its operation. Left to unwind it would take along the others in
-//!    flight, and with them the ids of what they are creating.
-//! 6. The executor knows no AWS, no Terraform and no kinds.
+//! 1. An operation starts only when all its dependencies have succeeded and all its inputs are known. For a create or
+//!    an update, it is enough that the objects of its dependencies are usable, even while attributes of them are still
+//!    set.
+//! 2. After a failure, no operation that depends on the failed one starts, and independent operations continue. After a
+//!    stop, no operation starts. Operations in flight always finish, including the deletions that cascade from them.
+//! 3. An id is recorded as soon as AWS returns it, before waiting for readiness.
+//! 4. Nothing is rolled back: the state contains the actual objects, and the next plan continues from there.
+//! 5. A panic in the code of an object is a failure of its operation. Otherwise it would cancel the other operations in
+//!    flight, and the ids of the objects that they create would be lost.
+//! 6. The executor does not depend on AWS, Terraform or kinds of objects.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -30,42 +30,42 @@ use crate::model::Timeouts;
 use crate::model::TopologyKind;
 use crate::model::{Entry, Ids, Inventory, Key, Learned, Object, ResolvedObject, Spec};
 
-/// How many operations are in flight at most. AWS lets some fifty changing EC2 calls through at once.
+/// The maximum number of operations in flight. AWS accepts a burst of about 50 mutating EC2 calls.
 const IN_FLIGHT: usize = 24;
 
-/// What an execution works with.
+/// The inputs and the shared state of an execution.
 pub struct Execution<'a> {
     /// The account.
     pub cloud: &'a dyn Cloud,
-    /// Whose objects they are.
+    /// The kind of the topology.
     pub owner: TopologyKind,
-    /// What exists; kept true all the time, so that it can be read after a panic.
+    /// The existing objects. Always up to date, so that a snapshot is correct even after a panic.
     pub inventory: Arc<Mutex<Inventory>>,
-    /// How long things may take.
+    /// The configured timeouts.
     pub timeouts: &'a Timeouts,
-    /// When the whole execution gives up waiting.
+    /// The deadline of the whole execution.
     pub deadline: Instant,
-    /// How long a deletion waits for those who still use its object; `None` is until `deadline`. Short in an update,
-    /// since Terraform changes dependents only after the update has returned.
+    /// The timeout for a deletion of an object that is in use; `None` to wait until `deadline`. It is short in an
+    /// update, because Terraform updates the dependents only after this resource.
     pub in_use: Option<Duration>,
-    /// Cancelled when nothing new may start.
+    /// Canceled when no further operation may start.
     pub stop: CancellationToken,
-    /// Where finished operations are told.
+    /// The output for finished operations.
     pub progress: &'a Progress,
-    /// The root's id by the state before: what was part of it is known by that, though it has gone.
+    /// The id of the root in the prior state, by which its objects are identified even after its deletion.
     pub root_id: Option<String>,
-    /// How many operations of this and earlier plans have been done with it.
+    /// The number of operations that have succeeded in all plans of this execution.
     pub done: AtomicUsize,
 }
 
-/// What came of an execution.
+/// The outcome of an execution.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Operations that failed, by position in the plan.
     pub failed: Vec<(usize, Failure)>,
     /// Operations that were never started.
     pub not_started: Vec<usize>,
-    /// Whether that is because of a stop.
+    /// Whether the execution was stopped.
     pub stopped: bool,
 }
 
@@ -81,28 +81,28 @@ impl Outcome {
     }
 }
 
-/// How far the operations of a plan are.
-struct Course<'a> {
+/// The progress of the operations of a plan.
+struct Tracker<'a> {
     plan: &'a Plan,
     started: BTreeSet<usize>,
     succeeded: BTreeSet<usize>,
-    /// Those that have succeeded, and those in flight whose objects can be used already.
+    /// The operations that have succeeded, and those in flight whose objects are usable.
     usable: BTreeSet<usize>,
-    /// Those that do not start: they or what they wait for have failed, or have an unknown input.
-    held: BTreeSet<usize>,
+    /// The operations that do not start, because they or a dependency failed or have an unknown input.
+    blocked: BTreeSet<usize>,
     failed: Vec<(usize, Failure)>,
 }
 
-impl<'a> Course<'a> {
-    fn of(plan: &'a Plan) -> Course<'a> {
+impl<'a> Tracker<'a> {
+    fn of(plan: &'a Plan) -> Tracker<'a> {
         let (started, succeeded, usable) = Default::default();
-        Course { plan, started, succeeded, usable, held: plan.deferred(), failed: Vec::new() }
+        Tracker { plan, started, succeeded, usable, blocked: plan.deferred(), failed: Vec::new() }
     }
 
     fn is_ready(&self, position: usize) -> bool {
         let op = &self.plan.ops[position];
-        let enough = if matches!(op.action, Action::Delete { .. }) { &self.succeeded } else { &self.usable };
-        !self.started.contains(&position) && !self.held.contains(&position) && op.depends_on.is_subset(enough)
+        let sufficient = if matches!(op.action, Action::Delete { .. }) { &self.succeeded } else { &self.usable };
+        !self.started.contains(&position) && !self.blocked.contains(&position) && op.depends_on.is_subset(sufficient)
     }
 
     fn succeed(&mut self, position: usize) {
@@ -113,7 +113,7 @@ impl<'a> Course<'a> {
     fn fail(&mut self, position: usize, failure: Failure) {
         let action = &self.plan.ops[position].action;
         tracing::error!("{} {}: {failure}", action.doing(), action.key());
-        self.held.extend(self.plan.transitive_dependents(BTreeSet::from([position])));
+        self.blocked.extend(self.plan.transitive_dependents(BTreeSet::from([position])));
         self.failed.push((position, failure));
     }
 
@@ -123,9 +123,9 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Runs every operation of a plan that can run.
+/// Executes a plan. Returns when no further operation can start and none is in flight.
 pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
-    let mut course = Course::of(plan);
+    let mut tracker = Tracker::of(plan);
     let (report_usable, mut reported_usable) = tokio::sync::mpsc::unbounded_channel();
     let mut running = FuturesUnordered::new();
     let order = plan.critical_path_first();
@@ -134,11 +134,11 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
         let may_start = !execution.stop.is_cancelled();
         for &position in &order {
             let action = &plan.ops[position].action;
-            // What is deleted with another object is deleted already: that is no start.
-            let is_over = matches!(action, Action::Delete { cascades_from: Some(_), .. });
-            if (is_over || (may_start && running.len() < IN_FLIGHT)) && course.is_ready(position) {
-                course.started.insert(position);
-                if !is_over {
+            // A cascaded deletion is done already and needs no call, so a stop and the limit do not apply to it.
+            let is_cascaded = matches!(action, Action::Delete { cascades_from: Some(_), .. });
+            if (is_cascaded || (may_start && running.len() < IN_FLIGHT)) && tracker.is_ready(position) {
+                tracker.started.insert(position);
+                if !is_cascaded {
                     tracing::debug!("{} {} started", action.doing(), action.key().slot);
                 }
                 running.push(execution.attempt(position, action, &report_usable));
@@ -147,42 +147,42 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
         let next = tokio::select! {
             biased;
             Some(position) = reported_usable.recv() => {
-                course.usable.insert(position);
+                tracker.usable.insert(position);
                 continue;
             }
             next = running.next() => next,
         };
-        let Some((position, begun, result)) = next else { break };
+        let Some((position, started, result)) = next else { break };
         match result {
             Ok(id) => {
-                course.succeed(position);
+                tracker.succeed(position);
                 let action = &plan.ops[position].action;
                 let done = execution.done.fetch_add(1, Ordering::Relaxed) + 1;
-                execution.progress.finished(action.done(), &action.key().slot, &id, begun.elapsed(), done, all);
+                execution.progress.finished(action.done(), &action.key().slot, &id, started.elapsed(), done, all);
             }
-            Err(failure) => course.fail(position, failure),
+            Err(failure) => tracker.fail(position, failure),
         }
     }
-    course.outcome(execution.stop.is_cancelled())
+    tracker.outcome(execution.stop.is_cancelled())
 }
 
 fn panicked(action: &Action, payload: &(dyn Any + Send)) -> Failure {
-    let said = payload.downcast_ref::<&'static str>().copied();
-    let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no message)");
-    Failure::new(Cause::Panicked, action.key().slot.clone(), format!("the provider's own code failed: {said}"))
+    let message = payload.downcast_ref::<&'static str>().copied();
+    let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no message)");
+    Failure::new(Cause::Panicked, action.key().slot.clone(), format!("the provider panicked: {message}"))
 }
 
 impl Action {
-    /// As in `Creating NAT gateway`.
+    /// The verb of a running operation, as in `creating nat_gateway.0`.
     pub fn doing(&self) -> &'static str {
         match self {
-            Action::Create(_) => "Creating",
-            Action::Update { .. } => "Updating",
-            Action::Delete { .. } => "Deleting",
+            Action::Create(_) => "creating",
+            Action::Update { .. } => "updating",
+            Action::Delete { .. } => "deleting",
         }
     }
 
-    /// As in `created nat_gateway.0`.
+    /// The verb of a finished operation, as in `created nat_gateway.0`.
     fn done(&self) -> &'static str {
         match self {
             Action::Create(_) => "created",
@@ -193,22 +193,23 @@ impl Action {
 }
 
 impl Execution<'_> {
-    /// Runs one operation, and takes a panic in it for its failure.
+    /// Runs one operation. A panic counts as a failure. Returns the position of the operation and the time of its
+    /// start.
     async fn attempt(
         &self,
         position: usize,
         action: &Action,
         report_usable: &UnboundedSender<usize>,
     ) -> (usize, Instant, Result<String, Failure>) {
-        let begun = Instant::now();
+        let started = Instant::now();
         let usable = || {
-            // The receiver lives as long as the execution.
+            // This cannot fail: the receiver exists as long as the execution.
             let _ = report_usable.send(position);
         };
-        // What the panic may have left half done is the inventory's alone, which is locked for single changes only and
-        // told to be unfinished.
+        // Unwind safety: a panic can interrupt only changes of the inventory, which is locked for single changes, and
+        // whose entries are marked as unfinished.
         let result = AssertUnwindSafe(self.run(action, &usable)).catch_unwind().await;
-        (position, begun, result.unwrap_or_else(|payload| Err(panicked(action, &*payload))))
+        (position, started, result.unwrap_or_else(|payload| Err(panicked(action, &*payload))))
     }
 
     /// Runs one operation and returns the id of its object.
@@ -231,13 +232,13 @@ impl Execution<'_> {
     }
 
     async fn update(&self, old_id: &str, before: &Spec, certain: bool, to: &Object) -> Result<String, Failure> {
-        // What it no longer needs has to be let go of, by its id.
+        // Detaching the object from former dependencies requires their ids too.
         let needs = to.spec.needs().into_iter().chain(before.needs());
         let needed = self.needed(needs.map(|need| need.key));
         let root_id = self.root_id();
         let work = self.work(&needed, root_id.as_deref(), Some(before));
-        // An update that stops half-way leaves a look that is not known for sure, and of what is ours one by one, such
-        // as tags, that of before and after.
+        // If the update fails half-way, the spec of the object is uncertain. Of values that are owned one by one, such
+        // as tags, both the old and the new ones stay managed.
         self.change(&to.key, |entry| {
             entry.unfinished = true;
             entry.applied.merge_owned(&to.spec);
@@ -245,13 +246,13 @@ impl Execution<'_> {
         let id = |id: &str| self.change(&to.key, |entry| entry.id = id.to_string());
         let learned = |learned: Learned| self.record_learned(&to.key, learned);
         let from = certain.then_some(before);
-        // Who waits for an update waits for its end: it may be what they need of it.
+        // Dependents wait until an update has finished, because they may depend on the new values.
         self.cloud.update(&work, old_id, from, to, &Recorder { id: &id, learned: &learned, usable: &|| () }).await?;
         self.finish(to)
     }
 
-    async fn delete(&self, entry: &Entry, along: bool) -> Result<String, Failure> {
-        if !along {
+    async fn delete(&self, entry: &Entry, cascaded: bool) -> Result<String, Failure> {
+        if !cascaded {
             let needed = self.needed(entry.spec().needs().into_iter().map(|need| need.key));
             let root_id = self.root_id();
             let mut work = self.work(&needed, root_id.as_deref(), Some(entry.spec()));
@@ -269,8 +270,8 @@ impl Execution<'_> {
         OpContext { owner: self.owner, root_id, ids, before, known, timeouts: self.timeouts, deadlines }
     }
 
-    /// The ids of these objects only: a kind that uses an object which it does not declare as needed finds no id,
-    /// and any test finds that.
+    /// Returns the ids of these objects only. An operation that uses an object without declaring the dependency
+    /// receives no id for it, so that any test of the operation fails.
     fn needed(&self, keys: impl Iterator<Item = Key>) -> Ids {
         let inventory = self.lock();
         let mut needed = Ids::default();
@@ -284,7 +285,7 @@ impl Execution<'_> {
         needed
     }
 
-    /// The id of the root, also of one that has been deleted before.
+    /// Returns the id of the root, even if the root has been deleted.
     pub fn root_id(&self) -> Option<String> {
         let inventory = self.lock();
         let present = inventory.present().find(|entry| entry.key.slot == self.owner.root());
@@ -293,8 +294,8 @@ impl Execution<'_> {
 
     fn record_id(&self, object: &Object, id: &str) {
         let mut inventory = self.lock();
-        // An object that was gone and is made again takes the place of its old entry.
-        inventory.entries.retain(|entry| !(entry.gone && entry.key == object.key));
+        // The new entry replaces that of a missing object.
+        inventory.entries.retain(|entry| !(entry.missing && entry.key == object.key));
         if let Some(entry) =
             inventory.entries.iter_mut().find(|entry| entry.key == object.key && !entry.pending_deletion)
         {
@@ -320,7 +321,7 @@ impl Execution<'_> {
             id = Some(entry.id.clone());
         });
         id.ok_or_else(|| {
-            let message = "no id was recorded for it; this is a bug in the provider";
+            let message = "no id was recorded; this is a bug in the provider";
             Failure::new(Cause::Other, object.key.slot.clone(), message)
         })
     }

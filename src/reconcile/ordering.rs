@@ -1,4 +1,4 @@
-//! Which operations wait for which.
+//! The order of operations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem::Discriminant;
@@ -6,28 +6,28 @@ use std::mem::Discriminant;
 use super::plan::Action;
 use crate::model::{Entry, Inventory, Key, OnDelete, Spec};
 
-/// The operations of a plan on the way to their order.
+/// The operations of a plan while their order is determined.
 pub(super) struct Ordering<'a> {
     actions: &'a [Action],
     existing: &'a Inventory,
     /// Creates and updates, by key.
     sets: BTreeMap<&'a Key, usize>,
-    /// Deletions, by kind and id of what they delete.
+    /// Deletions, by kind and id of the object.
     deletes: HashMap<(Discriminant<Spec>, &'a str), usize>,
-    /// For each operation, those that it waits for.
+    /// The dependencies of each operation, by position.
     depends_on: Vec<BTreeSet<usize>>,
 }
 
-/// An order.
+/// The determined order.
 pub(super) struct Ordered {
-    /// For each operation, those that it waits for, by position.
+    /// The dependencies of each operation, by position.
     pub(super) depends_on: Vec<BTreeSet<usize>>,
-    /// The deletions that come before anything new that claims what they free.
+    /// The deletions that free a claim of a new object, and therefore precede its creation.
     pub(super) claimed: BTreeSet<usize>,
 }
 
 impl<'a> Ordering<'a> {
-    /// No order yet.
+    /// Indexes the operations. Their order is not determined yet.
     pub(super) fn of(actions: &'a [Action], existing: &'a Inventory) -> Ordering<'a> {
         let depends_on = vec![BTreeSet::new(); actions.len()];
         let mut ordering = Ordering { actions, existing, sets: BTreeMap::new(), deletes: HashMap::new(), depends_on };
@@ -40,7 +40,7 @@ impl<'a> Ordering<'a> {
         ordering
     }
 
-    /// Lets each operation wait for what it has to.
+    /// Determines the dependencies of each operation.
     pub(super) fn ordered(mut self) -> Ordered {
         for (position, action) in self.actions.iter().enumerate() {
             match action {
@@ -63,46 +63,46 @@ impl<'a> Ordering<'a> {
         Ordered { depends_on: self.depends_on, claimed }
     }
 
-    /// Orders the deletion of an object against what becomes of those that need it.
+    /// Orders the deletion of an object relative to the operations on its dependents.
     fn order_delete(&mut self, position: usize, entry: &Entry, cascades_from: Option<&Key>) {
         if let Some(parent) = cascades_from {
             let parents = self.deletes_of(parent);
             self.depends_on[position].extend(parents);
         }
         let existing = self.existing;
-        for user in existing.present() {
-            if let Some(need) = user.spec().needs().into_iter().find(|need| need.key == entry.key) {
-                self.order_delete_and_user(position, entry, user, need.on_delete);
+        for dependent in existing.present() {
+            if let Some(need) = dependent.spec().needs().into_iter().find(|need| need.key == entry.key) {
+                self.order_delete_and_dependent(position, entry, dependent, need.on_delete);
             }
         }
     }
 
-    /// Orders the deletion of an object against what becomes of an object that needs it.
-    fn order_delete_and_user(&mut self, position: usize, entry: &Entry, user: &Entry, on_delete: OnDelete) {
-        let Some(users_delete) = self.deletes.get(&user.kind_and_id()).copied() else {
-            // The user stays. If it is changed, the change is what turns it away from this object.
+    /// Orders the deletion of an object relative to the operation on one of its dependents.
+    fn order_delete_and_dependent(&mut self, position: usize, entry: &Entry, dependent: &Entry, on_delete: OnDelete) {
+        let Some(dependents_delete) = self.deletes.get(&dependent.kind_and_id()).copied() else {
+            // The dependent is not deleted. If it is updated, the update removes its reference to this object.
             if on_delete == OnDelete::Restrict {
-                self.depends_on[position].extend(self.sets.get(&user.key).copied());
+                self.depends_on[position].extend(self.sets.get(&dependent.key).copied());
             }
             return;
         };
-        let users_parent = match &self.actions[users_delete] {
+        let dependents_parent = match &self.actions[dependents_delete] {
             Action::Delete { cascades_from, .. } => cascades_from.as_ref(),
             Action::Create(_) | Action::Update { .. } => None,
         };
-        match (on_delete, users_parent) {
+        match (on_delete, dependents_parent) {
             (OnDelete::NoAction, _) => {}
             (OnDelete::DeleteAfter, _) => {
-                self.depends_on[users_delete].insert(position);
+                self.depends_on[dependents_delete].insert(position);
             }
-            // It is deleted with this very object.
+            // The dependent is deleted with this object.
             (OnDelete::Restrict, Some(parent)) if *parent == entry.key => {}
             (OnDelete::Restrict, Some(parent)) => {
                 let parents = self.deletes_of(parent);
                 self.depends_on[position].extend(parents);
             }
             (OnDelete::Restrict, None) => {
-                self.depends_on[position].insert(users_delete);
+                self.depends_on[position].insert(dependents_delete);
             }
         }
     }
@@ -112,19 +112,19 @@ impl<'a> Ordering<'a> {
         holders.filter_map(|entry| self.deletes.get(&entry.kind_and_id()).copied()).collect()
     }
 
-    /// Makes the new holder of a claim wait for the old one, and returns the deletions that therefore cannot wait for
-    /// everything new: those of the old holders, and what these wait for.
+    /// Lets the create of the new holder of a claim wait for the deletion of the old one. Returns the deletions that
+    /// therefore cannot wait for all creates: those of the old holders and their dependencies.
     fn order_claims(&mut self) -> BTreeSet<usize> {
         let mut claimed = BTreeSet::new();
-        for (arriving, action) in self.actions.iter().enumerate() {
+        for (created, action) in self.actions.iter().enumerate() {
             let Action::Create(object) = action else { continue };
             let wanted = object.spec.claims();
-            for (leaving, other) in self.actions.iter().enumerate() {
+            for (deleted, other) in self.actions.iter().enumerate() {
                 let Action::Delete { entry, .. } = other else { continue };
                 let held = entry.spec().claims();
                 if wanted.iter().any(|claim| held.iter().any(|other| claim.collides(other))) {
-                    self.depends_on[arriving].insert(leaving);
-                    claimed.insert(leaving);
+                    self.depends_on[created].insert(deleted);
+                    claimed.insert(deleted);
                 }
             }
         }

@@ -1,76 +1,76 @@
-//! Operations, and what follows from their order.
+//! Plans: operations and their dependencies.
 
 use std::collections::BTreeSet;
 
 use crate::model::{Entry, Key, Object, Spec};
 
-/// Operations in a stable order, each with those that it waits for.
+/// Operations in a stable order, each with its dependencies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// The operations. Reroutes stand first, then creates and updates in the order of the blueprint, then deletes in
-    /// reverse order of creation.
+    /// The operations: first reroutes, then creates and updates in the order of the blueprint, then deletes in reverse
+    /// order of creation.
     pub ops: Vec<Op>,
-    /// The objects that lead nowhere for a time.
+    /// The routes that temporarily have no target.
     pub outages: Vec<Outage>,
 }
 
-/// An existing object that leads nowhere until its target is made, because nothing can stand in for that.
+/// An existing route without a target until the new one is created, because no fallback target is available.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outage {
-    /// The object.
+    /// The route.
     pub entry: Entry,
-    /// What it will lead to.
+    /// The new target.
     pub target: Key,
-    /// What it leads to until that is deleted; `None` where it leads nowhere already.
+    /// The current target, which the plan deletes first; `None` if the target is missing already.
     pub until: Option<Entry>,
 }
 
 /// One operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
-    /// What to do.
+    /// The action.
     pub action: Action,
     /// The operations, by position in [`Plan::ops`], that must have succeeded before it starts.
     pub depends_on: BTreeSet<usize>,
 }
 
-/// What an operation does.
+/// The action of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Makes an object.
+    /// Creates an object.
     Create(Object),
     /// Changes an object in place.
     Update {
-        /// Its id.
+        /// The id of the object.
         id: String,
-        /// What it looks like, or was last asked to.
+        /// The observed spec or, if it was not observed, the applied one.
         before: Spec,
-        /// Whether it is sure that it looks like that. Otherwise everything is set.
+        /// Whether `before` is certain. Otherwise every attribute is set.
         certain: bool,
-        /// What it should look like.
+        /// The required object.
         to: Object,
     },
     /// Deletes an object.
     Delete {
         /// The object.
         entry: Entry,
-        /// The object whose deletion takes it along, so that no call is needed.
+        /// The parent, if this object is deleted with it, so that no call is needed.
         cascades_from: Option<Key>,
     },
 }
 
-/// A plan whose operations wait for each other in a circle: the keys in it.
+/// A plan with a dependency cycle. Contains the keys of the operations in it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the operations on {} wait for each other", .0.join(", "))]
+#[error("the operations on {} depend on each other", .0.join(", "))]
 pub struct Unorderable(pub Vec<String>);
 
 impl Plan {
-    /// Whether there is nothing to do.
+    /// Whether the plan contains no operations.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
 
-    /// The existing objects that it deletes.
+    /// The existing objects that the plan deletes.
     pub fn deleted(&self) -> impl Iterator<Item = &Entry> {
         self.ops.iter().filter_map(|op| match &op.action {
             Action::Delete { entry, .. } => Some(entry),
@@ -80,8 +80,8 @@ impl Plan {
 }
 
 impl Plan {
-    /// The operations that cannot start before something else is known that only this plan brings about: those with an
-    /// unknown input, and those that wait for them.
+    /// The operations that cannot start because an input becomes known only during this apply: those with an unknown
+    /// input, and their transitive dependents.
     pub fn deferred(&self) -> BTreeSet<usize> {
         let is_unknown = |op: &Op| match &op.action {
             Action::Create(object) | Action::Update { to: object, .. } => {
@@ -92,18 +92,18 @@ impl Plan {
         self.transitive_dependents((0..self.ops.len()).filter(|at| is_unknown(&self.ops[*at])).collect())
     }
 
-    /// The operations with the longest chain of those that wait for them first: where not all can be in flight at once,
-    /// they decide when the last one can begin.
+    /// The positions of the operations, those with the longest chain of dependents first. If not all ready operations
+    /// can be in flight at once, the longest chain determines the end of the apply.
     pub(super) fn critical_path_first(&self) -> Vec<usize> {
         let mut length = vec![0_usize; self.ops.len()];
-        let mut unsettled = true;
-        while unsettled {
-            unsettled = false;
+        let mut changed = true;
+        while changed {
+            changed = false;
             for (position, op) in self.ops.iter().enumerate() {
                 for &before in &op.depends_on {
                     if length[before] <= length[position] {
                         length[before] = length[position] + 1;
-                        unsettled = true;
+                        changed = true;
                     }
                 }
             }
@@ -113,21 +113,21 @@ impl Plan {
         order
     }
 
-    /// These operations, those that wait for them, those that wait for the latter, and so on.
-    pub(super) fn transitive_dependents(&self, mut held: BTreeSet<usize>) -> BTreeSet<usize> {
+    /// These operations and their transitive dependents.
+    pub(super) fn transitive_dependents(&self, mut found: BTreeSet<usize>) -> BTreeSet<usize> {
         loop {
-            let waits = |at: &usize| !held.contains(at) && !self.ops[*at].depends_on.is_disjoint(&held);
-            let more: Vec<usize> = (0..self.ops.len()).filter(waits).collect();
+            let depends = |at: &usize| !found.contains(at) && !self.ops[*at].depends_on.is_disjoint(&found);
+            let more: Vec<usize> = (0..self.ops.len()).filter(depends).collect();
             if more.is_empty() {
-                return held;
+                return found;
             }
-            held.extend(more);
+            found.extend(more);
         }
     }
 }
 
 impl Action {
-    /// The object's identity.
+    /// The key of the object.
     pub fn key(&self) -> &Key {
         match self {
             Action::Create(object) | Action::Update { to: object, .. } => &object.key,
@@ -135,7 +135,7 @@ impl Action {
         }
     }
 
-    /// The object's look, the wanted one where there is one.
+    /// The required spec of the object, or the current one for a deletion.
     pub fn spec(&self) -> &Spec {
         match self {
             Action::Create(object) | Action::Update { to: object, .. } => &object.spec,
@@ -145,7 +145,7 @@ impl Action {
 }
 
 impl Plan {
-    /// That no operations wait for each other.
+    /// Returns an error if the dependencies have a cycle.
     pub(super) fn check_order(&self) -> Result<(), Unorderable> {
         let mut done: BTreeSet<usize> = BTreeSet::new();
         loop {

@@ -1,10 +1,10 @@
-//! From what exists and what should exist to a plan.
+//! The plan from the inventory and the blueprint.
 //!
-//! There is no replace. What AWS cannot change in place is part of an object's key, so such a change is one
-//! object that is deleted and another that is created. Creates and updates wait only for creates and updates, deletes
-//! for anything: new first, deletions last. The exception are claims, things that only one object can have: their new
-//! holder waits for the old one to be deleted. What routes to such an old one is rerouted first, so that it never leads
-//! nowhere, or the plan says that it will.
+//! There is no replace action. Inputs that AWS cannot change in place are part of an object's key, so a change of them
+//! deletes one object and creates another. Creates and updates depend only on creates and updates, and deletes can
+//! depend on any operation: new objects are created first, old ones are deleted last. The exception is claims,
+//! resources that only one object can hold: the create of the new holder waits for the deletion of the old one. A route
+//! to such an old object is first updated to a fallback target. If there is none, the plan reports an outage.
 
 use super::diff::diff;
 use super::ordering::Ordering;
@@ -12,7 +12,7 @@ use super::plan::{Op, Plan, Unorderable};
 use super::reroute::reroute;
 use crate::model::{Inventory, Object};
 
-/// Compares and orders. `wanted` is in creation order, and names each object once.
+/// Plans the operations. `wanted` contains each object once, in the order of creation.
 pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable> {
     let actions = diff(existing, wanted);
     let ordered = Ordering::of(&actions, existing).ordered();

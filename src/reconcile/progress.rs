@@ -1,19 +1,19 @@
-//! Telling a person how far an apply is, since Terraform shows one line for a whole topology.
+//! The progress of an apply, since Terraform shows one line for a whole topology.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Where finished operations are told: always the log, and the file or terminal that `FGW_PROGRESS` names.
+/// Writes finished operations to the log, and to the file or terminal in `FGW_PROGRESS` if it is set.
 #[derive(Debug, Default)]
 pub struct Progress {
     file: Mutex<Option<std::fs::File>>,
 }
 
 impl Progress {
-    /// Opens the file that the environment variable `FGW_PROGRESS` names. One that cannot be opened is told in
-    /// the log and otherwise does no harm.
+    /// Opens the file in the environment variable `FGW_PROGRESS`. If it cannot be opened, this logs a warning, and
+    /// progress is written only to the log.
     pub fn from_environment() -> Progress {
         let Some(path) = std::env::var_os("FGW_PROGRESS").filter(|path| !path.is_empty()) else {
             return Progress::default();
@@ -21,13 +21,13 @@ impl Progress {
         match std::fs::OpenOptions::new().append(true).create(true).open(&path) {
             Ok(file) => Progress { file: Mutex::new(Some(file)) },
             Err(error) => {
-                tracing::warn!("FGW_PROGRESS names {}, which cannot be opened: {error}", path.display());
+                tracing::warn!("cannot open {} from FGW_PROGRESS: {error}", path.display());
                 Progress::default()
             }
         }
     }
 
-    /// Tells one finished operation: `created nat_gateway.0 nat-0ab 1m32s, 31 of 49`.
+    /// Writes a line for a finished operation: `created nat_gateway.0 nat-0ab 1m32s, 31 of 49`.
     pub fn finished(&self, verb: &str, slot: &str, id: &str, took: Duration, done: usize, of: usize) {
         let mut line = format!("{verb} {slot} {id} ");
         write_duration(&mut line, took);
@@ -37,7 +37,7 @@ impl Progress {
         if let Some(file) = file.as_mut()
             && let Err(error) = file.write_all(format!("{line}\n").as_bytes())
         {
-            tracing::warn!("FGW_PROGRESS cannot be written: {error}");
+            tracing::warn!("cannot write to the file in FGW_PROGRESS: {error}");
         }
     }
 }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_read_like_those_of_terraform() {
+    fn durations_are_formatted_as_by_terraform() {
         let text = |millis| {
             let mut line = String::new();
             write_duration(&mut line, Duration::from_millis(millis));

@@ -1,8 +1,9 @@
-//! The product `fgw_four_tier_vpc`: from its configuration to the objects of a network. Nothing here does I/O.
+//! The topology `fgw_four_tier_vpc`: from its configuration to the objects of a network. Nothing here does I/O.
 //!
-//! Reading order: `config` is what the user writes, `validate` what he may write; `vpc`, `zones`, `addresses`, `ipv6`,
-//! `nat` and `private_nat` make the choices that are frozen once made; `blueprint` puts the objects together; `outputs`
-//! tells of them; `import` and `write_drift` go the other way, from objects to what the user would have written.
+//! Reading order: `config` declares the inputs, and `validate` checks them. `vpc`, `zones`, `addresses`, `ipv6`, `nat`
+//! and `private_nat` make the choices that do not change once they are made. `blueprint` assembles the objects, and
+//! `outputs` computes the read-only attributes. `import` and `reflect` go the other way, from objects to the
+//! configuration that a user would have written.
 
 mod addresses;
 mod blueprint;
@@ -36,7 +37,7 @@ use crate::model::{Ids, Inventory, Lookup, Object, Scope, Tags, Timeouts, Topolo
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
 
-/// A VPC with up to four tiers of subnets, and all that belongs to it.
+/// A VPC with up to four tiers of subnets, and the gateways, routes, endpoints and rules that belong to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FourTierVpc;
 
@@ -48,10 +49,12 @@ impl Topology for FourTierVpc {
     const NAME: &'static str = "vpc_name";
 
     fn description() -> &'static str {
-        "A VPC with up to four tiers of subnets per availability zone (public, private app, private persistence, \
-         transit), with internet and NAT gateways, route tables, gateway endpoints and the default security group, \
-         managed as one resource.\n\nAvailability zones and CIDR blocks, once given to a subnet, stay with it: an \
-         availability zone that AWS opens or closes moves nobody."
+        "A VPC with up to four tiers of subnets in each availability zone (public, private app, private persistence \
+         and transit), internet and NAT gateways, route tables, gateway endpoints, and the default network ACL and \
+         security group, managed as one resource.\n\nA subnet keeps its availability zone (AZ) and its CIDR block: \
+         existing subnets do not move when AWS adds an AZ to the Region or removes one. The AZs of a new network get \
+         indices from 0, in the order of their names, and keep them. The guide \"Addresses\" describes how subnets get \
+         their CIDR blocks."
     }
 
     fn outputs_schema() -> Vec<Attribute> {
@@ -110,7 +113,7 @@ impl Topology for FourTierVpc {
         import::take_as_applied(attributes, configuration, inventory);
     }
 
-    /// All but the IPv6 range of the VPC carry tags, or stand in what does.
+    /// Only the IPv6 range of the VPC. All other objects carry tags or are part of an object that does.
     fn remembered(context: &Context<'_, Config>) -> Vec<Object> {
         ipv6::remembered(context.config).into_iter().collect()
     }
@@ -134,12 +137,13 @@ impl Topology for FourTierVpc {
     }
 }
 
-/// A CIDR block as AWS writes it.
+/// A CIDR block in the form that AWS returns, without host bits. Text that is not a CIDR block is returned as it is.
 fn canonical(cidr: &str) -> String {
     cidr.parse::<ipnet::IpNet>().map_or_else(|_| cidr.to_string(), |net| net.trunc().to_string())
 }
 
-/// JSON without what has no meaning: spaces and the order of keys. Text that is no JSON is reported by the validation.
+/// JSON without insignificant whitespace, with sorted keys. Text that is not JSON is returned as it is; the validation
+/// reports it.
 fn canonical_json(text: &str) -> String {
     serde_json::from_str::<serde_json::Value>(text).map_or_else(|_| text.to_string(), |json| json.to_string())
 }

@@ -1,4 +1,4 @@
-//! `fgw_http_gateway`: an HTTP API in front of functions. From the configuration to the objects that should exist.
+//! `fgw_http_gateway`: an HTTP API in front of Lambda functions. Computes the required objects from the configuration.
 
 mod blueprint;
 mod config;
@@ -6,6 +6,7 @@ mod import;
 mod outputs;
 mod reflect;
 mod validate;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ use crate::model::{Caller, Entry, Ids, Inventory, KmsKey, Lookup, Object, Scope,
 use crate::plugin::{Attribute, AttributePath, Input, Problem, Value};
 use crate::topology::{Blueprint, Context, IgnoredDrift, Topology};
 
-/// The product `fgw_http_gateway`.
+/// The topology of `fgw_http_gateway`.
 pub struct HttpGateway;
 
 impl Topology for HttpGateway {
@@ -29,9 +30,10 @@ impl Topology for HttpGateway {
     const NAME: &'static str = "name";
 
     fn description() -> &'static str {
-        "An HTTP API in front of functions: routes, integrations, request authorizers, permissions, CORS and access \
-         logs, managed as one resource. Changes are made while requests are served: what is new is made and \
-         everything repointed before anything is deleted."
+        "An HTTP API in front of Lambda functions, managed as one resource: routes, integrations, request authorizers, \
+         Lambda permissions, CORS, access logs, and a custom domain with its DNS record. An update creates new objects \
+         and switches traffic to them before it deletes old ones. Requests are served throughout, with one exception \
+         that `route_config` describes."
     }
 
     fn outputs_schema() -> Vec<Attribute> {
@@ -50,15 +52,16 @@ impl Topology for HttpGateway {
         validate::validate(config)
     }
 
-    /// Nothing: AWS changes every input of an HTTP API in place.
+    /// Always empty: AWS changes every input of an HTTP API in place.
     fn replaced_by(_: &GatewayConfig, _: &GatewayConfig, _: &Inventory) -> Vec<AttributePath> {
         Vec::new()
     }
 
     fn lookups(config: &GatewayConfig) -> Vec<Lookup> {
         let certificates = blueprint::certificate_domain(config).map(|domain| Lookup::Certificates(domain.to_string()));
+        let has_group = config.access_log_logservice_group_name != Input::Known(None);
         let key = config.access_log_logservice_group_kms_key_id.known().and_then(Option::as_ref);
-        let key = key.and_then(|key| match KmsKey::parse(key) {
+        let key = key.filter(|_| has_group).and_then(|key| match KmsKey::parse(key) {
             Ok(KmsKey::Lookup(id)) => Some(Lookup::KmsKey(id)),
             _ => None,
         });
@@ -86,18 +89,20 @@ impl Topology for HttpGateway {
         import::take_as_applied(attributes, configuration);
     }
 
-    /// A DNS record carries no tags. The user may have made the one that leads to the domain, beside the resource.
+    /// A DNS record has no tags, and the user may have created a record for the domain outside this resource. It counts
+    /// as owned only if `create_dns_entry` is set or unknown.
     ///
-    /// Nor do routes, integrations and authorizers. A state says which of them are ours, even if what it kept privately
-    /// is lost, as it is when the provider is killed in an update; and an authorizer that has a statement of ours is
-    /// one that we have made. Without a state, in an import, all may be.
-    fn may_own(attributes: &Value, found: &Entry, beside: &Inventory) -> bool {
+    /// Routes, integrations and authorizers have no tags either. The output `aws_objects` of a state lists those of
+    /// this resource, even if the private state was lost because the provider was killed during an update. An
+    /// authorizer that a managed Lambda permission refers to was created by this resource. Without a state, as in an
+    /// import, all of them may belong to it.
+    fn may_own(attributes: &Value, found: &Entry, others: &Inventory) -> bool {
         match found.spec() {
             Spec::DnsRecord(_) => matches!(attributes.get("create_dns_entry"), Value::Bool(true) | Value::Unknown),
             Spec::ApiRoute(_) | Spec::Integration(_) | Spec::Authorizer(_) => {
                 let known = attributes.get("aws_objects").as_map().filter(|known| !known.is_empty());
                 known.is_none_or(|known| known.values().any(|id| id.as_str() == Some(found.id.as_str())))
-                    || beside.entries.iter().any(|entry| match entry.spec() {
+                    || others.entries.iter().any(|entry| match entry.spec() {
                         Spec::LambdaPermission(it) => it.caller == Caller::Authorizer(found.key.clone()),
                         _ => false,
                     })

@@ -1,4 +1,4 @@
-//! What a product is: a pure description of one resource type in terms of [`model`](crate::model).
+//! The trait [`Topology`]: a pure description of one resource type in terms of [`model`](crate::model).
 
 pub mod four_tier_vpc;
 pub mod http_gateway;
@@ -15,7 +15,7 @@ use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
 /// One resource type. Everything here is pure: no I/O, no async, no clock.
 pub trait Topology: Send + Sync + 'static {
-    /// The configuration as written.
+    /// The decoded configuration.
     type Config: Nested + Clone + Send + Sync;
 
     /// The type in a configuration, such as `fgw_four_tier_vpc`.
@@ -24,41 +24,42 @@ pub trait Topology: Send + Sync + 'static {
     /// The kind of topology.
     const KIND: TopologyKind;
 
-    /// The input that is the name, such as `vpc_name`.
+    /// The attribute that holds the name of the topology, such as `vpc_name`.
     const NAME: &'static str;
 
     /// What the resource is, in Markdown.
     fn description() -> &'static str;
 
-    /// The computed attributes beside those that every product has.
+    /// The computed attributes, except those that every topology has.
     fn outputs_schema() -> Vec<Attribute>;
 
-    /// Outputs that users may also set, and that so stand among the inputs of the resource. A data source has them too.
+    /// Outputs that users may also set, and that are therefore inputs of the resource. A data source has them too.
     fn further_outputs() -> Vec<Attribute> {
         Vec::new()
     }
 
-    /// The name that the user gave, which is part of the root's ownership tag.
+    /// The configured name, which is part of the root's ownership tag.
     fn name(config: &Self::Config) -> &Input<String>;
 
-    /// The user's own tags of the root, later maps over earlier ones, which with `default_tags` make `tags_all`.
+    /// The configured tags of the root, which form `tags_all` together with `default_tags`. Later maps override earlier
+    /// ones.
     fn own_tags(config: &Self::Config) -> Vec<&crate::model::Tags>;
 
-    /// Checks what can be checked without AWS, all at once. Unknown inputs are no problem.
+    /// Returns every problem that can be found without AWS. An unknown input is not a problem.
     fn validate(config: &Self::Config) -> Vec<Problem>;
 
-    /// The attributes whose change needs a new root. `prior` is the configuration applied last, `existing` what exists,
-    /// which is empty while the provider does not know where it works.
+    /// The attributes whose change replaces the root. `prior` is the configuration of the last apply. `existing` is
+    /// empty while the provider's scope is unknown.
     fn replaced_by(prior: &Self::Config, config: &Self::Config, existing: &Inventory) -> Vec<AttributePath>;
 
-    /// What must be looked up in AWS for a blueprint.
+    /// The lookups in AWS that the blueprint needs.
     fn lookups(config: &Self::Config) -> Vec<Lookup>;
 
-    /// The objects that should exist.
+    /// The objects that the configuration requires. The errors are those that depend on the account and Region.
     fn blueprint(context: &Context<'_, Self::Config>) -> Result<Blueprint, Vec<Problem>>;
 
-    /// The outputs that `outputs_schema` declares. `objects` is `None` while the blueprint is undecided; then
-    /// every output is unknown that depends on it.
+    /// The outputs that `outputs_schema` declares. `objects` is `None` while the blueprint is undecided; the outputs
+    /// that depend on it are then unknown.
     fn outputs(
         config: &Self::Config,
         objects: Option<&[Object]>,
@@ -66,24 +67,25 @@ pub trait Topology: Send + Sync + 'static {
         scope: Option<&Scope>,
     ) -> BTreeMap<String, Value>;
 
-    /// The configured attributes that reproduce what exists, for an import: what AWS shows, and for what it does not
-    /// show the default or a value that leads to the same objects. `None` where nothing shows that this provider made
-    /// it.
+    /// The attributes of a configuration that reproduces the existing objects, for an import. Attributes that AWS does
+    /// not return have their default, or a value that produces the same objects. `None` if nothing indicates that this
+    /// provider created the objects.
     fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value>;
 
-    /// Makes `attributes`, as [`imported`](Topology::imported) gave them, what a later configuration is compared with:
-    /// what AWS does not show is taken from that configuration. Both have their defaults filled in.
+    /// Turns `attributes`, a result of [`imported`](Topology::imported), into the state that `configuration` is
+    /// compared with: attributes that AWS does not return are copied from `configuration`. Both have their defaults
+    /// filled in.
     fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory);
 
-    /// Whether what was found in AWS without a record of who made it can be this resource's, by the attributes of a
-    /// state or a configuration, and what else was found. Asked of what AWS shows no owner of.
-    fn may_own(attributes: &Value, found: &Entry, beside: &Inventory) -> bool {
-        let _ = (attributes, found, beside);
+    /// Whether an object in AWS may belong to this resource, according to the attributes of a state or a configuration
+    /// and the other objects in AWS. Called only for objects for which AWS returns no ownership tag.
+    fn may_own(attributes: &Value, found: &Entry, others: &Inventory) -> bool {
+        let _ = (attributes, found, others);
         true
     }
 
-    /// The objects that a state names and that may be found by their id alone, as its configuration wants them. Asked
-    /// when nothing but that state is known, with nothing looked up.
+    /// The objects of a state that may be found by their ID alone, as its configuration requires them. Called when only
+    /// that state is known, without any lookup.
     fn remembered(context: &Context<'_, Self::Config>) -> Vec<Object> {
         match Self::blueprint(context) {
             Ok(Blueprint::Decided { objects, .. }) => objects,
@@ -91,43 +93,43 @@ pub trait Topology: Send + Sync + 'static {
         }
     }
 
-    /// Writes what differs in AWS from what was applied into the attributes of `state` that express it, so that
-    /// Terraform shows it there.
+    /// Writes drift into the attributes of `state` that express it, so that Terraform shows the change there.
     fn write_drift(state: &mut Value, inventory: &Inventory);
 
-    /// The objects whose drift is neither reported nor mended.
+    /// The objects whose drift is neither reported nor corrected.
     fn ignored_drift(config: &Self::Config) -> IgnoredDrift;
 
-    /// The timeouts that the user set.
+    /// The configured timeouts.
     fn timeouts(config: &Self::Config) -> Timeouts;
 }
 
-/// What a blueprint is made from.
+/// The input of a blueprint.
 pub struct Context<'a, C> {
     /// The configuration, with defaults.
     pub config: &'a C,
-    /// The configuration applied last, or what an import amounts to; `None` before the first apply.
+    /// The configuration of the last apply, or the attributes of an import; `None` before the first apply.
     pub prior: Option<&'a C>,
-    /// What exists. Choices that are frozen once made (AZs, CIDRs, places) are read from it.
+    /// The existing objects. Choices that never change once made (AZs, CIDR blocks, positions) are read from them.
     pub existing: &'a Inventory,
-    /// Where the provider works.
+    /// The partition, Region and account of the provider, and its tags.
     pub scope: &'a Scope,
-    /// What was looked up.
+    /// The results of the lookups.
     pub facts: &'a Facts,
 }
 
-/// What should exist.
+/// The objects that a configuration requires.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Blueprint {
-    /// An unknown input decides which objects there are.
+    /// The set of objects depends on an unknown input.
     Undecided,
-    /// Which objects there are is known, though some of their inputs may not be.
+    /// The set of objects is known, although some of their inputs may be unknown.
     Decided {
         /// The objects, in the order of creation.
         objects: Vec<Object>,
-        /// What the user should know before applying, about attributes of the configuration.
+        /// Warnings about attributes of the configuration, shown before an apply.
         warnings: Vec<Problem>,
-        /// What does not exist yet and must before an apply, for Terraform may make it in the same run.
+        /// Objects outside the topology that must exist at apply but do not exist yet. Terraform may create them in the
+        /// same run.
         missing: Vec<Problem>,
     },
 }

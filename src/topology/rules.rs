@@ -1,19 +1,19 @@
-//! Tables of rules for the tests of products: each with an example that breaks it and one that keeps it, in JSON.
+//! Tables of validation rules for tests: each rule has a JSON example that breaks it and one that satisfies it.
 
 use serde_json::Value as Json;
 
 use crate::plugin::{Problem, Value};
 
-/// A rule: its name, attributes that break it, the attributes at fault, what the text names, and attributes that keep
-/// it.
+/// A rule: its name, attributes that break it, the paths of the problems, fragments of their texts, and attributes that
+/// satisfy it.
 pub(crate) type Rule = (&'static str, Json, &'static [&'static str], &'static [&'static str], Json);
 
-/// The text that stands for an unknown value.
+/// The text that represents an unknown value.
 pub(crate) const UNKNOWN: &str = "(unknown)";
 
-/// Asserts that each rule is told where it is broken and nowhere else, in whole sentences, and that every name is used
-/// once.
-pub(crate) fn assert_told(rules: Vec<Rule>, problems: impl Fn(Json) -> Vec<Problem>) {
+/// Asserts that a broken rule is reported at its paths only and in whole sentences, that a satisfied one is not, and
+/// that names are unique.
+pub(crate) fn assert_reported(rules: Vec<Rule>, problems: impl Fn(Json) -> Vec<Problem>) {
     let mut names: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
     names.sort_unstable();
     let count = names.len();
@@ -25,7 +25,7 @@ pub(crate) fn assert_told(rules: Vec<Rule>, problems: impl Fn(Json) -> Vec<Probl
         assert_eq!(found_paths, paths, "{name}: {found:#?}");
         let text: String = found.iter().map(|it| format!("{} {}\n", it.message, it.hint)).collect();
         for fragment in fragments {
-            assert!(text.contains(fragment), "{name}: no {fragment} in {text}");
+            assert!(text.contains(fragment), "{name}: {fragment} is missing in {text}");
         }
         for problem in &found {
             assert!(problem.message.ends_with('.') && problem.hint.ends_with('.'), "{name}: {problem:?}");
@@ -34,7 +34,7 @@ pub(crate) fn assert_told(rules: Vec<Rule>, problems: impl Fn(Json) -> Vec<Probl
     }
 }
 
-/// One JSON object with the entries of another over its own.
+/// Merges two JSON objects; entries of `more` override those of `basis`.
 pub(crate) fn with(mut basis: Json, more: Json) -> Json {
     if let (Some(basis), Json::Object(more)) = (basis.as_object_mut(), more) {
         basis.extend(more);
@@ -42,12 +42,12 @@ pub(crate) fn with(mut basis: Json, more: Json) -> Json {
     basis
 }
 
-/// A value as Terraform would send it.
+/// The value that Terraform would send for this JSON.
 pub(crate) fn value(json: Json) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(value),
-        Json::Number(number) => number.as_i64().expect("tests use whole numbers").into(),
+        Json::Number(number) => number.as_i64().expect("tests use only whole numbers").into(),
         Json::String(text) if text == UNKNOWN => Value::Unknown,
         Json::String(text) => Value::String(text),
         Json::Array(items) => Value::List(items.into_iter().map(value).collect()),

@@ -1,4 +1,4 @@
-//! HTTP APIs, the roots of gateways.
+//! HTTP APIs. An API is the root of a gateway.
 
 use aws_sdk_apigatewayv2::types::{Api as Shown, Cors as ShownCors, ProtocolType};
 
@@ -15,7 +15,7 @@ use crate::model::TopologyKind;
 use crate::model::keys::gateway::RESOURCE;
 use crate::model::{Api, Cors, Entry, Key, Learned, Spec};
 
-/// Reads an API. `None` only where AWS says that it does not exist.
+/// Reads an API. `None` only if AWS reports that it does not exist.
 pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
     let answer = client(session).await.get_api().api_id(api_id).send().await;
     match answer.map_err(|error| error.failure("GetApi")) {
@@ -36,14 +36,18 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
     }
 }
 
-/// What AWS shows of an API.
+/// Converts an API that AWS returned to an observation.
 pub(super) fn read(shown: &Shown, api_id: &str, key: Key, applied: Option<&Api>) -> Observed {
     let applied_cors = applied.and_then(|api| api.cors.known()).and_then(Option::as_ref);
     let spec = Api {
         name: Input::Known(shown.name.clone().unwrap_or_default()),
         description: Input::Known(text(shown.description.as_deref())),
         version: Input::Known(text(shown.version.as_deref())),
-        cors: Input::Known(shown.cors_configuration.as_ref().and_then(|cors| read_cors(cors, applied_cors))),
+        cors: Input::Known(match &shown.cors_configuration {
+            Some(cors) => read_cors(cors, applied_cors),
+            // AWS may not store a configuration without effect.
+            None => applied_cors.filter(|cors| has_no_effect(cors)).cloned(),
+        }),
         tags: tag_changes::shown(shown.tags.iter().flatten()),
     };
     let mut learned = learned(shown.api_endpoint.clone());
@@ -52,7 +56,7 @@ pub(super) fn read(shown: &Shown, api_id: &str, key: Key, applied: Option<&Api>)
     Observed { id: api_id.to_string(), key, spec: Spec::Api(spec), learned }
 }
 
-/// Makes an API, without a quick-create target: what that makes belongs to AWS and cannot be edited.
+/// Creates an API without a quick-create target, because AWS manages the objects that quick create adds.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), Failure> {
     let session = operation.session;
     let name = operation.known(&spec.name)?;
@@ -62,7 +66,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
     let version = operation.known(&spec.version)?;
     let cors = operation.known(&spec.cors)?.as_ref().map(cors);
     let (deadlines, is_busy) = (&operation.work.deadlines, super::is_busy);
-    let change = Mutation { action: "CreateApi", deadlines, is_busy, unknown_until: None, search: Search::TWO_LOOKS };
+    let change = Mutation { action: "CreateApi", deadlines, is_busy, unknown_until: None, search: Search::TWO_POLLS };
     let (id, endpoint) = change
         .create(
             || async {
@@ -83,11 +87,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
             },
             Ok,
             || async {
-                let mut left = unfinished(session, &resource).await?;
-                match left.len() {
+                let mut apis = unfinished(session, &resource).await?;
+                match apis.len() {
                     0 => Ok(None),
-                    1 => Ok(left.pop().map(|api| (api.api_id, api.api_endpoint))),
-                    _ => Err(ambiguous(&left)),
+                    1 => Ok(apis.pop().map(|api| (api.api_id, api.api_endpoint))),
+                    _ => Err(ambiguous(&apis)),
                 }
             },
         )
@@ -98,11 +102,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
     Ok(())
 }
 
-/// Brings an API to its spec. Text is cleared by an empty string, CORS by a call of its own: an empty object
-/// does nothing.
+/// Updates an API to match its spec. An empty string clears a text. An empty CORS object has no effect, so a separate
+/// call deletes the CORS configuration.
 pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Api>, to: &Api) -> Result<(), Failure> {
     let session = operation.session;
-    let (_turn, change) = change(operation, id, "UpdateApi").await;
+    let (_lock, change) = change(operation, id, "UpdateApi").await;
     let name = operation.known(&to.name)?;
     let wanted_cors = operation.known(&to.cors)?.as_ref();
     let unchanged = from.is_some_and(|from| {
@@ -112,6 +116,16 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
     if !unchanged {
         let description = operation.known(&to.description)?.clone().unwrap_or_default();
         let version = operation.known(&to.version)?.clone().unwrap_or_default();
+        // AWS documents no way to remove the maximum age alone, and may keep the old value if it is omitted. With 0,
+        // browsers do not cache; without a value, they cache for some seconds.
+        let had_max_age = from.is_none_or(|from| match &from.cors {
+            Input::Known(cors) => cors.as_ref().is_some_and(|cors| cors.max_age.is_some()),
+            Input::Unknown => true,
+        });
+        let wanted_cors = wanted_cors.map(|wanted| {
+            let max_age = wanted.max_age.or(had_max_age.then_some(0));
+            cors(&Cors { max_age, ..wanted.clone() })
+        });
         change
             .send(|| async {
                 client(session)
@@ -121,7 +135,7 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
                     .name(name)
                     .description(&description)
                     .version(&version)
-                    .set_cors_configuration(wanted_cors.map(cors))
+                    .set_cors_configuration(wanted_cors.clone())
                     .send()
                     .await
             })
@@ -132,7 +146,7 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
         let answer =
             change.send(|| async { client(session).await.delete_cors_configuration().api_id(id).send().await }).await;
         match answer {
-            // It may be gone because an answer was lost; an API that is gone is none of that.
+            // An earlier call whose answer was lost may have deleted it. A missing API remains an error.
             Err(failure) if is_absent(&failure) && get(session, id).await?.is_some() => {}
             answer => answer.map(|_| ())?,
         }
@@ -146,15 +160,15 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ap
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
 
-/// Deletes an API, and with it its routes, integrations, authorizers and stages.
+/// Deletes an API together with its routes, integrations, authorizers and stages.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let (_turn, change) = change(operation, &entry.id, "DeleteApi").await;
+    let (_lock, change) = change(operation, &entry.id, "DeleteApi").await;
     let delete = || async { client(operation.session).await.delete_api().api_id(&entry.id).send().await };
-    let is_there = || async { Ok(get(operation.session, &entry.id).await?.is_some()) };
-    unmapped(operation, &entry.id, || async { deleted(change.delete(delete, is_there).await) }).await
+    let exists = || async { Ok(get(operation.session, &entry.id).await?.is_some()) };
+    unmapped(operation, &entry.id, || async { deleted(change.delete(delete, exists).await) }).await
 }
 
-/// The tag `fgw:state` of an API, asked for by itself.
+/// Reads the tag `fgw:state` of an API by a separate call.
 pub(crate) async fn state(session: &Session, id: &str) -> Result<Option<RootState>, Failure> {
     let arn = api_arn(&session.scope, id);
     let answer = client(session).await.get_tags().resource_arn(arn).send().await;
@@ -162,24 +176,24 @@ pub(crate) async fn state(session: &Session, id: &str) -> Result<Option<RootStat
     Ok(answer.tags().and_then(|tags| tags.get(ownership::STATE)).and_then(|state| ownership::state_in(state)))
 }
 
-/// The APIs that this provider has made.
+/// Lists the APIs that this provider created.
 pub(super) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
     let root = |api: Shown| ownership::root(owner, &api.api_id?, api.tags.unwrap_or_default().into_iter().collect());
     Ok(ownership::by_id(all(session).await?.into_iter().filter_map(root)))
 }
 
-/// The APIs of this name that a create of another process has not finished.
+/// Lists the APIs with this name whose creation by another process did not finish.
 pub(super) async fn unfinished_roots(
     session: &Session,
     owner: TopologyKind,
     name: &str,
 ) -> Result<Vec<UnfinishedRoot>, Failure> {
-    let left = unfinished(session, &ownership::resource(owner, name)).await?;
+    let apis = unfinished(session, &ownership::resource(owner, name)).await?;
     let root = |api: Shown| {
         let created = api.created_date.map(|date| date.to_string());
         api.api_id.map(|id| UnfinishedRoot { id, created })
     };
-    Ok(left.into_iter().filter_map(root).collect())
+    Ok(apis.into_iter().filter_map(root).collect())
 }
 
 /// Sets the tag `fgw:state`.
@@ -206,13 +220,13 @@ async fn all(session: &Session) -> Result<Vec<Shown>, Failure> {
 async fn unfinished(session: &Session, resource: &str) -> Result<Vec<Shown>, Failure> {
     let apis = all(session).await?;
     let creating = ownership::state(RootState::Creating);
-    let is_left = |api: &Shown| {
+    let is_unfinished = |api: &Shown| {
         let tag = |key: &str| api.tags.as_ref().and_then(|tags| tags.get(key)).map(String::as_str);
         tag(ownership::RESOURCE) == Some(resource)
             && tag(ownership::STATE) == Some(creating)
             && !api.api_id.as_deref().is_some_and(|id| session.process.created.contains(id))
     };
-    Ok(apis.into_iter().filter(is_left).collect())
+    Ok(apis.into_iter().filter(is_unfinished).collect())
 }
 
 fn ambiguous(apis: &[Shown]) -> Failure {
@@ -220,11 +234,11 @@ fn ambiguous(apis: &[Shown]) -> Failure {
     Failure::new(
         Cause::Exists,
         "CreateApi",
-        format!("the answer was lost, and several unfinished APIs of this name exist: {}", ids.join(", ")),
+        format!("the answer was lost, and several APIs with this name are incomplete: {}", ids.join(", ")),
     )
 }
 
-/// Every list is sent, empty ones too, so that none stays from before.
+/// Includes empty lists, because an omitted list keeps its old value.
 fn cors(cors: &Cors) -> ShownCors {
     ShownCors::builder()
         .allow_credentials(cors.allow_credentials)
@@ -236,8 +250,14 @@ fn cors(cors: &Cors) -> ShownCors {
         .build()
 }
 
-/// AWS may show lists in another order and headers in another case. They mean the same, so what was written is
-/// kept then.
+/// Whether a CORS configuration allows nothing, so that AWS may return none.
+fn has_no_effect(cors: &Cors) -> bool {
+    let max_age = cors.max_age.filter(|seconds| *seconds != 0);
+    Cors { max_age, ..cors.clone() } == Cors::default()
+}
+
+/// AWS may return lists in another order and headers in another case. Both mean the same, so the applied values are
+/// kept in that case.
 fn read_cors(shown: &ShownCors, applied: Option<&Cors>) -> Option<Cors> {
     let list = |shown: &Option<Vec<String>>, applied: Option<&Vec<String>>| -> Vec<String> {
         let shown = shown.clone().unwrap_or_default();
@@ -248,6 +268,7 @@ fn read_cors(shown: &ShownCors, applied: Option<&Cors>) -> Option<Cors> {
     };
     let max_age = match (shown.max_age.map(i64::from), applied.map(|it| it.max_age)) {
         (Some(0), None | Some(None)) => None,
+        (None, Some(Some(0))) => Some(0),
         (shown, _) => shown,
     };
     let cors = Cors {
@@ -269,193 +290,4 @@ fn folded(list: &[String]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::aws::recorded::{Answer, OWNER, Recorded, run};
-
-    fn spec() -> Api {
-        Api {
-            name: Input::Known("shop".into()),
-            description: Input::Known(None),
-            version: Input::Known(None),
-            cors: Input::Known(None),
-            tags: Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()),
-        }
-    }
-
-    fn unfinished_api(id: &str) -> serde_json::Value {
-        json!({ "apiId": id, "apiEndpoint": "https://e", "tags": {
-            "fgw:resource": "http_gateway/shop", "fgw:state": "creating"
-        } })
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_create_carries_its_ownership_tags_and_tells_its_id_and_endpoint() {
-        let aws = Recorded::default()
-            .on("POST /v2/apis", Answer::Json(201, json!({ "apiId": "new1", "apiEndpoint": "https://new1" })));
-        let session = aws.session("api-create");
-        let (answer, told) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
-        answer.unwrap();
-        let body = aws.body("POST /v2/apis");
-        assert_eq!(
-            body,
-            json!({ "name": "shop", "protocolType": "HTTP", "tags": {
-                "team": "web", "fgw:resource": "http_gateway/shop", "fgw:state": "creating"
-            } })
-        );
-        assert_eq!(told.ids, ["new1"]);
-        assert_eq!(told.learned["api_endpoint"], "https://new1");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_api_whose_creating_answer_was_lost_is_found_on_the_last_page_by_its_tags() {
-        let ready = json!({ "apiId": "other", "tags": {
-            "fgw:resource": "http_gateway/shop", "fgw:state": "ready"
-        } });
-        let aws = Recorded::default()
-            .on("POST /v2/apis", Answer::Lost)
-            .on("GET /v2/apis", Answer::Json(200, json!({ "items": [ready], "nextToken": "p2" })))
-            .on("GET /v2/apis?nextToken=p2", Answer::Json(200, json!({ "items": [unfinished_api("lost1")] })));
-        let session = aws.session("api-lost");
-        let (answer, told) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
-        answer.unwrap();
-        assert_eq!(told.ids, ["lost1"]);
-        assert_eq!(aws.calls(), ["POST /v2/apis", "GET /v2/apis", "GET /v2/apis?nextToken=p2"]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_create_that_left_nothing_behind_is_sent_again_but_not_for_ever() {
-        let aws = Recorded::default()
-            .on("POST /v2/apis", Answer::Error(500, "InternalFailure", "oops"))
-            .on("GET /v2/apis", Answer::Json(200, json!({ "items": [] })));
-        let session = aws.session("api-again");
-        let (answer, told) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
-        assert_eq!(answer.unwrap_err().message, "oops");
-        assert!(told.ids.is_empty());
-        assert_eq!(aws.calls().iter().filter(|call| *call == "POST /v2/apis").count(), 3);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_create_that_may_have_left_something_is_not_sent_again_blindly() {
-        let aws = Recorded::default()
-            .on("POST /v2/apis", Answer::Lost)
-            .on("GET /v2/apis", Answer::Error(403, "AccessDeniedException", "not GetApis"));
-        let session = aws.session("api-blind");
-        let (answer, _) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
-        let message = answer.unwrap_err().message;
-        assert!(message.contains("not known") && message.contains("not GetApis"), "{message}");
-        assert_eq!(aws.calls(), ["POST /v2/apis", "GET /v2/apis"]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn text_is_cleared_by_empty_strings_and_cors_and_tags_by_calls_of_their_own() {
-        let tags = "/v2/tags/arn%3Aaws%3Aapigateway%3Aapi-clear%3A%3A%2Fapis%2Fapi1";
-        let untag = format!("DELETE {tags}?tagKeys=old");
-        let aws = Recorded::default()
-            .on("PATCH /v2/apis/api1", Answer::Json(200, json!({})))
-            .on("DELETE /v2/apis/api1/cors", Answer::Json(204, json!(null)))
-            .on(&format!("POST {tags}"), Answer::Json(201, json!({})))
-            .on(&untag, Answer::Json(204, json!(null)));
-        let session = aws.session("api-clear");
-        let from = Api {
-            description: Input::Known(Some("text".into())),
-            version: Input::Known(Some("1".into())),
-            cors: Input::Known(Some(Cors { allow_origins: vec!["*".into()], ..Cors::default() })),
-            tags: Input::Known([("old".to_string(), Input::Known("1".to_string()))].into()),
-            ..spec()
-        };
-        let (answer, _) =
-            run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await).await;
-        answer.unwrap();
-        assert_eq!(aws.body("PATCH /v2/apis/api1"), json!({ "name": "shop", "description": "", "version": "" }));
-        assert_eq!(aws.body(&format!("POST {tags}")), json!({ "tags": { "team": "web" } }));
-        assert!(aws.calls().contains(&"DELETE /v2/apis/api1/cors".to_string()));
-        assert!(aws.calls().contains(&untag));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn only_tags_are_sent_when_only_tags_change_and_a_new_name_is_kept_in_the_ownership_tag() {
-        let tags = "POST /v2/tags/arn%3Aaws%3Aapigateway%3Aapi-tags%3A%3A%2Fapis%2Fapi1";
-        let aws = Recorded::default()
-            .on(tags, Answer::Json(201, json!({})))
-            .on("PATCH /v2/apis/api1", Answer::Json(200, json!({})));
-        let session = aws.session("api-tags");
-        let from = Api { tags: Input::Known([].into()), ..spec() };
-        run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await)
-            .await
-            .0
-            .unwrap();
-        assert_eq!(aws.calls(), [tags]);
-        let from = Api { name: Input::Known("old".into()), ..spec() };
-        run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await)
-            .await
-            .0
-            .unwrap();
-        assert_eq!(aws.asked().last().unwrap().body, json!({ "tags": { "fgw:resource": "http_gateway/shop" } }));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_concurrent_change_is_waited_for_and_a_mapping_is_not() {
-        let entry = Entry::new(Key::new("api"), "api1", Spec::Api(spec()));
-        let busy = "Unable to complete operation due to concurrent modification. Please try again later.";
-        let aws = Recorded::default()
-            .on("DELETE /v2/apis/api1", Answer::Error(409, "ConflictException", busy))
-            .on("DELETE /v2/apis/api1", Answer::Error(409, "ConflictException", busy))
-            .on("DELETE /v2/apis/api1", Answer::Error(404, "NotFoundException", "no such API"));
-        let session = aws.session("api-busy");
-        run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
-        assert_eq!(aws.calls().len(), 3);
-
-        let mapped = "Please remove all base path mappings related to the stage in your domains";
-        let aws = Recorded::default().on("DELETE /v2/apis/api1", Answer::Error(400, "BadRequestException", mapped));
-        let session = aws.session("api-mapped");
-        let failure = run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap_err();
-        assert_eq!(failure.cause, Cause::InUse);
-        assert_eq!(aws.calls().len(), 1);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_this_process_made_is_not_what_a_killed_run_has_left() {
-        let here = Answer::Json(201, json!({ "apiId": "here1" }));
-        let aws = Recorded::default().on("POST /v2/apis", here).on(
-            "GET /v2/apis",
-            Answer::Json(200, json!({ "items": [unfinished_api("here1"), unfinished_api("killed1")] })),
-        );
-        let session = aws.session("api-left");
-        run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await.0.unwrap();
-        let left = unfinished_roots(&session, OWNER, "shop").await.unwrap();
-        assert_eq!(left.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["killed1"]);
-        assert!(unfinished_roots(&session, OWNER, "sho").await.unwrap().is_empty());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_apis_of_this_provider_are_listed_page_by_page_with_their_names_and_tags() {
-        let api = |id: &str, tags| json!({ "apiId": id, "name": "front", "tags": tags });
-        let ours = api("b1", json!({ "fgw:resource": "http_gateway/shop", "fgw:state": "incomplete", "team": "web" }));
-        let items = json!([ours, api("c1", json!({ "team": "web" }))]);
-        let last = json!([unfinished_api("a1")]);
-        let aws = Recorded::default()
-            .on("GET /v2/apis", Answer::Json(200, json!({ "items": items, "nextToken": "p2" })))
-            .on("GET /v2/apis?nextToken=p2", Answer::Json(200, json!({ "items": last })));
-        let found = roots(&aws.session("api-roots"), OWNER).await.unwrap();
-        let told: Vec<_> = found.iter().map(|it| (it.id.as_str(), it.name.as_str(), it.tags.len(), it.state)).collect();
-        let expected = [("a1", "shop", 0, Some(RootState::Creating)), ("b1", "shop", 1, Some(RootState::Incomplete))];
-        assert_eq!(told, expected);
-    }
-
-    #[test]
-    fn cors_lists_in_another_order_or_case_are_what_was_written() {
-        let applied = Cors {
-            allow_headers: vec!["Authorization".into(), "X-Id".into()],
-            allow_methods: vec!["GET".into()],
-            ..Cors::default()
-        };
-        let shown = ShownCors::builder().allow_headers("x-id").allow_headers("authorization").allow_methods("GET");
-        assert_eq!(read_cors(&shown.clone().max_age(0).build(), Some(&applied)), Some(applied.clone()));
-        let drifted = read_cors(&shown.allow_methods("POST").build(), Some(&applied)).unwrap();
-        assert_eq!(drifted.allow_methods, ["GET", "POST"]);
-        assert_eq!(read_cors(&ShownCors::builder().build(), None), None);
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! What custom domains lead to: a path of a domain, here the root, mapped to a stage.
+//! API mappings. Each maps a path of a custom domain to a stage. This provider creates only mappings of the root path.
 
 use aws_sdk_apigatewayv2::types::ApiMapping as Shown;
 use tokio::sync::OwnedMutexGuard;
@@ -12,7 +12,7 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::keys::gateway as keys;
 use crate::model::{ApiMapping, Entry, Key, Learned, Ref, Spec};
 
-/// All mappings of a domain; none where the domain does not exist.
+/// Lists all mappings of a domain. Empty if the domain does not exist.
 pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, Failure> {
     let all = pages(|token| async move {
         let call = client(session).await.get_api_mappings().domain_name(domain).max_results(PAGE);
@@ -25,10 +25,10 @@ pub(super) async fn list(session: &Session, domain: &str) -> Result<Vec<Shown>, 
     }
 }
 
-/// What AWS shows of a mapping.
+/// Converts a mapping that AWS returned to an observation.
 pub(super) fn read(shown: &Shown, api_id: &str, api: Key, domain: Key, key: Key) -> Option<Observed> {
     let id = shown.api_mapping_id.clone()?;
-    let stage = match leads_to(shown, api_id, DEFAULT) {
+    let stage = match points_to(shown, api_id, DEFAULT) {
         true => Ref::Key(keys::stage()),
         false => Ref::Id(target(shown)),
     };
@@ -36,31 +36,31 @@ pub(super) fn read(shown: &Shown, api_id: &str, api: Key, domain: Key, key: Key)
     Some(Observed { id, key, spec: Spec::ApiMapping(spec), learned: Learned::new() })
 }
 
-/// The path below its domain that a mapping is for; empty for the root.
+/// The path of a mapping within its domain. Empty for the root path.
 pub(super) fn path(shown: &Shown) -> &str {
     shown.api_mapping_key.as_deref().unwrap_or_default()
 }
 
-/// What a mapping leads to: `<API id>/<stage>`.
+/// The target of a mapping: `<API ID>/<stage>`.
 pub(super) fn target(shown: &Shown) -> String {
     format!("{}/{}", shown.api_id.as_deref().unwrap_or_default(), shown.stage.as_deref().unwrap_or_default())
 }
 
-/// Makes a mapping. One that is there already is taken if it leads to the same stage, and else left alone.
+/// Creates a mapping. An existing one is adopted if it points to the same stage and is an error otherwise.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiMapping) -> Result<(), Failure> {
     let session = operation.session;
     let (api_id, stage) = (operation.id(&spec.api)?, operation.resolve(&spec.stage)?);
     let domain = operation.id(&spec.domain)?;
     let find = || async {
-        let there = list(session, domain).await?.into_iter().find(|it| path(it) == spec.mapping_key);
-        match there {
-            Some(there) if leads_to(&there, api_id, stage) => Ok(Some(there.api_mapping_id)),
-            Some(there) => Err(foreign(domain, &there)),
+        let existing = list(session, domain).await?.into_iter().find(|it| path(it) == spec.mapping_key);
+        match existing {
+            Some(existing) if points_to(&existing, api_id, stage) => Ok(Some(existing.api_mapping_id)),
+            Some(existing) => Err(unmanaged(domain, &existing)),
             None => Ok(None),
         }
     };
     let answer = {
-        let (_turns, change) = turns(operation, api_id, domain, "CreateApiMapping").await;
+        let (_locks, change) = locked_change(operation, api_id, domain, "CreateApiMapping").await;
         change
             .create(
                 || async {
@@ -90,7 +90,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiMapping) -> Resu
     Ok(())
 }
 
-/// Brings a mapping to its spec.
+/// Updates a mapping to match its spec.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -101,7 +101,7 @@ pub(crate) async fn update(
     let (api_id, stage) = (operation.id(&to.api)?, operation.resolve(&to.stage)?);
     let domain = operation.id(&to.domain)?;
     let moved = from.is_some_and(|from| from.mapping_key != to.mapping_key);
-    let (_turns, change) = turns(operation, api_id, domain, "UpdateApiMapping").await;
+    let (_locks, change) = locked_change(operation, api_id, domain, "UpdateApiMapping").await;
     change
         .send(|| async {
             client(session)
@@ -119,58 +119,57 @@ pub(crate) async fn update(
         .map(|_| ())
 }
 
-/// Deletes a mapping, unless somebody has led it to another API: that one would not be reached any more, and as long as
-/// it is, its domain is not deleted either.
+/// Deletes a mapping, unless it was changed outside Terraform to point to another API: that API would become
+/// unreachable. Such a mapping also blocks the deletion of its domain.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    // The API may have gone before.
+    // The API may already be deleted.
     let api_id = operation.work.root_id.unwrap_or_default();
     let Spec::ApiMapping(ApiMapping { domain, .. }) = &entry.applied else { return Ok(()) };
     let domain = operation.known(&domain.fixed)?;
-    let (_turns, change) = turns(operation, api_id, domain, "DeleteApiMapping").await;
-    let there = list(operation.session, domain).await?.into_iter().find(|it| it.api_mapping_id() == Some(&entry.id));
-    if let Some(there) = there.filter(|it| it.api_id() != Some(api_id)) {
-        let id = &entry.id;
-        tracing::warn!("API mapping {id} of {domain} leads to {} now, so it is left alone", target(&there));
+    let (_locks, change) = locked_change(operation, api_id, domain, "DeleteApiMapping").await;
+    let existing = list(operation.session, domain).await?.into_iter().find(|it| it.api_mapping_id() == Some(&entry.id));
+    if let Some(existing) = existing.filter(|it| it.api_id() != Some(api_id)) {
+        let (id, target) = (&entry.id, target(&existing));
+        tracing::warn!("API mapping {id} of custom domain {domain} now points to {target}, so it was not deleted");
         return Ok(());
     }
     let delete = || async {
         let client = client(operation.session).await;
         client.delete_api_mapping().domain_name(domain).api_mapping_id(&entry.id).send().await
     };
-    let is_there =
-        || async { holds(list(operation.session, domain).await, |it| it.api_mapping_id() == Some(&entry.id)) };
-    deleted(change.delete(delete, is_there).await)?;
+    let exists = || async { holds(list(operation.session, domain).await, |it| it.api_mapping_id() == Some(&entry.id)) };
+    deleted(change.delete(delete, exists).await)?;
     note_unmapped(operation.session, api_id);
     Ok(())
 }
 
-/// A change of a mapping, which is part of a domain and of an API: it needs the turns of both.
-async fn turns<'a>(
+/// Locks an API and a domain and returns the locks with a mutation of a mapping, which is part of both.
+async fn locked_change<'a>(
     operation: &'a Operation<'_>,
     api_id: &str,
     domain: &str,
     action: &'a str,
 ) -> ([OwnedMutexGuard<()>; 2], Mutation<'a>) {
-    let (of_api, change) = change(operation, api_id, action).await;
+    let (api_guard, change) = change(operation, api_id, action).await;
     let session = operation.session;
-    let of_domain = session.process.locks.lock(domain_lock(session, domain)).await;
-    ([of_api, of_domain], change)
+    let domain_guard = session.process.locks.lock(domain_lock(session, domain)).await;
+    ([api_guard, domain_guard], change)
 }
 
-fn leads_to(shown: &Shown, api_id: &str, stage: &str) -> bool {
+fn points_to(shown: &Shown, api_id: &str, stage: &str) -> bool {
     shown.api_id.as_deref() == Some(api_id) && shown.stage.as_deref() == Some(stage)
 }
 
-fn foreign(domain: &str, there: &Shown) -> Failure {
-    let id = there.api_mapping_id().unwrap_or_default();
+fn unmanaged(domain: &str, existing: &Shown) -> Failure {
+    let id = existing.api_mapping_id().unwrap_or_default();
     Failure::new(
         Cause::Exists,
         "CreateApiMapping",
         format!(
-            "custom domain {domain} leads to {} already, by a mapping that is not managed here, so it is left alone. \
-             Delete it (aws apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}), or use \
-             another domain_lock, and apply again",
-            target(there)
+            "custom domain {domain} is already mapped to {} by an unmanaged API mapping, which was not changed. Delete \
+             the mapping (aws apigatewayv2 delete-api-mapping --domain-name {domain} --api-mapping-id {id}) or use \
+             another domain_name, then apply again.",
+            target(existing)
         ),
     )
 }
@@ -210,22 +209,22 @@ mod tests {
     async fn created(aws: &Recorded, region: &str) -> (Result<(), Failure>, Vec<String>) {
         let session = aws.session(region);
         let key = keys::api_mapping(&domain());
-        let (answer, told) = run(&session, &key, &ids(), async |it| create(it, &spec()).await).await;
-        (answer, told.ids)
+        let (answer, reported) = run(&session, &key, &ids(), async |it| create(it, &spec()).await).await;
+        (answer, reported.ids)
     }
 
     #[tokio::test(start_paused = true)]
-    async fn all_paths_of_a_domain_are_mapped_to_the_stage() {
+    async fn create_maps_the_root_path_to_the_stage() {
         let post = format!("POST {PATH}");
         let aws = Recorded::default().on(&post, Answer::Json(201, item("m1", "api1", DEFAULT, "")));
         let (answer, ids) = created(&aws, "mapping-create").await;
         answer.unwrap();
         assert_eq!(ids, ["m1"]);
-        assert_eq!(aws.body(&post), json!({ "apiId": "api1", "stage": "$default" }), "without a key it is the root");
+        assert_eq!(aws.body(&post), json!({ "apiId": "api1", "stage": "$default" }), "an absent key is the root path");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_mapping_whose_creating_answer_was_lost_is_found_on_the_last_page() {
+    async fn lost_create_is_resolved_across_pages() {
         let aws = Recorded::default()
             .on(&format!("POST {PATH}"), Answer::Lost)
             .on(&format!("GET {PATH}"), items(&[item("m0", "api2", "prod", "v1")], Some("p2")))
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_mapping_of_another_api_is_never_overwritten() {
+    async fn create_never_overwrites_the_mapping_of_another_api() {
         let exists = Answer::Error(409, "ConflictException", "ApiMapping key already exists for this domain name");
         let aws = Recorded::default()
             .on(&format!("POST {PATH}"), exists.clone())
@@ -245,7 +244,7 @@ mod tests {
         let (answer, ids) = created(&aws, "mapping-foreign").await;
         let failure = answer.unwrap_err();
         assert_eq!(failure.cause, Cause::Exists);
-        assert!(failure.message.contains("leads to api2/prod") && failure.message.contains("m9"), "{failure}");
+        assert!(failure.message.contains("mapped to api2/prod") && failure.message.contains("m9"), "{failure}");
         assert!(ids.is_empty());
 
         let aws = Recorded::default()
@@ -253,11 +252,11 @@ mod tests {
             .on(&format!("GET {PATH}"), items(&[item("m1", "api1", DEFAULT, "")], None));
         let (answer, ids) = created(&aws, "mapping-equal").await;
         answer.unwrap();
-        assert_eq!(ids, ["m1"], "an equal one is taken");
+        assert_eq!(ids, ["m1"], "an equal mapping is adopted");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_mapping_that_leads_elsewhere_is_led_back_in_place() {
+    async fn update_points_a_mapping_back_to_the_stage_in_place() {
         let patch = format!("PATCH {PATH}/m1");
         let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
         let session = aws.session("mapping-update");
@@ -267,7 +266,7 @@ mod tests {
             let Spec::ApiMapping(spec) = read.spec else { panic!("{read:?}") };
             spec
         };
-        assert_eq!(shown("api1", DEFAULT, ""), spec(), "as it was made it is no drift");
+        assert_eq!(shown("api1", DEFAULT, ""), spec(), "an unchanged mapping is no drift");
         let elsewhere = shown("api2", "prod", "");
         let difference = Spec::ApiMapping(spec()).differences(&Spec::ApiMapping(elsewhere.clone()));
         assert_eq!(difference, ["stage is api2/prod instead of stage"]);
@@ -283,18 +282,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_mapping_that_somebody_led_to_another_api_stays_and_keeps_its_domain() {
+    async fn mapping_to_another_api_and_its_domain_are_not_deleted() {
         let remove = format!("DELETE {PATH}/m1");
-        for (led_to, stage, is_ours) in [("api2", "prod", false), ("api1", "prod", true), ("api1", DEFAULT, true)] {
+        for (api, stage, is_ours) in [("api2", "prod", false), ("api1", "prod", true), ("api1", DEFAULT, true)] {
             let aws = Recorded::default()
                 .on(&format!("GET {PATH}"), items(&[item("m0", "api1", DEFAULT, "v1")], Some("p2")))
-                .on(&format!("GET {PATH}?nextToken=p2"), items(&[item("m1", led_to, stage, "")], None))
+                .on(&format!("GET {PATH}?nextToken=p2"), items(&[item("m1", api, stage, "")], None))
                 .on(&remove, Answer::Json(204, json!(null)));
-            let session = aws.session("mapping-led");
+            let session = aws.session("mapping-changed");
             let key = keys::api_mapping(&domain());
             let entry = Entry::new(key.clone(), "m1", Spec::ApiMapping(spec()));
             run(&session, &key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
-            assert_eq!(aws.calls().contains(&remove), is_ours, "{led_to}/{stage}: {:?}", aws.calls());
+            assert_eq!(aws.calls().contains(&remove), is_ours, "{api}/{stage}: {:?}", aws.calls());
             if is_ours {
                 continue;
             }
@@ -307,20 +306,20 @@ mod tests {
                 tags: Input::Known([].into()),
             });
             let entry = Entry::new(domain(), "api.example.com", domain_spec);
-            let refused =
+            let rejected =
                 run(&session, &domain(), &[], async |it| super::super::domain_name::delete(it, &entry).await).await.0;
-            assert!(refused.unwrap_err().message.contains("m1 (api2/prod)"));
+            assert!(rejected.unwrap_err().message.contains("m1 (api2/prod)"));
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stage_is_deleted_although_aws_still_sees_the_mapping_that_has_just_gone() {
+    async fn stage_deletion_retries_while_a_deleted_mapping_is_visible() {
         let stage_path = "DELETE /v2/apis/api1/stages/%24default";
         let mapped = "Please remove all base path mappings related to the stage in your domains";
         let mapped = Answer::Error(400, "BadRequestException", mapped);
         let aws = Recorded::default()
             .on(&format!("GET {PATH}"), items(&[], None))
-            .on(&format!("DELETE {PATH}/m1"), Answer::Error(404, "NotFoundException", "gone"))
+            .on(&format!("DELETE {PATH}/m1"), Answer::Error(404, "NotFoundException", "no such mapping"))
             .on(stage_path, mapped.clone())
             .on(stage_path, mapped)
             .on(stage_path, Answer::Json(204, json!(null)));

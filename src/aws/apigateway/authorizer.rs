@@ -1,14 +1,19 @@
-//! REQUEST authorizers.
+//! REQUEST authorizers of an API.
 
 use aws_sdk_apigatewayv2::types::{Authorizer as Shown, AuthorizerType};
 
-use super::{PAGE, change, client, deleted, digest, holds, no_id, pages, root_id, small, text};
+use super::{
+    PAGE, change, client, deleted, digest, holds, no_id, pages, root_id, small, text, unreferenced, with_quota_advice,
+};
 use crate::aws::Session;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::gateway as keys;
 use crate::model::{Authorizer, Entry, Key, Learned, Spec};
+
+/// The maximum length of a name in API Gateway, in characters.
+const LONGEST_NAME: usize = 128;
 
 /// Lists an API's authorizers.
 pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, Failure> {
@@ -21,7 +26,8 @@ pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, 
     .await
 }
 
-/// What AWS shows of an authorizer. `None` where it is not a REQUEST authorizer, so that it is none of ours.
+/// Converts an authorizer that AWS returned to a spec. `None` for other types than REQUEST, which this provider never
+/// creates.
 pub(super) fn read(shown: &Shown, api: Key, applied: Option<&Authorizer>) -> Option<Authorizer> {
     if shown.authorizer_type != Some(AuthorizerType::Request) {
         return None;
@@ -37,7 +43,7 @@ pub(super) fn read(shown: &Shown, api: Key, applied: Option<&Authorizer>) -> Opt
         credentials_arn: Input::Known(text(shown.authorizer_credentials_arn.as_deref())),
     };
     let name = match applied {
-        // Whether it is the plain or the longer name, it is ours.
+        // Both the plain and the longer name are read as the plain one.
         Some(applied) => [&applied.name, &longer_name(applied)].contains(&&spec.name).then(|| applied.name.clone()),
         None => {
             let suffix = format!("-{}", digest(&fixed(&spec)));
@@ -45,7 +51,7 @@ pub(super) fn read(shown: &Shown, api: Key, applied: Option<&Authorizer>) -> Opt
         }
     };
     spec.name = name.unwrap_or(spec.name);
-    // In another order they mean the same, so what was written is kept then.
+    // The order has no meaning, so the applied order is kept.
     if let (Some(Input::Known(applied)), Input::Known(shown)) =
         (applied.map(|it| &it.identity_sources), &mut spec.identity_sources)
         && shown.len() == applied.len()
@@ -56,28 +62,28 @@ pub(super) fn read(shown: &Shown, api: Key, applied: Option<&Authorizer>) -> Opt
     Some(spec)
 }
 
-/// The observation of an authorizer that is ours.
+/// Builds the observation of an authorizer. `None` if AWS returned no ID.
 pub(super) fn observed(shown: &Shown, spec: Authorizer, key: Key) -> Option<Observed> {
     Some(Observed { id: shown.authorizer_id.clone()?, key, spec: Spec::Authorizer(spec), learned: Learned::new() })
 }
 
-/// Makes an authorizer, or takes one that is there already and equal: a killed run left it.
+/// Creates an authorizer, or adopts an equal one that an interrupted run created.
 ///
-/// Names are unique within an API, but what an authorizer calls is exchanged by making a new one while the old
-/// one still protects routes. The new one then gets a longer name.
+/// Names are unique within an API. A replacement is created while the old authorizer still protects routes, so it gets
+/// a longer name if the plain one is taken.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
     let wanted = WantedAuthorizer::of(operation, spec)?;
     let longer_name = longer_name(spec);
     let find = || async {
-        let there = list(session, api_id).await?;
+        let existing = list(session, api_id).await?;
         let is_ours = |it: &Shown| {
             it.name.as_ref().is_some_and(|name| *name == spec.name || *name == longer_name) && wanted.equals(it)
         };
-        Ok(there.into_iter().find(is_ours).and_then(|it| it.authorizer_id))
+        Ok(existing.into_iter().find(is_ours).and_then(|it| it.authorizer_id))
     };
-    let (_turn, change) = change(operation, api_id, "CreateAuthorizer").await;
+    let (_lock, change) = change(operation, api_id, "CreateAuthorizer").await;
     let create = async |name: &str| {
         change
             .create(
@@ -104,10 +110,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
                 || async { Ok(find().await?.map(Some)) },
             )
             .await
+            .map_err(with_quota_advice)
     };
-    // An API that this process created holds nothing from an interrupted run.
-    let left = if session.process.created.contains(api_id) { None } else { find().await? };
-    let id = match left {
+    // An API that this process created contains no objects of an interrupted run.
+    let existing = if session.process.created.contains(api_id) { None } else { find().await? };
+    let id = match existing {
         Some(id) => Some(id),
         None => match create(&spec.name).await {
             Err(failure) if is_name_taken(&failure) => create(&longer_name).await?,
@@ -118,9 +125,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
     Ok(())
 }
 
-/// Brings an authorizer to its spec. Everything is sent: the credentials are cleared by an empty string, the identity
-/// sources by an empty list, and an answer is not kept with a TTL of 0. Only the name is sent just where someone has
-/// changed it, as an authorizer may have the plain or the longer one.
+/// Updates an authorizer to match its spec. All fields are sent: an empty string clears the credentials, an empty list
+/// the identity sources, and a TTL of 0 disables caching. The name is sent only if it was changed outside Terraform,
+/// because both the plain and the longer name are valid.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -131,7 +138,7 @@ pub(crate) async fn update(
     let wanted = WantedAuthorizer::of(operation, to)?;
     let had_simple_responses = from.is_none_or(|from| from.enable_simple_responses != Input::Known(false));
     let simple_responses = wanted.simple_responses().or(had_simple_responses.then_some(false));
-    let (_turn, change) = change(operation, api_id, "UpdateAuthorizer").await;
+    let (_lock, change) = change(operation, api_id, "UpdateAuthorizer").await;
     let update = async |name: Option<String>| {
         let update = || async {
             client(operation.session)
@@ -161,25 +168,31 @@ pub(crate) async fn update(
     }
 }
 
-/// Deletes an authorizer, which AWS refuses while a route uses it.
+/// Deletes an authorizer. AWS rejects this while a route uses it.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
-    let (_turn, change) = change(operation, api_id, "DeleteAuthorizer").await;
     let delete = || async {
         let client = client(operation.session).await;
         client.delete_authorizer().api_id(api_id).authorizer_id(&entry.id).send().await
     };
-    let is_there =
+    let exists =
         || async { holds(list(operation.session, api_id).await, |it| it.authorizer_id() == Some(entry.id.as_str())) };
-    deleted(change.delete(delete, is_there).await)
+    unreferenced(operation, || async {
+        let (_lock, change) = change(operation, api_id, "DeleteAuthorizer").await;
+        deleted(change.delete(delete, exists).await)
+    })
+    .await
 }
 
-/// The name of one that is made while another one has the plain name.
+/// The name of an authorizer that is created while another one has the plain name. The end of a plain name that is too
+/// long for it is left out.
 fn longer_name(spec: &Authorizer) -> String {
-    format!("{}-{}", spec.name, digest(&fixed(spec)))
+    let suffix = format!("-{}", digest(&fixed(spec)));
+    let plain: String = spec.name.chars().take(LONGEST_NAME - suffix.len()).collect();
+    plain + &suffix
 }
 
-/// What of an authorizer is part of its identity, as text.
+/// The immutable fields of an authorizer as text. Empty while they are unknown.
 fn fixed(spec: &Authorizer) -> String {
     match &keys::authorizer(spec).fixed {
         Input::Known(fixed) => fixed.clone(),
@@ -208,7 +221,7 @@ impl<'a> WantedAuthorizer<'a> {
         })
     }
 
-    /// AWS knows simple responses with payload 2.0 only, so `false` is not sent with 1.0.
+    /// AWS supports simple responses only with payload format 2.0, so `false` is omitted with 1.0.
     fn simple_responses(&self) -> Option<bool> {
         (self.enable_simple_responses || self.payload_format_version != "1.0").then_some(self.enable_simple_responses)
     }
@@ -257,19 +270,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_new_one_of_an_exchange_gets_a_longer_name_that_reads_as_the_plain_one() {
+    async fn replacement_gets_a_longer_name_that_is_read_as_the_plain_one() {
         let taken = "Authorizer name must be unique. Authorizer token already exists in this RestApi.";
         let aws = Recorded::default()
             .on(LIST, Answer::Json(200, json!({ "items": [] })))
             .on(POST, Answer::Error(400, "BadRequestException", taken))
             .on(POST, Answer::Json(201, json!({ "authorizerId": "a2" })));
         let session = aws.session("authorizer-exchange");
-        let (answer, told) = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec()).await).await;
+        let (answer, reported) = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec()).await).await;
         answer.unwrap();
-        assert_eq!(told.ids, ["a2"]);
-        let bodies: Vec<_> = aws.asked().into_iter().filter(|it| it.call == POST).map(|it| it.body).collect();
+        assert_eq!(reported.ids, ["a2"]);
+        let bodies: Vec<_> = aws.requests().into_iter().filter(|it| it.call == POST).map(|it| it.body).collect();
         assert_eq!(bodies[0]["name"], "token");
-        assert_eq!(bodies[0]["authorizerResultTtlInSeconds"], 0, "without it AWS keeps answers for 300 s");
+        assert_eq!(bodies[0]["authorizerResultTtlInSeconds"], 0, "the default of AWS is 300 s");
         let name = bodies[1]["name"].as_str().unwrap();
         assert!(name.starts_with("token-"), "{name}");
 
@@ -285,13 +298,43 @@ mod tests {
         assert_eq!(read(&shown(name), Key::new("api"), None), Some(spec()), "after an import");
         assert_eq!(read(&shown(name), Key::new("api"), Some(&spec())), Some(spec()));
         let renamed = read(&shown("theirs"), Key::new("api"), Some(&spec())).unwrap();
-        assert_eq!(renamed, Authorizer { name: "theirs".into(), ..spec() }, "someone has renamed it");
-        let foreign = Shown::builder().name("jwt").authorizer_type(AuthorizerType::Jwt).build();
-        assert_eq!(read(&foreign, Key::new("api"), None), None);
+        assert_eq!(renamed, Authorizer { name: "theirs".into(), ..spec() }, "another name is drift");
+        let other = Shown::builder().name("jwt").authorizer_type(AuthorizerType::Jwt).build();
+        assert_eq!(read(&other, Key::new("api"), None), None);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_update_sends_what_clears_credentials_sources_and_caching() {
+    async fn replacement_of_a_long_name_has_at_most_128_characters() {
+        let taken = "Authorizer name must be unique. Authorizer x already exists in this RestApi.";
+        for length in [119, 120, 128] {
+            let spec = Authorizer { name: "ä".repeat(length), ..spec() };
+            let aws = Recorded::default()
+                .on(LIST, Answer::Json(200, json!({ "items": [] })))
+                .on(POST, Answer::Error(400, "BadRequestException", taken))
+                .on(POST, Answer::Json(201, json!({ "authorizerId": "a2" })));
+            let session = aws.session("authorizer-long-name");
+            run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec).await).await.0.unwrap();
+            let names: Vec<String> = aws
+                .requests()
+                .into_iter()
+                .filter(|it| it.call == POST)
+                .map(|it| it.body["name"].as_str().unwrap_or_default().to_string())
+                .collect();
+            assert_eq!(names[0], spec.name);
+            assert_eq!(names[1].chars().count(), 128);
+            let shown = Shown::builder()
+                .authorizer_id("a2")
+                .name(&names[1])
+                .authorizer_type(AuthorizerType::Request)
+                .authorizer_uri("arn:aws:apigateway:uri")
+                .authorizer_payload_format_version("1.0")
+                .build();
+            assert_eq!(read(&shown, Key::new("api"), Some(&spec)), Some(spec), "no drift");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn update_clears_credentials_identity_sources_and_caching() {
         let patch = "PATCH /v2/apis/api1/authorizers/a1";
         let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
         let from = Authorizer {
@@ -311,7 +354,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_name_that_someone_has_changed_comes_back_the_longer_one_where_the_plain_one_is_taken() {
+    async fn update_restores_the_name_or_the_longer_one_if_it_is_taken() {
         let patch = "PATCH /v2/apis/api1/authorizers/a1";
         let aws = Recorded::default()
             .on(patch, Answer::Error(400, "BadRequestException", "Authorizer name must be unique."))
@@ -319,7 +362,34 @@ mod tests {
         let from = Authorizer { name: "theirs".into(), ..spec() };
         let session = aws.session("authorizer-renamed");
         run(&session, &Key::new("a"), &ids(), async |it| update(it, "a1", Some(&from), &spec()).await).await.0.unwrap();
-        let names: Vec<_> = aws.asked().into_iter().map(|it| it.body["name"].clone()).collect();
+        let names: Vec<_> = aws.requests().into_iter().map(|it| it.body["name"].clone()).collect();
         assert_eq!(names, ["token".to_string(), longer_name(&spec())]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn delete_is_retried_while_a_changed_route_still_blocks_it() {
+        let delete_call = "DELETE /v2/apis/api1/authorizers/a1";
+        let used = "Cannot delete authorizer 'a1', is referenced in route: r1";
+        let aws = Recorded::default()
+            .on(delete_call, Answer::Error(409, "ConflictException", used))
+            .on(delete_call, Answer::Json(204, json!(null)));
+        let entry = Entry::new(Key::new("a"), "a1", Spec::Authorizer(spec()));
+        let session = aws.session("authorizer-lag");
+        run(&session, &entry.key, &ids(), async |it| delete(it, &entry).await).await.0.unwrap();
+        assert_eq!(aws.calls(), [delete_call; 2]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_exceeded_quota_is_an_error_with_advice() {
+        // The answer of anomalyco/sst#4522.
+        let words = "Maximum number of Authorizers for this API has been reached. Please contact AWS if you need \
+                     additional Authorizers.";
+        let aws = Recorded::default()
+            .on(LIST, Answer::Json(200, json!({ "items": [] })))
+            .on(POST, Answer::Error(429, "ConflictException", words));
+        let session = aws.session("authorizer-quota");
+        let failure = run(&session, &Key::new("a"), &ids(), async |it| create(it, &spec()).await).await.0.unwrap_err();
+        assert!(failure.message.starts_with(words) && failure.message.contains("request a higher quota"), "{failure}");
+        assert_eq!(aws.calls(), [LIST, POST], "neither the call nor the longer name is tried");
     }
 }

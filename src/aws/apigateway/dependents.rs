@@ -1,4 +1,4 @@
-//! What others keep in an API and in its domain. AWS deletes it along, so people are told before.
+//! Unmanaged objects in an API and in its custom domain. AWS deletes them too, so the plan warns about them.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,10 @@ use crate::aws::calls::AwsError;
 use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
 use crate::model::{Entry, Spec};
 
-/// The routes, stages and authorizers of an API that are not ours, and the paths of its domain, which all go along;
-/// those paths that lead to other APIs keep the domain. Integrations serve routes, and are not told. Looks that fail
-/// are told beside what the others have found.
+/// Finds the unmanaged routes, stages and authorizers of an API and the unmanaged mappings of its domain. All of them
+/// are deleted with the API or domain, except mappings to other APIs, which block the deletion of the domain.
+/// Integrations only serve routes and are not reported. Failed list calls are reported in addition to the results of
+/// the others.
 pub(crate) async fn dependents(
     session: &Session,
     api_id: &str,
@@ -30,47 +31,47 @@ pub(crate) async fn dependents(
         return Dependents::of(paths.await);
     }
     let ours: HashSet<&str> = known.iter().map(|entry| entry.id.as_str()).collect();
-    let foreign = |kind: &'static str, id: Option<String>, description: Option<String>| {
+    let unmanaged = |kind: &'static str, id: Option<String>, description: Option<String>| {
         let id = id.filter(|id| !ours.contains(id.as_str()))?;
         let description = description.filter(|text| *text != id).unwrap_or_default();
         Some(Dependent { kind, id, description, further: String::new(), owner: None, holds: Vec::new() })
     };
     let (routes, stages, authorizers, paths) =
         tokio::join!(route::list(session, api_id), stages(session, api_id), authorizer::list(session, api_id), paths);
-    let routes = routes.map(|shown| {
-        let found = shown.into_iter().filter_map(|it| foreign("route", it.route_id, it.route_key));
+    let routes = routes.map(|all| {
+        let found = all.into_iter().filter_map(|it| unmanaged("route", it.route_id, it.route_key));
         found.collect::<Vec<_>>()
     });
-    let stages = stages.map(|shown| {
-        let found = shown.into_iter().filter_map(|it| foreign("stage", it.stage_name, text(it.description.as_deref())));
+    let stages = stages.map(|all| {
+        let found = all.into_iter().filter_map(|it| unmanaged("stage", it.stage_name, text(it.description.as_deref())));
         found.collect()
     });
-    let authorizers = authorizers.map(|shown| {
-        let found = shown.into_iter().filter_map(|it| foreign("authorizer", it.authorizer_id, it.name));
+    let authorizers = authorizers.map(|all| {
+        let found = all.into_iter().filter_map(|it| unmanaged("authorizer", it.authorizer_id, it.name));
         found.collect()
     });
     Dependents::of([routes, stages, authorizers].into_iter().chain(paths))
 }
 
-/// The mappings of a domain that are not ours.
+/// Lists the unmanaged mappings of a domain.
 async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -> Result<Vec<Dependent>, Failure> {
     let mappings = api_mapping::list(session, domain).await?;
-    let foreign = mappings.into_iter().filter_map(|shown| {
+    let unmanaged = mappings.into_iter().filter_map(|shown| {
         let id = shown.api_mapping_id.clone()?;
         if known.iter().any(|entry| entry.id == id) {
             return None;
         }
-        let leads_elsewhere = shown.api_id.as_deref() != Some(api_id);
+        let points_elsewhere = shown.api_id.as_deref() != Some(api_id);
         Some(Dependent {
             kind: "API mapping",
             id,
             description: format!("{domain}/{}", api_mapping::path(&shown)),
             further: format!("to {}", api_mapping::target(&shown)),
             owner: None,
-            holds: if leads_elsewhere { vec![domain.to_string()] } else { Vec::new() },
+            holds: if points_elsewhere { vec![domain.to_string()] } else { Vec::new() },
         })
     });
-    Ok(foreign.collect())
+    Ok(unmanaged.collect())
 }
 
 async fn stages(session: &Session, api_id: &str) -> Result<Vec<aws_sdk_apigatewayv2::types::Stage>, Failure> {
@@ -123,14 +124,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn routes_stages_and_authorizers_that_state_does_not_know_are_told() {
+    async fn routes_stages_and_authorizers_not_in_state_are_reported() {
         let authorizers = json!({ "items": [{ "authorizerId": "a9", "name": "jwt" }] });
         let aws = aws().on("GET /v2/apis/api1/authorizers", Answer::Json(200, authorizers));
-        let found = dependents(&aws.session("foreigners"), "api1", DependentScope::Root, &known()).await;
-        let told: Vec<[&str; 3]> =
+        let found = dependents(&aws.session("unmanaged"), "api1", DependentScope::Root, &known()).await;
+        let objects: Vec<[&str; 3]> =
             found.objects.iter().map(|it| [it.kind, it.id.as_str(), it.description.as_str()]).collect();
         assert_eq!(
-            told,
+            objects,
             [
                 ["route", "r0", "$default"],
                 ["route", "r2", "GET /theirs"],
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_paths_of_a_domain_that_others_have_mapped_are_told_and_those_to_other_apis_keep_it() {
+    async fn unmanaged_mappings_are_reported_as_deleted_or_blocking() {
         let name = Input::Known("api.example.com".to_string());
         let mapping = ApiMapping {
             api: keys::api(),
@@ -171,13 +172,13 @@ mod tests {
             .on(list, Answer::Json(200, items));
         let session = aws.session("paths");
         let found = dependents(&session, "api1", DependentScope::Root, &known).await;
-        let told: Vec<(&str, &str, &str, usize)> = found
+        let objects: Vec<(&str, &str, &str, usize)> = found
             .objects
             .iter()
             .map(|it| (it.id.as_str(), it.description.as_str(), it.further.as_str(), it.holds.len()))
             .collect();
         assert_eq!(
-            told,
+            objects,
             [
                 ("m2", "api.example.com/v1", "to api1/$default", 0),
                 ("m3", "api.example.com/shop", "to api2/$default", 1)
@@ -185,12 +186,12 @@ mod tests {
         );
         let calls = aws.calls().len();
         assert_eq!(dependents(&session, "api1", DependentScope::Domains(&["api.example.com"]), &known).await, found);
-        assert_eq!(aws.calls()[calls..], [list], "nothing else is looked at");
+        assert_eq!(aws.calls()[calls..], [list], "no other list is read");
         assert_eq!(dependents(&session, "api1", DependentScope::Domains(&["b"]), &known).await, Dependents::default());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_look_that_is_not_allowed_hides_only_what_it_would_have_shown() {
+    async fn denied_list_call_hides_only_its_own_results() {
         let denied = Answer::Error(403, "AccessDeniedException", "not you");
         let aws = aws().on("GET /v2/apis/api1/authorizers", denied);
         let found = dependents(&aws.session("hidden"), "api1", DependentScope::Root, &known()).await;

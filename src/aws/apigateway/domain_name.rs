@@ -1,5 +1,5 @@
-//! Custom domains. AWS sets them up after it has answered, takes one change of each kind in thirty seconds (see
-//! `throttle_domain_call`), and knows no idempotency tokens for them: a domain is recognized by its name and its tags.
+//! Custom domains. AWS sets them up asynchronously and accepts one call of each action every 30 seconds, see
+//! `throttle_domain_call`. The calls take no idempotency token, so a domain is recognized by its name and its tags.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -32,7 +32,7 @@ const SET_UP: Duration = Duration::from_secs(10 * 60);
 /// How long AWS may take to change a domain, such as to another certificate.
 const CHANGED: Duration = Duration::from_secs(60 * 60);
 
-/// Reads a domain by its name. `None` where it does not exist.
+/// Reads a domain by its name. `None` if it does not exist.
 pub(super) async fn get(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
     let answer = client(session).await.get_domain_name().domain_name(name).send().await;
     match answer.map_err(|error| error.failure("GetDomainName")) {
@@ -42,7 +42,7 @@ pub(super) async fn get(session: &Session, name: &str) -> Result<Option<Shown>, 
     }
 }
 
-/// Every domain of the account in the Region.
+/// Lists all domains of the account in the Region.
 pub(super) async fn list(session: &Session) -> Result<Vec<Shown>, Failure> {
     pages(|token| async move {
         let answer = client(session).await.get_domain_names().max_results(PAGE).set_next_token(token).send().await;
@@ -52,20 +52,21 @@ pub(super) async fn list(session: &Session) -> Result<Vec<Shown>, Failure> {
     .await
 }
 
-/// What AWS shows of a domain. Where it does not tell the kind or the policy, they are what we set.
+/// Converts a domain that AWS returned to an observation. An omitted endpoint type or security policy counts as the one
+/// that this provider sets.
 pub(super) fn read(shown: &Shown, api: Key, key: Key) -> Option<Observed> {
     let name = shown.domain_name.clone()?;
     let configuration = configuration(shown);
-    let told = |text: Option<&str>, ours: &str| text.unwrap_or(ours).to_string();
+    let or = |text: Option<&str>, default: &str| text.unwrap_or(default).to_string();
     let spec = DomainName {
         api,
         domain_name: Input::Known(name.clone()),
         certificate_arn: Input::Known(configuration.and_then(|it| it.certificate_arn.clone()).unwrap_or_default()),
-        endpoint_type: told(
+        endpoint_type: or(
             configuration.and_then(|it| it.endpoint_type.as_ref()).map(EndpointType::as_str),
             DomainName::REGIONAL,
         ),
-        security_policy: told(
+        security_policy: or(
             configuration.and_then(|it| it.security_policy.as_ref()).map(SecurityPolicy::as_str),
             DomainName::TLS_1_2,
         ),
@@ -74,7 +75,7 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key) -> Option<Observed> {
     Some(Observed { id: name, key, spec: Spec::DomainName(spec), learned: learned(shown) })
 }
 
-/// What a DNS record for the domain points to.
+/// The target of a DNS record for the domain: `target_domain_name` and `target_hosted_zone_id`.
 pub(super) fn learned(shown: &Shown) -> Learned {
     let Some(configuration) = configuration(shown) else { return Learned::new() };
     let target = [
@@ -84,13 +85,13 @@ pub(super) fn learned(shown: &Shown) -> Learned {
     target.into_iter().filter_map(|(name, value)| Some((name.to_string(), value.clone()?))).collect()
 }
 
-/// Whether a domain is said to belong to a root.
+/// Whether the tags of a domain name this root and key as its owner.
 pub(super) fn is_tagged(shown: &Shown, resource: &str, slot: &str) -> bool {
     let tag = |key: &str| shown.tags.as_ref().and_then(|tags| tags.get(key)).map(String::as_str);
     tag(ownership::RESOURCE) == Some(resource) && tag(ownership::OBJECT) == Some(slot)
 }
 
-/// Makes a domain. One that is there already is taken only if it carries our tags.
+/// Creates a domain. An existing one is adopted only if it has the tags of this resource.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Result<(), Failure> {
     let session = operation.session;
     let name = operation.known(&spec.domain_name)?;
@@ -100,12 +101,12 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
     let find_ours = || async {
         match get(session, name).await? {
             Some(found) if is_tagged(&found, &resource, &operation.key.slot) => Ok(Some(found)),
-            Some(_) => Err(foreign(operation, name, &resource)),
+            Some(_) => Err(unmanaged(operation, name, &resource)),
             None => Ok(None),
         }
     };
     let answer = {
-        let (_turn, change) = change(operation, name, "CreateDomainName").await?;
+        let (_lock, change) = change(operation, name, "CreateDomainName").await?;
         change
             .create(
                 || async {
@@ -126,23 +127,23 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
             )
             .await
     };
-    let (made, is_new) = match answer {
-        Ok(made) => (made, true),
+    let (domain, is_new) = match answer {
+        Ok(created) => (created, true),
         Err(failure) if is_taken(&failure) => match find_ours().await? {
-            Some(left) => (left, false),
+            Some(existing) => (existing, false),
             None => return Err(taken_elsewhere(failure, &session.scope)),
         },
         Err(failure) => return Err(failure),
     };
     operation.record_id(name);
-    operation.record_learned(learned(&made));
+    operation.record_learned(learned(&domain));
     match is_new {
-        true => available(operation, name, Some(made), SET_UP).await,
+        true => wait_until_available(operation, name, Some(domain), SET_UP).await,
         false => update(operation, name, None, spec).await,
     }
 }
 
-/// Brings a domain to its spec.
+/// Updates a domain to match its spec.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     name: &str,
@@ -155,9 +156,9 @@ pub(crate) async fn update(
         |spec: &DomainName| (spec.certificate_arn.clone(), spec.endpoint_type.clone(), spec.security_policy.clone());
     if from.is_none_or(|from| settings(from) != settings(to)) {
         if from.is_none() {
-            at_rest(operation, name).await?;
+            wait_until_idle(operation, name).await?;
         }
-        let (held, change) = change(operation, name, "UpdateDomainName").await?;
+        let (lock, change) = change(operation, name, "UpdateDomainName").await?;
         change
             .send(|| async {
                 client(session)
@@ -169,121 +170,119 @@ pub(crate) async fn update(
                     .await
             })
             .await?;
-        drop(held);
-        available(operation, name, None, CHANGED).await?;
+        drop(lock);
+        wait_until_available(operation, name, None, CHANGED).await?;
     }
     let arn = arn(&session.scope, name);
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
-    let _turn = session.process.locks.lock(domain_lock(session, name)).await;
+    let _lock = session.process.locks.lock(domain_lock(session, name)).await;
     let unknown_until = operation.unknown_until(name);
     let change = Mutation {
         action: "TagResource",
         deadlines: &operation.work.deadlines,
         is_busy,
         unknown_until,
-        search: Search::TWO_LOOKS,
+        search: Search::TWO_POLLS,
     };
     tag(session, &arn, tags.set, &change).await?;
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
 
-/// Deletes a domain, unless others have mapped paths of it to their APIs: these would not be reached any more.
+/// Deletes a domain, unless it has mappings to other APIs, which would become unreachable.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, name, api_id) = (operation.session, &entry.id, operation.work.root_id);
     let mappings = api_mapping::list(session, name).await?;
-    // Those that lead to our API go with the domain, whoever made them: nothing else is behind them. AWS may also still
-    // see one that has gone.
-    let (of_ours, of_others): (Vec<_>, Vec<_>) =
+    // Mappings to the API of this resource are deleted with the domain, even unmanaged ones: they serve nothing else.
+    // One of them may also be a deleted mapping that AWS still returns.
+    let (own, others): (Vec<_>, Vec<_>) =
         mappings.iter().partition(|mapping| api_id.is_some() && mapping.api_id.as_deref() == api_id);
-    let of_others: Vec<String> = of_others
+    let others: Vec<String> = others
         .into_iter()
         .map(|mapping| format!("{} ({})", mapping.api_mapping_id().unwrap_or_default(), api_mapping::target(mapping)))
         .collect();
-    if !of_others.is_empty() {
-        let message = format!("custom domain {name} has API mappings that are not ours: {}", of_others.join(", "));
+    if !others.is_empty() {
+        let message = format!("custom domain {name} has API mappings to other APIs: {}", others.join(", "));
         return Err(Failure::new(Cause::InUse, "DeleteDomainName", message));
     }
-    let (_turn, change) = change(operation, name, "DeleteDomainName").await?;
+    let (_lock, change) = change(operation, name, "DeleteDomainName").await?;
     let delete = || async { client(session).await.delete_domain_name().domain_name(name).send().await };
-    let is_there = || async { Ok(get(session, name).await?.is_some()) };
-    deleted(change.delete(delete, is_there).await)?;
-    if !of_ours.is_empty() {
+    let exists = || async { Ok(get(session, name).await?.is_some()) };
+    deleted(change.delete(delete, exists).await)?;
+    if !own.is_empty() {
         note_unmapped(session, api_id.unwrap_or_default());
     }
     Ok(())
 }
 
-/// The ARN of a domain. It has no account in it.
+/// The ARN of a domain, which contains no account ID.
 fn arn(scope: &Scope, name: &str) -> String {
     format!("arn:{}:apigateway:{}::/domainnames/{name}", scope.partition, scope.region)
 }
 
-/// A change of a domain, once AWS takes it, and the turn that it needs. AWS counts the calls of other processes too, so
-/// a 429 is waited out: that takes minutes where several of them change domains.
+/// Waits for the rate limit, locks a domain and returns the lock with a mutation of the domain. Calls of other
+/// processes count against the quota too, so a throttled call (HTTP 429) is retried, for minutes if several processes
+/// change domains.
 async fn change<'a>(
     operation: &'a Operation<'_>,
     name: &str,
     action: &'static str,
 ) -> Result<(OwnedMutexGuard<()>, Mutation<'a>), Failure> {
     throttle_domain_call(operation.session, action, &operation.work.deadlines).await?;
-    let turn = operation.session.process.locks.lock(domain_lock(operation.session, name)).await;
+    let lock = operation.session.process.locks.lock(domain_lock(operation.session, name)).await;
     let is_busy = |failure: &Failure| is_busy(failure) || failure.cause == Cause::Throttled;
     let unknown_until = operation.unknown_until(name);
     Ok((
-        turn,
-        Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_LOOKS },
+        lock,
+        Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_POLLS },
     ))
 }
 
-/// Waits until AWS has set a domain up. `answer` is the first look where there was one already.
-async fn available(
+/// Waits until AWS has set up a domain. `answer`, if any, replaces the first poll.
+async fn wait_until_available(
     operation: &Operation<'_>,
     name: &str,
     answer: Option<Shown>,
     longest: Duration,
 ) -> Result<(), Failure> {
     let mut answer = answer;
-    let made = wait::until(&what(name), &operation.deadlines(longest), wait::MINUTES, || {
+    let domain = wait::until(&waiting_for(name), &operation.deadlines(longest), wait::MINUTES, || {
         let seen = answer.take();
         async move {
             let seen = match seen {
                 Some(seen) => Some(seen),
                 None => get(operation.session, name).await?,
             };
-            let Some(shown) = seen else { return Ok(Poll::Pending("no such domain".to_string())) };
+            let Some(shown) = seen else { return Ok(Poll::Pending("the domain was not found".to_string())) };
             match status(&shown) {
                 None | Some(DomainNameStatus::Available) => Ok(Poll::Done(shown)),
                 Some(DomainNameStatus::PendingCertificateReimport | DomainNameStatus::PendingOwnershipVerification) => {
                     Err(Failure::new(
                         Cause::Other,
                         "GetDomainName",
-                        format!(
-                            "custom domain {name} needs something that AWS does not do by itself: {}",
-                            in_words(&shown)
-                        ),
+                        format!("custom domain {name} requires a manual step: {}", status_text(&shown)),
                     ))
                 }
-                Some(_) => Ok(Poll::Pending(in_words(&shown))),
+                Some(_) => Ok(Poll::Pending(status_text(&shown))),
             }
         }
     })
     .await?;
-    operation.record_learned(learned(&made));
+    operation.record_learned(learned(&domain));
     Ok(())
 }
 
-/// Waits until a change that is at work has ended, however it ends.
-async fn at_rest(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
-    wait::until(&what(name), &operation.deadlines(CHANGED), wait::MINUTES, || async {
+/// Waits until no change of a domain is in progress, whatever its result.
+async fn wait_until_idle(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
+    wait::until(&waiting_for(name), &operation.deadlines(CHANGED), wait::MINUTES, || async {
         Ok(match get(operation.session, name).await? {
-            Some(shown) if status(&shown) == Some(&DomainNameStatus::Updating) => Poll::Pending(in_words(&shown)),
+            Some(shown) if status(&shown) == Some(&DomainNameStatus::Updating) => Poll::Pending(status_text(&shown)),
             _ => Poll::Done(()),
         })
     })
     .await
 }
 
-fn what(name: &str) -> String {
+fn waiting_for(name: &str) -> String {
     format!("Waiting for custom domain {name}")
 }
 
@@ -291,8 +290,8 @@ fn status(shown: &Shown) -> Option<&DomainNameStatus> {
     configuration(shown)?.domain_name_status()
 }
 
-/// The status, and what AWS says about it.
-fn in_words(shown: &Shown) -> String {
+/// The status and the status message of a domain.
+fn status_text(shown: &Shown) -> String {
     let status = status(shown).map_or("unknown", DomainNameStatus::as_str);
     match configuration(shown).and_then(|it| it.domain_name_status_message()).filter(|it| !it.is_empty()) {
         Some(message) => format!("status {status}: {message}"),
@@ -300,7 +299,8 @@ fn in_words(shown: &Shown) -> String {
     }
 }
 
-/// A domain that is moved from one kind of endpoint to the other has two for a while.
+/// The configuration of a domain. A domain that is moved from one endpoint type to the other temporarily has two, of
+/// which the regional one counts.
 fn configuration(shown: &Shown) -> Option<&DomainNameConfiguration> {
     let all = shown.domain_name_configurations();
     all.iter().find(|it| it.endpoint_type == Some(EndpointType::Regional)).or(all.first())
@@ -326,26 +326,27 @@ fn is_taken(failure: &Failure) -> bool {
     is_conflict(failure) || failure.message.to_lowercase().contains("already exists")
 }
 
-/// A name can be taken where we cannot look.
+/// The name may be in use in another account or Region, which this account cannot query.
 fn taken_elsewhere(failure: Failure, scope: &Scope) -> Failure {
     let message = format!(
-        "{}. It is not among the custom domains of this account in {}: another account or Region has it, or a \
-         CloudFront distribution. Delete it there, or use another domain_name",
+        "{}. This account has no such custom domain in {}, so the name is in use in another account or Region or by a \
+         CloudFront distribution. Delete it there or use another domain_name.",
         failure.message.trim_end_matches('.'),
         scope.region
     );
     Failure { message, ..failure }
 }
 
-fn foreign(operation: &Operation<'_>, name: &str, resource: &str) -> Failure {
+fn unmanaged(operation: &Operation<'_>, name: &str, resource: &str) -> Failure {
     let (slot, arn) = (&operation.key.slot, arn(&operation.session.scope, name));
     Failure::new(
         Cause::Exists,
         "CreateDomainName",
         format!(
-            "custom domain {name} exists already and is not managed here, so it is left alone. Use another domain_name, \
-             or delete it (aws apigatewayv2 delete-domain-name --domain-name {name}), or hand it over (aws apigatewayv2 \
-             tag-resource --resource-arn {arn} --tags {}={resource},{}={slot}), and apply again",
+            "custom domain {name} already exists and is not managed by this resource, so it was not changed. Use \
+             another domain_name, delete the domain (aws apigatewayv2 delete-domain-name --domain-name {name}), or tag \
+             it so that this resource adopts it (aws apigatewayv2 tag-resource --resource-arn {arn} --tags \
+             {}={resource},{}={slot}), then apply again.",
             ownership::RESOURCE,
             ownership::OBJECT,
         ),

@@ -1,8 +1,10 @@
-//! Lambda proxy integrations.
+//! Lambda proxy integrations of an API.
 
 use aws_sdk_apigatewayv2::types::{Integration as Shown, IntegrationType};
 
-use super::{PAGE, change, client, deleted, holds, no_id, pages, root_id, small, text};
+use super::{
+    PAGE, change, client, deleted, holds, no_id, pages, root_id, small, text, unreferenced, with_quota_advice,
+};
 use crate::aws::Session;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed};
@@ -26,7 +28,8 @@ pub(super) async fn list(session: &Session, api_id: &str) -> Result<Vec<Shown>, 
     .await
 }
 
-/// What AWS shows of an integration. `None` where it does not call a function, so that it is none of ours.
+/// Converts an integration that AWS returned to an observation. `None` for other types than Lambda proxy, which this
+/// provider never creates.
 pub(super) fn read(shown: &Shown, api: Key, key: Key, applied: Option<&Integration>) -> Option<Observed> {
     if shown.integration_type != Some(IntegrationType::AwsProxy) || shown.integration_subtype.is_some() {
         return None;
@@ -45,22 +48,22 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, applied: Option<&Integrati
     Some(Observed { id: shown.integration_id.clone()?, key, spec: Spec::Integration(spec), learned: Learned::new() })
 }
 
-/// Makes an integration, or takes one that is there already and equal: a killed run left it, since no two of ours
-/// are equal.
+/// Creates an integration, or adopts an equal one: since no two integrations of a gateway are equal, an interrupted run
+/// created it.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
     let wanted = WantedIntegration::of(operation, spec)?;
     let find = || async {
-        let there = list(session, api_id).await?;
-        let left = there.into_iter().find(|it| wanted.equals(it));
-        Ok(left.and_then(|it| it.integration_id))
+        let existing = list(session, api_id).await?;
+        let equal = existing.into_iter().find(|it| wanted.equals(it));
+        Ok(equal.and_then(|it| it.integration_id))
     };
-    let (_turn, change) = change(operation, api_id, "CreateIntegration").await;
-    // Two integrations may be equal, so AWS would not tell that one is there.
-    // An API that this process created holds nothing from an interrupted run.
-    let left = if session.process.created.contains(api_id) { None } else { find().await? };
-    let id = match left {
+    let (_lock, change) = change(operation, api_id, "CreateIntegration").await;
+    // AWS accepts equal integrations, so CreateIntegration does not report an existing one. An API that this process
+    // created contains no objects of an interrupted run.
+    let existing = if session.process.created.contains(api_id) { None } else { find().await? };
+    let id = match existing {
         Some(id) => id,
         None => change
             .create(
@@ -84,15 +87,15 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Res
                 Ok,
                 || async { Ok(find().await?.map(Some)) },
             )
-            .await?
+            .await
+            .map_err(with_quota_advice)?
             .ok_or_else(|| no_id("CreateIntegration"))?,
     };
     operation.record_id(&id);
     Ok(())
 }
 
-/// Brings an integration to its spec. The type must be sent again with every update; the description is cleared by an
-/// empty string.
+/// Updates an integration to match its spec. Every call must include the type. An empty string clears a description.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -103,11 +106,11 @@ pub(crate) async fn update(
     if let Some(from) = from
         && WantedIntegration::of(operation, from)? == wanted
     {
-        // Only what it needs has changed, which is no property of it in AWS.
+        // Only the permission has changed, which is not an attribute of the integration in AWS.
         return Ok(());
     }
     let api_id = operation.id(&to.api)?;
-    let (_turn, change) = change(operation, api_id, "UpdateIntegration").await;
+    let (_lock, change) = change(operation, api_id, "UpdateIntegration").await;
     change
         .send(|| async {
             client(operation.session)
@@ -128,31 +131,33 @@ pub(crate) async fn update(
         .map(|_| ())
 }
 
-/// Deletes an integration, which AWS refuses while a route points to it.
+/// Deletes an integration. AWS rejects this while a route points to it.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
-    let (_turn, change) = change(operation, api_id, "DeleteIntegration").await;
     let delete = || async {
         let client = client(operation.session).await;
         client.delete_integration().api_id(api_id).integration_id(&entry.id).send().await
     };
-    let is_there =
+    let exists =
         || async { holds(list(operation.session, api_id).await, |it| it.integration_id() == Some(entry.id.as_str())) };
-    deleted(change.delete(delete, is_there).await)
+    unreferenced(operation, || async {
+        let (_lock, change) = change(operation, api_id, "DeleteIntegration").await;
+        deleted(change.delete(delete, exists).await)
+    })
+    .await
 }
 
-/// The function behind an integration's or authorizer's URI, which may be the function's ARN or the URI that
-/// invokes it.
+/// The function ARN in the URI of an integration or authorizer, which is the function ARN or an invoke URI.
 pub(super) fn function(uri: &str) -> &str {
     uri.split_once(":lambda:path/2015-03-31/functions/")
         .and_then(|(_, function)| function.strip_suffix("/invocations"))
         .unwrap_or(uri)
 }
 
-/// The longest timeout, which AWS uses where none was set.
+/// The maximum timeout in milliseconds, which is also the default of AWS.
 const LONGEST_TIMEOUT: i64 = 30_000;
 
-/// The inputs of an integration, all known.
+/// The known inputs of an integration.
 #[derive(PartialEq)]
 struct WantedIntegration<'a> {
     function_arn: &'a str,
@@ -171,7 +176,7 @@ impl<'a> WantedIntegration<'a> {
         })
     }
 
-    /// Whether an integration does the same and nothing else.
+    /// Whether an integration has these inputs and no further settings.
     fn equals(&self, shown: &Shown) -> bool {
         shown.integration_type == Some(IntegrationType::AwsProxy)
             && shown.integration_subtype.is_none()
@@ -187,7 +192,10 @@ impl<'a> WantedIntegration<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::{Value, json};
+    use tokio::time::Instant;
 
     use super::*;
     use crate::aws::recorded::{Answer, Recorded, run};
@@ -219,25 +227,25 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_integration_that_a_killed_run_left_is_taken() {
-        let there = json!({ "items": [shown("i1", 29_000), shown("i2", 30_000)] });
-        let aws = Recorded::default().on(LIST, Answer::Json(200, there));
-        let (answer, told) =
+    async fn equal_integration_of_an_interrupted_run_is_adopted() {
+        let existing = json!({ "items": [shown("i1", 29_000), shown("i2", 30_000)] });
+        let aws = Recorded::default().on(LIST, Answer::Json(200, existing));
+        let (answer, reported) =
             run(&aws.session("integration-left"), &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await;
         answer.unwrap();
-        assert_eq!(told.ids, ["i2"]);
+        assert_eq!(reported.ids, ["i2"]);
         assert_eq!(aws.calls(), [LIST]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_integration_is_made_where_none_is_equal() {
+    async fn integration_is_created_if_none_is_equal() {
         let aws = Recorded::default()
             .on(LIST, Answer::Json(200, json!({ "items": [shown("i1", 29_000)] })))
             .on(POST, Answer::Json(201, json!({ "integrationId": "i2" })));
-        let (answer, told) =
+        let (answer, reported) =
             run(&aws.session("integration-new"), &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await;
         answer.unwrap();
-        assert_eq!(told.ids, ["i2"]);
+        assert_eq!(reported.ids, ["i2"]);
         assert_eq!(
             aws.body(POST),
             json!({ "integrationType": "AWS_PROXY", "integrationMethod": "POST", "integrationUri": FUNCTION,
@@ -246,7 +254,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_description_is_cleared_by_an_empty_string_and_the_rest_is_sent_again() {
+    async fn update_clears_the_description_and_sends_all_other_fields() {
         let patch = "PATCH /v2/apis/api1/integrations/i1";
         let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
         let from = Integration { description: Input::Known(Some("text".into())), ..spec() };
@@ -257,28 +265,71 @@ mod tests {
             json!({ "integrationType": "AWS_PROXY", "integrationMethod": "POST", "integrationUri": FUNCTION,
                 "payloadFormatVersion": "1.0", "timeoutInMillis": 30_000, "description": "" })
         );
-        let other_need = Integration { permission: Some(Key::new("permission.orders")), ..spec() };
-        run(&session, &Key::new("i"), &ids(), async |it| update(it, "i1", Some(&other_need), &spec()).await)
+        let other_permission = Integration { permission: Some(Key::new("permission.orders")), ..spec() };
+        run(&session, &Key::new("i"), &ids(), async |it| update(it, "i1", Some(&other_permission), &spec()).await)
             .await
             .0
             .unwrap();
-        assert_eq!(aws.calls().len(), 1, "what an integration waits for is no property of it");
+        assert_eq!(aws.calls().len(), 1, "a change of the permission sends no call");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_integration_in_use_is_not_asked_for_twice() {
-        let words = "Cannot delete Integration because it is referenced by the following Routes";
+    async fn delete_of_an_integration_in_use_is_retried_for_30_s() {
+        let message = "Cannot delete Integration because it is referenced by the following Routes";
         let delete_call = "DELETE /v2/apis/api1/integrations/i1";
-        let aws = Recorded::default().on(delete_call, Answer::Error(409, "ConflictException", words));
+        let used = || Answer::Error(409, "ConflictException", message);
         let entry = Entry::new(Key::new("i"), "i1", Spec::Integration(spec()));
+        let deleted = Answer::Json(204, Value::Null);
+        let aws = Recorded::default().on(delete_call, used()).on(delete_call, used()).on(delete_call, deleted);
+        run(&aws.session("integration-lag"), &entry.key, &ids(), async |it| delete(it, &entry).await).await.0.unwrap();
+        assert_eq!(aws.calls(), [delete_call; 3]);
+
+        let (aws, start) = (Recorded::default().on(delete_call, used()), Instant::now());
         let session = aws.session("integration-used");
         let failure = run(&session, &entry.key, &ids(), async |it| delete(it, &entry).await).await.0.unwrap_err();
         assert_eq!(failure.cause, Cause::InUse);
-        assert_eq!(aws.calls(), [delete_call]);
+        assert!(failure.message.starts_with(message), "{failure}");
+        assert_eq!(start.elapsed(), Duration::from_secs(30));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_retried_delete_does_not_block_other_changes_of_the_api() {
+        let used = Answer::Error(409, "ConflictException", "It is referenced by the following Routes: r1");
+        let patch = "PATCH /v2/apis/api1/integrations/i2";
+        let delete_call = "DELETE /v2/apis/api1/integrations/i1";
+        let aws = Recorded::default().on(delete_call, used).on(patch, Answer::Json(200, json!({})));
+        let session = aws.session("integration-lock");
+        let entry = Entry::new(Key::new("i"), "i1", Spec::Integration(spec()));
+        let described = Integration { description: Input::Known(Some("text".into())), ..spec() };
+        let (ids, start) = (ids(), Instant::now());
+        let (deleted, updated) = tokio::join!(
+            run(&session, &entry.key, &ids, async |it| delete(it, &entry).await),
+            run(&session, &entry.key, &ids, async |it| {
+                update(it, "i2", Some(&spec()), &described).await?;
+                assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+                Ok(())
+            })
+        );
+        updated.0.unwrap();
+        assert_eq!(deleted.0.unwrap_err().cause, Cause::InUse);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_exceeded_quota_is_an_error_with_advice_and_is_not_retried() {
+        let message = "Maximum number of Integrations for this API has been reached. Please contact AWS if you need \
+                       additional Integrations.";
+        let aws = Recorded::default()
+            .on(LIST, Answer::Json(200, json!({ "items": [] })))
+            .on(POST, Answer::Error(429, "ConflictException", message));
+        let session = aws.session("integration-quota");
+        let failure = run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await.0.unwrap_err();
+        assert!(failure.message.starts_with(message), "{failure}");
+        assert!(failure.message.contains("Change fewer of them in one apply"), "{failure}");
+        assert_eq!(aws.calls(), [LIST, POST]);
     }
 
     #[test]
-    fn an_invoke_uri_reads_as_the_function_that_was_configured() {
+    fn invoke_uri_is_read_as_the_configured_function() {
         let uri = format!("arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/{FUNCTION}/invocations");
         let shown = Shown::builder()
             .integration_id("i1")

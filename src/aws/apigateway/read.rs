@@ -1,4 +1,5 @@
-//! Reads a whole gateway with a fixed number of calls, however many routes it has; one more for each function.
+//! Reads a whole gateway. The number of list calls does not depend on the number of routes, apart from further pages.
+//! Each function takes one more call.
 
 mod dns;
 mod domain;
@@ -23,10 +24,10 @@ use crate::model::TopologyKind;
 use crate::model::keys::gateway as keys;
 use crate::model::{Caller, Entry, Key, LambdaPermission, Ref, Spec};
 
-/// Looks at a gateway. `None` only where AWS says that neither the API nor anything known that outlives it exists.
+/// Reads a gateway. `None` only if AWS reports that neither the API nor any known object that outlives it exists.
 ///
-/// Objects are recognized by their ids in `known`. Where nothing but the API is known (an import, or state that lost
-/// its private part), everything in the API that could be ours is.
+/// Objects are recognized by their IDs in `known`. If only the API is known (in an import, or if the private state is
+/// missing), every object of the API that this provider could have created counts as its own.
 pub(crate) async fn read(
     session: &Session,
     owner: TopologyKind,
@@ -47,15 +48,16 @@ pub(crate) async fn read(
         dns::listed(session, known),
     );
     let Some(api) = api? else {
-        // Its routes, integrations, authorizers and stages went with it. A log group with its filter, permissions, a
-        // domain and its record did not: a destroy that failed half-way may have left them.
+        // AWS deletes routes, integrations, authorizers and stages with the API. The log group with its filter, the
+        // permissions, the domain and its record may remain after a failed destroy.
         let mut objects = outliving(&session.scope, root_id, known, &logs?, &policies?, &domains?);
         objects.extend(dns::known(&records?, known, &objects));
         return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
     };
     let root_state = match state_in(api.tags.as_ref()) {
         Some(RootState::Ready) | None => state_in(api.tags.as_ref()),
-        // The answer may be older than the mark, and a user would be told of an unfinished creation: look twice.
+        // The answer may be older than the tag, and would cause a warning about an incomplete creation, so the tag is
+        // read again.
         Some(_) => api::state(session, root_id).await?,
     };
     let mut view = View {
@@ -88,12 +90,12 @@ fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<
     tags?.get(ownership::STATE).and_then(|state| ownership::state_in(state))
 }
 
-/// The APIs that this provider has made.
+/// Lists the APIs that this provider created.
 pub(crate) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
     api::roots(session, owner).await
 }
 
-/// The gateways of this name that a create of another process has not finished.
+/// Lists the gateways with this name whose creation by another process did not finish.
 pub(crate) async fn unfinished_roots(
     session: &Session,
     owner: TopologyKind,
@@ -114,7 +116,7 @@ pub(crate) async fn mark_root(
 
 type Policies = BTreeMap<FunctionPolicy, Vec<Statement>>;
 
-/// What AWS shows of a gateway, before it is sorted into ours and not ours.
+/// The objects of a gateway that AWS returned, both its own and unmanaged ones.
 struct View<'a> {
     scope: &'a Scope,
     root_id: &'a str,
@@ -128,17 +130,17 @@ struct View<'a> {
     domains: Vec<domain::FoundDomain>,
 }
 
-/// An authorizer that could be ours.
+/// An authorizer that this provider could have created.
 struct OwnAuthorizer {
     authorizer: Observed,
-    /// Whether API Gateway may call its function only by a statement that we make.
+    /// Whether API Gateway needs a statement of this provider to call the function.
     needs_statement: bool,
-    /// The one with our id, where it is there.
+    /// The statement with the ID that this provider uses, if it exists.
     statement: Option<Observed>,
 }
 
 impl View<'_> {
-    /// The objects that state knows, as they are now.
+    /// The current observations of the objects in state.
     fn known(&self, known: &[Entry]) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
         let mut ours = BTreeMap::new();
@@ -153,9 +155,10 @@ impl View<'_> {
                 Spec::LogGroup(_) | Spec::LogSubscription(_) => self.logs.read(entry, &api_key),
                 Spec::LambdaPermission(applied) => {
                     let found = read_permission(self.scope, &self.policies, self.root_id, entry);
-                    match self.is_of_lost_authorizer(applied, known, id) {
+                    match self.is_of_deleted_authorizer(applied, known, id) {
                         false => found,
-                        // The statement lets in nobody any more, so it leaves, and one for the new authorizer arrives.
+                        // The statement has no effect any more. Under this key it is deleted, and a statement for the
+                        // new authorizer is created.
                         true => {
                             found.map(|it| Observed { key: Key::fixed(key.slot, Input::Known(id.to_string())), ..it })
                         }
@@ -191,9 +194,9 @@ impl View<'_> {
         seen
     }
 
-    /// The statements with our ids that state does not know, in the policies of functions that it knows, and the
-    /// authorizers that they are for: a run that was cut off has made them. Routes and integrations carry nothing that
-    /// would tell them from those of others.
+    /// The statements with IDs of this provider that are missing in state, in the policies of functions that are in
+    /// state, and their authorizers: an interrupted run created them. Routes and integrations have no mark that
+    /// distinguishes them from unmanaged ones.
     fn unknown_statements(&self, known: &[Entry], api_key: &Key) -> Vec<Observed> {
         let is_unknown = |it: &Observed| !known.iter().any(|entry| entry.id == it.id);
         let of_authorizers = self.authorizers.iter().filter_map(|shown| {
@@ -208,9 +211,9 @@ impl View<'_> {
         of_authorizers.flatten().flatten().chain(of_routes).collect()
     }
 
-    /// Everything that could be ours: the routes that a configuration can express, the integrations and authorizers
-    /// that they use, authorizers with all that ours have, the statements with our ids, and stage and log group with
-    /// its filter if they carry our tags.
+    /// All objects that this provider could have created: the routes that a configuration can express, the integrations
+    /// and authorizers that they use, unused authorizers that do not lack a statement, the statements with IDs of this
+    /// provider, and the stage and the log group with its filter if they have the tags of this resource.
     fn everything(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
         seen.extend(self.access_logs(&api_key));
@@ -226,7 +229,7 @@ impl View<'_> {
                 continue;
             };
             if !is_used(&shown.authorizer_id) && needs_statement && statement.is_none() {
-                // An unused one without our statement is somebody's, or half made and then taken again by its create.
+                // An unused authorizer without its statement is unmanaged, or incomplete and adopted by a later create.
                 continue;
             }
             ours.insert(authorizer.id.clone(), authorizer.key.clone());
@@ -234,12 +237,12 @@ impl View<'_> {
             seen.extend(statement);
         }
         for shown in self.integrations.iter().filter(|it| is_used(&it.integration_id)) {
-            // The key is made from what is read, so the first reading has none yet.
+            // The key is derived from the spec, so it is not known before the read.
             let Some(read) = integration::read(shown, api_key.clone(), Key::new(""), None) else { continue };
             let Spec::Integration(mut spec) = read.spec else { continue };
             let Some(mut key) = keys::integration(&spec) else { continue };
             if ours.values().any(|it| *it == key) {
-                // A second one that does the same cannot have the same place.
+                // Two equal integrations cannot have the same key.
                 key = Key::new(format!("stray.{}", read.id));
             }
             if let Some(function) = own_function(&spec).filter(|function| self.is_own(function)) {
@@ -266,8 +269,8 @@ impl View<'_> {
         seen
     }
 
-    /// The routes that call a function and are protected by a request authorizer or not at all. Another one was made by
-    /// somebody else, or was ours once: what no configuration says is neither shown nor touched.
+    /// The routes that call a function and have a REQUEST authorizer or none. Other routes are unmanaged or were
+    /// changed outside Terraform. No configuration can express them, so they are neither reported nor modified.
     fn expressible_routes(&self) -> Vec<&types::Route> {
         let functions: BTreeSet<&str> = self
             .integrations
@@ -283,7 +286,7 @@ impl View<'_> {
             .filter_map(|shown| shown.authorizer_id.as_deref())
             .collect();
         let is_expressible = |route: &&types::Route| {
-            // What AWS made along with an API is AWS's.
+            // AWS manages the routes of a quick create.
             route.api_gateway_managed != Some(true)
                 && route::integration_id(route).is_some_and(|id| functions.contains(id))
                 && route::protection(route).is_none_or(|id| authorizers.contains(id))
@@ -301,11 +304,11 @@ impl View<'_> {
         (key, vec![observed])
     }
 
-    /// An authorizer as a configuration could have it. `None` where none could.
+    /// Reads an authorizer with its statement. `None` if no configuration can express it.
     fn authorizer(&self, shown: &types::Authorizer, api_key: &Key) -> Option<OwnAuthorizer> {
         let spec = authorizer::read(shown, api_key.clone(), None)?;
         let key = keys::authorizer(&spec);
-        let function = calls_itself(&spec).filter(|function| self.is_own(function));
+        let function = function_to_allow(&spec).filter(|function| self.is_own(function));
         let name = spec.name.clone();
         let needs_statement = function.is_some();
         let authorizer = authorizer::observed(shown, spec, key.clone())?;
@@ -333,21 +336,21 @@ impl View<'_> {
         permission::read(self.scope, self.policies.get(&place)?, self.root_id, &id, key, &spec)
     }
 
-    /// Whether a statement names an authorizer that is gone.
-    fn is_of_lost_authorizer(&self, permission: &LambdaPermission, known: &[Entry], statement_id: &str) -> bool {
+    /// Whether a statement names a deleted authorizer.
+    fn is_of_deleted_authorizer(&self, permission: &LambdaPermission, known: &[Entry], statement_id: &str) -> bool {
         let Caller::Authorizer(key) = &permission.caller else { return false };
         let authorizer = known.iter().find(|entry| entry.key == *key).map(|entry| entry.id.as_str());
         let exists = |id: &str| self.authorizers.iter().any(|it| it.authorizer_id.as_deref() == Some(id));
         !authorizer.is_some_and(|id| exists(id) && permission::authorizer_in(self.root_id, statement_id) == Some(id))
     }
 
-    /// The policy of another account's function is not ours to read.
+    /// Whether a function is in the account of the gateway. Policies of functions in other accounts are not read.
     fn is_own(&self, function: &FunctionArn) -> bool {
         self.scope.account.as_ref().is_none_or(|account| *account == function.account)
     }
 }
 
-/// What is known and there although the API is gone.
+/// The known objects that still exist after the deletion of the API.
 fn outliving(
     scope: &Scope,
     root_id: &str,
@@ -392,24 +395,24 @@ async fn policies_of_functions(session: &Session, view: &View<'_>) -> Result<Pol
     let api_key = keys::api();
     let of_integrations = view.integrations.iter().filter_map(function_of);
     let of_authorizers =
-        view.authorizers.iter().filter_map(|shown| calls_itself(&authorizer::read(shown, api_key.clone(), None)?));
+        view.authorizers.iter().filter_map(|shown| function_to_allow(&authorizer::read(shown, api_key.clone(), None)?));
     let own =
         of_integrations.chain(of_authorizers).chain(view.logs.functions()).filter(|function| view.is_own(function));
     policies(session, own.map(|function| FunctionPolicy::of_function(&function)).collect()).await
 }
 
-/// The function that AWS shows an integration to call.
+/// The function that an integration in AWS calls.
 fn function_of(shown: &types::Integration) -> Option<FunctionArn> {
     FunctionArn::parse(integration::function(shown.integration_uri.as_deref()?)).ok()
 }
 
-/// The function of an integration.
+/// The function in the spec of an integration.
 fn own_function(spec: &crate::model::Integration) -> Option<FunctionArn> {
     FunctionArn::parse(spec.function_arn.known()?).ok()
 }
 
-/// The function of an authorizer, where API Gateway needs a permission to call it.
-fn calls_itself(spec: &crate::model::Authorizer) -> Option<FunctionArn> {
+/// The function of an authorizer that API Gateway needs a permission to call. `None` if it assumes a role instead.
+fn function_to_allow(spec: &crate::model::Authorizer) -> Option<FunctionArn> {
     if spec.credentials_arn.known()?.is_some() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The stage `$default`, which AWS deploys by itself after every change.
+//! The stage `$default`, which AWS deploys automatically after every change.
 
 use std::time::Duration;
 
@@ -6,6 +6,7 @@ use aws_sdk_apigatewayv2::types::{AccessLogSettings, Stage as Shown};
 
 use super::{api_arn, change, client, deleted, is_absent, is_conflict, root_id, tag, unmapped, untag};
 use crate::aws::Session;
+use crate::aws::calls::codes::is_log_policy_rejected;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
@@ -15,10 +16,10 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{AccessLog, Entry, Key, Learned, Ref, Spec, Stage};
 
-/// The stage's name, and its id.
+/// The name of the stage, which is also its ID.
 pub(crate) const DEFAULT: &str = "$default";
 
-/// Reads the stage. `None` where the API or the stage does not exist.
+/// Reads the stage. `None` if the API or the stage does not exist.
 pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>, Failure> {
     let answer = client(session).await.get_stage().api_id(api_id).stage_name(DEFAULT).send().await;
     match answer.map_err(|error| error.failure("GetStage")) {
@@ -37,7 +38,7 @@ pub(super) async fn get(session: &Session, api_id: &str) -> Result<Option<Shown>
     }
 }
 
-/// What AWS shows of the stage. `log_group` turns the ARN of a log group into a reference.
+/// Converts the stage that AWS returned to an observation. `log_group` turns the ARN of a log group into a reference.
 pub(super) fn read(shown: &Shown, api: Key, key: Key, log_group: impl Fn(&str) -> Ref) -> Observed {
     let spec = Stage {
         api,
@@ -54,7 +55,7 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, log_group: impl Fn(&str) -
     Observed { id: DEFAULT.to_string(), key, spec: Spec::Stage(spec), learned: Learned::new() }
 }
 
-/// Makes the stage. One that is there already is taken if it carries our tags.
+/// Creates the stage. An existing one is adopted if it has the tags of this resource.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
@@ -62,13 +63,13 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
     let access_log = access_log(operation, spec)?;
     let find = || async {
         match get(session, api_id).await? {
-            Some(there) if is_ours(operation, &there) => Ok(Some(())),
-            Some(_) => Err(foreign(api_id)),
+            Some(existing) if is_ours(operation, &existing) => Ok(Some(())),
+            Some(_) => Err(unmanaged(api_id)),
             None => Ok(None),
         }
     };
     let answer = {
-        let (_turn, change) = change(operation, api_id, "CreateStage").await;
+        let (_lock, change) = change(operation, api_id, "CreateStage").await;
         change
             .create(
                 || async {
@@ -101,12 +102,12 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Stage) -> Result<()
             record_id(operation, api_id);
             update(operation, DEFAULT, None, spec).await
         }
-        Err(failure) => Err(failure),
+        Err(failure) => Err(with_log_advice(failure)),
     }
 }
 
-/// Brings the stage to its spec. Access logs are turned off by a call of their own: without settings, or with
-/// empty ones, AWS keeps them on.
+/// Updates the stage to match its spec. A separate call disables access logs, because AWS keeps them enabled if the
+/// settings are omitted or empty.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     _id: &str,
@@ -116,12 +117,12 @@ pub(crate) async fn update(
     let session = operation.session;
     let api_id = operation.id(&to.api)?;
     let wanted = access_log(operation, to)?;
-    let (_turn, change) = change(operation, api_id, "UpdateStage").await;
+    let (_lock, change) = change(operation, api_id, "UpdateStage").await;
     let logs_differ = from.is_none_or(|from| from.access_log != to.access_log);
-    // A stage whose last deployment has failed is set once more, so that AWS tries again.
+    // After a failed deployment the stage is updated even without a change, so that AWS deploys again.
     let deployment = |spec: &Stage| (spec.auto_deploy, spec.deployment_failure.clone());
-    let deploys_otherwise = from.is_none_or(|from| deployment(from) != deployment(to));
-    if deploys_otherwise || (logs_differ && wanted.is_some()) {
+    let deployment_differs = from.is_none_or(|from| deployment(from) != deployment(to));
+    if deployment_differs || (logs_differ && wanted.is_some()) {
         change
             .send(|| async {
                 client(session)
@@ -134,17 +135,18 @@ pub(crate) async fn update(
                     .send()
                     .await
             })
-            .await?;
+            .await
+            .map_err(with_log_advice)?;
     }
     if wanted.is_none() && from.is_none_or(|from| from.access_log.is_some()) {
-        // Their absence is success here.
+        // Without settings AWS returns NotFound, which is success here and must not be retried.
         let change = Mutation { action: "DeleteAccessLogSettings", unknown_until: None, ..change };
         let answer = change
             .send(|| async {
                 client(session).await.delete_access_log_settings().api_id(api_id).stage_name(DEFAULT).send().await
             })
             .await;
-        // Nothing to delete is what was wanted; a stage that is gone shows in the next call.
+        // NotFound may also mean that the stage is missing, which the next call reports.
         match answer {
             Err(failure) if !is_absent(&failure) => return Err(failure),
             _ => {}
@@ -156,17 +158,17 @@ pub(crate) async fn update(
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
 }
 
-/// Deletes the stage, which AWS refuses while a domain is mapped to it.
+/// Deletes the stage. AWS rejects this while an API mapping points to it.
 pub(crate) async fn delete(operation: &Operation<'_>, _entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
-    let (_turn, change) = change(operation, api_id, "DeleteStage").await;
+    let (_lock, change) = change(operation, api_id, "DeleteStage").await;
     let delete =
         || async { client(operation.session).await.delete_stage().api_id(api_id).stage_name(DEFAULT).send().await };
-    let is_there = || async { Ok(get(operation.session, api_id).await?.is_some()) };
-    unmapped(operation, api_id, || async { deleted(change.delete(delete, is_there).await) }).await
+    let exists = || async { Ok(get(operation.session, api_id).await?.is_some()) };
+    unmapped(operation, api_id, || async { deleted(change.delete(delete, exists).await) }).await
 }
 
-/// Every API has a stage of this name, so its id alone does not say which one was created.
+/// Records the stage. Every API has a stage with this name, so the ID of the API is part of the created ID.
 fn record_id(operation: &Operation<'_>, api_id: &str) {
     operation.session.process.created.add(created_id(api_id));
     operation.record_id(DEFAULT);
@@ -176,25 +178,25 @@ fn created_id(api_id: &str) -> String {
     format!("{api_id}/{DEFAULT}")
 }
 
-/// Looks whether AWS could deploy what was changed. To be called once, after the last change: AWS deploys
-/// after the answer, and tells of a failure nowhere else.
+/// Checks whether AWS deployed the changes. To be called once after the last change, because AWS deploys after the call
+/// has succeeded and reports a failure only in the stage.
 pub(crate) async fn check_deployment(session: &Session, api_id: &str) -> Result<(), Failure> {
-    settled_deployment(session, api_id, Duration::from_secs(1)).await
+    check_settled_deployment(session, api_id, Duration::from_secs(1)).await
 }
 
-/// A deployment may still be on its way, so what counts is what two looks, a pause apart, show alike.
-async fn settled_deployment(session: &Session, api_id: &str, pause: Duration) -> Result<(), Failure> {
+/// A deployment may still be in progress, so a failure counts only if two polls, one pause apart, return the same.
+async fn check_settled_deployment(session: &Session, api_id: &str, pause: Duration) -> Result<(), Failure> {
     let mut before = None;
     for _ in 0..6 {
         let stage = get(session, api_id).await.map_err(|failure| {
-            let message = format!("{}; whether AWS has deployed the changes to stage is not known", failure.message);
+            let message = format!("{}; it is unknown whether AWS deployed the changes to the stage", failure.message);
             Failure { message, ..failure }
         })?;
         let Some(stage) = stage else {
             if !session.process.created.contains(&created_id(api_id)) {
                 return Ok(());
             }
-            // AWS may not know yet that it has made it.
+            // A stage that this process created may not be visible yet.
             tokio::time::sleep(pause).await;
             continue;
         };
@@ -213,18 +215,18 @@ async fn settled_deployment(session: &Session, api_id: &str, pause: Duration) ->
         Some(message) => Err(Failure::new(
             Cause::Other,
             "GetStage",
-            format!("AWS could not deploy the changes of API {api_id}, and serves what was deployed before: {message}"),
+            format!("AWS could not deploy API {api_id} and still serves the previous deployment: {message}"),
         )),
         None => Ok(()),
     }
 }
 
-/// AWS's words about the last deployment, where it has failed. There is no other sign of it.
+/// The status message of the last deployment if it failed. AWS reports a failure in no other field.
 fn deployment_failure(shown: &Shown) -> Option<&str> {
-    shown.last_deployment_status_message.as_deref().filter(|words| words.to_lowercase().contains("failed"))
+    shown.last_deployment_status_message.as_deref().filter(|text| text.to_lowercase().contains("failed"))
 }
 
-/// The ARN of the log group that the stage writes to, as AWS shows it.
+/// The ARN of the log group to which the stage logs, without the suffix `:*`.
 pub(super) fn destination(shown: &Shown) -> Option<&str> {
     let arn = shown.access_log_settings.as_ref()?.destination_arn.as_deref()?;
     Some(arn.strip_suffix(":*").unwrap_or(arn)).filter(|arn| !arn.is_empty())
@@ -234,15 +236,15 @@ fn arn(session: &Session, api_id: &str) -> String {
     format!("{}/stages/{DEFAULT}", api_arn(&session.scope, api_id))
 }
 
-/// The destination is the ARN of the log group without `:*`.
+/// The access log settings. AWS expects the ARN of the log group without the suffix `:*`.
 fn access_log(operation: &Operation<'_>, spec: &Stage) -> Result<Option<AccessLogSettings>, Failure> {
     let Some(log) = &spec.access_log else { return Ok(None) };
     let arn = match &log.log_group {
         Ref::Id(arn) => arn.clone(),
         Ref::Key(key) => {
-            let group = operation.made(key)?;
+            let group = operation.resolved(key)?;
             group.learned.get("arn").cloned().ok_or_else(|| {
-                let message = format!("the ARN of log group {} is not known; this is a bug in the provider", group.id);
+                let message = format!("the ARN of log group {} is unknown; this is a bug in the provider", group.id);
                 Failure::new(Cause::Other, "CreateStage", message)
             })?
         }
@@ -252,23 +254,40 @@ fn access_log(operation: &Operation<'_>, spec: &Stage) -> Result<Option<AccessLo
     Ok(Some(AccessLogSettings::builder().destination_arn(arn).format(format).build()))
 }
 
+/// Adds both ways out to a failure to enable access logs. AWS never removes the names of deleted log groups from the
+/// policy, so that it overflows after some 30 to 50 names.
+fn with_log_advice(mut failure: Failure) -> Failure {
+    if is_log_policy_rejected(&failure) {
+        failure.message = format!(
+            "{}. API Gateway adds the name of each log group to the CloudWatch Logs resource policy \
+             AWSLogDeliveryWrite20150319, which all gateways of the account and Region share. The policy may have reached \
+             its limit of 5120 characters, or the credentials may lack the permissions for log delivery. Either use a \
+             log group whose name begins with /aws/vendedlogs/, which one entry of the policy covers, or shorten the \
+             policy: remove the log groups that no longer exist (aws logs describe-resource-policies, then aws logs \
+             put-resource-policy).",
+            failure.message.trim_end_matches('.')
+        );
+    }
+    failure
+}
+
 fn is_ours(operation: &Operation<'_>, shown: &Shown) -> bool {
     let resource = operation.work.root_id.map(|id| ownership::resource(operation.work.owner, id));
     resource.is_some_and(|resource| is_tagged(shown, &resource))
 }
 
-/// Whether a stage is said to belong to a root.
+/// Whether the tags of a stage name this root as its owner.
 pub(super) fn is_tagged(shown: &Shown, resource: &str) -> bool {
     shown.tags.as_ref().and_then(|tags| tags.get(ownership::RESOURCE)).is_some_and(|it| it == resource)
 }
 
-fn foreign(api_id: &str) -> Failure {
+fn unmanaged(api_id: &str) -> Failure {
     Failure::new(
         Cause::Exists,
         "CreateStage",
         format!(
-            "API {api_id} has a stage {DEFAULT} already, which is not managed here. Delete it (aws apigatewayv2 \
-             delete-stage --api-id {api_id} --stage-name '{DEFAULT}') and apply again"
+            "API {api_id} already has an unmanaged stage {DEFAULT}. Delete it (aws apigatewayv2 delete-stage --api-id \
+             {api_id} --stage-name '{DEFAULT}'), then apply again."
         ),
     )
 }
@@ -300,13 +319,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stage_deploys_itself_and_logs_to_the_arn_without_a_star() {
+    async fn create_sets_auto_deploy_and_the_log_group_arn_without_star() {
         let post = "POST /v2/apis/api1/stages";
         let aws = Recorded::default().on(post, Answer::Json(201, json!({})));
         let session = aws.session("stage-create");
-        let (answer, told) = run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec(true)).await).await;
+        let (answer, reported) =
+            run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec(true)).await).await;
         answer.unwrap();
-        assert_eq!(told.ids, [DEFAULT]);
+        assert_eq!(reported.ids, [DEFAULT]);
         assert_eq!(
             aws.body(post),
             json!({ "stageName": "$default", "autoDeploy": true,
@@ -317,7 +337,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn access_logs_are_turned_off_by_a_call_of_their_own() {
+    async fn access_logs_are_disabled_by_a_separate_call() {
         let off = format!("DELETE {STAGE}/accesslogsettings");
         let aws = Recorded::default().on(&off, Answer::Json(204, json!(null)));
         let session = aws.session("stage-off");
@@ -327,7 +347,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn access_logs_are_turned_on_in_place() {
+    async fn access_logs_are_enabled_in_place() {
         let patch = format!("PATCH {STAGE}");
         let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
         let session = aws.session("stage-on");
@@ -338,41 +358,69 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stage_of_someone_else_is_left_alone() {
+    async fn a_full_log_policy_is_an_error_with_both_ways_out() {
+        let full =
+            "Cannot enable logging. Policy document length breaking Cloudwatch Logs Constraints, either < 1 or > 5120";
+        let post = "POST /v2/apis/api1/stages";
+        let patch = format!("PATCH {STAGE}");
+        for text in [full, "Insufficient permissions to enable logging"] {
+            let rejected = || Answer::Error(400, "BadRequestException", text);
+            let aws = Recorded::default().on(post, rejected()).on(&patch, rejected());
+            let session = aws.session("stage-policy");
+            let create = async |it: &Operation<'_>| create(it, &spec(true)).await;
+            let created = run(&session, &Key::new("stage"), &ids(), create).await.0.unwrap_err();
+            let update = async |it: &Operation<'_>| update(it, DEFAULT, Some(&spec(false)), &spec(true)).await;
+            let updated = run(&session, &Key::new("stage"), &ids(), update).await.0.unwrap_err();
+            for failure in [created, updated] {
+                let parts = [text, "/aws/vendedlogs/", "AWSLogDeliveryWrite20150319", "put-resource-policy"];
+                assert!(parts.iter().all(|part| failure.message.contains(part)), "{failure}");
+            }
+            assert_eq!(aws.calls(), [post, &patch], "a retry cannot succeed");
+        }
+        let aws = Recorded::default().on(post, Answer::Error(400, "BadRequestException", "Invalid format"));
+        let session = aws.session("stage-policy");
+        let create = async |it: &Operation<'_>| create(it, &spec(true)).await;
+        let failure = run(&session, &Key::new("stage"), &ids(), create).await.0.unwrap_err();
+        assert_eq!(failure.message, "Invalid format");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unmanaged_stage_is_not_adopted() {
         let aws = Recorded::default()
             .on("POST /v2/apis/api1/stages", Answer::Error(409, "ConflictException", "Stage already exists"))
             .on(&format!("GET {STAGE}"), Answer::Json(200, json!({ "stageName": "$default" })));
         let session = aws.session("stage-foreign");
-        let (answer, told) = run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec(false)).await).await;
+        let (answer, reported) =
+            run(&session, &Key::new("stage"), &ids(), async |it| create(it, &spec(false)).await).await;
         let failure = answer.unwrap_err();
         assert_eq!(failure.cause, Cause::Exists);
         assert!(failure.message.contains("delete-stage --api-id api1"), "{failure}");
-        assert!(told.ids.is_empty());
+        assert!(reported.ids.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_failed_deployment_is_an_error_in_awss_words() {
+    async fn failed_deployment_is_an_error_with_the_status_message() {
         let failed = "Deployment attempt failed: Unable to deploy API because no routes exist in this API";
-        let shows = |message: &str| Answer::Json(200, json!({ "lastDeploymentStatusMessage": message }));
+        let stage = |message: &str| Answer::Json(200, json!({ "lastDeploymentStatusMessage": message }));
         let aws = Recorded::default()
-            .on(&format!("GET {STAGE}"), shows("Successfully deployed stage"))
-            .on(&format!("GET {STAGE}"), shows(failed));
+            .on(&format!("GET {STAGE}"), stage("Successfully deployed stage"))
+            .on(&format!("GET {STAGE}"), stage(failed));
         let session = aws.session("stage-failed");
-        let failure = settled_deployment(&session, "api1", Duration::ZERO).await.unwrap_err();
+        let failure = check_settled_deployment(&session, "api1", Duration::ZERO).await.unwrap_err();
         assert!(failure.message.contains(failed), "{failure}");
-        assert_eq!(aws.calls().len(), 3, "a first look may come before the deployment");
+        assert_eq!(aws.calls().len(), 3, "the first poll may precede the deployment");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stage_whose_deployment_has_failed_differs_and_is_set_once_more() {
-        let words = "Deployment attempt failed: Unable to deploy API";
-        let shown = Shown::builder().auto_deploy(true).last_deployment_status_message(words).build();
+    async fn failed_deployment_is_drift_and_update_deploys_again() {
+        let message = "Deployment attempt failed: Unable to deploy API";
+        let shown = Shown::builder().auto_deploy(true).last_deployment_status_message(message).build();
         let Spec::Stage(failed) = read(&shown, Key::new("api"), Key::new("stage"), |arn| Ref::Id(arn.into())).spec
         else {
             panic!("it is a stage")
         };
         let difference = Spec::Stage(spec(false)).differences(&Spec::Stage(failed.clone()));
-        assert_eq!(difference, [format!("deployment_failure is {words} instead of absent")]);
+        assert_eq!(difference, [format!("deployment_failure is {message} instead of absent")]);
         let patch = format!("PATCH {STAGE}");
         let aws = Recorded::default().on(&patch, Answer::Json(200, json!({})));
         let session = aws.session("stage-again");
@@ -382,7 +430,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_deployment_that_went_well_or_does_not_show_is_none() {
+    async fn successful_or_missing_deployment_status_is_no_failure() {
         let aws = Recorded::default().on(
             &format!("GET {STAGE}"),
             Answer::Json(
@@ -391,7 +439,7 @@ mod tests {
                 "lastDeploymentStatusMessage": "Successfully deployed stage with deployment ID 'd1'" }),
             ),
         );
-        settled_deployment(&aws.session("stage-well"), "api1", Duration::ZERO).await.unwrap();
+        check_settled_deployment(&aws.session("stage-well"), "api1", Duration::ZERO).await.unwrap();
         assert_eq!(aws.calls().len(), 2);
         let aws = Recorded::default().on(&format!("GET {STAGE}"), Answer::Json(200, json!({})));
         check_deployment(&aws.session("stage-silent"), "api1").await.unwrap();

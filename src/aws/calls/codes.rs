@@ -1,11 +1,12 @@
-//! What AWS's error codes mean. No other file compares codes, so that what AWS adds or renames is changed here.
+//! Classification of AWS's error codes. No other file compares codes, so that a new or renamed code requires a change
+//! only here.
 //!
-//! A code that means the same in all services is a [`Cause`]; the functions below are for codes that mean something in
-//! one place only.
+//! A code with the same meaning in all services maps to a [`Cause`]. The functions below are for codes with a meaning
+//! in one place only.
 
 use crate::cloud::{Cause, Failure};
 
-/// What the caller of a call that failed with this code does next.
+/// The cause of a failure with this code and message, which determines what the caller does next.
 pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
     let Some(code) = code else { return Cause::Other };
     if is_throttle(Some(code)) {
@@ -14,7 +15,7 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
     match code {
         // Without a dot, unlike every other code of EC2.
         "NatGatewayNotFound" | "NotFoundException" | "ResourceNotFoundException" => Cause::NotFound,
-        // The answer of ReplaceRoute when there is nothing to replace.
+        // ReplaceRoute returns it for a missing route.
         "InvalidParameterValue" if message.contains("There is no route defined for") => Cause::NotFound,
         "DependencyViolation" | "ResourceInUseException" => Cause::InUse,
         "RouteAlreadyExists"
@@ -22,9 +23,9 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
         | "Resource.AlreadyAssociated"
         | "InvalidSubnet.Conflict"
         | "ResourceAlreadyExistsException" => Cause::Exists,
-        // API Gateway and Lambda use one code for several things, which only the text tells apart.
+        // API Gateway and Lambda use one code for several errors, which only the message distinguishes.
         "ConflictException" | "ResourceConflictException" => conflict(message),
-        // CloudWatch Logs, while another change of the same log group is at work.
+        // CloudWatch Logs returns it while another change of the same log group is in progress.
         "OperationAbortedException" => Cause::Throttled,
         "UnauthorizedOperation" | "AccessDenied" | "AccessDeniedException" => Cause::Denied,
         _ if code.ends_with(".NotFound") => Cause::NotFound,
@@ -40,7 +41,7 @@ fn conflict(message: &str) -> Cause {
         Cause::Throttled
     } else if message.contains("already exists") {
         Cause::Exists
-    } else if message.contains("referenced by") || message.contains("in use") || message.contains("cannot delete") {
+    } else if message.contains("referenced") || message.contains("in use") || message.contains("cannot delete") {
         Cause::InUse
     } else if message.contains("in progress") {
         Cause::Throttled
@@ -49,8 +50,8 @@ fn conflict(message: &str) -> Cause {
     }
 }
 
-/// Whether the code tells to slow down. `LimitExceededException` is not among them, though the SDK repeats it: it is
-/// the quota error of CloudWatch Logs.
+/// Whether AWS throttled the call. `LimitExceededException` is not a throttling code, although the SDK retries it: it
+/// is the quota error of CloudWatch Logs.
 pub(crate) fn is_throttle(code: Option<&str>) -> bool {
     matches!(
         code,
@@ -73,87 +74,110 @@ fn has_code(failure: &Failure, codes: &[&str]) -> bool {
     failure.code.as_deref().is_some_and(|code| codes.contains(&code))
 }
 
-/// API Gateway: another change of the API is at work. Of the conflicts only this one passes by itself.
+/// API Gateway: another change of the API is in progress. This is the only transient conflict.
 pub(crate) fn is_concurrent_change(failure: &Failure) -> bool {
     has_code(failure, &["ConflictException"]) && failure.message.to_lowercase().contains("concurrent modification")
 }
 
-/// API Gateway: a conflict that does not pass by itself.
+/// API Gateway: a conflict that is not transient.
 pub(crate) fn is_conflict(failure: &Failure) -> bool {
     has_code(failure, &["ConflictException"]) && !is_concurrent_change(failure)
 }
 
-/// API Gateway: a domain's mapping holds an API or a stage, which AWS does not call a conflict.
+/// API Gateway: an API or a stage is in use by the mapping of a domain. AWS does not report this as a conflict.
 pub(crate) fn is_mapped(failure: &Failure) -> bool {
     failure.message.to_lowercase().contains("remove all base path mappings")
 }
 
-/// Lambda: the statement exists, or another change of the function is at work.
+/// API Gateway: an API has as many objects of a type as its quota allows. The status of this conflict is 429, as of a
+/// throttled call, but it is permanent: "Maximum number of Authorizers for this API has been reached. Please contact
+/// AWS if you need additional Authorizers." (anomalyco/sst#4522)
+pub(crate) fn is_object_quota(failure: &Failure) -> bool {
+    has_code(failure, &["ConflictException"]) && failure.message.contains("Maximum number of")
+}
+
+/// API Gateway: the access logs of a stage cannot be enabled, because CloudWatch Logs rejects the resource policy
+/// `AWSLogDeliveryWrite20150319`, to which API Gateway adds each log group, or because the caller may not change it.
+/// The texts are those of real answers: the first in aws-samples/amazon-cognito-passwordless-auth#91, the second in
+/// anomalyco/sst#125, whose cause was a full policy too.
+pub(crate) fn is_log_policy_rejected(failure: &Failure) -> bool {
+    let texts =
+        ["Policy document length breaking Cloudwatch Logs Constraints", "Insufficient permissions to enable logging"];
+    has_code(failure, &["BadRequestException"]) && texts.iter().any(|text| failure.message.contains(text))
+}
+
+/// Lambda: the statement exists, or another change of the function is in progress.
 pub(crate) fn is_policy_conflict(failure: &Failure) -> bool {
     has_code(failure, &["ResourceConflictException"])
 }
 
-/// CloudWatch Logs: another change of the log group is at work.
+/// CloudWatch Logs: another change of the log group is in progress.
 pub(crate) fn is_group_busy(failure: &Failure) -> bool {
     has_code(failure, &["OperationAbortedException"])
 }
 
-/// CloudWatch Logs: a quota is used up.
+/// CloudWatch Logs: the deletion protection of a log group is enabled. AWS documents the message: "Cannot delete log
+/// group with deletion protection enabled. Disable deletion protection first."
+pub(crate) fn is_deletion_protected(failure: &Failure) -> bool {
+    has_code(failure, &["ValidationException"]) && failure.message.contains("deletion protection enabled")
+}
+
+/// CloudWatch Logs: a quota is exceeded.
 pub(crate) fn is_quota(failure: &Failure) -> bool {
     has_code(failure, &["LimitExceededException"])
 }
 
-/// CloudWatch Logs: the destination of a subscription cannot be reached. It may only be new.
+/// CloudWatch Logs: the destination of a subscription is not reachable, possibly because it is new.
 pub(crate) fn is_undeliverable(failure: &Failure) -> bool {
-    let says = |text: &str| failure.message.contains(text);
+    let contains = |text: &str| failure.message.contains(text);
     let no_delivery =
-        says("Could not deliver test message to specified") || says("Could not execute the lambda function");
+        contains("Could not deliver test message to specified") || contains("Could not execute the lambda function");
     (has_code(failure, &["InvalidParameterException"]) && no_delivery)
-        || (has_code(failure, &["ValidationException"]) && says("permission to assume the provided role"))
+        || (has_code(failure, &["ValidationException"]) && contains("permission to assume the provided role"))
 }
 
-/// Route 53: there is no such hosted zone.
+/// Route 53: the hosted zone does not exist.
 pub(crate) fn is_no_zone(failure: &Failure) -> bool {
     has_code(failure, &["NoSuchHostedZone"])
 }
 
-/// Route 53: it does not know the change, or does not know it yet.
+/// Route 53: the change does not exist, or is not visible yet.
 pub(crate) fn is_no_change(failure: &Failure) -> bool {
     has_code(failure, &["NoSuchChange"])
 }
 
-/// Route 53: the change does not fit the records that exist.
-pub(crate) fn is_refused_batch(failure: &Failure) -> bool {
+/// Route 53: the change conflicts with the existing records.
+pub(crate) fn is_rejected_batch(failure: &Failure) -> bool {
     has_code(failure, &["InvalidChangeBatch"])
 }
 
-/// EC2: a gateway is not attached to a VPC. That is the wanted end of a detachment, and a reason to fail otherwise.
+/// EC2: a gateway is not attached to a VPC. This means success for a detach call, and failure for any other call.
 pub(crate) fn is_not_attached(failure: &Failure) -> bool {
     has_code(failure, &["Gateway.NotAttached"])
 }
 
-/// EC2: an address is released already and belongs to somebody else now, or a NAT gateway still holds it.
-pub(crate) fn is_address_of_others(failure: &Failure) -> bool {
+/// EC2: an address was released and now belongs to another account, or a NAT gateway still uses it.
+pub(crate) fn is_auth_failure(failure: &Failure) -> bool {
     has_code(failure, &["AuthFailure"])
 }
 
-/// EC2: IPAM does not know the account yet.
+/// EC2: IPAM does not monitor the account yet.
 pub(crate) fn is_not_monitored(failure: &Failure) -> bool {
     has_code(failure, &["UnsupportedOperation"]) && failure.message.contains("is not monitored by IPAM")
 }
 
-/// EC2: a security group or network ACL has no room for another rule.
+/// EC2: a security group or network ACL has reached its limit of rules.
 pub(crate) fn is_rule_limit(failure: &Failure) -> bool {
     has_code(failure, &["RulesPerSecurityGroupLimitExceeded", "NetworkAclEntryLimitExceeded"])
 }
 
-/// EC2: a rule of a security group exists already, or does not exist any more.
-pub(crate) fn is_about_a_rule(failure: &Failure) -> bool {
+/// EC2: a rule of a security group to add already exists, or one to remove no longer exists.
+pub(crate) fn is_outdated_rule(failure: &Failure) -> bool {
     let codes = ["InvalidPermission.Duplicate", "InvalidPermission.NotFound", "InvalidSecurityGroupRuleId.NotFound"];
     has_code(failure, &codes)
 }
 
-/// EC2: a network ACL has no entry of this number.
+/// EC2: a network ACL has no entry with this number.
 pub(crate) fn is_no_acl_entry(failure: &Failure) -> bool {
     has_code(failure, &["InvalidNetworkAclEntry.NotFound"])
 }
@@ -163,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_say_what_to_do_next() {
+    fn codes_map_to_causes() {
         let table = [
             ("InvalidVpcID.NotFound", Cause::NotFound),
             ("InvalidSubnetId.NotFound", Cause::NotFound),
@@ -187,10 +211,10 @@ mod tests {
             ("LimitExceededException", Cause::Other),
             ("VpcLimitExceeded", Cause::Other),
             ("ExpiredToken", Cause::Other),
-            // Released already and owned by someone else now, or still held by a NAT gateway: the code alone
-            // does not tell, so it must never count as absence.
+            // The address belongs to another account, or a NAT gateway still uses it. The code does not distinguish the
+            // two, so it must never count as NotFound.
             ("AuthFailure", Cause::Other),
-            // Done when a gateway is detached, a reason to fail when a NAT gateway is made.
+            // Success when a gateway is detached, a failure when a NAT gateway is created.
             ("Gateway.NotAttached", Cause::Other),
         ];
         for (code, expected) in table {
@@ -200,11 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn a_conflict_means_what_its_message_says() {
+    fn conflicts_are_classified_by_their_message() {
         let table = [
             ("Unable to complete operation due to concurrent modification. Please try again later.", Cause::Throttled),
             ("Route with key GET /a already exists for this API", Cause::Exists),
             ("Cannot delete Integration because it is referenced by the following Routes: r1", Cause::InUse),
+            ("Cannot delete authorizer 'a1b2c3', is referenced in route: r1", Cause::InUse),
+            ("Authorizer a1b2c3 is referenced in route: r1", Cause::InUse),
+            ("Maximum number of Authorizers for this API has been reached.", Cause::Other),
             ("A sibling (/x/{a}) has a conflicting variable on the same hierarchical level", Cause::Other),
         ];
         for (message, expected) in table {
@@ -221,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_a_route_that_is_gone_is_an_absence() {
+    fn replacing_a_missing_route_is_not_found() {
         let message = "There is no route defined for '0.0.0.0/0' in the route table. Use CreateRoute instead.";
         assert_eq!(cause(Some("InvalidParameterValue"), message), Cause::NotFound);
         assert_eq!(cause(Some("InvalidParameterValue"), "Value (x) for parameter vpcId is invalid"), Cause::Other);

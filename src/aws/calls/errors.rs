@@ -1,7 +1,7 @@
 //! AWS errors, classified by code and message.
 //!
-//! EC2 models no errors at all, and API Gateway returns errors that its delete operations do not model, so
-//! matching on the SDK's error enums would miss them.
+//! EC2 models no errors at all, and API Gateway returns errors that its delete operations do not model, so matching on
+//! the SDK's error enums would miss them.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ pub(crate) trait AwsError {
     /// The failure of this AWS action, such as `CreateNatGateway`.
     fn failure(&self, action: &str) -> Failure;
 
-    /// Whether AWS may have carried out the call all the same: no answer came, or one that says that something
-    /// broke while the call was worked on.
+    /// Whether the outcome of the call is unknown, because the response was lost or reports a server error. AWS may
+    /// have carried out such a call.
     fn is_lost(&self) -> bool;
 }
 
@@ -31,11 +31,11 @@ where
     SdkError<E, HttpResponse>: RequestId,
 {
     fn failure(&self, action: &str) -> Failure {
-        let refused = refused_batch(self);
-        let code = self.code().or(refused.is_some().then_some("InvalidChangeBatch")).map(str::to_string);
+        let rejected = rejected_batch(self);
+        let code = self.code().or(rejected.is_some().then_some("InvalidChangeBatch")).map(str::to_string);
         let message = match self.message() {
             Some(message) => message.to_string(),
-            None => refused.unwrap_or_else(|| chain(self)),
+            None => rejected.unwrap_or_else(|| chain(self)),
         };
         let cause = match cause(code.as_deref(), &message) {
             Cause::Other if self.is_lost() => Cause::Lost,
@@ -59,7 +59,7 @@ where
     }
 }
 
-/// A failure that AWS reports inside a successful answer, as `DeleteVpcEndpoints` does for each endpoint.
+/// A failure that AWS reports inside a successful response, as `DeleteVpcEndpoints` does for each endpoint.
 pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&str>) -> Failure {
     let message = message.unwrap_or("AWS gave no reason");
     Failure {
@@ -72,19 +72,19 @@ pub(crate) fn item_failure(action: &str, code: Option<&str>, message: Option<&st
     }
 }
 
-/// The failure of a call that succeeded without the part of its answer that the next step needs.
+/// The failure of a call whose successful response lacks a value that the next step requires.
 pub(crate) fn incomplete_answer(action: &str, what: &str) -> Failure {
-    Failure::new(Cause::Other, action, format!("AWS answered without {what}"))
+    Failure::new(Cause::Other, action, format!("AWS returned a response without {what}"))
 }
 
-/// What a `Retry-After` header asks for. The form with a date, which no AWS service sends, is left out.
+/// The pause that a `Retry-After` header requests. Its form with a date, which no AWS service sends, is not supported.
 fn retry_after<E>(error: &SdkError<E, HttpResponse>) -> Option<Duration> {
     error.raw_response()?.headers().get("retry-after")?.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// What Route 53 says of a change that it refuses, where the answer is `<InvalidChangeBatch>` in place of
-/// `<ErrorResponse>`: the SDK finds neither code nor message in that.
-fn refused_batch<E>(error: &SdkError<E, HttpResponse>) -> Option<String> {
+/// The messages of a change that Route 53 rejects with `<InvalidChangeBatch>` instead of `<ErrorResponse>`. The SDK
+/// finds neither code nor message in such a response.
+fn rejected_batch<E>(error: &SdkError<E, HttpResponse>) -> Option<String> {
     let body = std::str::from_utf8(error.raw_response()?.body().bytes()?).ok()?;
     let (_, inside) = body.split_once("<InvalidChangeBatch")?;
     let messages = inside.split("<Message>").skip(1).filter_map(|rest| Some(rest.split_once("</Message>")?.0));
@@ -93,7 +93,7 @@ fn refused_batch<E>(error: &SdkError<E, HttpResponse>) -> Option<String> {
     Some(text.replace("&#39;", "'").replace("&amp;", "&"))
 }
 
-/// The action that AWS says the caller may not perform: `ec2:CreateVpc`.
+/// The action that the message denies to the caller, such as `ec2:CreateVpc`.
 fn missing_permission(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("not authorized to perform: ")?;
     let permission = rest.split_whitespace().next()?.trim_end_matches(['.', ',']);

@@ -1,4 +1,4 @@
-//! One change at a time where AWS cannot take two: per API, per function policy, per log group.
+//! Locks for changes that AWS does not accept concurrently: per API, function policy or log group.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,14 +7,13 @@ use tokio::sync::OwnedMutexGuard;
 
 type Lock = tokio::sync::Mutex<()>;
 
-/// The locks that are held or waited for, by name. They belong to the process, not to a session: two provider
-/// configurations may work on the same function.
+/// The locks that are held or waited for, by name. They belong to the process, not to a session, because two provider
+/// configurations may change the same function.
 #[derive(Debug, Default)]
 pub(crate) struct Locks(Mutex<HashMap<String, Weak<Lock>>>);
 
 impl Locks {
-    /// Waits for the turn of whoever asks for this name; the turn ends when the guard is dropped. Turns are given in
-    /// the order of asking.
+    /// Acquires the lock of this name, in the order of the calls. Dropping the guard releases it.
     pub(crate) async fn lock(&self, name: String) -> OwnedMutexGuard<()> {
         let lock = {
             let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,20 +39,20 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn one_name_is_held_once_and_other_names_do_not_wait() {
+    async fn a_lock_blocks_only_callers_of_the_same_name() {
         let locks = Locks::default();
         let first = locks.lock("a".into()).await;
         let other = locks.lock("b".into()).now_or_never();
-        assert!(other.is_some(), "another name had to wait");
+        assert!(other.is_some(), "another name was blocked");
         let mut second = pin!(locks.lock("a".into()));
         let waited = tokio::time::timeout(Duration::from_secs(3600), &mut second).await;
-        assert!(waited.is_err(), "the same name was given twice");
+        assert!(waited.is_err(), "the same name was locked twice");
         drop(first);
-        assert!(second.now_or_never().is_some(), "the name was not given back");
+        assert!(second.now_or_never().is_some(), "the lock was not released");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn names_that_nobody_holds_are_forgotten() {
+    async fn released_locks_are_removed() {
         let locks = Locks::default();
         drop(locks.lock("once".into()).await);
         let _other = locks.lock("another".into()).await;

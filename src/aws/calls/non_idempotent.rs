@@ -1,11 +1,12 @@
-//! Calls that carry no idempotency token: those of API Gateway, Lambda policies, CloudWatch Logs and Route 53, and some
-//! of EC2, such as `CreateVpc` and `AllocateAddress`.
+//! Calls without an idempotency token: those of API Gateway, Lambda policies, CloudWatch Logs and Route 53, and some of
+//! EC2, such as `CreateVpc` and `AllocateAddress`.
 //!
-//! When the answer to such a call is lost, AWS may have carried it out, and sending it again would create a second
-//! object that nobody knows of. So the object is looked for first, by its ownership tags or its natural key, or, where
-//! it has neither, by what was not there before.
+//! If the response to such a call is lost, AWS may have carried out the call, and a retry would create a second object
+//! that is not in state. So the object is searched for first: by its ownership tags or its natural key, or, if it has
+//! neither, by comparison with the objects that existed before.
 //!
-//! Some of these services also refuse a change while another one is at work, or do not know yet what was just created.
+//! Some of these services also reject a change while another one is in progress, or while a new dependency is not
+//! visible yet.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -18,10 +19,10 @@ use super::wait::{Again, Backoff, repeat};
 use super::{AwsError, Operation};
 use crate::cloud::{Cause, Deadlines, Failure};
 
-/// How often a create is sent when each answer is lost.
+/// How often a create call is sent if every response is lost.
 const SENDS: usize = 3;
 
-/// When and for how long to search for an object after the answer to its creation was lost.
+/// The timing of the search for an object after the response to its creation was lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
     first: Duration,
@@ -29,45 +30,45 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// EC2's lists may lag behind for seconds.
+    /// EC2's lists may lag by some seconds.
     const EC2: Search = Search { first: Duration::from_millis(20), total: Duration::from_secs(10) };
-    /// Other lists lag little: one look at once, and one a second later. Each is a call of few.
-    pub(crate) const TWO_LOOKS: Search = Search { first: Duration::from_secs(1), total: Duration::from_secs(1) };
+    /// Other lists lag less, and their calls have low rate limits: one poll at once, and one a second later.
+    pub(crate) const TWO_POLLS: Search = Search { first: Duration::from_secs(1), total: Duration::from_secs(1) };
 }
 
 /// One call that changes an object.
 pub(crate) struct Mutation<'a> {
     /// The AWS action, such as `CreateRoute`.
     pub(crate) action: &'a str,
-    /// How long it is tried.
+    /// The deadlines of the call with its retries.
     pub(crate) deadlines: &'a Deadlines,
-    /// Whether a refusal only means that another change is at work.
+    /// Whether a failure only means that another change is in progress.
     pub(crate) is_busy: fn(&Failure) -> bool,
-    /// Until when an absence only means that AWS does not know yet what this process has created, see
+    /// The time until which `NotFound` may mean that a new object of this process is not visible yet, see
     /// [`Operation::unknown_until`](super::Operation::unknown_until).
     pub(crate) unknown_until: Option<Instant>,
-    /// How an object is looked for after a lost answer.
+    /// The search for the object after a lost response.
     pub(crate) search: Search,
 }
 
 impl<'a> Mutation<'a> {
-    /// A call to EC2, which takes changes side by side.
+    /// A call to EC2, which accepts concurrent changes.
     pub(crate) fn of_ec2(operation: &'a Operation<'_>, action: &'a str) -> Mutation<'a> {
         let deadlines = &operation.work.deadlines;
         Mutation { action, deadlines, is_busy: |_| false, unknown_until: None, search: Search::EC2 }
     }
 
-    /// Sends a call that may be repeated safely.
+    /// Sends a call that can be repeated safely.
     pub(crate) async fn send<T, E, F>(&self, call: impl Fn() -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
         SdkError<E, HttpResponse>: AwsError,
     {
-        self.when_free(&call).await.map_err(|refusal| refusal.failure)
+        self.retry_while_transient(&call).await.map_err(|error| error.failure)
     }
 
-    /// Creates exactly once: sends a call again only when its answer was lost and `find` does not find the object.
-    /// `call` must be one that the SDK does not repeat by itself; `read` takes what is needed from the answer.
+    /// Creates exactly one object: repeats a call only if its response was lost and `find` does not find the object.
+    /// The SDK must not retry `call` by itself. `read` extracts the result from the response.
     pub(crate) async fn create<O, T, E, F, L>(
         &self,
         call: impl Fn() -> F,
@@ -81,45 +82,45 @@ impl<'a> Mutation<'a> {
     {
         let mut sent = 0;
         loop {
-            let refusal = match self.when_free(&call).await {
-                Ok(answer) => return read(answer),
-                Err(refusal) => refusal,
+            let error = match self.retry_while_transient(&call).await {
+                Ok(response) => return read(response),
+                Err(error) => error,
             };
-            if !refusal.answer_lost {
-                return Err(refusal.failure);
+            if !error.is_response_lost {
+                return Err(error.failure);
             }
             sent += 1;
             match self.search(&find).await {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) if sent < SENDS && !self.is_over() => {}
-                Ok(None) => return Err(refusal.failure),
-                // Whether it exists is not known, so sending again could create a second one.
-                Err(unseen) => return Err(refusal.unseen(&unseen)),
+                Ok(None) => return Err(error.failure),
+                // The outcome is unknown, so a retry could create a second object.
+                Err(search) => return Err(error.with_unknown_outcome(&search)),
             }
         }
     }
 
-    /// Sends a call that deletes something. Where no answer comes for good it looks with `is_there`: what is not there
-    /// has been deleted, and is to leave the state.
-    pub(crate) async fn delete<T, E, F, L>(&self, call: impl Fn() -> F, is_there: impl Fn() -> L) -> Result<(), Failure>
+    /// Sends a delete call. If the response is lost, reads the object with `exists`: an object that does not exist was
+    /// deleted, and can be removed from state.
+    pub(crate) async fn delete<T, E, F, L>(&self, call: impl Fn() -> F, exists: impl Fn() -> L) -> Result<(), Failure>
     where
         F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
         L: Future<Output = Result<bool, Failure>>,
         SdkError<E, HttpResponse>: AwsError,
     {
-        let Err(refusal) = self.when_free(&call).await else { return Ok(()) };
-        if !refusal.answer_lost {
-            return Err(refusal.failure);
+        let Err(error) = self.retry_while_transient(&call).await else { return Ok(()) };
+        if !error.is_response_lost {
+            return Err(error.failure);
         }
-        match is_there().await {
+        match exists().await {
             Ok(false) => Ok(()),
-            Ok(true) => Err(refusal.failure),
-            Err(unseen) => Err(refusal.unseen(&unseen)),
+            Ok(true) => Err(error.failure),
+            Err(read) => Err(error.with_unknown_outcome(&read)),
         }
     }
 
-    /// Repeats a call while another change is at work, or AWS does not know yet what the call uses.
-    async fn when_free<T, E, F>(&self, call: &impl Fn() -> F) -> Result<T, Refusal>
+    /// Retries a call while another change is in progress, or while a new object that it uses is not visible yet.
+    async fn retry_while_transient<T, E, F>(&self, call: &impl Fn() -> F) -> Result<T, SendError>
     where
         F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
         SdkError<E, HttpResponse>: AwsError,
@@ -127,31 +128,30 @@ impl<'a> Mutation<'a> {
         let mut backoff = Backoff::starting_at(Duration::from_millis(100), Duration::from_secs(5));
         let sent = repeat(self.deadlines, &mut backoff, || async {
             let error = match call().await {
-                Ok(answer) => return ControlFlow::Break(Ok(answer)),
+                Ok(response) => return ControlFlow::Break(Ok(response)),
                 Err(error) => error,
             };
-            let refusal = Refusal { answer_lost: error.is_lost(), failure: error.failure(self.action) };
-            match self.passes(&refusal.failure) {
+            let error = SendError { is_response_lost: error.is_lost(), failure: error.failure(self.action) };
+            match self.is_transient(&error.failure) {
                 true => {
-                    let after = refusal.failure.retry_after;
-                    ControlFlow::Continue(Again { seen: refusal, after })
+                    let after = error.failure.retry_after;
+                    ControlFlow::Continue(Again { seen: error, after })
                 }
-                false => ControlFlow::Break(Err(refusal)),
+                false => ControlFlow::Break(Err(error)),
             }
         });
         match sent.await {
             Ok(result) => result,
-            Err((_, refusal)) => Err(refusal),
+            Err((_, error)) => Err(error),
         }
     }
 
-    /// Whether a refusal passes by itself.
-    fn passes(&self, failure: &Failure) -> bool {
+    fn is_transient(&self, failure: &Failure) -> bool {
         let is_new = || self.unknown_until.is_some_and(|until| Instant::now() < until);
         (self.is_busy)(failure) || (failure.cause == Cause::NotFound && is_new())
     }
 
-    /// Looks for an object that AWS may have created.
+    /// Searches for an object that AWS may have created.
     async fn search<T, L>(&self, find: &impl Fn() -> L) -> Result<Option<T>, Failure>
     where
         L: Future<Output = Result<Option<T>, Failure>>,
@@ -172,15 +172,15 @@ impl<'a> Mutation<'a> {
     }
 }
 
-struct Refusal {
+struct SendError {
     failure: Failure,
-    answer_lost: bool,
+    is_response_lost: bool,
 }
 
-impl Refusal {
-    /// The failure of a call whose answer was lost and whose effect could not be seen either.
-    fn unseen(self, unseen: &Failure) -> Failure {
-        let message = format!("{}; whether it was carried out is not known: {unseen}", self.failure.message);
+impl SendError {
+    /// The failure of a call whose response was lost, and whose outcome could not be read because of `read`.
+    fn with_unknown_outcome(self, read: &Failure) -> Failure {
+        let message = format!("{}; the outcome of the call is unknown: {read}", self.failure.message);
         Failure { message, ..self.failure }
     }
 }

@@ -1,4 +1,4 @@
-//! What the code of one kind of object has at hand during one operation.
+//! The context of one operation, for the code of its kind of object.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,31 +15,31 @@ use crate::model::{Key, Learned, Ref, ResolvedObject, Tags};
 pub(crate) struct Operation<'a> {
     /// The clients.
     pub(crate) session: &'a Session,
-    /// TopologyKind, ids, timeouts.
+    /// The topology kind, IDs and timeouts.
     pub(crate) work: &'a OpContext<'a>,
-    /// The object's identity.
+    /// The key of the object.
     pub(crate) key: &'a Key,
-    /// Where ids are recorded; `None` during a delete.
+    /// Records IDs; `None` during a delete.
     pub(crate) record: Option<&'a Recorder<'a>>,
 }
 
 impl Operation<'_> {
-    /// The id of an object that this one needs.
+    /// The ID of a dependency.
     pub(crate) fn id(&self, key: &Key) -> Result<&str, Failure> {
-        self.made(key).map(|made| made.id.as_str())
+        self.resolved(key).map(|object| object.id.as_str())
     }
 
-    /// The id of an object that this one needs, and what else AWS told about it.
-    pub(crate) fn made(&self, key: &Key) -> Result<&ResolvedObject, Failure> {
-        self.work.ids.get(key).ok_or_else(|| self.bug(format!("{key} is needed and does not exist")))
+    /// The ID of a dependency, with the other values that AWS returned for it.
+    pub(crate) fn resolved(&self, key: &Key) -> Result<&ResolvedObject, Failure> {
+        self.work.ids.get(key).ok_or_else(|| self.bug(format!("the dependency {key} does not exist")))
     }
 
-    /// The id of the topology's root. Only the root itself is made without one.
+    /// The ID of the root. Only the root itself is created without one.
     pub(crate) fn root_id(&self) -> Result<&str, Failure> {
-        self.work.root_id.ok_or_else(|| self.bug("the id of the root is not known".to_string()))
+        self.work.root_id.ok_or_else(|| self.bug("the ID of the root is unknown".to_string()))
     }
 
-    /// The id that a reference stands for.
+    /// The ID that a reference refers to.
     pub(crate) fn resolve<'b>(&'b self, reference: &'b Ref) -> Result<&'b str, Failure> {
         match reference {
             Ref::Key(key) => self.id(key),
@@ -47,17 +47,17 @@ impl Operation<'_> {
         }
     }
 
-    /// An input's value. At apply every input is known.
+    /// The value of an input. During an apply every input is known.
     pub(crate) fn known<'b, T>(&self, input: &'b Input<T>) -> Result<&'b T, Failure> {
-        input.known().ok_or_else(|| self.bug("an input is still unknown at apply".to_string()))
+        input.known().ok_or_else(|| self.bug("an input is still unknown during the apply".to_string()))
     }
 
-    /// The object's own tags, without ownership tags.
+    /// The object's own tags, without the ownership tags.
     pub(crate) fn own_tags(&self, tags: &Tags) -> Result<BTreeMap<String, String>, Failure> {
         self.known(tags)?.iter().map(|(key, value)| Ok((key.clone(), self.known(value)?.clone()))).collect()
     }
 
-    /// Records the object's id, the moment that AWS answers with it.
+    /// Records the object's ID. To be called as soon as AWS has returned the ID.
     pub(crate) fn record_id(&self, id: &str) {
         self.session.process.created.add(id);
         if let Some(record) = self.record {
@@ -65,42 +65,42 @@ impl Operation<'_> {
         }
     }
 
-    /// Records what else AWS told.
+    /// Records other values that AWS returned.
     pub(crate) fn record_learned(&self, learned: Learned) {
         if let Some(record) = self.record {
             (record.learned)(learned);
         }
     }
 
-    /// Lets those that need the object start, while something that they do not need is still being set on it.
+    /// Lets dependents of the object start, while settings that they do not require are still being applied.
     pub(crate) fn is_usable(&self) {
         if let Some(record) = self.record {
             (record.usable)();
         }
     }
 
-    /// Until when an absence only means that AWS does not know yet what this process has made: the object itself, by
-    /// its id, or one that it needs. `None` where none of these is new, and for deletions, to which an absence is
+    /// The time until which `NotFound` may mean that a new object of this process is not visible yet: the object
+    /// itself, by its ID, or a dependency. `None` if none of these is new, and for a delete, for which `NotFound` is
     /// success.
     pub(crate) fn unknown_until(&self, id: &str) -> Option<Instant> {
         self.record?;
-        let needed = self.work.ids.iter().map(|(_, made)| made.id.as_str());
-        let used = [id].into_iter().chain(self.work.root_id).chain(needed);
+        let dependencies = self.work.ids.iter().map(|(_, object)| object.id.as_str());
+        let used = [id].into_iter().chain(self.work.root_id).chain(dependencies);
         used.filter_map(|id| self.session.process.created.invisible_until(id)).max()
     }
 
-    /// Sends a call that uses objects, until AWS sees those of them that this process has only just created.
+    /// Retries a call until the new objects of this process among those that it uses are visible.
     pub(crate) async fn retry_until_visible<T, F>(&self, used: &[&str], call: impl FnMut() -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
     {
         let until = used.iter().filter_map(|id| self.session.process.created.invisible_until(id)).max();
         let rest = until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()));
-        let is_absent = |failure: &Failure| failure.cause == Cause::NotFound;
-        retry_while(&self.deadlines(rest), &mut Backoff::new(SECONDS), is_absent, call).await
+        let is_missing = |failure: &Failure| failure.cause == Cause::NotFound;
+        retry_while(&self.deadlines(rest), &mut Backoff::new(SECONDS), is_missing, call).await
     }
 
-    /// For a wait that should take no longer than this.
+    /// The deadlines of a wait that should take no longer than `at_most`.
     pub(crate) fn deadlines(&self, at_most: Duration) -> Deadlines {
         self.work.deadlines.at_most(at_most)
     }

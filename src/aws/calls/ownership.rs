@@ -1,5 +1,5 @@
-//! The tags that say whose an object is. They are set by the call that creates it, so that nothing a killed run
-//! leaves is anonymous, and hidden from outputs and drift.
+//! The ownership tags, which identify the topology of an object. The call that creates an object sets them, so that the
+//! objects of a killed run can be identified. Outputs and drift exclude them.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use crate::cloud::{Failure, Root, RootState};
 use crate::model::Tags;
 use crate::model::TopologyKind;
 
-/// Names the topology: `<product>/<name>` on a root, `<product>/<root id>` on every other object.
+/// The topology: `<topology kind>/<name>` on a root, `<topology kind>/<root ID>` on every other object.
 pub(crate) const RESOURCE: &str = "fgw:resource";
-/// An object's key in `aws_objects`. Not on roots.
+/// The key of an object in `aws_objects`. Not on roots.
 pub(crate) const OBJECT: &str = "fgw:object";
-/// How far a root's creation got. On roots only.
+/// The progress of the creation of a root. Only on roots.
 pub(crate) const STATE: &str = "fgw:state";
 
-/// Whether a tag is one of ours.
+/// Whether this is the key of an ownership tag.
 pub(crate) fn is_ownership(key: &str) -> bool {
     key.starts_with("fgw:")
 }
 
-/// The value of [`RESOURCE`] for a root of this name, or for the objects below a root of this id.
+/// The value of [`RESOURCE`] for a root of this name, or for the objects below a root of this ID.
 pub(crate) fn resource(owner: TopologyKind, name_or_root_id: &str) -> String {
     format!("{}/{name_or_root_id}", owner.name())
 }
 
-/// A root with these tags; `None` where it is not one that a provider of ours has made.
+/// The root with these tags. `None` if it is not a root of this kind that this provider created.
 pub(crate) fn root(owner: TopologyKind, id: &str, mut tags: BTreeMap<String, String>) -> Option<Root> {
     let name = tags.get(RESOURCE)?.strip_prefix(&resource(owner, ""))?.to_string();
     let state = tags.get(STATE).and_then(|state| state_in(state));
@@ -33,7 +33,7 @@ pub(crate) fn root(owner: TopologyKind, id: &str, mut tags: BTreeMap<String, Str
     Some(Root { id: id.to_string(), name, tags, state })
 }
 
-/// Roots in an order that AWS does not decide.
+/// Sorts roots by ID, because the order of AWS's lists is not defined.
 pub(crate) fn by_id(roots: impl Iterator<Item = Root>) -> Vec<Root> {
     let mut roots: Vec<Root> = roots.collect();
     roots.sort_by(|a, b| a.id.cmp(&b.id));
@@ -45,12 +45,12 @@ pub(crate) fn state(state: RootState) -> &'static str {
     state.as_str()
 }
 
-/// What a value of [`STATE`] says; `None` for a text that is none of ours.
+/// The state that a value of [`STATE`] represents. `None` for any other text.
 pub(crate) fn state_in(value: &str) -> Option<RootState> {
     [RootState::Creating, RootState::Ready, RootState::Incomplete].into_iter().find(|it| state(*it) == value)
 }
 
-/// The tags that the creating call of an object below the root sets: its own, and whose it is.
+/// The tags to create an object below the root with: its own tags and the ownership tags.
 pub(crate) fn tags_on_create(operation: &Operation<'_>, own: &Tags) -> Result<BTreeMap<String, String>, Failure> {
     let mut tags = operation.own_tags(own)?;
     tags.insert(RESOURCE.into(), resource(operation.work.owner, operation.root_id()?));
@@ -58,7 +58,7 @@ pub(crate) fn tags_on_create(operation: &Operation<'_>, own: &Tags) -> Result<BT
     Ok(tags)
 }
 
-/// The tags that the creating call of a root sets.
+/// The tags to create a root with: its own tags and the ownership tags.
 pub(crate) fn tags_on_create_root(
     operation: &Operation<'_>,
     own: &Tags,

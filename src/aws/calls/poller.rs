@@ -1,6 +1,6 @@
-//! One look at all objects of a kind that anybody waits for: a topology has many, and AWS limits describing calls for
-//! the whole account. Those who wait make the looks themselves, each for all, so that nothing goes on once nobody
-//! waits. Who comes while a look is under way need not wait for its end: a second one may begin, and no more.
+//! Shared polls: one poll reads all objects of a kind that operations wait for, because a topology has many objects and
+//! AWS limits the describe calls of an account. The waiters send the polls themselves, each for all waiters, so that
+//! polling ends with the last one. A waiter that arrives during a poll may start one more; at most two run at a time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,73 +12,74 @@ use tokio::time::Instant;
 use crate::aws::calls::wait::{Backoff, Poll, WaitEnded};
 use crate::cloud::{Deadlines, Failure};
 
-/// How long a look waits for others to join it.
+/// How long a poll waits for other waiters to join it.
 const GATHER: Duration = Duration::from_millis(5);
 
-/// How long the look that is made when patience ends may take.
-const LAST_LOOK: Duration = Duration::from_secs(5);
+/// How long the last poll, which starts at the deadline, may take.
+const LAST_POLL: Duration = Duration::from_secs(5);
 
-/// How many looks may be under way at once.
-const LOOKS: usize = 2;
+/// The maximum number of polls at a time.
+const POLLS: usize = 2;
 
-/// How many values a filter takes.
+/// The maximum number of values of a filter.
 const PER_CALL: usize = 200;
 
-/// A kind of object that is waited for.
+/// A kind of object that operations wait for.
 pub(crate) trait Polled: Sized + Send + Sync {
-    /// The client of the service that has these objects.
+    /// The client of the service of these objects.
     type Client: Sync;
 
-    /// The longest pause between two looks.
+    /// The longest pause between two polls.
     const LONGEST: Duration;
 
-    /// Those of at most 200 objects that exist, with their ids. Others may be among them.
+    /// Reads at most 200 objects by their IDs, and returns those that exist with their IDs. The result may contain
+    /// other objects, too.
     fn describe(
         client: &Self::Client,
         ids: &[String],
     ) -> impl Future<Output = Result<Vec<(String, Self)>, Failure>> + Send;
 }
 
-/// The objects of one kind that are waited for.
+/// Shared polls of the objects of one kind.
 pub(crate) struct Poller<T> {
     watched: Mutex<Watched>,
-    /// Held by the one who gathers those that are to be looked at next.
+    /// Held by the waiter that collects the IDs of the next poll.
     gather: tokio::sync::Mutex<()>,
-    /// One for each look that may be under way.
-    under_way: Semaphore,
-    /// Tells that a look has ended, also one that was given up.
+    /// One permit for each poll at a time.
+    in_progress: Semaphore,
+    /// Notified when a poll has ended, including one that was dropped.
     ended: Notify,
-    /// Where the one who looks tells the others what there was.
+    /// The result of the latest poll, for all waiters.
     rounds: watch::Sender<Round<T>>,
 }
 
 #[derive(Default)]
 struct Watched {
-    /// Ids with the number of those who wait for them.
+    /// The IDs, with the number of waiters for each.
     ids: BTreeMap<String, usize>,
-    /// How many rounds have begun.
-    begun: u64,
+    /// The number of polls that have started.
+    started: u64,
 }
 
-/// What one round showed.
+/// The result of one poll.
 struct Round<T> {
     number: u64,
     seen: Arc<Result<HashMap<String, T>, Failure>>,
 }
 
-/// A look, which tells that it has ended however it does.
+/// Notifies of the end of a poll when it is dropped.
 struct Ended<'a>(&'a Notify);
 
-/// Someone's interest in one object, which ends with it.
+/// The interest of one waiter in one object, until it is dropped.
 struct Interest<'a> {
     watched: &'a Mutex<Watched>,
     id: &'a str,
 }
 
 impl<T: Polled> Poller<T> {
-    /// Waits until `judge` is content with what AWS shows of an object, `None` being nothing. The first look is made
-    /// however little patience there is, and the last one when it ends; the pauses are those of [`Backoff::shared`]. A
-    /// round that fails fails for all.
+    /// Polls an object until `judge` returns `Done` for it, or an error. `judge` gets `None` for an object that AWS
+    /// does not return. The first poll is sent even if the deadline has passed, and the last one at the deadline. The
+    /// pauses are those of [`Backoff::shared`]. A poll that fails fails for all waiters.
     pub(crate) async fn until<V>(
         &self,
         client: &T::Client,
@@ -89,7 +90,7 @@ impl<T: Polled> Poller<T> {
     ) -> Result<V, Failure> {
         let backoff = Backoff::new(T::LONGEST);
         let mut rounds = self.rounds.subscribe();
-        // A round that began before this wait may show how things were before.
+        // A poll that started before this wait may return an older state.
         let (_interest, mut after) = self.watch(id);
         let mut last: Option<String> = None;
         loop {
@@ -99,7 +100,7 @@ impl<T: Polled> Poller<T> {
                 if let Some(pause) = pause {
                     tokio::time::sleep(pause).await;
                 }
-                self.look(client, after).await;
+                self.poll(client, after).await;
             };
             let round = tokio::select! {
                 biased;
@@ -110,7 +111,7 @@ impl<T: Polled> Poller<T> {
                 () = deadlines.stop.cancelled(), if last.is_some() => {
                     return Err(WaitEnded::Stopped.failure(what, &backoff, &last.unwrap_or_default()));
                 }
-                () = tokio::time::sleep_until(deadlines.deadline + LAST_LOOK), if last.is_some() => {
+                () = tokio::time::sleep_until(deadlines.deadline + LAST_POLL), if last.is_some() => {
                     return Err(WaitEnded::Deadline.failure(what, &backoff, &last.unwrap_or_default()));
                 }
             };
@@ -128,44 +129,44 @@ impl<T: Polled> Poller<T> {
         }
     }
 
-    /// The object as AWS shows it now.
+    /// Reads the object once. `None` if AWS does not return it.
     pub(crate) async fn now(&self, client: &T::Client, id: &str) -> Result<Option<T>, Failure>
     where
         T: Clone,
     {
-        // The first look is always made, and it is the only one.
+        // The first poll is sent even at the deadline, and its result is always accepted.
         let deadlines = Deadlines::until(Instant::now(), Default::default());
-        self.until(client, "look", id, &deadlines, |object| Ok(Poll::Done(object.cloned()))).await
+        self.until(client, "poll", id, &deadlines, |object| Ok(Poll::Done(object.cloned()))).await
     }
 
-    /// Registers interest in an id, and tells how many rounds have begun.
+    /// Registers interest in an ID. Returns the number of polls that have started.
     fn watch<'a>(&'a self, id: &'a str) -> (Interest<'a>, u64) {
         let mut watched = lock(&self.watched);
         *watched.ids.entry(id.to_string()).or_default() += 1;
-        (Interest { watched: &self.watched, id }, watched.begun)
+        (Interest { watched: &self.watched, id }, watched.started)
     }
 
-    /// Sees to it that a round of a higher number than this has ended: waits for one that has begun, or makes one,
-    /// which looks at everything that is watched and tells all.
-    async fn look(&self, client: &T::Client, after: u64) {
+    /// Ensures that a poll with a higher number than `after` has ended: waits for one that has started, or sends one,
+    /// which reads all watched objects and publishes the result.
+    async fn poll(&self, client: &T::Client, after: u64) {
         loop {
             let ended = self.ended.notified();
             let gather = self.gather.lock().await;
             if self.rounds.borrow().number > after {
                 return;
             }
-            if lock(&self.watched).begun > after && self.under_way.available_permits() < LOOKS {
+            if lock(&self.watched).started > after && self.in_progress.available_permits() < POLLS {
                 drop(gather);
                 ended.await;
                 continue;
             }
             let _ended = Ended(&self.ended);
-            let _under_way = self.under_way.acquire().await;
+            let _in_progress = self.in_progress.acquire().await;
             tokio::time::sleep(GATHER).await;
             let (ids, number) = {
                 let mut watched = lock(&self.watched);
-                watched.begun += 1;
-                (watched.ids.keys().cloned().collect::<Vec<_>>(), watched.begun)
+                watched.started += 1;
+                (watched.ids.keys().cloned().collect::<Vec<_>>(), watched.started)
             };
             drop(gather);
             let seen = Arc::new(describe(client, &ids).await);
@@ -199,7 +200,7 @@ impl<T> Default for Poller<T> {
         Poller {
             watched: Mutex::default(),
             gather: Default::default(),
-            under_way: Semaphore::new(LOOKS),
+            in_progress: Semaphore::new(POLLS),
             ended: Notify::new(),
             rounds: watch::Sender::new(none),
         }
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_look_serves_all_who_wait() {
+    async fn one_poll_serves_all_waiters() {
         let aws = Recorded::default()
             .on(DESCRIBE, &subnets("pending"))
             .on(DESCRIBE, &subnets("pending"))
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_who_comes_during_a_round_gets_the_next() {
+    async fn a_waiter_that_arrives_during_a_poll_gets_the_next_one() {
         let aws = Recorded::default().slow(Duration::from_millis(100)).on(DESCRIBE, &subnets("available"));
         let (session, deadlines) = (aws.session(), deadlines(10_000));
         let late = async {
@@ -299,13 +300,13 @@ mod tests {
         };
         let (early, late) = tokio::join!(wait(&session, "subnet-1", &deadlines), late);
         early.and(late).unwrap();
-        let asked = aws.calls(DESCRIBE);
-        assert_eq!(asked.len(), 2);
-        assert_eq!((asked[0].get("Filter.1.Value.2"), asked[1]["Filter.1.Value.2"].as_str()), (None, "subnet-2"));
+        let calls = aws.calls(DESCRIBE);
+        assert_eq!(calls.len(), 2);
+        assert_eq!((calls[0].get("Filter.1.Value.2"), calls[1]["Filter.1.Value.2"].as_str()), (None, "subnet-2"));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_round_that_fails_fails_for_all() {
+    async fn a_failed_poll_fails_for_all_waiters() {
         let aws = Recorded::default().fail(DESCRIBE, 400, "UnauthorizedOperation", "You are not authorized");
         let (session, deadlines) = (aws.session(), deadlines(10_000));
         for result in join_all(["subnet-1", "subnet-2"].map(|id| wait(&session, id, &deadlines))).await {
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_who_is_stopped_or_waits_too_long_leaves_the_others_alone() {
+    async fn a_wait_that_ends_does_not_affect_other_waiters() {
         let pending = subnets("pending");
         let aws = (0..6).fold(Recorded::default(), |aws, _| aws.on(DESCRIBE, &pending));
         let aws = aws.on(DESCRIBE, &subnets("available"));
@@ -339,12 +340,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_who_goes_in_the_middle_of_a_look_leaves_the_lead_to_another() {
+    async fn another_waiter_takes_over_when_a_poll_is_dropped() {
         let aws = Recorded::default().slow(Duration::from_millis(100)).on(DESCRIBE, &subnets("available"));
         let (session, deadlines) = (aws.session(), deadlines(10_000));
         let leader = tokio::time::timeout(Duration::from_millis(50), wait(&session, "subnet-1", &deadlines));
-        let (gone, other) = tokio::join!(leader, wait(&session, "subnet-2", &deadlines));
-        assert!(gone.is_err());
+        let (dropped, other) = tokio::join!(leader, wait(&session, "subnet-2", &deadlines));
+        assert!(dropped.is_err());
         other.unwrap();
         let calls = aws.calls(DESCRIBE);
         assert_eq!(calls.len(), 2);
@@ -352,12 +353,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_asks_for_two_hundred_at_most() {
+    async fn a_call_reads_at_most_200_objects() {
         let aws = Recorded::default().on(DESCRIBE, "<subnetSet/>");
         let session = aws.session();
         let ids: Vec<String> = (0..201).map(|n| format!("subnet-{n}")).collect();
-        let looks = ids.iter().map(|id| session.pollers.subnets.now(&session.ec2, id));
-        for result in join_all(looks).await {
+        let reads = ids.iter().map(|id| session.pollers.subnets.now(&session.ec2, id));
+        for result in join_all(reads).await {
             assert_eq!(result.unwrap(), None);
         }
         let calls = aws.calls(DESCRIBE);

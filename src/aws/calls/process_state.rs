@@ -1,5 +1,5 @@
-//! State that all provider configurations of one process share. AWS counts the calls of an account, and two
-//! configurations may change the same function, so none of it belongs to a single session.
+//! State that all provider configurations of one process share. AWS limits the calls of an account, and two
+//! configurations may change the same function, so this state does not belong to a single session.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,18 +7,18 @@ use super::locks::Locks;
 use super::rate_limit::RateLimiter;
 use super::recent::Recent;
 
-/// Locks, rate limits, and what AWS may not show yet.
+/// Locks, rate limits and recent changes.
 ///
-/// A session refers to it instead of naming a static, so that each unit test has its own: unit tests run side by side
-/// in one process, and the instants of their paused clocks cannot be compared.
+/// A session has a reference to it instead of using a static, so that each unit test has its own: unit tests run
+/// concurrently in one process, and the instants of their paused clocks are not comparable.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessState {
-    /// One change at a time of an API, a domain, a function, a log group, or a hosted zone.
+    /// Allow one change at a time of an API, a domain, a function, a log group, or a hosted zone.
     pub(crate) locks: Locks,
     pub(crate) rate_limiter: RateLimiter,
     /// The objects that this process has created.
     pub(crate) created: Recent,
-    /// The APIs, as `<Region> <id>`, of which this process has deleted mappings.
+    /// The APIs, as `<Region> <ID>`, whose mappings this process has deleted.
     pub(crate) unmapped: Recent,
 }
 

@@ -1,5 +1,5 @@
-//! How many calls AWS takes from an account. A caller that has to wait reserves its place, so that calls are sent in
-//! the order in which they were asked for.
+//! Rate limits of the calls of an account. A caller that has to wait reserves a slot, so that calls are sent in the
+//! order of their reservations.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 use crate::cloud::{Cause, Deadlines, Failure};
 
-/// What AWS allows. It documents limits in both of these shapes.
+/// A rate limit. AWS documents limits in both of these forms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
-    /// A token bucket: `burst` calls at once after a quiet time, then `per_second`.
+    /// A token bucket: `burst` calls at once after an idle time, then `per_second`.
     Bucket { per_second: f64, burst: f64 },
     /// At most this many calls in any period of this length.
     Window { calls: usize, period: Duration },
@@ -21,16 +21,15 @@ pub(crate) enum Limit {
 /// The calls that share a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LimitKey {
-    /// `None` where the account is not known.
+    /// `None` if the account is unknown.
     pub(crate) account: Option<String>,
     /// `None` for a service without Regions.
     pub(crate) region: Option<String>,
-    /// Such as `apigateway`, or `CreateDomainName` for a call with a limit of its own.
+    /// Such as `apigateway`, or `CreateDomainName` for a call with its own limit.
     pub(crate) calls: &'static str,
 }
 
-/// The limits of all calls of one provider process. Each process has its own, so AWS may still throttle when several
-/// run.
+/// The rate limits of one provider process. Each process has its own, so AWS may still throttle if several run.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimiter(Mutex<HashMap<LimitKey, State>>);
 
@@ -43,8 +42,8 @@ impl RateLimiter {
         }
     }
 
-    /// The same, but fails when the deadline passes or Terraform asks to stop before the call may be sent. `why`
-    /// explains the limit in such a failure.
+    /// Waits until one more call may be sent, but fails if the deadline passes or Terraform requests a stop first.
+    /// `why` explains the limit in such a failure.
     pub(crate) async fn acquire_until(
         &self,
         key: LimitKey,
@@ -69,7 +68,7 @@ impl RateLimiter {
         }
     }
 
-    /// Takes the next place and returns how long to wait for it.
+    /// Reserves the next slot and returns the pause until then.
     fn reserve(&self, key: LimitKey, limit: Limit) -> Duration {
         let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -79,9 +78,9 @@ impl RateLimiter {
 
 #[derive(Debug)]
 enum State {
-    /// `tokens` is below zero by the number of callers that wait.
+    /// `tokens` is negative if callers wait, by their number.
     Bucket { per_second: f64, burst: f64, tokens: f64, filled: Instant },
-    /// When the last calls were or will be sent.
+    /// `sent` has the times at which the last calls were or will be sent.
     Window { calls: usize, period: Duration, sent: VecDeque<Instant> },
 }
 
@@ -93,7 +92,7 @@ impl State {
         }
     }
 
-    /// Takes the next place; returns how long to wait for it.
+    /// Reserves the next slot and returns the pause until then.
     fn take(&mut self, now: Instant) -> Duration {
         match self {
             State::Bucket { per_second, burst, tokens, filled } => {
@@ -119,12 +118,12 @@ mod tests {
     const BUCKET: Limit = Limit::Bucket { per_second: 9.0, burst: 20.0 };
 
     #[test]
-    fn no_second_has_more_calls_than_aws_takes() {
+    fn a_window_never_exceeds_its_limit() {
         let (start, second) = (Instant::now(), Duration::from_secs(1));
         let mut window = State::unused(Limit::Window { calls: 5, period: second }, start);
-        // A caller that asks every 50 ms, with a pause of three seconds, and when each of its calls leaves.
-        let asked = (0..40u64).map(|step| Duration::from_millis(step * 50 + if step < 20 { 0 } else { 3000 }));
-        let sent: Vec<Duration> = asked.map(|asked| asked + window.take(start + asked)).collect();
+        // A request every 50 ms, with a pause of three seconds, and the time at which each of the calls is sent.
+        let requested = (0..40u64).map(|step| Duration::from_millis(step * 50 + if step < 20 { 0 } else { 3000 }));
+        let sent: Vec<Duration> = requested.map(|at| at + window.take(start + at)).collect();
         assert!(sent.is_sorted(), "{sent:?}");
         for (place, first) in sent.iter().enumerate() {
             let calls = sent[place..].iter().filter(|at| **at < *first + second).count();
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_passes_at_once_and_the_rest_at_the_rate() {
+    fn calls_over_the_burst_are_sent_at_the_rate() {
         let start = Instant::now();
         let mut bucket = State::unused(BUCKET, start);
         let pauses: Vec<Duration> = (0..47).map(|_| bucket.take(start)).collect();
@@ -145,14 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn in_no_second_are_more_calls_sent_than_aws_takes() {
+    fn a_bucket_never_exceeds_its_limit() {
         let start = Instant::now();
         let mut bucket = State::unused(BUCKET, start);
-        // A caller that asks every 10 ms for ten seconds, and when each of its calls leaves.
-        let sent: Vec<Duration> = (0..1000u64)
-            .map(|step| Duration::from_millis(step * 10))
-            .map(|asked| asked + bucket.take(start + asked))
-            .collect();
+        // A request every 10 ms for ten seconds, and the time at which each of the calls is sent.
+        let sent: Vec<Duration> =
+            (0..1000u64).map(|step| Duration::from_millis(step * 10)).map(|at| at + bucket.take(start + at)).collect();
         for seconds in [1u64, 3, 10] {
             let until = Duration::from_secs(seconds);
             let calls = sent.iter().filter(|at| **at < until).count() as u64;
@@ -161,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_time_fills_it_but_not_over_the_burst() {
+    fn idle_time_fills_the_bucket_up_to_the_burst() {
         let start = Instant::now();
         let mut bucket = State::unused(BUCKET, start);
         for _ in 0..20 {
@@ -173,12 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_below_one_call_a_second_lets_one_pass_and_spaces_the_others() {
+    fn a_limit_below_one_call_per_second_spaces_the_calls() {
         let start = Instant::now();
         let mut bucket = State::unused(Limit::Bucket { per_second: 1.0 / 31.0, burst: 1.0 }, start);
         let pauses: Vec<u64> = (0..3).map(|_| bucket.take(start).as_secs_f64().round() as u64).collect();
         assert_eq!(pauses, [0, 31, 62]);
-        assert!(bucket.take(start + Duration::from_secs(3600)).is_zero(), "a quiet time fills it");
+        assert!(bucket.take(start + Duration::from_secs(3600)).is_zero(), "idle time fills the bucket");
         assert!(!bucket.take(start + Duration::from_secs(3601)).is_zero(), "but with one call only");
     }
 }

@@ -1,4 +1,4 @@
-//! When a call is sent again.
+//! Retries by the SDK: their number, their budget, and the errors that are not retried.
 
 use aws_sdk_cloudwatchlogs::operation::create_log_group::CreateLogGroupError;
 use aws_sdk_cloudwatchlogs::operation::put_subscription_filter::PutSubscriptionFilterError;
@@ -12,25 +12,25 @@ use aws_smithy_types::retry::ErrorKind;
 use crate::aws::Session;
 use crate::aws::config::http_client::NeverConnected;
 
-/// How often a call is sent when nothing else is configured. AWS throttles the many calls of a large topology,
-/// and giving up in the middle of one costs more than waiting.
+/// The default maximum number of attempts of a call, including the first one. AWS throttles the many calls of a large
+/// topology, and a failure in the middle of an apply costs more than waiting.
 pub(crate) const DEFAULT_ATTEMPTS: u32 = 25;
 
 /// The retry budget of one service.
 ///
-/// The SDK's own budget is exhausted by about a hundred pending retries, after which errors surface although
-/// attempts remain. A large topology reaches that, so the budget is unlimited unless the user sets one.
+/// The SDK's own budget is exhausted by about a hundred pending retries, after which errors surface although attempts
+/// remain. A large topology reaches that, so the budget is unlimited unless the user sets one.
 pub(crate) fn budget(service: &'static str, capacity: Option<usize>) -> RetryPartition {
     let bucket = capacity.map_or_else(TokenBucket::unlimited, TokenBucket::new);
     RetryPartition::custom(service).token_bucket(bucket).build()
 }
 
-/// For calls that make something and carry no idempotency token, such as `CreateVpc`.
+/// Overrides for calls that create an object without an idempotency token, such as `CreateVpc`.
 ///
-/// The SDK repeats a call after a 5xx or a lost answer, where AWS may have made the thing: the second call makes
-/// another one that nobody knows of. With this override a call is repeated only where AWS cannot have carried it
-/// out: it was throttled, or no connection was made. After any other failure the caller looks for the object by
-/// its ownership tag.
+/// The SDK retries a call after a 5xx or a lost response, although AWS may have created the object: the retry would
+/// create a second one that is not in state. With this override the SDK retries a call only if AWS cannot have carried
+/// it out, because AWS throttled it or there was no connection. After any other failure the caller searches for the
+/// object by its ownership tag.
 ///
 /// ```text
 /// session.ec2.create_vpc().cidr_block("10.0.0.0/16").customize().config_override(session.once_ec2()).send().await
@@ -46,12 +46,12 @@ impl Session {
         aws_sdk_apigatewayv2::Config::builder().retry_classifier(Once)
     }
 
-    /// The override for CloudWatch Logs, where a quota is no throttle.
+    /// The override for CloudWatch Logs, where an exceeded quota is not throttling.
     pub(crate) fn once_logs(&self) -> aws_sdk_cloudwatchlogs::config::Builder {
         aws_sdk_cloudwatchlogs::Config::builder().retry_classifier(Once).retry_classifier(LogsQuota)
     }
 
-    /// For calls of CloudWatch Logs that may be repeated safely, but not against a quota.
+    /// The override for calls of CloudWatch Logs that can be repeated safely, except after an exceeded quota.
     pub(crate) fn within_quota_logs(&self) -> aws_sdk_cloudwatchlogs::config::Builder {
         aws_sdk_cloudwatchlogs::Config::builder().retry_classifier(LogsQuota)
     }
@@ -67,7 +67,7 @@ impl Session {
     }
 }
 
-/// Forbids every retry that the SDK's own classifiers want, except after a throttle or without a connection.
+/// Forbids every retry that the SDK's own classifiers request, except after throttling or without a connection.
 #[derive(Debug)]
 struct Once;
 
@@ -90,13 +90,13 @@ impl ClassifyRetry for Once {
     }
 
     fn priority(&self) -> RetryClassifierPriority {
-        // The last of the SDK's own classifiers, whose verdict is needed.
+        // Runs after the last of the SDK's own classifiers, because it needs their result.
         RetryClassifierPriority::run_after(RetryClassifierPriority::transient_error_classifier())
     }
 }
 
-/// Forbids retries of `LimitExceededException`. The SDK takes this code for a throttle, as it is one in other services;
-/// CloudWatch Logs answers it where a quota is used up, which no patience changes.
+/// Forbids retries of `LimitExceededException`. The SDK treats this code as throttling, which it is in other services.
+/// CloudWatch Logs returns it for an exceeded quota, which waiting does not change.
 #[derive(Debug)]
 struct LogsQuota;
 

@@ -1,4 +1,4 @@
-//! What an update does to tags.
+//! The tag changes of an update.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use crate::cloud::Failure;
 use crate::model::Input;
 use crate::model::Tags;
 
-/// The tags to set and the keys to remove. Keys that we never set are neither.
+/// The tags to set and the keys to remove. Keys that the provider never set are in neither.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct TagChanges {
-    /// New keys, and those with another value.
+    /// New keys, and keys with another value.
     pub(crate) set: BTreeMap<String, String>,
-    /// Keys that are no longer wanted.
+    /// Keys that are no longer configured.
     pub(crate) remove: Vec<String>,
 }
 
 impl TagChanges {
-    /// From what was set to what is wanted. Where it is not sure what was set, everything wanted is set, and all that
-    /// may have been set and is not wanted is removed.
+    /// The changes from the tags that were set to the configured ones. `from` is `None` if it is uncertain which tags
+    /// were set. Then all configured tags are set, and all others that may have been set are removed.
     pub(crate) fn between(operation: &Operation<'_>, from: Option<&Tags>, to: &Tags) -> Result<TagChanges, Failure> {
         let wanted = operation.own_tags(to)?;
         let before = match from {
@@ -36,7 +36,7 @@ impl TagChanges {
     }
 }
 
-/// The tags of an object as AWS shows them, without those that say whose it is.
+/// The tags that AWS returns for an object, without the ownership tags.
 pub(crate) fn shown<'a>(tags: impl IntoIterator<Item = (&'a String, &'a String)>) -> Tags {
     let own = tags.into_iter().filter(|(key, _)| !ownership::is_ownership(key));
     Input::Known(own.map(|(key, value)| (key.clone(), Input::Known(value.clone()))).collect())

@@ -1,4 +1,4 @@
-//! Waiting for AWS: one loop for everything that is repeated, with pauses that grow. It honors the deadline, a stop
+//! Polls and retries: one loop with growing pauses for everything that is repeated. It honors the deadline, a stop
 //! request and AWS's `Retry-After`.
 
 use std::ops::ControlFlow;
@@ -8,36 +8,36 @@ use tokio::time::Instant;
 
 use crate::cloud::{Cause, Deadlines, Failure};
 
-/// How long AWS may answer that something does not exist which it has just created.
+/// How long AWS may return `NotFound` for a new object.
 pub(crate) const PROPAGATION: Duration = Duration::from_secs(5 * 60);
 
 /// The first pause.
 const FIRST: Duration = Duration::from_millis(20);
 
-/// The longest pause in a wait for something that takes seconds.
+/// The longest pause in a wait that takes seconds.
 pub(crate) const SECONDS: Duration = Duration::from_secs(3);
 
-/// The longest pause in a wait for something that takes minutes.
+/// The longest pause in a wait that takes minutes.
 pub(crate) const MINUTES: Duration = Duration::from_secs(10);
 
-/// What one poll showed.
+/// The result of one poll.
 pub(crate) enum Poll<T> {
-    /// Not there yet; in words, for the message of a timeout.
+    /// The condition does not hold yet. Describes the current state, for the message of a timeout.
     Pending(String),
-    /// There.
+    /// The condition holds.
     Done(T),
 }
 
-/// Why an attempt is made again.
+/// The result of an attempt that is repeated.
 pub(crate) struct Again<S> {
-    /// What the attempt showed.
+    /// The state that the attempt observed.
     pub(crate) seen: S,
-    /// How long AWS asks to wait.
+    /// The pause that AWS requests.
     pub(crate) after: Option<Duration>,
 }
 
-/// Makes attempts until one breaks the loop. When there is no time for another one, returns why, and what the last one
-/// showed.
+/// Repeats an attempt until it breaks the loop. If there is no time for another attempt, returns the reason and the
+/// state that the last one observed.
 pub(crate) async fn repeat<T, S, F>(
     deadlines: &Deadlines,
     backoff: &mut Backoff,
@@ -57,17 +57,29 @@ where
     }
 }
 
-/// Polls until it is done. At the deadline the failure says what was seen last.
+/// Polls until the condition holds. The failure at the deadline has the state that was observed last.
 pub(crate) async fn until<T, F>(
     what: &str,
     deadlines: &Deadlines,
     longest: Duration,
+    poll: impl FnMut() -> F,
+) -> Result<T, Failure>
+where
+    F: Future<Output = Result<Poll<T>, Failure>>,
+{
+    until_with(what, deadlines, Backoff::new(longest), poll).await
+}
+
+/// The same, with other pauses.
+pub(crate) async fn until_with<T, F>(
+    what: &str,
+    deadlines: &Deadlines,
+    mut backoff: Backoff,
     mut poll: impl FnMut() -> F,
 ) -> Result<T, Failure>
 where
     F: Future<Output = Result<Poll<T>, Failure>>,
 {
-    let mut backoff = Backoff::new(longest);
     let polled = repeat(deadlines, &mut backoff, || {
         let poll = poll();
         async {
@@ -84,12 +96,12 @@ where
     }
 }
 
-/// Sends a call again as long as it fails for a reason that passes by itself. At the deadline the failure is AWS's last
-/// one, so that its cause still tells what to do.
+/// Retries a call as long as its failure is transient. At the deadline returns AWS's last failure, so that its cause
+/// still determines what to do.
 pub(crate) async fn retry_while<T, F>(
     deadlines: &Deadlines,
     backoff: &mut Backoff,
-    passes: impl Fn(&Failure) -> bool,
+    is_transient: impl Fn(&Failure) -> bool,
     mut call: impl FnMut() -> F,
 ) -> Result<T, Failure>
 where
@@ -99,7 +111,7 @@ where
         let call = call();
         async {
             match call.await {
-                Err(failure) if passes(&failure) => {
+                Err(failure) if is_transient(&failure) => {
                     let after = failure.retry_after;
                     ControlFlow::Continue(Again { seen: failure, after })
                 }
@@ -114,8 +126,8 @@ where
     }
 }
 
-/// Sends a deleting call until nothing uses the object any more. Absence is success. At the deadline the failure
-/// is AWS's last refusal, so that its cause still says that the object is in use, with how long it was tried.
+/// Retries a delete call as long as the object is in use. `NotFound` is success. At the deadline returns AWS's last
+/// failure, whose cause is still `InUse`, with the time spent.
 pub(crate) async fn retry_while_in_use<F>(deadlines: &Deadlines, call: impl FnMut() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
@@ -129,49 +141,50 @@ where
     }
 }
 
-/// Pauses that grow.
+/// Growing pauses.
 pub(crate) struct Backoff {
     started: Instant,
     next: Duration,
     longest: Duration,
 }
 
-/// Why there is no time for another pause.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum WaitEnded {
     /// The deadline has passed.
     Deadline,
-    /// Terraform asked to stop.
+    /// Terraform requested a stop.
     Stopped,
 }
 
 impl Backoff {
-    /// The first pause is 20 ms, each further one half as long again, up to `longest`.
+    /// The first pause is 20 ms. Each further pause is 1.5 times as long, up to `longest`.
     pub(crate) fn new(longest: Duration) -> Backoff {
         Backoff::starting_at(FIRST, longest)
     }
 
-    /// The same with another first pause.
+    /// The same, with another first pause.
     pub(crate) fn starting_at(first: Duration, longest: Duration) -> Backoff {
         Backoff { started: Instant::now(), next: first, longest }
     }
 
-    /// The length of the next pause between polls that others share. It grows with time, because the polls that others
-    /// cause say nothing about how long this wait has taken: what is seen late is seen an eighth of that time late, for
-    /// some sixty polls in two minutes, whatever the number of objects.
+    /// The next pause between polls that several waits share. It is an eighth of the time since the start, and not a
+    /// function of the number of polls, because other waits cause polls too. A change is thus observed at most an
+    /// eighth of the waiting time late, with some sixty polls in two minutes for any number of objects.
     pub(crate) fn shared(&self) -> Duration {
         (self.started.elapsed() / 8).clamp(FIRST, self.longest)
     }
 
-    /// A refusal that was met until the time was over.
-    fn given_up(&self, mut refusal: Failure) -> Failure {
-        let words = refusal.message.trim_end_matches('.');
-        refusal.message = format!("{words}; gave up after {:.0} s", self.started.elapsed().as_secs_f64());
-        refusal
+    /// Adds the time spent to a failure that persisted until the deadline.
+    fn given_up(&self, mut failure: Failure) -> Failure {
+        let words = failure.message.trim_end_matches('.');
+        failure.message = format!("{words}; gave up after {:.0} s", self.started.elapsed().as_secs_f64());
+        failure
     }
 
-    /// Pauses, unless the time is over: at least as long as AWS asks, and at most until the deadline.
-    pub(crate) async fn pause(&mut self, deadlines: &Deadlines, asked: Option<Duration>) -> Result<(), WaitEnded> {
+    /// Pauses for at least the time that AWS requests, but at most until the deadline. An error means that the wait has
+    /// ended.
+    pub(crate) async fn pause(&mut self, deadlines: &Deadlines, requested: Option<Duration>) -> Result<(), WaitEnded> {
         if deadlines.stop.is_cancelled() {
             return Err(WaitEnded::Stopped);
         }
@@ -179,7 +192,7 @@ impl Backoff {
         if rest.is_zero() {
             return Err(WaitEnded::Deadline);
         }
-        let pause = self.next.max(asked.unwrap_or_default());
+        let pause = self.next.max(requested.unwrap_or_default());
         self.next = (self.next * 3 / 2).min(self.longest);
         tokio::select! {
             () = tokio::time::sleep(pause.min(rest)) => {}
@@ -190,7 +203,7 @@ impl Backoff {
 }
 
 impl WaitEnded {
-    /// The failure of a wait that ended before it saw what it waited for.
+    /// The failure of a wait that ended before its condition held. `seen` is the state that was observed last.
     pub(crate) fn failure(self, what: &str, backoff: &Backoff, seen: &str) -> Failure {
         let waited = backoff.started.elapsed().as_secs();
         match self {
@@ -226,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_timeout_tells_what_was_seen_last() {
+    async fn a_timeout_reports_the_last_observed_state() {
         let failure = until("CreateNatGateway", &deadlines(50), SECONDS, || async {
             Ok::<Poll<()>, Failure>(Poll::Pending("state pending".into()))
         })
@@ -237,7 +250,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_deletion_goes_on_while_the_object_is_in_use() {
+    async fn a_delete_is_retried_while_the_object_is_in_use() {
         let calls = AtomicU32::new(0);
         let result = retry_while_in_use(&deadlines(5), || async {
             match calls.fetch_add(1, Ordering::Relaxed) {
@@ -251,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_deletion_that_runs_out_of_time_says_that_the_object_is_in_use() {
+    async fn a_delete_that_times_out_still_has_the_cause_in_use() {
         let failure = retry_while_in_use(&deadlines(30), || async {
             Err(Failure::new(Cause::InUse, "DeleteSubnet", "has dependencies"))
         })
@@ -261,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_is_repeated_only_after_the_time_that_aws_asks_for() {
+    async fn a_retry_waits_for_the_time_that_aws_requests() {
         let (calls, start) = (AtomicU32::new(0), Instant::now());
         let throttled = || Failure {
             retry_after: Some(Duration::from_secs(7)),
@@ -279,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stop_request_ends_a_pause_that_aws_asked_for() {
+    async fn a_stop_request_ends_a_pause_that_aws_requested() {
         let (deadlines, start) = (deadlines(60), Instant::now());
         let failure = Failure {
             retry_after: Some(Duration::from_secs(30)),

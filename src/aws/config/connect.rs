@@ -1,4 +1,4 @@
-//! From settings to clients.
+//! Creation of a session from the settings.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use crate::aws::config::tls::{Verification, tls};
 use crate::model::check_tag;
 use crate::model::{IgnoreTags, Scope};
 
-/// Makes the clients, and asks AWS once whose credentials they are.
+/// Creates the clients, and calls AWS once for the identity of the credentials.
 ///
-/// Nothing but the identity is asked of AWS, and the metadata service only if there are no
-/// other credentials.
+/// There are no other calls, apart from those that obtain credentials. The metadata service is called only if there are
+/// no other credentials.
 pub(crate) async fn connect(settings: &Settings, terraform_version: &str) -> Result<Session, ConfigError> {
     let sources = Sources::load(settings).await?;
     let region = sources.region(settings)?;
@@ -56,14 +56,13 @@ fn http_client(settings: &Settings, sources: &Sources, terraform_version: &str) 
         Some(file) => Verification::Bundle(file),
         None => Verification::System,
     };
-    let tls = tls(&verification).map_err(|error| {
-        ConfigError::new("The certificate authorities cannot be read", error).at("custom_ca_bundle")
-    })?;
+    let tls = tls(&verification)
+        .map_err(|error| ConfigError::new("Error reading the CA certificates", error).at("custom_ca_bundle"))?;
     let proxies = proxies(settings, environment);
     Ok(AwsHttpClient::new(tls, proxies, &user_agent(settings, terraform_version)))
 }
 
-/// Which proxy is used when. Both spellings of the variables are common.
+/// Selects the proxy of a request. Both spellings of the variables are common.
 fn proxies(settings: &Settings, environment: impl Fn(&[&str]) -> Option<String>) -> Matcher {
     let https = settings
         .https_proxy
@@ -87,7 +86,7 @@ fn user_agent(settings: &Settings, terraform_version: &str) -> String {
     products.collect::<Vec<_>>().join(" ")
 }
 
-/// Everything but the credentials.
+/// The SDK configuration without credentials.
 async fn base_config(
     settings: &Settings,
     sources: &Sources,
@@ -96,10 +95,10 @@ async fn base_config(
 ) -> Result<SdkConfig, ConfigError> {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(Duration::from_secs(5))
-        // Long enough for the slowest answers of AWS, and short enough to notice a connection that hangs.
+        // Long enough for the slowest responses of AWS, and short enough to detect a broken connection.
         .read_timeout(Duration::from_secs(60))
         .build();
-    // A credentials process or a sign-in service may take its time, and is asked once.
+    // A credential process or a sign-in service may be slow, but is called only once.
     let identity_cache =
         aws_smithy_runtime::client::identity::IdentityCache::lazy().load_timeout(Duration::from_secs(60)).build();
     let mut loader = aws_config::defaults(BehaviorVersion::latest())
@@ -127,14 +126,14 @@ fn retry_config(settings: &Settings, sources: &Sources) -> Result<RetryConfig, C
         .or_else(|| environment(&["AWS_RETRY_MODE"]))
         .or_else(|| sources.profile_setting("retry_mode").map(str::to_string));
     let config = match mode.as_deref() {
-        // The AWS CLI still knows "legacy", which lies in the files of many people.
+        // The AWS CLI still supports "legacy", which many configuration files contain.
         None | Some("standard" | "legacy") => RetryConfig::standard(),
         Some("adaptive") => RetryConfig::adaptive(),
         Some(other) => {
             let detail = format!(
-                "{other:?} is neither standard nor adaptive. It is set by retry_mode, AWS_RETRY_MODE or the profile."
+                "{other:?} is neither standard nor adaptive. Correct retry_mode, AWS_RETRY_MODE or the profile."
             );
-            return Err(ConfigError::new("Unknown retry mode", detail).at("retry_mode"));
+            return Err(ConfigError::new("Error configuring the provider: invalid retry mode", detail).at("retry_mode"));
         }
     };
     let attempts = match settings.max_attempts {
@@ -145,8 +144,9 @@ fn retry_config(settings: &Settings, sources: &Sources) -> Result<RetryConfig, C
             match text {
                 None => DEFAULT_ATTEMPTS,
                 Some(text) => text.parse().map_err(|_| {
-                    let detail = format!("{text:?} is not a number. It is set by AWS_MAX_ATTEMPTS or the profile.");
-                    ConfigError::new("Unusable number of attempts", detail).at("max_retries")
+                    let detail = format!("{text:?} is not a number. Correct AWS_MAX_ATTEMPTS or the profile.");
+                    ConfigError::new("Error configuring the provider: invalid number of attempts", detail)
+                        .at("max_retries")
                 })?,
             }
         }
@@ -154,7 +154,7 @@ fn retry_config(settings: &Settings, sources: &Sources) -> Result<RetryConfig, C
     Ok(config.with_max_attempts(attempts.max(1)))
 }
 
-/// The tags for everything. The provider configuration takes precedence over the environment.
+/// The default tags. The provider configuration takes precedence over the environment.
 fn default_tags(
     settings: &Settings,
     ignored: &IgnoreTags,
@@ -167,7 +167,9 @@ fn default_tags(
     for (key, value) in &tags {
         if let Some((message, hint)) = check_tag(key, value, ignored) {
             let detail = format!("{message} {hint} The tag is set by default_tags or TF_AWS_DEFAULT_TAGS_{key}.");
-            return Err(ConfigError::new("Unusable default tag", detail).at("default_tags"));
+            return Err(
+                ConfigError::new("Error configuring the provider: invalid default tag", detail).at("default_tags")
+            );
         }
     }
     Ok(tags)

@@ -1,4 +1,4 @@
-//! Credentials: where they come from, and the roles that are assumed with them.
+//! The sources of credentials, and the roles that are assumed with them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -23,7 +23,7 @@ use super::settings::{Role, Secret, Service, Settings, WebIdentityRole};
 use super::sources::{ConfigError, Sources, environment, path};
 use crate::aws::config::redact::{SecretsRegistered, register_secret};
 
-/// The credentials that all calls are signed with. Nothing is asked of AWS here.
+/// The credentials that sign all calls. This function does not call AWS.
 pub(super) async fn provider(
     settings: &Settings,
     sources: &Sources,
@@ -33,7 +33,7 @@ pub(super) async fn provider(
         register_secret(secret.reveal());
     }
     let mut provider = match &settings.web_identity {
-        // The token proves who we are; no other credentials are needed.
+        // The token replaces all other credentials.
         Some(role) => with_token(settings, base, role.clone()),
         None => first(settings, sources, base)?,
     };
@@ -43,10 +43,10 @@ pub(super) async fn provider(
     Ok(SharedCredentialsProvider::new(SecretsRegistered(provider)))
 }
 
-/// Credentials of a role that a token of an identity provider is shown for.
+/// Credentials of a role that is assumed with a web identity token.
 fn with_token(settings: &Settings, base: &SdkConfig, role: WebIdentityRole) -> SharedCredentialsProvider {
     let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, base, None));
-    SharedCredentialsProvider::new(WebIdentity { sts, role, made_up_name: made_up_name() })
+    SharedCredentialsProvider::new(WebIdentity { sts, role, default_session_name: default_session_name() })
 }
 
 /// Credentials of a role that is assumed with those of `provider`.
@@ -58,13 +58,14 @@ fn assuming(
 ) -> SharedCredentialsProvider {
     let provider = SharedCredentialsProvider::new(SecretsRegistered(provider));
     let sts = aws_sdk_sts::Client::from_conf(sts_config(settings, base, Some(provider)));
-    SharedCredentialsProvider::new(AssumedRole { sts, role, made_up_name: made_up_name() })
+    SharedCredentialsProvider::new(AssumedRole { sts, role, default_session_name: default_session_name() })
 }
 
-/// How often STS is asked. It is not throttled as EC2 is, and whoever mistyped an endpoint should learn it soon.
+/// The maximum number of attempts of an STS call. STS throttles less than EC2, and an incorrect endpoint should be
+/// reported soon.
 const STS_ATTEMPTS: u32 = 4;
 
-/// The configuration of STS, which has a Region of its own.
+/// The configuration of STS, which may have its own Region and endpoint.
 pub(super) fn sts_config(
     settings: &Settings,
     base: &SdkConfig,
@@ -110,7 +111,7 @@ fn first(settings: &Settings, sources: &Sources, base: &SdkConfig) -> Result<Sha
         return Ok(profile);
     }
     let mut chain = CredentialsProviderChain::first_try("Environment", environment_keys).or_else("Profile", profile);
-    // As CI systems set it up. The rest of the session is in the environment too.
+    // CI systems set these variables. The name of the session is in the environment, too.
     if environment(&["AWS_WEB_IDENTITY_TOKEN_FILE"]).is_some() && environment(&["AWS_ROLE_ARN"]).is_some() {
         chain = chain.or_else("WebIdentityToken", with_token(settings, base, WebIdentityRole::default()));
     }
@@ -151,7 +152,7 @@ fn of_profile(
                 SharedCredentialsProvider::new(EcsCredentialsProvider::builder().configure(config).build())
             }
             ("ec2instancemetadata", Some(imds)) => imds.clone(),
-            // The SDK has words for what is off or unknown.
+            // The SDK reports a source that is disabled or unknown.
             _ => return selected(),
         },
     };
@@ -161,7 +162,7 @@ fn of_profile(
     provider
 }
 
-/// The metadata service of the EC2 instance, if it may be asked.
+/// The metadata service of the EC2 instance. `None` if it is disabled.
 pub(super) fn metadata_service(
     settings: &Settings,
     sources: &Sources,
@@ -171,7 +172,7 @@ pub(super) fn metadata_service(
         return Ok(None);
     }
     let of_selected = |name: &str| sources.profile_setting(name).map(str::to_string);
-    // Where there is no such service, every further attempt is a second in which nothing happens.
+    // Without such a service, every further attempt takes a second.
     let mut client = aws_config::imds::Client::builder().configure(config).max_attempts(2);
     let url = settings
         .ec2_metadata_service_endpoint
@@ -185,13 +186,15 @@ pub(super) fn metadata_service(
         .or_else(|| of_selected("ec2_metadata_service_endpoint_mode"));
     if let Some(url) = url {
         client = client.endpoint(&url).map_err(|error| {
-            let detail = format!("{error}. Write one such as http://169.254.169.254.");
-            ConfigError::new("Unusable address of the metadata service", detail).at("ec2_metadata_service_endpoint")
+            let detail = format!("{error}. Use a URL such as http://169.254.169.254.");
+            ConfigError::new("Error configuring the provider: invalid metadata service address", detail)
+                .at("ec2_metadata_service_endpoint")
         })?;
     } else if let Some(mode) = mode {
         let mode = mode.parse::<EndpointMode>().map_err(|error| {
-            let detail = format!("{error}. Write IPv4 or IPv6.");
-            ConfigError::new("Unknown mode of the metadata service", detail).at("ec2_metadata_service_endpoint_mode")
+            let detail = format!("{error}. Use IPv4 or IPv6.");
+            ConfigError::new("Error configuring the provider: invalid metadata service mode", detail)
+                .at("ec2_metadata_service_endpoint_mode")
         })?;
         client = client.endpoint_mode(mode);
     }
@@ -199,17 +202,18 @@ pub(super) fn metadata_service(
     Ok(Some(SharedCredentialsProvider::new(imds)))
 }
 
-/// Whether the environment keeps every AWS tool from asking the metadata service.
+/// Whether the environment disables the metadata service for all AWS tools.
 pub(super) fn is_metadata_disabled() -> bool {
     environment(&["AWS_EC2_METADATA_DISABLED"]).is_some_and(|it| it.eq_ignore_ascii_case("true"))
 }
 
-/// The credentials of one `assume_role` settings. The SDK's own provider lacks source identity and transitive tags.
+/// The credentials of a role from STS `AssumeRole`. The SDK's own provider does not support source identity and
+/// transitive tags.
 #[derive(Debug)]
 struct AssumedRole {
     sts: aws_sdk_sts::Client,
     role: Role,
-    made_up_name: String,
+    default_session_name: String,
 }
 
 impl AssumedRole {
@@ -219,7 +223,7 @@ impl AssumedRole {
             .sts
             .assume_role()
             .role_arn(&role.arn)
-            .role_session_name(role.session_name.clone().unwrap_or_else(|| self.made_up_name.clone()))
+            .role_session_name(role.session_name.clone().unwrap_or_else(|| self.default_session_name.clone()))
             .set_external_id(role.external_id.clone())
             .set_duration_seconds(seconds(role.duration))
             .set_policy(role.policy.clone())
@@ -229,7 +233,7 @@ impl AssumedRole {
             .set_source_identity(role.source_identity.clone())
             .send()
             .await
-            .map_err(|error| refused(&role.arn, error))?;
+            .map_err(|error| rejected(&role.arn, error))?;
         credentials(answer.credentials)
     }
 }
@@ -243,12 +247,12 @@ impl ProvideCredentials for AssumedRole {
     }
 }
 
-/// The credentials of the `assume_role_with_web_identity` settings.
+/// The credentials of a role from STS `AssumeRoleWithWebIdentity`.
 #[derive(Debug)]
 struct WebIdentity {
     sts: aws_sdk_sts::Client,
     role: WebIdentityRole,
-    made_up_name: String,
+    default_session_name: String,
 }
 
 impl WebIdentity {
@@ -259,7 +263,7 @@ impl WebIdentity {
             .session_name
             .clone()
             .or_else(|| environment(&["AWS_ROLE_SESSION_NAME"]))
-            .unwrap_or_else(|| self.made_up_name.clone());
+            .unwrap_or_else(|| self.default_session_name.clone());
         let answer = self
             .sts
             .assume_role_with_web_identity()
@@ -271,11 +275,11 @@ impl WebIdentity {
             .set_policy_arns(policies(&role.policy_arns))
             .send()
             .await
-            .map_err(|error| refused(role_arn.as_deref().unwrap_or_default(), error))?;
+            .map_err(|error| rejected(role_arn.as_deref().unwrap_or_default(), error))?;
         credentials(answer.credentials)
     }
 
-    /// The token. A file is read each time, because whoever wrote it renews it.
+    /// The token. A file is read each time, because its token is renewed.
     async fn token(&self) -> Result<String, CredentialsError> {
         let token = self.read_token().await?;
         register_secret(&token);
@@ -291,7 +295,7 @@ impl WebIdentity {
             .token_file
             .clone()
             .or_else(|| environment(&["AWS_WEB_IDENTITY_TOKEN_FILE"]))
-            .ok_or_else(|| CredentialsError::invalid_configuration("no web identity token file is named"))?;
+            .ok_or_else(|| CredentialsError::invalid_configuration("no web identity token file is set"))?;
         let read = tokio::task::spawn_blocking({
             let file = path(&file);
             move || std::fs::read_to_string(file)
@@ -313,20 +317,20 @@ impl ProvideCredentials for WebIdentity {
     }
 }
 
-/// STS did not give credentials for a role.
+/// STS did not return credentials for a role.
 #[derive(Debug, thiserror::Error)]
 #[error("the role {role} could not be assumed")]
-pub(super) struct RoleRefused {
+pub(super) struct RoleRejected {
     pub(super) role: String,
     pub(super) source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-fn refused(role: &str, error: impl std::error::Error + Send + Sync + 'static) -> CredentialsError {
-    CredentialsError::provider_error(RoleRefused { role: role.to_string(), source: Box::new(error) })
+fn rejected(role: &str, error: impl std::error::Error + Send + Sync + 'static) -> CredentialsError {
+    CredentialsError::provider_error(RoleRejected { role: role.to_string(), source: Box::new(error) })
 }
 
 fn credentials(answer: Option<aws_sdk_sts::types::Credentials>) -> Result<Credentials, CredentialsError> {
-    let answer = answer.ok_or_else(|| CredentialsError::unhandled("STS answered without credentials"))?;
+    let answer = answer.ok_or_else(|| CredentialsError::unhandled("the response of STS has no credentials"))?;
     let expires = SystemTime::try_from(answer.expiration).map_err(CredentialsError::unhandled)?;
     let aws_sdk_sts::types::Credentials { access_key_id, secret_access_key, session_token, .. } = answer;
     Ok(Credentials::new(access_key_id, secret_access_key, Some(session_token), Some(expires), "assumed role"))
@@ -340,7 +344,7 @@ fn policies(arns: &[String]) -> Option<Vec<PolicyDescriptorType>> {
     some(arns).map(|arns| arns.into_iter().map(|arn| PolicyDescriptorType::builder().arn(arn).build()).collect())
 }
 
-/// What is empty is not sent.
+/// `None` for an empty list, which is not sent.
 fn some(items: &[String]) -> Option<Vec<String>> {
     (!items.is_empty()).then(|| items.to_vec())
 }
@@ -351,8 +355,8 @@ fn session_tags(tags: &BTreeMap<String, String>) -> Result<Option<Vec<Tag>>, Cre
     Ok((!tags.is_empty()).then_some(tags))
 }
 
-/// A session name that tells CloudTrail's readers who it was, and no two runs apart less than a nanosecond share.
-fn made_up_name() -> String {
+/// A session name that identifies the provider in CloudTrail. The time in nanoseconds makes it unique.
+fn default_session_name() -> String {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     format!("terraform-provider-fgw-{}", since.as_nanos())
 }

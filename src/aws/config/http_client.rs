@@ -1,7 +1,7 @@
-//! One HTTP client with one pool of connections for every service.
+//! The HTTP client of all services, with one connection pool.
 //!
-//! The client that comes with the SDK knows no way to accept any certificate (`insecure`), and panics when a bundle
-//! of certificates cannot be read. This one does proxies, bundles and `insecure` in one place.
+//! The SDK's own client cannot disable the verification of certificates (`insecure`), and panics if a CA bundle cannot
+//! be read. This client supports proxies, CA bundles and `insecure`.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// For name look-up, TCP, proxy and TLS together.
+/// The timeout for name lookup, TCP, proxy and TLS together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Sends the requests of all services. Clones share their connections.
@@ -46,8 +46,8 @@ pub(crate) struct AwsHttpClient {
 }
 
 impl AwsHttpClient {
-    /// A client that trusts what `tls` trusts. `user_agent` holds products in the notation of RFC 9110, such as
-    /// `terraform-provider-fgw/0.1.0`.
+    /// A client with the certificate verification of `tls`. `user_agent` is a list of products in the notation of RFC
+    /// 9110, such as `terraform-provider-fgw/0.1.0`.
     pub(crate) fn new(tls: ClientConfig, proxies: Matcher, user_agent: &str) -> AwsHttpClient {
         let mut tcp = TcpConnector::new();
         tcp.enforce_http(false);
@@ -57,7 +57,7 @@ impl AwsHttpClient {
         let connector = ProxyConnector { tcp, tls: Arc::new(tls), proxies: proxies.clone() };
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            // Shorter than what AWS allows an idle connection, so that no request goes out on a dying one.
+            // Shorter than AWS's idle timeout, so that no request is sent on a connection that AWS is closing.
             .pool_idle_timeout(Duration::from_secs(20))
             .build(connector);
         AwsHttpClient { client, proxies, user_agent: user_agent.into() }
@@ -66,16 +66,16 @@ impl AwsHttpClient {
 
 impl std::fmt::Debug for AwsHttpClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Proxies carry passwords.
+        // The URLs of proxies may contain passwords.
         f.write_str("AwsHttpClient")
     }
 }
 
 impl HttpClient for AwsHttpClient {
     fn http_connector(&self, settings: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
-        let answer_timeout =
+        let response_timeout =
             settings.read_timeout().map(|read| read + settings.connect_timeout().unwrap_or(CONNECT_TIMEOUT));
-        SharedHttpConnector::new(SendRequest { http: self.clone(), answer_timeout })
+        SharedHttpConnector::new(SendRequest { http: self.clone(), response_timeout })
     }
 
     fn connector_metadata(&self) -> Option<ConnectorMetadata> {
@@ -87,8 +87,8 @@ impl HttpClient for AwsHttpClient {
 #[derive(Debug)]
 struct SendRequest {
     http: AwsHttpClient,
-    /// Until the head of the answer is there, connecting included.
-    answer_timeout: Option<Duration>,
+    /// The time until the headers of the response arrive, including the time to connect.
+    response_timeout: Option<Duration>,
 }
 
 impl HttpConnector for SendRequest {
@@ -99,7 +99,7 @@ impl HttpConnector for SendRequest {
         };
         self.http.prepare(&mut request);
         let answer = self.http.client.request(request);
-        let timeout = self.answer_timeout;
+        let timeout = self.response_timeout;
         HttpConnectorFuture::new(async move {
             let answer = match timeout {
                 None => answer.await,
@@ -120,11 +120,11 @@ impl AwsHttpClient {
             Some(sdk) => format!("{sdk} {}", self.user_agent),
             None => self.user_agent.to_string(),
         };
-        // Characters that no header may carry were refused when the provider block was checked.
+        // The validation of the provider block rejects characters that are not allowed in a header.
         if let Ok(agent) = HeaderValue::from_str(&agent) {
             request.headers_mut().insert(USER_AGENT, agent);
         }
-        // A request that a proxy forwards carries the proxy's password itself; a tunnel sent it when it was opened.
+        // A request that a proxy forwards contains the proxy's password. A tunnel sends it when it is opened.
         if request.uri().scheme() == Some(&Scheme::HTTP)
             && let Some(proxy) = proxy_for(&self.proxies, request.uri())
             && let Some(password) = proxy.basic_auth()
@@ -134,7 +134,7 @@ impl AwsHttpClient {
     }
 }
 
-/// No connection was made, so AWS cannot have seen the request: it is safe to send again.
+/// No connection was established, so AWS cannot have received the request, and a retry is safe.
 #[derive(Debug, thiserror::Error)]
 #[error("no connection: {}", chain(.0))]
 pub(crate) struct NeverConnected(ClientError);
@@ -150,7 +150,7 @@ fn connector_error(error: ClientError) -> ConnectorError {
     }
 }
 
-/// An error and its causes in one line. hyper says only "client error (Connect)" itself.
+/// An error and its causes in one line. hyper's own message is only "client error (Connect)".
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();
@@ -162,7 +162,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     line
 }
 
-/// Opens connections: directly, through a tunnel (https by a proxy), or to a forwarding proxy (http by a proxy).
+/// Opens connections: directly, through a tunnel (HTTPS by a proxy), or to a forwarding proxy (HTTP by a proxy).
 #[derive(Clone)]
 struct ProxyConnector {
     tcp: TcpConnector,
@@ -183,7 +183,7 @@ impl Service<Uri> for ProxyConnector {
         let mut direct = HttpsConnector::from((self.tcp.clone(), self.tls.clone()));
         let tls = self.tls.clone();
         let proxy = proxy_for(&self.proxies, &destination);
-        let line = async move {
+        let stream = async move {
             let Some(proxy) = proxy else { return Ok(Stream::new(direct.call(destination).await?, false)) };
             if destination.scheme() == Some(&Scheme::HTTP) {
                 return Ok(Stream::new(direct.call(proxy.uri().clone()).await?, true));
@@ -192,34 +192,34 @@ impl Service<Uri> for ProxyConnector {
             if let Some(password) = proxy.basic_auth() {
                 tunnel = tunnel.with_auth(password.clone());
             }
-            let line = HttpsConnector::from((tunnel, tls)).call(destination).await;
-            Ok(Stream::new(line.map_err(|error| format!("through proxy {}: {}", proxy.uri(), chain(&*error)))?, false))
+            let io = HttpsConnector::from((tunnel, tls)).call(destination).await;
+            Ok(Stream::new(io.map_err(|error| format!("through proxy {}: {}", proxy.uri(), chain(&*error)))?, false))
         };
-        tokio::time::timeout(CONNECT_TIMEOUT, line)
-            .map(|line| match line {
-                Ok(line) => line,
+        tokio::time::timeout(CONNECT_TIMEOUT, stream)
+            .map(|stream| match stream {
+                Ok(stream) => stream,
                 Err(_) => Err(format!("no connection within {} s", CONNECT_TIMEOUT.as_secs()).into()),
             })
             .boxed()
     }
 }
 
-/// The proxy for a destination. This machine, and the addresses at which AWS offers credentials to a machine or
-/// container, are never asked for through a proxy.
+/// The proxy for a destination. The local machine, and the addresses at which AWS provides credentials to instances and
+/// containers, are always called directly.
 fn proxy_for(proxies: &Matcher, destination: &Uri) -> Option<Intercept> {
     let host = destination.host().unwrap_or_default().trim_matches(['[', ']']);
-    let is_near = match host.parse::<std::net::IpAddr>() {
+    let is_local = match host.parse::<std::net::IpAddr>() {
         Ok(std::net::IpAddr::V4(address)) => address.is_loopback() || address.is_link_local(),
         Ok(std::net::IpAddr::V6(address)) => address.is_loopback() || host.starts_with("fd00:ec2:"),
         Err(_) => host == "localhost",
     };
-    if is_near { None } else { proxies.intercept(destination) }
+    if is_local { None } else { proxies.intercept(destination) }
 }
 
 /// One open connection.
 struct Stream {
     io: Box<dyn Io>,
-    /// Whether the other end is a proxy that wants to be told whole URLs.
+    /// Whether the peer is a forwarding proxy, which requires absolute URLs.
     forwarded: bool,
 }
 

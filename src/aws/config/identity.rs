@@ -1,4 +1,4 @@
-//! Whose credentials they are, and what to say when there are none.
+//! The identity of the credentials, and the errors if there are none.
 
 use std::error::Error;
 
@@ -9,21 +9,21 @@ use aws_sdk_sts::operation::get_caller_identity::GetCallerIdentityError;
 use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::request_id::RequestId;
 
-use super::credentials::{RoleRefused, is_metadata_disabled, sts_config};
+use super::credentials::{RoleRejected, is_metadata_disabled, sts_config};
 use super::http_client::chain;
 use super::settings::Settings;
 use super::sources::{ConfigError, Sources};
 
-/// Whose credentials they are.
+/// The identity of the credentials.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CallerIdentity {
     /// Such as `aws`.
     pub(super) partition: String,
-    /// `None` if the user told us not to ask.
+    /// `None` if the settings skip the request for it.
     pub(super) account: Option<String>,
 }
 
-/// Asks STS, once, and refuses accounts that may not be worked on.
+/// Calls STS `GetCallerIdentity` once, and rejects accounts that the settings do not allow.
 pub(super) async fn check(
     settings: &Settings,
     sources: &Sources,
@@ -39,7 +39,7 @@ pub(super) async fn check(
         Err(error) => {
             return Err(match find::<CredentialsError>(&error) {
                 Some(cause) => no_credentials(settings, sources, cause),
-                None => not_answered(&error),
+                None => sts_error(&error),
             });
         }
     };
@@ -71,78 +71,80 @@ fn guard(settings: &Settings, account: &str) -> Result<(), ConfigError> {
     if !allowed.is_empty() && !allowed.iter().any(|id| id == account) {
         let detail = format!(
             "The credentials belong to account {account}, and allowed_account_ids allows only {}. Use credentials of \
-             that account, or allow this one.",
+             an allowed account, or add this account to the list.",
             allowed.join(", ")
         );
-        return Err(ConfigError::new("Account not allowed", detail).at("allowed_account_ids"));
+        return Err(ConfigError::new("Error configuring the provider: account is not allowed", detail)
+            .at("allowed_account_ids"));
     }
     let forbidden = &settings.forbidden_account_ids;
     if forbidden.iter().any(|id| id == account) {
         let detail = format!(
             "The credentials belong to account {account}, and forbidden_account_ids lists {}. Use credentials of \
-             another account, or take this one off the list.",
+             another account, or remove this account from the list.",
             forbidden.join(", ")
         );
-        return Err(ConfigError::new("Account forbidden", detail).at("forbidden_account_ids"));
+        return Err(ConfigError::new("Error configuring the provider: account is forbidden", detail)
+            .at("forbidden_account_ids"));
     }
     Ok(())
 }
 
-fn not_answered(error: &SdkError<GetCallerIdentityError>) -> ConfigError {
-    let request = error.request_id().map(|id| format!(" (request {id})")).unwrap_or_default();
+fn sts_error(error: &SdkError<GetCallerIdentityError>) -> ConfigError {
+    let request = error.request_id().map(|id| format!(" (request ID {id})")).unwrap_or_default();
     let words = match (error.code(), error.message()) {
         (Some(code), Some(message)) => format!("{code}: {message}"),
         _ => chain(error),
     };
     let detail = format!(
-        "STS GetCallerIdentity failed: {words}{request}. Correct the credentials, the endpoint or the way to AWS. For \
-         an endpoint without STS set skip_credentials_validation and skip_requesting_account_id."
+        "STS GetCallerIdentity failed: {words}{request}. Correct the credentials, the endpoint or the network \
+         connection. For an endpoint without STS, set skip_credentials_validation and skip_requesting_account_id."
     );
-    ConfigError::new("AWS did not accept the credentials", detail)
+    ConfigError::new("Error validating the AWS credentials", detail)
 }
 
 fn no_credentials(settings: &Settings, sources: &Sources, cause: &CredentialsError) -> ConfigError {
-    // Where STS refused a role of the block, the credentials that asked for it were good.
-    let refused_a_role = find::<RoleRefused>(innermost(cause)).is_some();
-    if let (Some(profile), false) = (signs_in(settings, sources), refused_a_role) {
+    // If STS rejected a role, the credentials for that call were valid.
+    let is_role_rejected = find::<RoleRejected>(innermost(cause)).is_some();
+    if let (Some(profile), false) = (sign_in_profile(settings, sources), is_role_rejected) {
         let detail = format!(
-            "Profile {profile:?} signs in through IAM Identity Center and gave no credentials. Most often its session \
-             has expired; then run: aws sso login --profile {profile}\n\nThe cause: {}.",
+            "Profile {profile:?} signs in through IAM Identity Center and returned no credentials. If its session has \
+             expired, run: aws sso login --profile {profile}\n\nThe cause: {}.",
             chain(cause)
         );
-        return ConfigError::new("Sign-in needed", detail);
+        return ConfigError::new("Error configuring the provider: sign-in required", detail);
     }
     if matches!(cause, CredentialsError::CredentialsNotLoaded(_)) {
         let selected = sources.profiles.selected_profile();
         let metadata = match settings.skip_metadata_api_check {
-            true => "not asked, because of skip_metadata_api_check",
-            _ if is_metadata_disabled() => "not asked, because of AWS_EC2_METADATA_DISABLED",
-            _ => "no answer",
+            true => "not called, because of skip_metadata_api_check",
+            _ if is_metadata_disabled() => "not called, because of AWS_EC2_METADATA_DISABLED",
+            _ => "no response",
         };
         let detail = format!(
-            "They were looked for in this order:\n\
+            "The provider searched for credentials in this order:\n\
              - access_key and secret_key of the provider block: not set\n\
              - AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: not set\n\
              - profile {selected:?} of the shared configuration and credentials files: no credentials\n\
              - AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN: not both set\n\
              - AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and AWS_CONTAINER_CREDENTIALS_FULL_URI: not set\n\
              - the metadata service of the EC2 instance: {metadata}\n\n\
-             Set one of them, for example with: aws configure"
+             Configure one of them, for example with: aws configure"
         );
-        return ConfigError::new("No AWS credentials", detail);
+        return ConfigError::new("Error configuring the provider: no AWS credentials", detail);
     }
-    let detail = format!("{}. Correct what it names, or use other credentials.", chain(cause));
-    ConfigError::new("No AWS credentials", detail)
+    let detail = format!("{}. Correct the cause, or use other credentials.", chain(cause));
+    ConfigError::new("Error configuring the provider: no AWS credentials", detail)
 }
 
-/// The profile behind the credentials that signs in through IAM Identity Center, if one does: the selected one, or
-/// one that it takes its credentials from.
-fn signs_in<'a>(settings: &Settings, sources: &'a Sources) -> Option<&'a str> {
+/// The profile that signs in through IAM Identity Center, if the credentials depend on one: the selected profile, or a
+/// source profile of it.
+fn sign_in_profile<'a>(settings: &Settings, sources: &'a Sources) -> Option<&'a str> {
     if settings.access_key.is_some() || settings.web_identity.is_some() {
         return None;
     }
     let mut name = sources.profiles.selected_profile();
-    // Profiles may name each other in a circle.
+    // Source profiles may form a cycle.
     for _ in 0..8 {
         let profile = sources.profiles.get_profile(name)?;
         if profile.get("sso_session").or_else(|| profile.get("sso_start_url")).is_some() {
@@ -153,7 +155,7 @@ fn signs_in<'a>(settings: &Settings, sources: &'a Sources) -> Option<&'a str> {
     None
 }
 
-/// The last credentials error of a chain. Each role wraps the error of the credentials that it was to be assumed with.
+/// The innermost credentials error of a chain. The error of a role wraps that of the credentials that assume it.
 fn innermost(error: &CredentialsError) -> &CredentialsError {
     let mut last = error;
     while let Some(next) = last.source().and_then(find::<CredentialsError>) {
@@ -188,23 +190,23 @@ mod tests {
         (settings, sources)
     }
 
-    fn role_refused(source: impl Into<Box<dyn Error + Send + Sync>>) -> CredentialsError {
-        CredentialsError::provider_error(RoleRefused { role: "role/deploy".to_string(), source: source.into() })
+    fn role_rejected(source: impl Into<Box<dyn Error + Send + Sync>>) -> CredentialsError {
+        CredentialsError::provider_error(RoleRejected { role: "role/deploy".to_string(), source: source.into() })
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_role_that_sts_refuses_is_not_mistaken_for_an_ended_sign_in() {
+    async fn a_rejected_role_is_not_reported_as_an_expired_sign_in() {
         let (settings, sources) = with_sign_in().await;
-        let refusal = no_credentials(&settings, &sources, &role_refused("AccessDenied"));
-        assert!(refusal.detail.contains("role/deploy") && !refusal.detail.contains("sso login"), "{}", refusal.detail);
+        let error = no_credentials(&settings, &sources, &role_rejected("AccessDenied"));
+        assert!(error.detail.contains("role/deploy") && !error.detail.contains("sso login"), "{}", error.detail);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_ended_sign_in_is_recognized_below_a_role() {
+    async fn an_expired_sign_in_is_recognized_below_a_role() {
         let (settings, sources) = with_sign_in().await;
-        let ended = CredentialsError::provider_error("the SSO token has expired");
-        let refusal = no_credentials(&settings, &sources, &role_refused(ended));
-        assert!(refusal.detail.contains("aws sso login --profile people"), "{}", refusal.detail);
+        let expired = CredentialsError::provider_error("the SSO token has expired");
+        let error = no_credentials(&settings, &sources, &role_rejected(expired));
+        assert!(error.detail.contains("aws sso login --profile people"), "{}", error.detail);
     }
 
     #[test]

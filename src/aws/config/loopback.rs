@@ -1,4 +1,4 @@
-//! A server on this machine that stands in for AWS, or for a proxy, in tests.
+//! A local server that replaces AWS, or a proxy, in tests.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A request as it came in: its target, its headers and its body.
+/// A request that the server received.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) target: String,
@@ -21,18 +21,18 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// A header, or nothing.
+    /// The value of a header. Empty if the request does not have it.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Whether a form field of the Query protocol has this value, as it is encoded.
+    /// Whether the body has this form field of the Query protocol, such as `Action=AssumeRole`, in encoded form.
     pub(crate) fn has(&self, field: &str) -> bool {
         self.body.split('&').any(|it| it == field)
     }
 }
 
-/// Answers with a status and a body; `None` closes the connection without an answer.
+/// Returns a status and a body. `None` closes the connection without a response.
 type Script = dyn Fn(usize, &Seen) -> Option<(u16, String)> + Send + Sync;
 
 /// The server. It stops with the runtime of the test.
@@ -42,7 +42,7 @@ pub(crate) struct Loopback {
 }
 
 impl Loopback {
-    /// Serves plain HTTP. The script gets the number of the request, from 0, and the request.
+    /// Serves plain HTTP. The script gets the number of the request, counted from 0, and the request.
     pub(crate) async fn http(
         script: impl Fn(usize, &Seen) -> Option<(u16, String)> + Send + Sync + 'static,
     ) -> Loopback {
@@ -53,24 +53,25 @@ impl Loopback {
     pub(crate) async fn https(
         script: impl Fn(usize, &Seen) -> Option<(u16, String)> + Send + Sync + 'static,
     ) -> (Loopback, String) {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_string(), "sts.test".to_string()]).unwrap();
+        let names = ["localhost".to_string(), "sts.test".to_string()];
+        let identity = rcgen::generate_simple_self_signed(names).unwrap();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let key = rustls_pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let key = rustls_pki_types::PrivateKeyDer::try_from(identity.signing_key.serialize_der()).unwrap();
         let config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key)
+            .with_single_cert(vec![identity.cert.der().clone()], key)
             .unwrap();
-        (Loopback::start(Some(tokio_rustls::TlsAcceptor::from(Arc::new(config))), script).await, made.cert.pem())
+        (Loopback::start(Some(tokio_rustls::TlsAcceptor::from(Arc::new(config))), script).await, identity.cert.pem())
     }
 
-    /// The URL to call it by.
+    /// The URL of the server.
     pub(crate) fn url(&self, scheme: &str) -> String {
         format!("{scheme}://localhost:{}", self.address.port())
     }
 
-    /// What has come in so far.
+    /// The requests received so far.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
@@ -90,7 +91,7 @@ impl Loopback {
                 tokio::spawn(async move {
                     match tls {
                         None => serve(tcp, script, record).await,
-                        // A client that does not trust us hangs up in the handshake.
+                        // A client that does not trust the certificate disconnects during the handshake.
                         Some(tls) => {
                             if let Ok(stream) = tls.accept(tcp).await {
                                 serve(stream, script, record).await;
@@ -123,11 +124,11 @@ async fn serve(
             };
             match script(number, &seen) {
                 Some((status, body)) => {
-                    // The metadata service says with its tokens how long they last; nothing else looks at it.
+                    // The metadata service returns the lifetime of its tokens in this header. Other clients ignore it.
                     let answer = Response::builder().status(status).header("x-aws-ec2-metadata-token-ttl-seconds", 60);
                     Ok(answer.body(Full::new(Bytes::from(body))).unwrap())
                 }
-                None => Err(std::io::Error::other("the script hangs up")),
+                None => Err(std::io::Error::other("the script closes the connection")),
             }
         }
     });
@@ -135,10 +136,11 @@ async fn serve(
     let _ended = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// The heads of the requests that a tunnel has opened for.
+/// The heads of the requests that have opened a tunnel.
 pub(crate) type Heads = Arc<Mutex<Vec<String>>>;
 
-/// A proxy that opens tunnels, whatever host is asked for, to `target`. Returns its address and the heads that it saw.
+/// A proxy that opens every tunnel to `target`, regardless of the requested host. Returns its address and the heads of
+/// the requests.
 pub(crate) async fn tunnel_to(target: SocketAddr) -> (SocketAddr, Heads) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,7 +1,7 @@
-//! The roles of a profile, and where the keys come from that assume them. Pure.
+//! The roles of a profile, and the source of the credentials that assume them. Pure functions.
 //!
-//! The SDK follows profiles too, but asks AWS's own STS whatever endpoint and Region the provider block gives, and for
-//! credentials of an hour whatever the profile says.
+//! The SDK resolves profiles too, but ignores the endpoint and Region of STS in the provider block, and the duration in
+//! the profile: its credentials always last one hour.
 
 use std::time::Duration;
 
@@ -10,35 +10,35 @@ use aws_credential_types::Credentials;
 
 use super::settings::{Role, WebIdentityRole};
 
-/// What a profile leads to: the source of the first credentials, and the roles to assume with them, in order.
+/// The source of the first credentials of a profile, and the roles to assume with them, in order.
 #[derive(Debug)]
 pub(super) struct Chain {
     pub(super) source: Source,
     pub(super) roles: Vec<Role>,
 }
 
-/// Where the first credentials come from.
+/// The source of the first credentials.
 #[derive(Debug)]
 pub(super) enum Source {
     /// Keys in a file.
     Keys(Credentials),
-    /// A token of an identity provider, in a file.
+    /// A web identity token in a file.
     Token(Box<WebIdentityRole>),
-    /// What else the profile of this name has: a sign-in, a process.
+    /// Another source in the profile of this name, such as a sign-in or a process.
     Profile(String),
-    /// What `credential_source` names.
+    /// The source that `credential_source` names.
     Named(String),
 }
 
-/// The chain of the selected profile. `None` where it names no role, and where what it says is contradictory or leads
-/// in a circle: the SDK has words for that.
+/// The chain of the selected profile. `None` if the profile has no role, or if its settings are contradictory or form a
+/// cycle, which the SDK reports.
 pub(super) fn chain(profiles: &ProfileSet) -> Option<Chain> {
     let mut roles = Vec::new();
     let mut name = profiles.selected_profile();
     let source = loop {
         let profile = profiles.get_profile(name)?;
         let keys = keys(profile);
-        // A profile that is the source of another one gives its keys, if it has any, and not its role.
+        // In a source profile, keys take precedence over a role.
         if let (false, Some(keys)) = (roles.is_empty(), keys.clone()) {
             break Source::Keys(keys);
         }
@@ -66,9 +66,9 @@ pub(super) fn chain(profiles: &ProfileSet) -> Option<Chain> {
             _ => return None,
         }
     };
-    let leads_nowhere = roles.is_empty() && !matches!(source, Source::Token(_));
+    let has_no_role = roles.is_empty() && !matches!(source, Source::Token(_));
     roles.reverse();
-    (!leads_nowhere).then_some(Chain { source, roles })
+    (!has_no_role).then_some(Chain { source, roles })
 }
 
 fn keys(profile: &Profile) -> Option<Credentials> {

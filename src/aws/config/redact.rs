@@ -1,6 +1,6 @@
-//! Keeps secrets out of what people and logs are told: AWS quotes the request in some refusals. That of a signature
-//! (`SignatureDoesNotMatch`) has the canonical request in it, session token included, that of a malformed one
-//! (`IncompleteSignature`) the whole `Authorization` header, and a value of a wrong form is quoted as it is.
+//! Redaction of secrets in messages and logs. AWS quotes the request in some errors: `SignatureDoesNotMatch` contains
+//! the canonical request with the session token, `IncompleteSignature` contains the whole `Authorization` header, and
+//! errors about malformed values contain the value.
 
 use std::borrow::Cow;
 use std::sync::{PoisonError, RwLock};
@@ -9,17 +9,18 @@ use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvid
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// What stands where a secret stood.
+/// The replacement of a secret.
 const HIDDEN: &str = "(hidden)";
 
-/// A secret key of AWS has 40 characters. Shorter ones are those of emulators, such as `test`, and ordinary words.
+/// The minimum length of a secret, in bytes. A secret key of AWS has 40 characters. Shorter values are those of
+/// emulators, such as `test`, which may be ordinary words.
 const SHORTEST: usize = 16;
 
-/// What is hidden, longest first, in the forms in which it travels: as it is, percent-encoded, in Base64. It belongs to
-/// the process, as a message does not know which provider configuration it comes from.
+/// The secrets, longest first, each in plain, percent-encoded and Base64 form. They belong to the process, because a
+/// message has no reference to a provider configuration.
 static SECRETS: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
-/// Hides this in all that is told from now on.
+/// Registers a secret, which [`redact`] replaces from now on.
 pub(crate) fn register_secret(secret: &str) {
     if secret.len() < SHORTEST {
         return;
@@ -30,11 +31,11 @@ pub(crate) fn register_secret(secret: &str) {
             secrets.push(form);
         }
     }
-    // A secret may be a part of another one.
+    // A secret may be part of another one.
     secrets.sort_by_key(|form| std::cmp::Reverse(form.len()));
 }
 
-/// A text without the secrets that are known, and without signatures and tokens, known or not.
+/// Replaces the registered secrets in a text, and all signatures and session tokens.
 pub(crate) fn redact(text: &str) -> String {
     let mut text = Cow::Borrowed(text);
     for secret in SECRETS.read().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -42,25 +43,26 @@ pub(crate) fn redact(text: &str) -> String {
             text = text.replace(secret.as_str(), HIDDEN).into();
         }
     }
-    let text = hide_after(&text, "x-amz-security-token", |it| it.is_whitespace() || "&'\",;".contains(it));
-    let text = hide_after(&text, "signature", |it| !it.is_ascii_hexdigit());
-    hide_after(&text, "aws4-hmac-sha256 credential", |it| it == '\n' || it == '\'' || it == '"')
+    let text = redact_after(&text, "x-amz-security-token", |it| it.is_whitespace() || "&'\",;".contains(it));
+    let text = redact_after(&text, "signature", |it| !it.is_ascii_hexdigit());
+    redact_after(&text, "aws4-hmac-sha256 credential", |it| it == '\n' || it == '\'' || it == '"')
 }
 
-/// Hides what follows a name in any case and a `:` or `=`, up to where `ends`.
-fn hide_after(text: &str, name: &str, ends: impl Fn(char) -> bool) -> String {
+/// Replaces the value after a name, in any case, and a `:` or `=`. The value extends up to a character for which `ends`
+/// is true.
+fn redact_after(text: &str, name: &str, ends: impl Fn(char) -> bool) -> String {
     let lower = text.to_ascii_lowercase();
     let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
     while let Some(at) = lower[from..].find(name) {
-        let behind = from + at + name.len();
-        shown.push_str(&text[from..behind]);
-        from = behind;
-        let Some(value) = text[behind..].strip_prefix([':', '=']) else { continue };
+        let after = from + at + name.len();
+        shown.push_str(&text[from..after]);
+        from = after;
+        let Some(value) = text[after..].strip_prefix([':', '=']) else { continue };
         let length = value.find(&ends).unwrap_or(value.len());
         if length > 0 {
-            shown.push_str(&text[behind..=behind]);
+            shown.push_str(&text[after..=after]);
             shown.push_str(HIDDEN);
-            from = behind + 1 + length;
+            from = after + 1 + length;
         }
     }
     shown.push_str(&text[from..]);
@@ -74,7 +76,7 @@ fn percent_encoded(text: &str) -> String {
     encoded.collect()
 }
 
-/// Credentials that are hidden as soon as they are there.
+/// Credentials that are registered as secrets as soon as they are loaded.
 #[derive(Debug)]
 pub(crate) struct SecretsRegistered(pub(super) SharedCredentialsProvider);
 
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_known_secret_is_hidden_in_every_form_in_which_it_travels() {
+    fn registered_secrets_are_redacted_in_every_encoding() {
         register_secret("tHis/Is+a=very secret token");
         register_secret("tHis/Is+a=very secret");
         for form in ["tHis/Is+a=very secret token", "tHis%2FIs%2Ba%3Dvery%20secret%20token"] {
@@ -110,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn a_short_word_is_no_secret_of_aws_and_stays_readable() {
+    fn short_values_are_not_redacted() {
         register_secret("test");
         assert_eq!(redact("the test failed"), "the test failed");
     }
 
     #[test]
-    fn what_aws_quotes_of_a_request_is_hidden_and_the_rest_is_kept() {
+    fn only_secrets_are_redacted_in_a_quoted_request() {
         let quoted = "The Canonical String for this request should have been\n'POST\n/\n\nhost:ec2.amazonaws.com\n\
                       x-amz-date:20260101T000000Z\nx-amz-security-token:IQoJb3JpZ2luX2VjEA+/==\n\nhost;x-amz-date'";
         let hidden = redact(quoted);

@@ -1,6 +1,6 @@
-//! What a provider configuration says about the connection to AWS, independent of Terraform's types.
+//! The settings of the connection to AWS in a provider configuration, independent of Terraform's types.
 //!
-//! `None` and empty collections mean "not set": then the environment and the profile decide, as for the AWS CLI.
+//! `None` and empty collections mean "not set". The environment and the profile then apply, as in the AWS CLI.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) struct Settings {
     pub(crate) shared_credentials_files: Vec<String>,
     /// Roles to assume one after the other.
     pub(crate) roles: Vec<Role>,
-    /// A role to assume with a token, before `roles`.
+    /// A role to assume with a web identity token, before `roles`.
     pub(crate) web_identity: Option<WebIdentityRole>,
     pub(crate) sts_region: Option<String>,
     pub(crate) allowed_account_ids: Vec<String>,
@@ -30,10 +30,10 @@ pub(crate) struct Settings {
     pub(crate) endpoints: BTreeMap<Service, String>,
     pub(crate) use_fips_endpoint: Option<bool>,
     pub(crate) use_dualstack_endpoint: Option<bool>,
-    /// How often a call is sent at most; below 1 means once.
+    /// The maximum number of attempts of a call, including the first one; 0 means 1.
     pub(crate) max_attempts: Option<u32>,
     pub(crate) retry_mode: Option<String>,
-    /// The capacity for retries that are pending at once, for each service. `None` is no limit.
+    /// The capacity for pending retries, for each service. `None` is no limit.
     pub(crate) retry_capacity: Option<usize>,
     /// A PEM file.
     pub(crate) custom_ca_bundle: Option<String>,
@@ -65,7 +65,7 @@ pub(crate) struct Role {
     pub(crate) source_identity: Option<String>,
 }
 
-/// A role to assume with a token of an identity provider.
+/// A role to assume with a web identity token.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WebIdentityRole {
     /// `None` is `AWS_ROLE_ARN`.
@@ -108,7 +108,7 @@ impl Service {
     }
 }
 
-/// A string that is never shown.
+/// A string that is never printed.
 #[derive(Clone, PartialEq)]
 pub struct Secret(String);
 

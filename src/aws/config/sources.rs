@@ -1,4 +1,4 @@
-//! Settings of the environment and of shared AWS configuration files, and what the user is told when they do not fit.
+//! Settings from the environment and the shared AWS configuration files, and the errors for invalid settings.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,24 +12,24 @@ use super::http_client::chain;
 use super::redact::redact;
 use super::settings::Settings;
 
-/// Why there is no connection: what the user is told.
+/// An error of the connection to AWS, for the user.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ConfigError {
-    /// The argument at fault, if it is one.
+    /// The invalid argument, if it is one.
     pub(crate) argument: Option<&'static str>,
     /// One line.
     pub(crate) summary: String,
-    /// What happened, and the way out.
+    /// What is wrong, and how to fix it.
     pub(crate) detail: String,
 }
 
 impl ConfigError {
-    /// A refusal that no argument is to blame for.
+    /// An error without an argument. Redacts secrets in the detail.
     pub(crate) fn new(summary: &str, detail: impl Into<String>) -> ConfigError {
         ConfigError { argument: None, summary: summary.into(), detail: redact(&detail.into()) }
     }
 
-    /// The same, with the argument at fault.
+    /// The same error, with the invalid argument.
     #[must_use]
     pub(crate) fn at(mut self, argument: &'static str) -> ConfigError {
         self.argument = Some(argument);
@@ -37,7 +37,8 @@ impl ConfigError {
     }
 }
 
-/// Where settings come from in addition to the provider configuration: the environment and the profile.
+/// The sources of settings other than the provider configuration and the environment: the shared files with the
+/// profile.
 pub(crate) struct Sources {
     pub(crate) files: EnvConfigFiles,
     pub(crate) profiles: ProfileSet,
@@ -61,30 +62,31 @@ impl Sources {
         let profiles = aws_config::profile::load(&Fs::real(), &Env::real(), &files, Some(Cow::Owned(selected)))
             .await
             .map_err(|error| {
-            let detail = format!("{}. Correct the file, or name others.", chain(&error));
-            ConfigError::new("The shared AWS configuration files cannot be read", detail)
+            let detail = format!(
+                "{}. Correct the file, or set shared_config_files and shared_credentials_files.",
+                chain(&error)
+            );
+            ConfigError::new("Error reading the shared AWS configuration files", detail)
         })?;
         let sources = Sources { files, profiles };
         if let Some(name) = of_block {
-            return match sources.unknown(&name) {
-                Some(refusal) => Err(refusal.at("profile")),
+            return match sources.unknown_profile(&name, "the provider block") {
+                Some(error) => Err(error.at("profile")),
                 None => Ok(sources),
             };
         }
         match of_environment {
-            // Whatever else gives credentials is most often another account. Only keys in the block need no profile.
+            // Credentials of another source most often belong to another account. Only keys in the provider block do
+            // not require the profile.
             Some((variable, name)) if settings.access_key.is_none() && name != "default" => {
-                sources.unknown(&name).map_or(Ok(sources), |refusal| {
-                    let detail = format!("{} It is named by {variable}.", refusal.detail);
-                    Err(ConfigError { detail, ..refusal })
-                })
+                sources.unknown_profile(&name, variable).map_or(Ok(sources), Err)
             }
             _ => Ok(sources),
         }
     }
 
-    /// What is told of a profile that no file defines.
-    fn unknown(&self, name: &str) -> Option<ConfigError> {
+    /// The error for a profile that no file defines. `origin` is the setting that selects the profile.
+    fn unknown_profile(&self, name: &str, origin: &str) -> Option<ConfigError> {
         if self.profiles.get_profile(name).is_some() {
             return None;
         }
@@ -92,10 +94,10 @@ impl Sources {
         known.sort_unstable();
         let known = if known.is_empty() { "none".to_string() } else { known.join(", ") };
         let detail = format!(
-            "The shared configuration and credentials files define no profile {name:?}; they define: {known}. Correct the \
-             name, or make the profile with: aws configure --profile {name}"
+            "The shared configuration and credentials files define no profile {name:?}; they define: {known}. Correct \
+             the name in {origin}, or create the profile with: aws configure --profile {name}"
         );
-        Some(ConfigError::new("Unknown AWS profile", detail))
+        Some(ConfigError::new("Error configuring the provider: unknown AWS profile", detail))
     }
 
     /// A setting of the selected profile.
@@ -112,18 +114,18 @@ impl Sources {
         region.map(Region::new).ok_or_else(|| {
             let detail = format!(
                 "The provider block has no region, AWS_REGION and AWS_DEFAULT_REGION are not set, and profile {:?} \
-                 has no region. Set one of them, such as region = \"eu-central-1\".",
+                 has no region. Set one of them, for example region = \"eu-central-1\".",
                 self.profiles.selected_profile()
             );
-            ConfigError::new("No AWS Region", detail).at("region")
+            ConfigError::new("Error configuring the provider: no AWS Region", detail).at("region")
         })
     }
 }
 
-/// Which profile is used where the provider configuration names none.
+/// The variables that select the profile if the provider configuration does not.
 const PROFILE_VARIABLES: [&str; 2] = ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"];
 
-/// A path as a user wrote it: `~/` is the home directory, as in hashicorp/aws.
+/// The path for a configured text. A leading `~/` is the home directory, as in hashicorp/aws.
 pub(crate) fn path(text: &str) -> PathBuf {
     match (text.strip_prefix("~/"), environment(&["HOME", "USERPROFILE"])) {
         (Some(rest), Some(home)) => Path::new(&home).join(rest),

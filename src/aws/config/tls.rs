@@ -1,4 +1,4 @@
-//! Which TLS certificates are accepted.
+//! Verification of TLS certificates.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,36 +10,36 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
-/// Which certificates are accepted.
+/// The certificates that are accepted.
 #[derive(Debug)]
 pub(crate) enum Verification<'a> {
-    /// The certificate authorities of this machine.
+    /// Those of the system's certificate authorities.
     System,
-    /// Those in a PEM file, and no others, as in the other AWS tools.
+    /// Only those of the certificate authorities in a PEM file, as in other AWS tools.
     Bundle(&'a Path),
     /// Every certificate.
     None,
 }
 
-/// The TLS settings. An error names the file and what is wrong with it.
+/// The TLS configuration. The error names the file and the problem.
 pub(crate) fn tls(verification: &Verification<'_>) -> Result<ClientConfig, String> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
-        .expect("aws-lc-rs knows TLS 1.2 and 1.3");
+        .expect("aws-lc-rs supports TLS 1.2 and 1.3");
     let config = match verification {
         Verification::System => builder
             .with_native_roots()
             .map_err(|error| {
                 format!(
-                    "The certificate authorities of this machine cannot be read: {error}. Install them, often as a \
-                     package ca-certificates, or name a bundle by custom_ca_bundle or AWS_CA_BUNDLE."
+                    "The CA certificates of the system cannot be read: {error}. Install them, for example with the \
+                     package ca-certificates, or set custom_ca_bundle or AWS_CA_BUNDLE."
                 )
             })?
             .with_no_client_auth(),
         Verification::Bundle(path) => {
             let roots = bundle(path).map_err(|error| {
-                format!("{error} The file is named by custom_ca_bundle, AWS_CA_BUNDLE or the profile's ca_bundle.")
+                format!("{error} Correct custom_ca_bundle, AWS_CA_BUNDLE or the profile's ca_bundle.")
             })?;
             builder.with_root_certificates(roots).with_no_client_auth()
         }
@@ -57,15 +57,15 @@ fn bundle(path: &Path) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&pem) {
         let certificate = certificate.map_err(|error| format!("{file} is not a PEM file: {error}."))?;
-        roots.add(certificate).map_err(|error| format!("{file} holds a certificate that cannot be used: {error}."))?;
+        roots.add(certificate).map_err(|error| format!("{file} contains an invalid certificate: {error}."))?;
     }
     if roots.is_empty() {
-        return Err(format!("{file} holds no certificate."));
+        return Err(format!("{file} contains no certificate."));
     }
     Ok(roots)
 }
 
-/// Accepts every certificate, but still has the other end prove that it holds its key.
+/// Accepts every certificate, but still verifies that the server has the key of its certificate.
 #[derive(Debug)]
 struct NoCertificateVerification(Arc<CryptoProvider>);
 

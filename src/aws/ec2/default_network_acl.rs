@@ -1,4 +1,4 @@
-//! The default network ACL of a VPC. AWS makes and deletes it with the VPC; we adopt it.
+//! The default network ACL of a VPC. AWS creates and deletes it with the VPC; the provider adopts it.
 
 use aws_sdk_ec2::types::{Filter, NetworkAcl, VpcCidrBlockStateCode};
 
@@ -12,8 +12,8 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{DefaultNetworkAcl, Entry, Key, Learned, NetworkAclRule, Spec, Tier};
 
-/// The ACL as AWS shows it. Its list of subnets is what was applied, because a subnet that has got another ACL since is
-/// not fought over.
+/// The ACL as AWS returns it. Its list of subnets is the applied one, so that a subnet that has been associated with
+/// another ACL since is not drift.
 pub(super) fn read(
     shown: &Shown<'_>,
     key: Key,
@@ -35,22 +35,22 @@ pub(super) fn read(
     })
 }
 
-/// Our subnets that have this ACL. Those of the transit tier have it too, unless someone gave them another one, but
-/// they are never given it.
+/// The managed subnets that are associated with this ACL. Subnets of the transit tier are left out, because the
+/// provider never associates them.
 fn associated(shown: &Shown<'_>, acl: &NetworkAcl) -> Vec<Key> {
     let of_acl = acl.associations().iter().filter_map(|it| shown.key(it.subnet_id()?));
-    let is_given = |subnet: &&Key| tier_and_index(&subnet.slot).is_some_and(|(tier, _)| tier != Tier::Transit);
-    let mut subnets: Vec<Key> = of_acl.filter(is_given).cloned().collect();
+    let is_not_transit = |subnet: &&Key| tier_and_index(&subnet.slot).is_some_and(|(tier, _)| tier != Tier::Transit);
+    let mut subnets: Vec<Key> = of_acl.filter(is_not_transit).cloned().collect();
     subnets.sort();
     subnets
 }
 
-/// Finds the ACL, says whose it is, gives it its rules, and gives it to the subnets that have another one.
+/// Adopts the ACL: sets its tags, among them the ownership tags, and its rules, and associates it with the subnets.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultNetworkAcl) -> Result<(), Failure> {
     let vpc_id = operation.id(&spec.vpc)?;
     let deadlines = operation.deadlines(wait::PROPAGATION);
     let (id, acl) = wait::until("DescribeNetworkAcls", &deadlines, wait::SECONDS, || async {
-        let found = look(operation, [filter("vpc-id", vpc_id), filter("default", "true")]).await?;
+        let found = describe(operation, [filter("vpc-id", vpc_id), filter("default", "true")]).await?;
         Ok(match found.into_iter().find_map(|acl| Some((acl.network_acl_id()?.to_string(), acl))) {
             Some(found) => Poll::Done(found),
             None => Poll::Pending("the default network ACL is not visible yet".to_string()),
@@ -63,8 +63,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultNetworkAcl) 
     associate(operation, &id, vpc_id, &spec.subnets).await
 }
 
-/// Changes rules and tags, and gives the ACL to subnets that have come into its list. One that leaves the list keeps
-/// it: a subnet always has an ACL.
+/// Updates rules and tags, and associates new subnets. A subnet that is removed from the list keeps the ACL, because
+/// every subnet has one.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -78,9 +78,9 @@ pub(crate) async fn update(
             rules::apply(operation, id, true, operation.known(&from.egress)?, egress).await?;
         }
         None => {
-            let found = look(operation, [filter("network-acl-id", id)]).await?;
-            let gone = || Failure::new(Cause::NotFound, "DescribeNetworkAcls", format!("{id} does not exist"));
-            apply(operation, id, found.first().ok_or_else(gone)?, ingress, egress).await?;
+            let found = describe(operation, [filter("network-acl-id", id)]).await?;
+            let missing = || Failure::new(Cause::NotFound, "DescribeNetworkAcls", format!("{id} does not exist"));
+            apply(operation, id, found.first().ok_or_else(missing)?, ingress, egress).await?;
         }
     }
     let before = from.map_or(&[][..], |from| &from.subnets);
@@ -89,12 +89,12 @@ pub(crate) async fn update(
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Lets go of the ACL: puts AWS's original rules back, which allow everything, and removes the tags that were applied.
-/// Its subnets keep it.
+/// Releases the ACL: restores AWS's original rules, which allow all traffic, and removes the applied tags. The subnets
+/// keep the ACL.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
-    let found = look(operation, [filter("network-acl-id", id)]).await?;
-    // It goes only with its VPC.
+    let found = describe(operation, [filter("network-acl-id", id)]).await?;
+    // AWS deletes it only with its VPC.
     let Some(acl) = found.first() else { return Ok(()) };
     let original = original_rules(has_ipv6(operation).await?);
     match apply(operation, id, acl, &original, &original).await {
@@ -112,7 +112,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     }
 }
 
-/// Brings both directions from what a look has shown to what is wanted.
+/// Changes the rules of both directions from the ones in `acl` to the wanted ones.
 async fn apply(
     operation: &Operation<'_>,
     id: &str,
@@ -124,7 +124,8 @@ async fn apply(
     rules::apply(operation, id, true, &rules::of_entries(acl.entries(), true), egress).await
 }
 
-/// The rules that AWS gives each direction of a new VPC's default ACL: 100, and with an IPv6 range 101.
+/// The rules of each direction that AWS creates in the default ACL of a new VPC: number 100, and 101 if the VPC has an
+/// IPv6 range.
 fn original_rules(ipv6: bool) -> Vec<NetworkAclRule> {
     let allow_all = |rule_no: i64, cidr: &str| {
         let (protocol, cidr_block) = ("-1".to_string(), cidr.to_string());
@@ -135,7 +136,7 @@ fn original_rules(ipv6: bool) -> Vec<NetworkAclRule> {
     rules
 }
 
-/// Whether the VPC has an IPv6 range, or is getting one.
+/// Whether an IPv6 range is associated or associating.
 async fn has_ipv6(operation: &Operation<'_>) -> Result<bool, Failure> {
     let call = operation.session.ec2.describe_vpcs().filters(filter("vpc-id", operation.root_id()?));
     let answer = call.send().await.map_err(|error| error.failure("DescribeVpcs"))?;
@@ -144,7 +145,7 @@ async fn has_ipv6(operation: &Operation<'_>) -> Result<bool, Failure> {
     Ok(states.any(|state| matches!(state, VpcCidrBlockStateCode::Associated | VpcCidrBlockStateCode::Associating)))
 }
 
-/// Gives the ACL to those of the subnets that have another one. All are looked up with one call.
+/// Associates the ACL with those of the subnets that have another one. One call reads the associations of all subnets.
 async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &[Key]) -> Result<(), Failure> {
     let mut rest = Vec::new();
     for subnet in subnets {
@@ -153,7 +154,7 @@ async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &
     let deadlines = operation.deadlines(wait::PROPAGATION);
     let mut backoff = Backoff::new(wait::SECONDS);
     while !rest.is_empty() {
-        let acls = look(operation, [filter("vpc-id", vpc_id)]).await?;
+        let acls = describe(operation, [filter("vpc-id", vpc_id)]).await?;
         let mut later = Vec::new();
         for subnet_id in rest {
             let mut associations = acls.iter().flat_map(|acl| acl.associations());
@@ -166,7 +167,7 @@ async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &
                 }
                 None if operation.session.process.created.contains(subnet_id) => later.push(subnet_id),
                 None => {
-                    let message = format!("{subnet_id} has no network ACL, so it does not exist any more");
+                    let message = format!("{subnet_id} has no network ACL, so it no longer exists");
                     return Err(Failure::new(Cause::NotFound, "DescribeNetworkAcls", message));
                 }
             }
@@ -175,15 +176,15 @@ async fn associate(operation: &Operation<'_>, id: &str, vpc_id: &str, subnets: &
         if !rest.is_empty()
             && let Err(ended) = backoff.pause(&deadlines, None).await
         {
-            let seen = format!("{} do not have the default network ACL yet", rest.join(", "));
+            let seen = format!("{} are not associated with the default network ACL yet", rest.join(", "));
             return Err(ended.failure("ReplaceNetworkAclAssociation", &backoff, &seen));
         }
     }
     Ok(())
 }
 
-/// Puts the ACL into an association, which gets another id by that. False where the association is no more, because
-/// someone changed it at the same moment, or because an answer was lost and the call repeated.
+/// Changes the ACL of an association, which replaces the association's id. Returns `false` if the association no longer
+/// exists, because of a concurrent change or because the call was repeated after a lost answer.
 async fn replace(operation: &Operation<'_>, id: &str, association_id: &str) -> Result<bool, Failure> {
     let call = operation.session.ec2.replace_network_acl_association();
     let call = call.association_id(association_id).network_acl_id(id).send().await;
@@ -194,7 +195,7 @@ async fn replace(operation: &Operation<'_>, id: &str, association_id: &str) -> R
     }
 }
 
-async fn look(
+async fn describe(
     operation: &Operation<'_>,
     filters: impl IntoIterator<Item = Filter>,
 ) -> Result<Vec<NetworkAcl>, Failure> {
@@ -219,7 +220,7 @@ mod tests {
         )
     }
 
-    /// An ACL as AWS makes it, with these subnets: association id and subnet id.
+    /// An ACL as AWS returns it, with these subnets: association id and subnet id.
     fn acl(id: &str, entries: &[String], subnets: &[(&str, &str)]) -> String {
         let associations = subnets.iter().map(|(association, subnet)| {
             format!(
@@ -274,12 +275,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn adopting_the_acl_adds_rules_before_it_removes_any_and_takes_only_subnets_with_another_acl() {
-        let ours = acl("acl-1", &allow_all(), &[("aclassoc-0", "subnet-0")]);
-        let theirs = acl("acl-9", &[], &[("aclassoc-1", "subnet-1"), ("aclassoc-2", "subnet-2")]);
+    async fn adoption_adds_rules_first_and_skips_associated_subnets() {
+        let adopted = acl("acl-1", &allow_all(), &[("aclassoc-0", "subnet-0")]);
+        let other = acl("acl-9", &[], &[("aclassoc-1", "subnet-1"), ("aclassoc-2", "subnet-2")]);
         let aws = Recorded::default()
-            .on("DescribeNetworkAcls", &set(std::slice::from_ref(&ours)))
-            .on("DescribeNetworkAcls", &set(&[ours, theirs]))
+            .on("DescribeNetworkAcls", &set(std::slice::from_ref(&adopted)))
+            .on("DescribeNetworkAcls", &set(&[adopted, other]))
             .on("CreateTags", DONE)
             .on("CreateNetworkAclEntry", DONE)
             .on("DeleteNetworkAclEntry", DONE)
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_association_that_someone_changes_at_the_same_moment_is_looked_up_again() {
+    async fn an_association_that_changes_concurrently_is_read_again() {
         let of = |association: &str| set(&[acl("acl-9", &[], &[(association, "subnet-1")])]);
         let aws = Recorded::default()
             .on("DescribeNetworkAcls", &of("aclassoc-1"))
@@ -320,11 +321,11 @@ mod tests {
             .unwrap();
         let calls = aws.calls("ReplaceNetworkAclAssociation");
         let tried: Vec<&str> = calls.iter().map(|call| call["AssociationId"].as_str()).collect();
-        assert_eq!(tried, ["aclassoc-1", "aclassoc-2"], "and the subnet that left the list keeps its ACL");
+        assert_eq!(tried, ["aclassoc-1", "aclassoc-2"], "the removed subnet keeps its ACL");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_changed_rule_is_one_call_without_a_look() {
+    async fn one_changed_rule_takes_one_call_and_no_read() {
         let aws = Recorded::default().on("ReplaceNetworkAclEntry", DONE);
         let (from, to) = (spec(vec![rule(100, "0.0.0.0/0")], &[0]), spec(vec![rule(100, "10.0.0.0/8")], &[0]));
         run(&aws, &Notes::default(), async |operation| update(operation, "acl-1", Some(&from), &to).await)
@@ -334,10 +335,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn where_it_is_not_sure_what_was_set_a_look_tells() {
-        let there = acl("acl-1", &allow_all(), &[("aclassoc-0", "subnet-0")]);
+    async fn update_without_a_known_state_reads_the_acl_first() {
+        let existing = acl("acl-1", &allow_all(), &[("aclassoc-0", "subnet-0")]);
         let aws = Recorded::default()
-            .on("DescribeNetworkAcls", &set(&[there]))
+            .on("DescribeNetworkAcls", &set(&[existing]))
             .on("CreateTags", DONE)
             .on("CreateNetworkAclEntry", DONE);
         let to = spec(vec![rule(50, "10.0.0.0/8"), rule(100, "0.0.0.0/0")], &[0]);
@@ -350,12 +351,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn letting_go_of_the_acl_puts_awss_rules_back_and_those_of_ipv6_where_the_vpc_has_it() {
+    async fn delete_restores_awss_original_rules_including_ipv6() {
         let vpc = "<vpcSet><item><vpcId>vpc-1</vpcId><ipv6CidrBlockAssociationSet><item><ipv6CidrBlockState><state>\
             associated</state></ipv6CidrBlockState></item></ipv6CidrBlockAssociationSet></item></vpcSet>";
-        let there = [entry(100, "10.0.0.0/8", "allow", false), entry(7, "10.0.0.0/8", "deny", true)];
+        let existing = [entry(100, "10.0.0.0/8", "allow", false), entry(7, "10.0.0.0/8", "deny", true)];
         let aws = Recorded::default()
-            .on("DescribeNetworkAcls", &set(&[acl("acl-1", &there, &[])]))
+            .on("DescribeNetworkAcls", &set(&[acl("acl-1", &existing, &[])]))
             .on("DescribeVpcs", vpc)
             .on("CreateNetworkAclEntry", DONE)
             .on("ReplaceNetworkAclEntry", DONE)
@@ -374,11 +375,11 @@ mod tests {
                 "DeleteTags",
             ]
         );
-        let made = aws.calls("CreateNetworkAclEntry");
-        let made: Vec<_> = made.iter().map(|call| (call["RuleNumber"].as_str(), call["Egress"].as_str())).collect();
-        assert_eq!(made, [("101", "false"), ("100", "true"), ("101", "true")]);
+        let new = aws.calls("CreateNetworkAclEntry");
+        let new: Vec<_> = new.iter().map(|call| (call["RuleNumber"].as_str(), call["Egress"].as_str())).collect();
+        assert_eq!(new, [("101", "false"), ("100", "true"), ("101", "true")]);
         assert_eq!(
-            made.len(),
+            new.len(),
             aws.calls("CreateNetworkAclEntry").iter().filter(|it| it["RuleAction"] == "allow").count()
         );
         assert_eq!(aws.calls("DeleteTags")[0]["Tag.2.Key"], "fgw:resource");

@@ -1,4 +1,4 @@
-//! The default security group of a VPC. AWS makes and deletes it with the VPC; we adopt it.
+//! The default security group of a VPC. AWS creates and deletes it with the VPC; the provider adopts it.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{DefaultSecurityGroup, Entry, Key, Learned, SecurityGroupRule, Spec};
 
-/// The group as AWS shows it. A direction that we leave alone is not looked at.
+/// The group as AWS returns it. The rules of an unmanaged direction are left out.
 pub(super) fn read(
     shown: &Shown<'_>,
     key: Key,
@@ -40,7 +40,7 @@ pub(super) fn read(
     })
 }
 
-/// Finds the group, says whose it is, and gives it its rules.
+/// Adopts the group: sets its tags, among them the ownership tags, and its rules.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let id = wait::until("DescribeSecurityGroups", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
@@ -58,7 +58,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGrou
     apply(operation, &id, spec).await
 }
 
-/// Changes rules and tags.
+/// Updates rules and tags.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -71,7 +71,7 @@ pub(crate) async fn update(
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Lets go of the group: revokes the rules and removes the tags that were applied, and leaves it to AWS.
+/// Releases the group: revokes the applied rules and removes the applied tags. AWS deletes the group with its VPC.
 pub(crate) async fn delete(
     operation: &Operation<'_>,
     entry: &Entry,
@@ -81,10 +81,10 @@ pub(crate) async fn delete(
     let all = read_rules(operation, id).await?;
     for (egress, applied) in [(false, &applied.ingress), (true, &applied.egress)] {
         let applied = applied.known().and_then(|rules| rules.as_deref()).unwrap_or_default();
-        let ours = all
+        let matching = all
             .iter()
             .filter(|(direction, it)| *direction == egress && applied.iter().any(|rule| rules::same(rule, &it.rule)));
-        let revoke: Vec<String> = ours.map(|(_, it)| it.id.clone()).collect();
+        let revoke: Vec<String> = matching.map(|(_, it)| it.id.clone()).collect();
         match self::revoke(operation, id, egress, revoke).await {
             Err(failure) if failure.cause == Cause::NotFound => {}
             revoked => revoked?,
@@ -98,8 +98,8 @@ pub(crate) async fn delete(
     }
 }
 
-/// Gives the group the wanted rules, until AWS shows them. New rules come first, so that traffic which both the old
-/// and the new rules allow is never cut off.
+/// Changes the rules until AWS returns the wanted ones. New rules are added before old ones are revoked, so that
+/// traffic that both allow is never interrupted.
 async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup) -> Result<(), Failure> {
     let wanted = [(false, operation.known(&spec.ingress)?), (true, operation.known(&spec.egress)?)];
     let deadlines = operation.deadlines(wait::PROPAGATION);
@@ -107,36 +107,36 @@ async fn apply(operation: &Operation<'_>, id: &str, spec: &DefaultSecurityGroup)
     let mut described = BTreeSet::new();
     loop {
         let all = read_rules(operation, id).await?;
-        let mut settled = true;
+        let mut is_applied = true;
         for (egress, wanted) in wanted {
             let Some(wanted) = wanted else { continue };
             let existing: Vec<Existing> =
                 all.iter().filter(|(direction, _)| *direction == egress).map(|(_, it)| it.clone()).collect();
             let mut difference = Difference::between(&existing, wanted);
-            // A description shows late, and sending it once is enough.
+            // A new description is visible late, so it is sent once only.
             difference.describe.retain(|(id, _)| described.insert(id.clone()));
             if difference.is_empty() {
                 continue;
             }
-            settled = false;
+            is_applied = false;
             match change(operation, id, egress, difference).await {
-                // What we saw was old: the next look shows what is left to do.
-                Err(failure) if codes::is_about_a_rule(&failure) => {}
+                // The rules that were read were outdated; the next read returns the remaining differences.
+                Err(failure) if codes::is_outdated_rule(&failure) => {}
                 changed => changed?,
             }
         }
-        if settled {
+        if is_applied {
             return Ok(());
         }
         if let Err(ended) = backoff.pause(&deadlines, None).await {
-            return Err(ended.failure("DescribeSecurityGroupRules", &backoff, "the rules are not as wanted"));
+            return Err(ended.failure("DescribeSecurityGroupRules", &backoff, "the rules are not applied yet"));
         }
     }
 }
 
 async fn change(operation: &Operation<'_>, id: &str, egress: bool, difference: Difference) -> Result<(), Failure> {
     match authorize(operation, id, egress, &difference.authorize).await {
-        // No room for old and new rules at once, so the old ones have to go first.
+        // The limit does not allow old and new rules at once, so the old ones are revoked first.
         Err(failure) if codes::is_rule_limit(&failure) => {
             if difference.revoke.is_empty() {
                 return Err(failure);
@@ -152,7 +152,7 @@ async fn change(operation: &Operation<'_>, id: &str, egress: bool, difference: D
     describe(operation, id, egress, difference.describe).await
 }
 
-/// All rules of the group, each with its direction: whether it is for egress.
+/// All rules of the group, each with whether it is an egress rule.
 async fn read_rules(operation: &Operation<'_>, id: &str) -> Result<Vec<(bool, Existing)>, Failure> {
     let call = operation.session.ec2.describe_security_group_rules().filters(filter("group-id", id));
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
@@ -194,7 +194,7 @@ async fn revoke(operation: &Operation<'_>, id: &str, egress: bool, rule_ids: Vec
     }
 }
 
-/// Rules are named by what they allow here; an omitted description is removed.
+/// Updates descriptions. The calls identify a rule by its permission, not by its id, and remove omitted descriptions.
 async fn describe(
     operation: &Operation<'_>,
     id: &str,
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn adopting_the_group_adds_first_revokes_by_id_and_leaves_the_other_direction_alone() {
+    async fn adoption_adds_before_revoking_in_managed_directions_only() {
         let out = rule("sgr-2", true, ALL_OUT);
         let aws = Recorded::default()
             .on("DescribeSecurityGroups", "<securityGroupInfo><item><groupId>sg-1</groupId></item></securityGroupInfo>")
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn letting_go_of_the_group_revokes_only_what_was_applied() {
+    async fn delete_revokes_only_applied_rules() {
         let aws = Recorded::default()
             .on(
                 "DescribeSecurityGroupRules",

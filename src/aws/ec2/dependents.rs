@@ -1,5 +1,5 @@
-//! What others keep in a network. AWS names no culprit in `DependencyViolation`, so it is looked for here: in subnets
-//! that are to be deleted, and in the whole VPC.
+//! Unmanaged objects in a network. `DependencyViolation` does not name the dependents, so they are searched for here,
+//! in the subnets to delete or in the whole VPC.
 
 use std::collections::HashSet;
 
@@ -14,35 +14,35 @@ use crate::aws::calls::AwsError;
 use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
 use crate::model::{Entry, Spec};
 
-/// What stands in the way of deleting these subnets, or the VPC with all that is ours in it. Looks that fail are told
-/// beside what the others have found.
+/// The unmanaged objects that block the deletion of these subnets, or of the VPC with all its managed objects. The
+/// failures of calls are returned together with the objects that the other calls found.
 pub(crate) async fn dependents(
     session: &Session,
     root_id: &str,
     within: DependentScope<'_>,
     known: &[Entry],
 ) -> Dependents {
-    let look = Look { session, root_id, known, ours: known.iter().map(|entry| entry.id.as_str()).collect() };
+    let finder = Finder { session, root_id, known, managed: known.iter().map(|entry| entry.id.as_str()).collect() };
     let found = match within {
-        // A VPC has at most 200 subnets, as a filter has values.
-        DependentScope::Subnets(ids) => vec![look.interfaces(filter_any("subnet-id", ids.iter().copied())).await],
+        // By default a VPC has at most 200 subnets, which is also the limit of the values of a filter.
+        DependentScope::Subnets(ids) => vec![finder.interfaces(filter_any("subnet-id", ids.iter().copied())).await],
         DependentScope::Domains(_) => vec![],
         DependentScope::Root => {
             let (interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws) = tokio::join!(
-                look.interfaces(filter("vpc-id", root_id)),
-                look.security_groups(),
-                look.endpoints(),
-                look.peerings("requester-vpc-info.vpc-id"),
-                look.peerings("accepter-vpc-info.vpc-id"),
-                look.vpn_gateways(),
-                look.egress_only_gateways(),
-                look.nat_gateways(),
-                look.subnets(),
-                look.route_tables(),
-                look.network_acls(),
-                look.internet_gateways(),
+                finder.interfaces(filter("vpc-id", root_id)),
+                finder.security_groups(),
+                finder.endpoints(),
+                finder.peerings("requester-vpc-info.vpc-id"),
+                finder.peerings("accepter-vpc-info.vpc-id"),
+                finder.vpn_gateways(),
+                finder.egress_only_gateways(),
+                finder.nat_gateways(),
+                finder.subnets(),
+                finder.route_tables(),
+                finder.network_acls(),
+                finder.internet_gateways(),
             );
-            let subnets = tell_tables(subnets, &tables);
+            let subnets = add_route_tables(subnets, &tables);
             let tables = tables.map(|(tables, _)| tables);
             vec![interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws]
         }
@@ -50,56 +50,56 @@ pub(crate) async fn dependents(
     Dependents::of(found)
 }
 
-/// A foreign subnet with a route table of ours: the subnet, and the table.
+/// Pairs of an unmanaged subnet and the managed route table that it uses.
 type Associated = Vec<(String, String)>;
 
-/// One look into one VPC.
-struct Look<'a> {
+/// A search for the unmanaged objects of one VPC.
+struct Finder<'a> {
     session: &'a Session,
     root_id: &'a str,
     known: &'a [Entry],
-    /// The ids that state knows.
-    ours: HashSet<&'a str>,
+    /// The ids in state.
+    managed: HashSet<&'a str>,
 }
 
-impl Look<'_> {
-    /// The id, unless it is that of an object of ours.
-    fn foreign<'b>(&self, id: Option<&'b str>) -> Option<&'b str> {
-        id.filter(|id| !self.ours.contains(id))
+impl Finder<'_> {
+    /// The id, or `None` if it belongs to a managed object.
+    fn unmanaged<'b>(&self, id: Option<&'b str>) -> Option<&'b str> {
+        id.filter(|id| !self.managed.contains(id))
     }
 
     fn in_vpc(&self) -> Filter {
         filter("vpc-id", self.root_id)
     }
 
-    /// Interfaces, less those of our NAT gateways, which go with them.
+    /// Network interfaces, except those of managed NAT gateways, which AWS deletes with these.
     async fn interfaces(&self, filter: Filter) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_network_interfaces().filters(filter);
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeNetworkInterfaces"))?;
-        let foreign = found.iter().filter(|interface| !self.is_of_our_nat(interface));
-        Ok(foreign.filter_map(|interface| self.interface(interface)).collect())
+        let unmanaged = found.iter().filter(|interface| !self.is_of_managed_nat(interface));
+        Ok(unmanaged.filter_map(|interface| self.interface(interface)).collect())
     }
 
-    /// AWS writes the id of a NAT gateway into the description of its interface. Its API model and its answers spell
-    /// the type differently.
-    fn is_of_our_nat(&self, interface: &NetworkInterface) -> bool {
+    /// Whether the interface belongs to a managed NAT gateway, whose id AWS writes into the description. The API model
+    /// and the answers of AWS spell the type differently.
+    fn is_of_managed_nat(&self, interface: &NetworkInterface) -> bool {
         if !interface.interface_type().is_some_and(|kind| matches!(kind.as_str(), "nat_gateway" | "natGateway")) {
             return false;
         }
         let description = interface.description().unwrap_or_default();
-        description.split_whitespace().find(|word| word.starts_with("nat-")).is_none_or(|id| self.ours.contains(id))
+        description.split_whitespace().find(|word| word.starts_with("nat-")).is_none_or(|id| self.managed.contains(id))
     }
 
     fn interface(&self, interface: &NetworkInterface) -> Option<Dependent> {
         let kind = interface.interface_type().map(|kind| kind.as_str()).filter(|kind| *kind != "interface");
         let further = [
             kind.map(|kind| format!("type {kind}")),
-            interface.requester_id().map(|requester| format!("made by {requester}")),
+            interface.requester_id().map(|requester| format!("created by {requester}")),
             interface
                 .attachment()
                 .and_then(|attachment| attachment.instance_id())
-                .map(|instance| format!("of instance {instance}")),
+                .map(|instance| format!("attached to instance {instance}")),
         ];
         // An internet gateway stays attached while a public address is mapped through it.
         let mapped = interface.association().is_some_and(|it| it.public_ip().is_some());
@@ -119,16 +119,16 @@ impl Look<'_> {
         })
     }
 
-    /// Groups, less the default one, which goes with the VPC.
+    /// Security groups, except the default one, which AWS deletes with the VPC.
     async fn security_groups(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_security_groups().filters(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeSecurityGroups"))?;
-        let foreign = found.iter().filter(|group| group.group_name() != Some("default"));
-        Ok(foreign
+        let unmanaged = found.iter().filter(|group| group.group_name() != Some("default"));
+        Ok(unmanaged
             .filter_map(|group| {
                 let mut dependent =
-                    named("security group", self.foreign(group.group_id())?, group.tags(), group.owner_id());
+                    named("security group", self.unmanaged(group.group_id())?, group.tags(), group.owner_id());
                 dependent.description = group.group_name().unwrap_or_default().to_string();
                 dependent.further = group.description().unwrap_or_default().to_string();
                 Some(dependent)
@@ -136,15 +136,15 @@ impl Look<'_> {
             .collect())
     }
 
-    /// Endpoints of every type. The interfaces of one that is being deleted are told as such.
+    /// Endpoints of all types. One that is being deleted is left out, but its network interfaces are listed.
     async fn endpoints(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_vpc_endpoints().filters(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeVpcEndpoints"))?;
-        let foreign = found.iter().filter(|endpoint| vpc_endpoint::exists(endpoint));
-        Ok(foreign
+        let unmanaged = found.iter().filter(|endpoint| vpc_endpoint::exists(endpoint));
+        Ok(unmanaged
             .filter_map(|endpoint| {
-                let id = self.foreign(endpoint.vpc_endpoint_id())?;
+                let id = self.unmanaged(endpoint.vpc_endpoint_id())?;
                 let mut dependent = named("VPC endpoint", id, endpoint.tags(), endpoint.owner_id());
                 dependent.description = endpoint.service_name().unwrap_or_default().to_string();
                 dependent.further =
@@ -154,21 +154,21 @@ impl Look<'_> {
             .collect())
     }
 
-    /// Peering connections that the VPC has asked for, or been asked for: AWS has a filter for each.
+    /// Peering connections in which the VPC is on one `side`, requester or accepter. AWS has a filter for each side.
     async fn peerings(&self, side: &str) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_vpc_peering_connections().filters(filter(side, self.root_id));
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeVpcPeeringConnections"))?;
-        let foreign = found.iter().filter(|it| exists(it));
-        Ok(foreign
+        let unmanaged = found.iter().filter(|it| exists(it));
+        Ok(unmanaged
             .filter_map(|it| {
                 let sides = [it.requester_vpc_info(), it.accepter_vpc_info()];
                 let other = sides.into_iter().flatten().find(|side| side.vpc_id() != Some(self.root_id));
-                let id = self.foreign(it.vpc_peering_connection_id())?;
+                let id = self.unmanaged(it.vpc_peering_connection_id())?;
                 let owner = other.and_then(|other| other.owner_id());
                 let mut dependent = named("peering connection", id, it.tags(), None);
                 if let Some(vpc_id) = other.and_then(|other| other.vpc_id()) {
-                    let account = owner.map(|owner| format!(" of account {owner}")).unwrap_or_default();
+                    let account = owner.map(|owner| format!(" in account {owner}")).unwrap_or_default();
                     dependent.further = format!("with {vpc_id}{account}");
                 }
                 Some(dependent)
@@ -187,11 +187,11 @@ impl Look<'_> {
             .vpn_gateways()
             .iter()
             .filter(is_attached)
-            .filter_map(|it| Some(named("VPN gateway", self.foreign(it.vpn_gateway_id())?, it.tags(), None)))
+            .filter_map(|it| Some(named("VPN gateway", self.unmanaged(it.vpn_gateway_id())?, it.tags(), None)))
             .collect())
     }
 
-    /// AWS has no filter by VPC for them.
+    /// Egress-only internet gateways. AWS has no filter by VPC for them.
     async fn egress_only_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_egress_only_internet_gateways();
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
@@ -199,21 +199,21 @@ impl Look<'_> {
         let here = found.iter().filter(|it| it.attachments().iter().any(|at| at.vpc_id() == Some(self.root_id)));
         Ok(here
             .filter_map(|it| {
-                let id = self.foreign(it.egress_only_internet_gateway_id())?;
+                let id = self.unmanaged(it.egress_only_internet_gateway_id())?;
                 Some(named("egress-only internet gateway", id, it.tags(), None))
             })
             .collect())
     }
 
-    /// NAT gateways in whatever subnet. Their interfaces are told too, as what keeps that subnet.
+    /// NAT gateways in any subnet. Their network interfaces are listed too, as dependents of the subnet.
     async fn nat_gateways(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_nat_gateways().filter(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeNatGateways"))?;
-        let foreign = found.iter().filter(|gateway| nat_gateway::exists(gateway));
-        Ok(foreign
+        let unmanaged = found.iter().filter(|gateway| nat_gateway::exists(gateway));
+        Ok(unmanaged
             .filter_map(|it| {
-                let mut dependent = named("NAT gateway", self.foreign(it.nat_gateway_id())?, it.tags(), None);
+                let mut dependent = named("NAT gateway", self.unmanaged(it.nat_gateway_id())?, it.tags(), None);
                 dependent.further = it.subnet_id().map(|subnet| format!("in {subnet}")).unwrap_or_default();
                 Some(dependent)
             })
@@ -227,14 +227,15 @@ impl Look<'_> {
         Ok(found
             .iter()
             .filter_map(|it| {
-                let mut dependent = named("subnet", self.foreign(it.subnet_id())?, it.tags(), it.owner_id());
+                let mut dependent = named("subnet", self.unmanaged(it.subnet_id())?, it.tags(), it.owner_id());
                 dependent.further = it.cidr_block().unwrap_or_default().to_string();
                 Some(dependent)
             })
             .collect())
     }
 
-    /// Tables, less the main one, which goes with the VPC; and which foreign subnets use tables of ours.
+    /// Route tables, except the main one, which AWS deletes with the VPC; and the unmanaged subnets that use managed
+    /// tables.
     async fn route_tables(&self) -> Result<(Vec<Dependent>, Associated), Failure> {
         let call = self.session.ec2.describe_route_tables().filters(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
@@ -242,18 +243,18 @@ impl Look<'_> {
         let is_main = |table: &&aws_sdk_ec2::types::RouteTable| {
             table.associations().iter().any(|association| association.main() == Some(true))
         };
-        let foreign = found.iter().filter(|table| !is_main(table)).filter_map(|table| {
-            let id = self.foreign(table.route_table_id())?;
+        let unmanaged = found.iter().filter(|table| !is_main(table)).filter_map(|table| {
+            let id = self.unmanaged(table.route_table_id())?;
             Some(named("route table", id, table.tags(), table.owner_id()))
         });
         let associated = found.iter().flat_map(|table| table.associations()).filter_map(|it| {
-            let table = it.route_table_id().filter(|table| self.ours.contains(table))?;
-            Some((self.foreign(it.subnet_id())?.to_string(), table.to_string()))
+            let table = it.route_table_id().filter(|table| self.managed.contains(table))?;
+            Some((self.unmanaged(it.subnet_id())?.to_string(), table.to_string()))
         });
-        Ok((foreign.collect(), associated.collect()))
+        Ok((unmanaged.collect(), associated.collect()))
     }
 
-    /// ACLs, less the default one, which goes with the VPC.
+    /// Network ACLs, except the default one, which AWS deletes with the VPC.
     async fn network_acls(&self) -> Result<Vec<Dependent>, Failure> {
         let call = self.session.ec2.describe_network_acls();
         let call = call.filters(self.in_vpc()).filters(filter("default", "false"));
@@ -261,7 +262,7 @@ impl Look<'_> {
         let found = found.map_err(|error| error.failure("DescribeNetworkAcls"))?;
         Ok(found
             .iter()
-            .filter_map(|it| Some(named("network ACL", self.foreign(it.network_acl_id())?, it.tags(), it.owner_id())))
+            .filter_map(|it| Some(named("network ACL", self.unmanaged(it.network_acl_id())?, it.tags(), it.owner_id())))
             .collect())
     }
 
@@ -272,14 +273,14 @@ impl Look<'_> {
         Ok(found
             .iter()
             .filter_map(|it| {
-                let id = self.foreign(it.internet_gateway_id())?;
+                let id = self.unmanaged(it.internet_gateway_id())?;
                 Some(named("internet gateway", id, it.tags(), it.owner_id()))
             })
             .collect())
     }
 }
 
-/// An object that people know by its Name tag.
+/// A dependent with its Name tag as the description.
 fn named(kind: &'static str, id: &str, its_tags: &[Tag], owner: Option<&str>) -> Dependent {
     Dependent {
         kind,
@@ -291,14 +292,14 @@ fn named(kind: &'static str, id: &str, its_tags: &[Tag], owner: Option<&str>) ->
     }
 }
 
-/// AWS shows a peering connection for some hours after its end.
+/// Whether the peering connection exists. AWS returns one for some hours after its end.
 fn exists(peering: &VpcPeeringConnection) -> bool {
     let code = peering.status().and_then(|status| status.code());
     !matches!(code, Some(Peering::Deleted | Peering::Deleting | Peering::Expired | Peering::Failed | Peering::Rejected))
 }
 
-/// A foreign subnet keeps the table of ours that it uses.
-fn tell_tables(
+/// Adds the managed route table that each unmanaged subnet uses to the objects that the subnet blocks.
+fn add_route_tables(
     subnets: Result<Vec<Dependent>, Failure>,
     tables: &Result<(Vec<Dependent>, Associated), Failure>,
 ) -> Result<Vec<Dependent>, Failure> {
@@ -319,7 +320,7 @@ mod tests {
     use crate::model::Input;
     use crate::model::{InternetGateway, Key, NatGateway, RouteTable};
 
-    /// The internet gateway, a NAT gateway and a route table of ours.
+    /// A managed internet gateway, NAT gateway and route table.
     fn known() -> Vec<Entry> {
         let (vpc, tags) = (Key::new("vpc"), Input::Known(Default::default()));
         let nat = NatGateway {
@@ -354,7 +355,7 @@ mod tests {
         <association><publicIp>192.0.2.1</publicIp></association></item></networkInterfaceSet>";
 
     #[tokio::test(start_paused = true)]
-    async fn one_call_tells_what_others_have_in_subnets_and_leaves_out_our_nat_gateways() {
+    async fn one_call_finds_unmanaged_interfaces_in_subnets() {
         let aws = Recorded::default().on("DescribeNetworkInterfaces", INTERFACES);
         let ids = ["subnet-1", "subnet-2"];
         let found = dependents(&aws.session(), VPC, DependentScope::Subnets(&ids), &known()).await;
@@ -362,10 +363,14 @@ mod tests {
         let call = &aws.calls("DescribeNetworkInterfaces")[0];
         let filter = ["Filter.1.Name", "Filter.1.Value.1", "Filter.1.Value.2"].map(|name| call[name].as_str());
         assert_eq!(filter, ["subnet-id", "subnet-1", "subnet-2"]);
-        let told: Vec<(&str, &str)> = found.objects.iter().map(|it| (it.id.as_str(), it.further.as_str())).collect();
+        let listed: Vec<(&str, &str)> = found.objects.iter().map(|it| (it.id.as_str(), it.further.as_str())).collect();
         assert_eq!(
-            told,
-            [("eni-2", "type natGateway"), ("eni-3", "type lambda, made by AROA1:shop"), ("eni-4", "of instance i-1"),]
+            listed,
+            [
+                ("eni-2", "type natGateway"),
+                ("eni-3", "type lambda, created by AROA1:shop"),
+                ("eni-4", "attached to instance i-1"),
+            ]
         );
         let lambda = &found.objects[1];
         assert_eq!(
@@ -373,10 +378,10 @@ mod tests {
             ("AWS Lambda VPC ENI-shop", Some("123456789012"))
         );
         let of_gateway: Vec<String> = found.holding("igw-1").into_iter().map(|it| it.id).collect();
-        assert_eq!(of_gateway, ["eni-4"], "a mapped address keeps the internet gateway");
+        assert_eq!(of_gateway, ["eni-4"], "a mapped address blocks the internet gateway");
     }
 
-    /// A VPC with something of ours and something of others of each kind.
+    /// A VPC with managed and unmanaged objects.
     fn vpc() -> Recorded {
         let attached = "<state>attached</state>";
         Recorded::default()
@@ -441,21 +446,21 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn in_a_vpc_every_kind_is_found_that_is_not_ours_and_does_not_go_with_it() {
+    async fn every_unmanaged_kind_in_a_vpc_is_found() {
         let aws = vpc();
         let found = dependents(&aws.session(), VPC, DependentScope::Root, &known()).await;
         assert_eq!(found.unseen, []);
-        let told: Vec<String> = found
+        let listed: Vec<String> = found
             .objects
             .iter()
             .map(|it| [it.kind, &it.id, &it.description, &it.further].join(" ").trim_end().to_string())
             .collect();
         assert_eq!(
-            told,
+            listed,
             [
                 "security group sg-2 web of the shop",
                 "VPC endpoint vpce-2 guardduty type Interface",
-                "peering connection pcx-1  with vpc-9 of account 999999999999",
+                "peering connection pcx-1  with vpc-9 in account 999999999999",
                 "VPN gateway vgw-1",
                 "egress-only internet gateway eigw-1",
                 "NAT gateway nat-2  in subnet-9",
@@ -464,15 +469,15 @@ mod tests {
                 "network ACL acl-9",
             ]
         );
-        assert_eq!(found.holding("rtb-1")[0].id, "subnet-9", "it uses our table");
+        assert_eq!(found.holding("rtb-1")[0].id, "subnet-9", "the subnet uses a managed table");
         assert_eq!(aws.actions().len(), 12);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_look_that_is_not_allowed_hides_only_what_it_would_have_shown() {
+    async fn a_denied_call_hides_only_its_own_objects() {
         let aws = vpc().fail("DescribeSubnets", 403, "UnauthorizedOperation", "You are not authorized");
         let session = aws.session();
-        // The first answer to DescribeSubnets is the good one.
+        // The first answer to DescribeSubnets is a success, the second one the error.
         dependents(&session, VPC, DependentScope::Root, &known()).await;
         let found = dependents(&session, VPC, DependentScope::Root, &known()).await;
         let unseen: Vec<(&str, Cause)> = found.unseen.iter().map(|it| (it.action.as_str(), it.cause)).collect();

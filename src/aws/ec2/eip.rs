@@ -16,10 +16,10 @@ use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Eip, Entry, Key, Learned, Spec};
 
-/// How long a new address may stay invisible.
+/// How long a new address may be invisible.
 const READY: Duration = Duration::from_secs(5 * 60);
 
-/// The address as AWS shows it.
+/// The address as AWS returns it.
 pub(super) fn read(shown: &Shown<'_>, key: Key, address: &Address) -> Option<Observed> {
     Some(Observed {
         id: address.allocation_id()?.to_string(),
@@ -29,7 +29,6 @@ pub(super) fn read(shown: &Shown<'_>, key: Key, address: &Address) -> Option<Obs
     })
 }
 
-/// Allocates an address.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), Failure> {
     let session = operation.session;
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
@@ -52,7 +51,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), 
             || async {
                 let call = session.ec2.describe_addresses().set_filters(Some(tags::of_this_object(operation)?));
                 let answer = call.send().await.map_err(|error| error.failure("DescribeAddresses"))?;
-                // One in use is older than the lost answer.
+                // An address in use existed before the call whose answer was lost.
                 let mut new = answer.addresses().iter().filter(|it| it.association_id().is_none());
                 Ok(new.find_map(|it| Some((it.allocation_id()?.to_string(), it.public_ip().map(str::to_string)))))
             },
@@ -60,7 +59,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), 
         .await?;
     operation.record_id(&id);
     operation.record_learned(learned(public_ip.as_deref()));
-    // A NAT gateway that is given an address which AWS does not see yet fails minutes later.
+    // A NAT gateway with an address that is not visible yet fails minutes after its creation.
     session
         .pollers
         .addresses
@@ -73,20 +72,20 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Eip) -> Result<(), 
         .await
 }
 
-/// Changes tags.
+/// Updates tags.
 pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Eip>, to: &Eip) -> Result<(), Failure> {
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Releases the address. `AuthFailure` means either that it was released before and is someone else's now, or that
-/// a NAT gateway still holds it, so only a look tells.
+/// Releases the address. `AuthFailure` means either that the address was released earlier and belongs to another
+/// account now, or that a NAT gateway still uses it. A read of the address distinguishes the two.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = session.ec2.release_address().allocation_id(id).send().await;
         let Err(failure) = call.map_err(|error| error.failure("ReleaseAddress")) else { return Ok(()) };
-        let held = failure.cause == Cause::InUse || codes::is_address_of_others(&failure);
-        if !held {
+        let in_use = failure.cause == Cause::InUse || codes::is_auth_failure(&failure);
+        if !in_use {
             return Err(failure);
         }
         let Some(address) = session.pollers.addresses.now(&session.ec2, id).await? else { return Ok(()) };
@@ -94,7 +93,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         if let Some(association_id) = address.association_id() {
             let call = session.ec2.disassociate_address().association_id(association_id).send().await;
             if let Err(error) = call {
-                // While a NAT gateway holds the address AWS refuses this too, and waiting helps.
+                // AWS rejects this too while a NAT gateway uses the address. A retry succeeds later.
                 message = format!("{message}; {}", error.failure("DisassociateAddress"));
             }
         }
@@ -119,13 +118,13 @@ mod tests {
         Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(spec))
     }
 
-    const HELD: &str = "<addressesSet><item><allocationId>eipalloc-1</allocationId></item></addressesSet>";
+    const IN_USE: &str = "<addressesSet><item><allocationId>eipalloc-1</allocationId></item></addressesSet>";
 
     #[tokio::test(start_paused = true)]
-    async fn a_refused_release_is_success_only_when_the_address_is_gone() {
+    async fn a_rejected_release_succeeds_only_if_the_address_is_deleted() {
         let aws = Recorded::default()
             .fail("ReleaseAddress", 400, "AuthFailure", "You do not have permission to access the specified resource.")
-            .on("DescribeAddresses", HELD)
+            .on("DescribeAddresses", IN_USE)
             .on("DescribeAddresses", "<addressesSet/>");
         let notes = Notes::default();
         notes
@@ -136,10 +135,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_that_stays_held_is_in_use() {
+    async fn an_address_that_is_not_released_in_time_is_in_use() {
         let aws = Recorded::default()
             .fail("ReleaseAddress", 400, "AuthFailure", "You do not have permission to access the specified resource.")
-            .on("DescribeAddresses", HELD);
+            .on("DescribeAddresses", IN_USE);
         let failure = Notes::default()
             .run_for(&aws.session(), &keys::eip(0), &[], Duration::from_secs(120), async |operation| {
                 delete(operation, &entry()).await
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_is_recorded_before_anything_is_waited_for() {
+    async fn an_address_is_recorded_before_any_wait() {
         let aws = Recorded::default()
             .on("AllocateAddress", "<allocationId>eipalloc-1</allocationId><publicIp>198.51.100.7</publicIp>")
             .fail("DescribeAddresses", 400, "UnauthorizedOperation", "You are not authorized");

@@ -1,13 +1,13 @@
-//! IAM policies compared by what they mean. AWS answers with another text than it was given.
+//! Compares IAM policies by meaning, because AWS returns another text than the one that was sent.
 
 use serde_json::{Map, Value};
 
-/// What AWS gives an endpoint without a policy.
+/// The policy that AWS attaches to an endpoint without a policy.
 const FULL_ACCESS: &str =
     r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*"}]}"#;
 
-/// A policy as AWS shows it, in the words in which it was applied if it means the same; `None` for full access, unless
-/// full access was applied in words.
+/// A policy as AWS returns it, or the text of the applied one if both mean the same. `None` for full access, unless the
+/// applied text grants full access.
 pub(super) fn shown(shown: Option<&str>, applied: Option<&str>) -> Option<String> {
     let shown = shown.filter(|text| !text.is_empty()).unwrap_or(FULL_ACCESS);
     match applied {
@@ -17,7 +17,7 @@ pub(super) fn shown(shown: Option<&str>, applied: Option<&str>) -> Option<String
     }
 }
 
-/// Whether two policies mean the same. Texts that are no JSON are compared as they are.
+/// Whether two policies mean the same. Texts that are not JSON are compared literally.
 fn same(one: &str, other: &str) -> bool {
     match (serde_json::from_str(one), serde_json::from_str(other)) {
         (Ok(one), Ok(other)) => policy(one) == policy(other),
@@ -28,13 +28,14 @@ fn same(one: &str, other: &str) -> bool {
 fn policy(document: Value) -> Value {
     let mut document = canonical(document);
     if let Value::Object(fields) = &mut document {
-        // IAM's own default.
+        // IAM's default version.
         fields.entry("Version").or_insert_with(|| "2008-10-17".into());
     }
     document
 }
 
-/// Lists are sets, a list of one is its element, and booleans and numbers are text.
+/// Sorts lists, which are sets, replaces a list of one element by the element, and converts booleans and numbers to
+/// text.
 fn canonical(value: Value) -> Value {
     match value {
         Value::Array(items) => {
@@ -55,7 +56,7 @@ fn canonical(value: Value) -> Value {
     }
 }
 
-/// `{"AWS": "*"}` is `"*"`, and an account is its root.
+/// `{"AWS": "*"}` means `"*"`, and an account id means the ARN of its root.
 fn principal(value: Value) -> Value {
     let value = match value {
         Value::Object(mut fields) => {
@@ -90,18 +91,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_policy_of_the_same_meaning_keeps_its_words() {
+    fn an_equivalent_policy_keeps_its_applied_text() {
         let applied = r#"{"Statement": {"Effect": "Allow", "Principal": {"AWS": ["*"]},
             "Action": ["s3:PutObject", "s3:GetObject"], "Resource": ["*"]}}"#;
-        let answered = r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*",
+        let returned = r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*",
             "Action":["s3:GetObject","s3:PutObject"],"Resource":"*"}]}"#;
-        assert_eq!(shown(Some(answered), Some(applied)).as_deref(), Some(applied));
-        let narrower = answered.replace("s3:PutObject", "s3:ListBucket");
+        assert_eq!(shown(Some(returned), Some(applied)).as_deref(), Some(applied));
+        let narrower = returned.replace("s3:PutObject", "s3:ListBucket");
         assert_eq!(shown(Some(&narrower), Some(applied)), Some(narrower.clone()));
     }
 
     #[test]
-    fn full_access_is_no_policy() {
+    fn full_access_reads_as_no_policy() {
         assert_eq!(shown(Some(FULL_ACCESS), None), None);
         assert_eq!(shown(None, None), None);
         assert_eq!(shown(Some(FULL_ACCESS), Some(FULL_ACCESS)).as_deref(), Some(FULL_ACCESS));
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_is_its_root() {
+    fn an_account_id_equals_its_root_arn() {
         let id = r#"{"Statement":[{"Principal":{"AWS":"123456789012"}}]}"#;
         let arn = r#"{"Statement":[{"Principal":{"AWS":"arn:aws:iam::123456789012:root"}}]}"#;
         assert!(same(id, arn));

@@ -19,7 +19,7 @@ use crate::model::{Entry, InternetGateway, Key, Learned, Spec};
 /// How long an attachment may take.
 const ATTACHED: Duration = Duration::from_secs(20 * 60);
 
-/// The gateway as AWS shows it.
+/// The gateway as AWS returns it.
 pub(super) fn read(shown: &Shown<'_>, key: Key, gateway: &aws_sdk_ec2::types::InternetGateway) -> Option<Observed> {
     let attached = gateway.attachments().iter().any(|it| it.vpc_id() == Some(shown.root_id));
     Some(Observed {
@@ -33,7 +33,7 @@ pub(super) fn read(shown: &Shown<'_>, key: Key, gateway: &aws_sdk_ec2::types::In
     })
 }
 
-/// Makes the gateway and attaches it.
+/// Creates the gateway and attaches it.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) -> Result<(), Failure> {
     let session = operation.session;
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
@@ -55,7 +55,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) ->
             || async {
                 let call = session.ec2.describe_internet_gateways().set_filters(Some(tags::of_this_object(operation)?));
                 let answer = call.send().await.map_err(|error| error.failure("DescribeInternetGateways"))?;
-                // An attached one is older than the lost answer.
+                // An attached gateway existed before the call whose answer was lost.
                 let mut new = answer.internet_gateways().iter().filter(|it| it.attachments().is_empty());
                 Ok(new.find_map(|it| it.internet_gateway_id()).map(str::to_string))
             },
@@ -65,7 +65,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) ->
     attach(operation, &id, spec).await
 }
 
-/// Changes tags, and attaches a gateway that was found detached.
+/// Updates tags, and attaches a gateway that was detached outside Terraform.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -78,8 +78,8 @@ pub(crate) async fn update(
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Detaches and deletes the gateway. AWS refuses to detach it while a NAT gateway, a load balancer or an instance
-/// in the VPC has a public address.
+/// Detaches and deletes the gateway. AWS rejects the detachment while a NAT gateway, a load balancer or an instance in
+/// the VPC has a public address.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id, vpc_id) = (operation.session, entry.id.as_str(), operation.root_id()?);
     wait::retry_while_in_use(&operation.work.deadlines, || async {
@@ -106,22 +106,22 @@ async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> 
             call.map(|_| ()).map_err(|error| error.failure("AttachInternetGateway"))
         })
         .await;
-    let refused = match attached {
+    let rejection = match attached {
         Ok(()) => None,
-        // Ours is attached already, or the VPC has another one: the look tells which.
+        // Either this gateway is attached already or the VPC has another one; the poll shows which.
         Err(failure) if failure.cause == Cause::Exists => Some(failure),
         Err(failure) => return Err(failure),
     };
-    let judge = |gateway: Option<&aws_sdk_ec2::types::InternetGateway>| {
+    let check = |gateway: Option<&aws_sdk_ec2::types::InternetGateway>| {
         let attachment = gateway.and_then(|it| it.attachments().iter().find(|it| it.vpc_id() == Some(vpc_id)));
-        // EC2 says "available" here, which its own model does not list.
-        Ok(match (attachment.and_then(|it| it.state()).map(|state| state.as_str()), &refused) {
+        // EC2 returns "available", which its API model does not list.
+        Ok(match (attachment.and_then(|it| it.state()).map(|state| state.as_str()), &rejection) {
             (Some("available" | "attached"), _) => Poll::Done(()),
             (Some(state), _) => Poll::Pending(format!("the internet gateway is {state}")),
-            (None, Some(refused)) if gateway.is_some() => return Err(refused.clone()),
+            (None, Some(rejection)) if gateway.is_some() => return Err(rejection.clone()),
             (None, _) => Poll::Pending("the attachment is not visible yet".to_string()),
         })
     };
     let deadlines = operation.deadlines(ATTACHED);
-    session.pollers.internet_gateways.until(&session.ec2, "DescribeInternetGateways", id, &deadlines, judge).await
+    session.pollers.internet_gateways.until(&session.ec2, "DescribeInternetGateways", id, &deadlines, check).await
 }

@@ -1,4 +1,4 @@
-//! IPAM pools, which give ranges to VPCs and take them back late.
+//! IPAM pools, which allocate ranges to VPCs and release them some time after the deletion of the VPC.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 
-/// How long IPAM may take to learn of an account that is new to it.
+/// How long IPAM may take to monitor a new account.
 const MONITORED: Duration = Duration::from_secs(5 * 60);
 
-/// How long a pool may keep the range of a VPC that is gone; up to half an hour is usual.
+/// How long a pool may take to release the range of a deleted VPC; up to 30 minutes are usual.
 const RELEASED: Duration = Duration::from_secs(35 * 60);
 
-/// A prefix length as the calls take it.
+/// A prefix length as a parameter of `action`.
 pub(super) fn netmask_length(action: &str, length: Option<i64>) -> Result<Option<i32>, Failure> {
     let length = length.map(i32::try_from).transpose();
-    length.map_err(|_| Failure::new(Cause::Other, action, "the prefix length is no prefix length"))
+    length.map_err(|_| Failure::new(Cause::Other, action, "the prefix length is out of range"))
 }
 
-/// Sends a call that may take a range from a pool, until IPAM knows the account.
+/// Sends a call that may allocate a range from a pool. Retries until IPAM monitors the account.
 pub(super) async fn monitored<T, F>(operation: &Operation<'_>, call: impl FnMut() -> F) -> Result<T, Failure>
 where
     F: Future<Output = Result<T, Failure>>,
@@ -30,8 +30,8 @@ where
     wait::retry_while(&operation.deadlines(MONITORED), &mut backoff, codes::is_not_monitored, call).await
 }
 
-/// Waits until a pool has the range of a deleted VPC back. Who may use a pool need not be allowed to look into it: then
-/// nothing is waited for.
+/// Waits until a pool has released the range of a deleted VPC. Does not wait without the permission to list the
+/// allocations of the pool, because using a pool does not require it.
 pub(super) async fn released(operation: &Operation<'_>, pool_id: &str, vpc_id: &str) -> Result<(), Failure> {
     wait::until("GetIpamPoolAllocations", &operation.deadlines(RELEASED), wait::MINUTES, || async {
         let call = operation.session.ec2.get_ipam_pool_allocations().ipam_pool_id(pool_id);
@@ -42,14 +42,14 @@ pub(super) async fn released(operation: &Operation<'_>, pool_id: &str, vpc_id: &
                 None => Poll::Done(()),
                 Some(allocation) => {
                     let cidr = allocation.cidr().unwrap_or("its range");
-                    Poll::Pending(format!("{pool_id} still holds {cidr} for {vpc_id}, which is deleted"))
+                    Poll::Pending(format!("{pool_id} has not released {cidr} of the deleted {vpc_id} yet"))
                 }
             }),
             Err(failure) if failure.cause == Cause::NotFound => Ok(Poll::Done(())),
             Err(failure) if failure.cause == Cause::Denied => {
                 tracing::warn!(
-                    "{vpc_id} is deleted; whether {pool_id} has its range back cannot be seen, which may take half \
-                     an hour: {failure}"
+                    "{vpc_id} is deleted. Whether {pool_id} has released its range is unknown; a release may take 30 \
+                     minutes: {failure}"
                 );
                 Ok(Poll::Done(()))
             }

@@ -20,26 +20,26 @@ use crate::model::{Entry, Key, Learned, NatGateway, Spec};
 /// How long a NAT gateway may be pending; one to three minutes are usual.
 const READY: Duration = Duration::from_secs(10 * 60);
 
-/// How long a NAT gateway may be deleting: it drains its connections.
-const GONE: Duration = Duration::from_secs(30 * 60);
+/// How long a NAT gateway may be deleting. It drains its connections first.
+const DELETED: Duration = Duration::from_secs(30 * 60);
 
-/// Whether the NAT gateway exists. AWS shows a deleted one for about an hour.
+/// Whether the NAT gateway exists. AWS returns a deleted one for about an hour.
 pub(super) fn exists(gateway: &aws_sdk_ec2::types::NatGateway) -> bool {
     !matches!(gateway.state(), Some(NatGatewayState::Deleted | NatGatewayState::Deleting))
 }
 
-/// The NAT gateway as AWS shows it. One that failed never recovers, so it shows as another object than the one that
-/// was wanted, and the plan exchanges it.
+/// The NAT gateway as AWS returns it. A failed one never recovers, so it gets another key than the wanted one, and the
+/// plan replaces it.
 pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::types::NatGateway) -> Option<Observed> {
     let address = addresses::primary(gateway).and_then(|address| address.allocation_id());
     let is_private = gateway.connectivity_type() == Some(&ConnectivityType::Private);
     let allocation = address.map(|id| Input::Known(shown.reference(id))).filter(|_| !is_private);
-    // Secondary addresses of a public one are others' doing.
+    // The provider does not manage secondary addresses of public NAT gateways.
     let secondary = Input::Known(if is_private { addresses::count(gateway) } else { 0 });
     let (key, spec) = match ours {
         Ours::State(Entry { key, applied: Spec::NatGateway(applied), .. }) => {
             let subnet = gateway.subnet_id().and_then(|id| shown.key(id)).unwrap_or(&applied.subnet).clone();
-            // While it is pending AWS may not show the address yet.
+            // AWS may not return the address while the NAT gateway is pending.
             let allocation = allocation.or_else(|| applied.allocation.clone());
             let internet_gateway = applied.internet_gateway.clone();
             let secondary = match gateway.state() {
@@ -89,14 +89,14 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
     })
 }
 
-/// What AWS tells about a NAT gateway beside its id.
+/// The public address of a NAT gateway.
 fn learned(gateway: &aws_sdk_ec2::types::NatGateway) -> Learned {
     let public_ip = addresses::primary(gateway).and_then(|address| address.public_ip());
     public_ip.map(|public_ip| ("public_ip".to_string(), public_ip.to_string())).into_iter().collect()
 }
 
-/// Makes the NAT gateway and waits until it works. The SDK sends an idempotency token. An address that another one
-/// still holds which is being deleted is waited for.
+/// Creates the NAT gateway and waits until it is available. The SDK sends an idempotency token. If a NAT gateway that
+/// is being deleted still uses the address, waits for the end of that deletion first.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Result<(), Failure> {
     let (session, subnet_id) = (operation.session, operation.id(&spec.subnet)?);
     let allocation_id = match &spec.allocation {
@@ -120,25 +120,27 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
         answer.nat_gateway.ok_or_else(|| incomplete_answer("CreateNatGateway", "the NAT gateway"))
     };
     if let Some(address) = allocation_id.filter(|address| !session.process.created.contains(address)) {
-        // AWS may find out only after its answer that the address is held, and then the new NAT gateway fails for good.
-        // An address that this process has made was never held.
-        left(operation, address).await?;
+        // AWS may detect that the address is in use only after the call has succeeded, and then the new NAT gateway
+        // fails permanently. An address that this process created cannot be in use.
+        await_release(operation, address).await?;
     }
-    let made = match (operation.retry_until_visible(&used, send).await, allocation_id) {
-        (Err(failure), Some(address)) if failure.cause == Cause::Exists && left(operation, address).await? => {
+    let created = match (operation.retry_until_visible(&used, send).await, allocation_id) {
+        (Err(failure), Some(address))
+            if failure.cause == Cause::Exists && await_release(operation, address).await? =>
+        {
             operation.retry_until_visible(&used, send).await?
         }
-        (made, _) => made?,
+        (created, _) => created?,
     };
-    let id = made.nat_gateway_id().ok_or_else(|| incomplete_answer("CreateNatGateway", "an id"))?;
+    let id = created.nat_gateway_id().ok_or_else(|| incomplete_answer("CreateNatGateway", "an id"))?;
     operation.record_id(id);
-    operation.record_learned(learned(&made));
+    operation.record_learned(learned(&created));
     ready(operation, id).await?;
     if secondary > 0 { addresses::wait(operation, id, secondary).await } else { Ok(()) }
 }
 
-/// Changes secondary addresses and tags. One whose creation was cut short may still be pending: nothing may be led to
-/// it before it works.
+/// Updates secondary addresses and tags. If `from` is `None`, the NAT gateway may still be pending after an interrupted
+/// creation. In this case, waits until it is available, because no traffic may be routed to it earlier.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -155,7 +157,8 @@ pub(crate) async fn update(
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Deletes the NAT gateway and waits until its address and interface are free. Its routes stay as blackholes.
+/// Deletes the NAT gateway and waits until its address and network interface are released. Routes to it become
+/// blackholes.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     let call = session.ec2.delete_nat_gateway().nat_gateway_id(id).send().await;
@@ -166,7 +169,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     session
         .pollers
         .nat_gateways
-        .until(&session.ec2, "DeleteNatGateway", id, &operation.deadlines(GONE), |gateway| {
+        .until(&session.ec2, "DeleteNatGateway", id, &operation.deadlines(DELETED), |gateway| {
             Ok(match gateway.and_then(|gateway| gateway.state()) {
                 None | Some(NatGatewayState::Deleted) => Poll::Done(()),
                 Some(state) => Poll::Pending(format!("the NAT gateway is {}", state.as_str())),
@@ -175,35 +178,35 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         .await
 }
 
-/// Waits until no NAT gateway that is being deleted holds the address any more, and tells whether one did. Somebody
-/// else deletes it: for us it is gone already.
-async fn left(operation: &Operation<'_>, address: &str) -> Result<bool, Failure> {
-    let held = AtomicBool::new(false);
-    wait::until("CreateNatGateway", &operation.deadlines(GONE), wait::MINUTES, || async {
-        Ok(match leaving_holder(operation, address).await? {
-            Some(holder) => {
-                held.store(true, Ordering::Relaxed);
-                Poll::Pending(format!("{holder}, which is being deleted, still holds {address}"))
+/// Waits until no NAT gateway that is being deleted uses the address. Returns whether one did. The plan does not
+/// contain that deletion, because [`exists`] counts such a NAT gateway as deleted.
+async fn await_release(operation: &Operation<'_>, address: &str) -> Result<bool, Failure> {
+    let in_use = AtomicBool::new(false);
+    wait::until("CreateNatGateway", &operation.deadlines(DELETED), wait::MINUTES, || async {
+        Ok(match deleting_user(operation, address).await? {
+            Some(gateway) => {
+                in_use.store(true, Ordering::Relaxed);
+                Poll::Pending(format!("{gateway}, which is being deleted, still uses {address}"))
             }
             None => Poll::Done(()),
         })
     })
     .await?;
-    Ok(held.into_inner())
+    Ok(in_use.into_inner())
 }
 
-/// The NAT gateway that is being deleted and holds the address, in whatever VPC.
-async fn leaving_holder(operation: &Operation<'_>, address: &str) -> Result<Option<String>, Failure> {
+/// The id of the NAT gateway, in any VPC, that uses the address and is being deleted.
+async fn deleting_user(operation: &Operation<'_>, address: &str) -> Result<Option<String>, Failure> {
     let call = operation.session.ec2.describe_nat_gateways().filter(filter("state", "deleting"));
-    let leaving: Result<Vec<aws_sdk_ec2::types::NatGateway>, _> = call.into_paginator().items().send().collect().await;
-    let leaving = leaving.map_err(|error| error.failure("DescribeNatGateways"))?;
-    let holds = |gateway: &&aws_sdk_ec2::types::NatGateway| {
+    let deleting: Result<Vec<aws_sdk_ec2::types::NatGateway>, _> = call.into_paginator().items().send().collect().await;
+    let deleting = deleting.map_err(|error| error.failure("DescribeNatGateways"))?;
+    let uses = |gateway: &&aws_sdk_ec2::types::NatGateway| {
         gateway.nat_gateway_addresses().iter().any(|it| it.allocation_id() == Some(address))
     };
-    Ok(leaving.iter().find(holds).and_then(|gateway| gateway.nat_gateway_id()).map(str::to_string))
+    Ok(deleting.iter().find(uses).and_then(|gateway| gateway.nat_gateway_id()).map(str::to_string))
 }
 
-/// Waits until the NAT gateway works, and records what AWS then tells of it.
+/// Waits until the NAT gateway is available, and records its learned values.
 async fn ready(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
     let session = operation.session;
     let ready = session
@@ -214,7 +217,7 @@ async fn ready(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
             Some(gateway) => match gateway.state() {
                 Some(NatGatewayState::Available) => Ok(Poll::Done(learned(gateway))),
                 Some(NatGatewayState::Pending) | None => Ok(Poll::Pending("the NAT gateway is pending".to_string())),
-                // It never recovers: the next plan exchanges it.
+                // It never recovers; the next plan replaces it.
                 Some(state) => Err(failed(state, gateway)),
             },
         })
@@ -257,7 +260,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_failed_nat_gateway_tells_why_and_is_recorded() {
+    async fn a_failed_nat_gateway_reports_its_reason_and_is_recorded() {
         let aws = Recorded::default()
             .on("CreateNatGateway", "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>")
             .on(
@@ -282,57 +285,57 @@ mod tests {
         assert!(!call["ClientToken"].is_empty());
     }
 
-    const FREE: &str = "<natGatewaySet/>";
+    const UNUSED: &str = "<natGatewaySet/>";
 
-    /// Another NAT gateway is being deleted and holds the address.
-    const HELD: &str = "<natGatewaySet><item><natGatewayId>nat-0</natGatewayId><state>deleting</state>\
+    /// Another NAT gateway, which is being deleted, uses the address.
+    const IN_USE: &str = "<natGatewaySet><item><natGatewayId>nat-0</natGatewayId><state>deleting</state>\
                         <natGatewayAddressSet><item><allocationId>eipalloc-1</allocationId></item></natGatewayAddressSet>\
                         </item></natGatewaySet>";
 
-    const WORKS: &str = "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><state>available</state></item>\
+    const AVAILABLE: &str = "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><state>available</state></item>\
                          </natGatewaySet>";
 
-    async fn created(aws: &Recorded) -> Result<(), Failure> {
+    async fn create_on(aws: &Recorded) -> Result<(), Failure> {
         let (key, spec) = spec();
         let ids = [(&spec.subnet, "subnet-1"), (&keys::eip(0), "eipalloc-1")];
         Notes::default().run(&aws.session(), &key, &ids, async |operation| create(operation, &spec).await).await
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_that_another_one_holds_while_it_is_deleted_is_waited_for() {
-        let made = "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>";
-        let looks = |aws: Recorded, looks: &[&str]| looks.iter().fold(aws, |aws, it| aws.on("DescribeNatGateways", it));
-        let aws = looks(Recorded::default().on("CreateNatGateway", made), &[HELD, HELD, FREE, WORKS]);
-        created(&aws).await.unwrap();
-        let look = "DescribeNatGateways";
-        assert_eq!(aws.actions(), [look, look, look, "CreateNatGateway", look]);
-        let first = &aws.calls(look)[0];
+    async fn create_waits_for_an_address_of_a_deleting_nat_gateway() {
+        let created = "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>";
+        let reads = |aws: Recorded, reads: &[&str]| reads.iter().fold(aws, |aws, it| aws.on("DescribeNatGateways", it));
+        let aws = reads(Recorded::default().on("CreateNatGateway", created), &[IN_USE, IN_USE, UNUSED, AVAILABLE]);
+        create_on(&aws).await.unwrap();
+        let read = "DescribeNatGateways";
+        assert_eq!(aws.actions(), [read, read, read, "CreateNatGateway", read]);
+        let first = &aws.calls(read)[0];
         assert_eq!((first["Filter.1.Name"].as_str(), first["Filter.1.Value.1"].as_str()), ("state", "deleting"));
 
-        // One whose deletion began after the first look.
-        let refused = Recorded::default()
+        // The deletion starts after the first read.
+        let rejected = Recorded::default()
             .fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated")
-            .on("CreateNatGateway", made);
-        let aws = looks(refused, &[FREE, HELD, FREE, WORKS]);
-        created(&aws).await.unwrap();
+            .on("CreateNatGateway", created);
+        let aws = reads(rejected, &[UNUSED, IN_USE, UNUSED, AVAILABLE]);
+        create_on(&aws).await.unwrap();
         assert_eq!(aws.calls("CreateNatGateway").len(), 2);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_that_something_else_holds_is_refused_at_once() {
-        let aws = Recorded::default().on("DescribeNatGateways", FREE).fail(
+    async fn an_address_that_is_otherwise_in_use_fails_at_once() {
+        let aws = Recorded::default().on("DescribeNatGateways", UNUSED).fail(
             "CreateNatGateway",
             400,
             "Resource.AlreadyAssociated",
             "eipalloc-1 is already associated",
         );
-        let failure = created(&aws).await.unwrap_err();
+        let failure = create_on(&aws).await.unwrap_err();
         assert_eq!(failure.code.as_deref(), Some("Resource.AlreadyAssociated"));
         assert_eq!(aws.calls("CreateNatGateway").len(), 1);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_nat_gateway_that_is_gone_is_deleted() {
+    async fn a_missing_nat_gateway_counts_as_deleted() {
         let aws = Recorded::default().fail("DeleteNatGateway", 400, "NatGatewayNotFound", "nat-1 was not found");
         let (key, spec) = spec();
         let entry = Entry::new(key.clone(), "nat-1", Spec::NatGateway(spec));

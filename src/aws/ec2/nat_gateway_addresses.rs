@@ -1,4 +1,4 @@
-//! The private addresses that a private NAT gateway has beside its first one. They change in place.
+//! The secondary private addresses of a private NAT gateway. They change in place.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 use crate::model;
 
-/// How long addresses may come and go: one that goes drains its connections first.
+/// How long a change of addresses may take. AWS drains the connections of an address before it unassigns it.
 const CHANGED: Duration = Duration::from_secs(10 * 60);
 
-/// The first address. Where there is only one, AWS may not mark it.
+/// The primary address. AWS may not mark it if it is the only one.
 pub(super) fn primary(gateway: &NatGateway) -> Option<&NatGatewayAddress> {
     match gateway.nat_gateway_addresses() {
         [only] => Some(only),
@@ -22,52 +22,53 @@ pub(super) fn primary(gateway: &NatGateway) -> Option<&NatGatewayAddress> {
     }
 }
 
-/// How many further addresses the NAT gateway has or is getting.
+/// The number of secondary addresses that are assigned or being assigned.
 pub(super) fn count(gateway: &NatGateway) -> i64 {
-    secondary(gateway).filter(|address| stays(address)).fold(0, |count, _| count + 1)
+    secondary(gateway).filter(|address| is_present(address)).fold(0, |count, _| count + 1)
 }
 
-/// How many further addresses are wanted, as AWS takes the number. A public NAT gateway is given none.
+/// The number of secondary addresses in the spec. A public NAT gateway gets none.
 pub(super) fn wanted(operation: &Operation<'_>, spec: &model::NatGateway) -> Result<i32, Failure> {
     if spec.allocation.is_some() {
         return Ok(0);
     }
     let count = *operation.known(&spec.secondary_private_ip_address_count)?;
-    let message = || format!("{count} is no number of addresses that a NAT gateway can have");
+    let message = || format!("a NAT gateway cannot have {count} secondary addresses");
     i32::try_from(count).map_err(|_| Failure::new(Cause::Other, "CreateNatGateway", message()))
 }
 
-/// Assigns addresses that AWS chooses, or takes the last ones away, until there are as many as wanted.
+/// Assigns addresses that AWS chooses, or unassigns the last ones, until there are `wanted` secondary addresses.
 pub(super) async fn change(operation: &Operation<'_>, id: &str, wanted: i32) -> Result<(), Failure> {
-    // AWS takes no other change while one is at work.
-    let there = settled(operation, id, |there| Ok(Poll::Done(there))).await?;
+    // AWS rejects a change while another one is in progress.
+    let current = stable(operation, id, |current| Ok(Poll::Done(current))).await?;
     let keep = usize::try_from(wanted).unwrap_or_default();
-    if keep > there.working.len() {
-        assign(operation, id, &there, i32::try_from(keep - there.working.len()).unwrap_or(wanted)).await?;
+    if keep > current.assigned.len() {
+        assign(operation, id, &current, i32::try_from(keep - current.assigned.len()).unwrap_or(wanted)).await?;
     }
-    let surplus: Vec<String> = there.working.iter().skip(keep).cloned().collect();
+    let surplus: Vec<String> = current.assigned.iter().skip(keep).cloned().collect();
     if !surplus.is_empty() {
         let call = operation.session.ec2.unassign_private_nat_gateway_address().nat_gateway_id(id);
         let call = call.set_private_ip_addresses(Some(surplus)).send().await;
         call.map_err(|error| error.failure("UnassignPrivateNatGatewayAddress"))?;
     }
-    until(operation, id, keep, &there).await
+    until(operation, id, keep, &current).await
 }
 
-/// Waits until a new NAT gateway has as many further addresses as wanted, and all of them work.
+/// Waits until a new NAT gateway has the wanted number of secondary addresses and all of them are assigned.
 pub(super) async fn wait(operation: &Operation<'_>, id: &str, wanted: i32) -> Result<(), Failure> {
     until(operation, id, usize::try_from(wanted).unwrap_or_default(), &Addresses::default()).await
 }
 
-/// Further addresses in AWS's order.
+/// The secondary addresses, in AWS's order.
 #[derive(Default)]
 struct Addresses {
-    working: Vec<String>,
-    /// With AWS's reason.
+    assigned: Vec<String>,
+    /// AWS's reason for each failed address.
     failed: BTreeMap<String, String>,
 }
 
-/// AWS takes no token here: after a lost answer, addresses that were not there before say that it was carried out.
+/// Assigns `missing` more addresses. The call accepts no idempotency token. After a lost answer, an increased number of
+/// addresses shows that AWS carried it out.
 async fn assign(operation: &Operation<'_>, id: &str, before: &Addresses, missing: i32) -> Result<(), Failure> {
     let session = operation.session;
     Mutation::of_ec2(operation, "AssignPrivateNatGatewayAddress")
@@ -80,30 +81,30 @@ async fn assign(operation: &Operation<'_>, id: &str, before: &Addresses, missing
             || async {
                 let gateway = session.pollers.nat_gateways.now(&session.ec2, id).await?;
                 let now = gateway.as_ref().map_or(0, |gateway| secondary(gateway).count());
-                Ok((now > before.working.len() + before.failed.len()).then_some(()))
+                Ok((now > before.assigned.len() + before.failed.len()).then_some(()))
             },
         )
         .await
 }
 
-/// Waits until as many addresses work as are wanted, and tells of those that have failed since `before`.
+/// Waits until `wanted` addresses are assigned. Fails if an address has failed since `before`.
 async fn until(operation: &Operation<'_>, id: &str, wanted: usize, before: &Addresses) -> Result<(), Failure> {
-    settled(operation, id, |there| match there.failed.iter().find(|(ip, _)| !before.failed.contains_key(*ip)) {
+    stable(operation, id, |current| match current.failed.iter().find(|(ip, _)| !before.failed.contains_key(*ip)) {
         Some((ip, reason)) => {
             let message = format!("{ip} could not be assigned to the NAT gateway: {reason}");
             Err(Failure::new(Cause::Other, "AssignPrivateNatGatewayAddress", message))
         }
-        None if there.working.len() == wanted => Ok(Poll::Done(())),
-        None => Ok(Poll::Pending(format!("{} of {wanted} secondary addresses work", there.working.len()))),
+        None if current.assigned.len() == wanted => Ok(Poll::Done(())),
+        None => Ok(Poll::Pending(format!("{} of {wanted} secondary addresses are assigned", current.assigned.len()))),
     })
     .await
 }
 
-/// Waits until no address is coming or going any more and `judge` is content.
-async fn settled<T>(
+/// Waits until no change of an address is in progress and `check` returns [`Poll::Done`].
+async fn stable<T>(
     operation: &Operation<'_>,
     id: &str,
-    judge: impl Fn(Addresses) -> Result<Poll<T>, Failure>,
+    check: impl Fn(Addresses) -> Result<Poll<T>, Failure>,
 ) -> Result<T, Failure> {
     let session = operation.session;
     session
@@ -113,19 +114,19 @@ async fn settled<T>(
             let Some(gateway) = gateway else {
                 return Ok(Poll::Pending("the NAT gateway is not visible yet".to_string()));
             };
-            let mut there = Addresses::default();
+            let mut current = Addresses::default();
             for address in secondary(gateway) {
                 let ip = address.private_ip().unwrap_or_default().to_string();
                 match address.status() {
-                    None | Some(NatGatewayAddressStatus::Succeeded) => there.working.push(ip),
+                    None | Some(NatGatewayAddressStatus::Succeeded) => current.assigned.push(ip),
                     Some(NatGatewayAddressStatus::Failed) => {
                         let reason = address.failure_message().unwrap_or("AWS gave no reason");
-                        there.failed.insert(ip, reason.to_string());
+                        current.failed.insert(ip, reason.to_string());
                     }
                     Some(status) => return Ok(Poll::Pending(format!("{ip} is {}", status.as_str()))),
                 }
             }
-            judge(there)
+            check(current)
         })
         .await
 }
@@ -135,8 +136,8 @@ fn secondary(gateway: &NatGateway) -> impl Iterator<Item = &NatGatewayAddress> {
     gateway.nat_gateway_addresses().iter().filter(move |it| !primary.is_some_and(|primary| std::ptr::eq(*it, primary)))
 }
 
-/// Whether the address works or is about to.
-fn stays(address: &NatGatewayAddress) -> bool {
+/// Whether the address is assigned or being assigned.
+fn is_present(address: &NatGatewayAddress) -> bool {
     use NatGatewayAddressStatus::{Disassociating, Failed, Unassigning};
     !matches!(address.status(), Some(Failed | Unassigning | Disassociating))
 }
@@ -149,7 +150,7 @@ mod tests {
     use crate::model::Key;
     use crate::model::keys::network as keys;
 
-    /// A private NAT gateway with a first address and these: last number and status.
+    /// A private NAT gateway with a primary address and these secondary ones: last number and status.
     fn gateway(addresses: &[(u8, &str)]) -> String {
         let item = |number: u8, status: &str, primary: bool| {
             format!(
@@ -165,8 +166,8 @@ mod tests {
         )
     }
 
-    fn describes(aws: Recorded, looks: &[&[(u8, &str)]]) -> Recorded {
-        looks.iter().fold(aws, |aws, look| aws.on("DescribeNatGateways", &gateway(look)))
+    fn describes(aws: Recorded, reads: &[&[(u8, &str)]]) -> Recorded {
+        reads.iter().fold(aws, |aws, read| aws.on("DescribeNatGateways", &gateway(read)))
     }
 
     async fn run(aws: &Recorded, body: impl AsyncFnOnce(&Operation<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
@@ -176,10 +177,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_private_nat_gateway_is_made_with_its_secondary_addresses_and_without_a_public_one() {
-        let made = "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>";
+    async fn create_assigns_secondary_addresses_and_no_public_one() {
+        let created = "<natGateway><natGatewayId>nat-1</natGatewayId><state>pending</state></natGateway>";
         let aws = describes(
-            Recorded::default().on("CreateNatGateway", made),
+            Recorded::default().on("CreateNatGateway", created),
             &[&[(5, "assigning")], &[(5, "assigning")], &[(5, "succeeded"), (6, "succeeded")]],
         );
         let spec = model::NatGateway {
@@ -193,18 +194,18 @@ mod tests {
         let call = &aws.calls("CreateNatGateway")[0];
         assert_eq!((call["ConnectivityType"].as_str(), call.get("AllocationId")), ("private", None));
         assert_eq!(call["SecondaryPrivateIpAddressCount"], "2");
-        assert_eq!(aws.calls("DescribeNatGateways").len(), 3, "it waits for all of them");
+        assert_eq!(aws.calls("DescribeNatGateways").len(), 3, "create waits for all addresses");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn further_addresses_are_assigned_by_their_number_and_waited_for() {
-        let looks: [&[(u8, &str)]; 4] = [
+    async fn added_addresses_are_requested_by_count_and_awaited() {
+        let reads: [&[(u8, &str)]; 4] = [
             &[(5, "unassigning"), (6, "succeeded")],
             &[(6, "succeeded")],
             &[(6, "succeeded"), (7, "assigning"), (8, "succeeded")],
             &[(6, "succeeded"), (7, "succeeded"), (8, "succeeded")],
         ];
-        let aws = describes(Recorded::default().on("AssignPrivateNatGatewayAddress", ""), &looks);
+        let aws = describes(Recorded::default().on("AssignPrivateNatGatewayAddress", ""), &reads);
         run(&aws, async |operation| change(operation, "nat-1", 3).await).await.unwrap();
         let call = &aws.calls("AssignPrivateNatGatewayAddress")[0];
         assert_eq!((call["NatGatewayId"].as_str(), call["PrivateIpAddressCount"].as_str()), ("nat-1", "2"));
@@ -212,13 +213,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_last_addresses_are_taken_away_and_never_the_first_one() {
-        let looks: [&[(u8, &str)]; 3] = [
+    async fn the_last_addresses_are_removed_and_never_the_primary() {
+        let reads: [&[(u8, &str)]; 3] = [
             &[(5, "succeeded"), (6, "succeeded"), (7, "succeeded")],
             &[(5, "succeeded"), (6, "unassigning"), (7, "unassigning")],
             &[(5, "succeeded")],
         ];
-        let aws = describes(Recorded::default().on("UnassignPrivateNatGatewayAddress", ""), &looks);
+        let aws = describes(Recorded::default().on("UnassignPrivateNatGatewayAddress", ""), &reads);
         run(&aws, async |operation| change(operation, "nat-1", 1).await).await.unwrap();
         let call = &aws.calls("UnassignPrivateNatGatewayAddress")[0];
         assert_eq!(
@@ -229,22 +230,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_that_fails_tells_why_and_one_that_failed_long_ago_does_not_matter() {
-        let looks: [&[(u8, &str)]; 2] = [&[(5, "failed")], &[(5, "failed"), (6, "failed")]];
-        let aws = describes(Recorded::default().on("AssignPrivateNatGatewayAddress", ""), &looks);
+    async fn only_newly_failed_addresses_are_reported() {
+        let reads: [&[(u8, &str)]; 2] = [&[(5, "failed")], &[(5, "failed"), (6, "failed")]];
+        let aws = describes(Recorded::default().on("AssignPrivateNatGatewayAddress", ""), &reads);
         let failure = run(&aws, async |operation| change(operation, "nat-1", 1).await).await.unwrap_err();
         assert_eq!(failure.message, "10.0.0.6 could not be assigned to the NAT gateway: no address is free");
 
-        let looks: [&[(u8, &str)]; 2] = [&[(5, "failed")], &[(5, "failed"), (6, "succeeded")]];
-        let aws = describes(Recorded::default().on("AssignPrivateNatGatewayAddress", ""), &looks);
+        let reads: [&[(u8, &str)]; 2] = [&[(5, "failed")], &[(5, "failed"), (6, "succeeded")]];
+        let aws = describes(Recorded::default().on("AssignPrivateNatGatewayAddress", ""), &reads);
         assert_eq!(run(&aws, async |operation| change(operation, "nat-1", 1).await).await, Ok(()));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_lost_answer_to_an_assignment_assigns_no_address_twice() {
-        let looks: [&[(u8, &str)]; 2] = [&[], &[(5, "succeeded")]];
+    async fn a_lost_answer_does_not_assign_addresses_twice() {
+        let reads: [&[(u8, &str)]; 2] = [&[], &[(5, "succeeded")]];
         let lost = Recorded::default().fail("AssignPrivateNatGatewayAddress", 500, "InternalError", "try again");
-        let aws = describes(lost, &looks);
+        let aws = describes(lost, &reads);
         run(&aws, async |operation| change(operation, "nat-1", 1).await).await.unwrap();
         assert_eq!(aws.calls("AssignPrivateNatGatewayAddress").len(), 1);
     }

@@ -1,5 +1,6 @@
-//! Rules of a network ACL: how AWS shows and takes them, and the way from some rules to others on which nothing is
-//! denied that both allow. Only where rules exchange their numbers one of them is missing for the time of a call.
+//! Rules of a network ACL: their form in AWS, and an order of changes that never denies traffic that both the old and
+//! the new rules allow. Rules that exchange their numbers are an exception: one of them is missing for the duration of
+//! a call.
 
 use aws_sdk_ec2::types::{IcmpTypeCode, NetworkAclEntry, PortRange, RuleAction};
 use ipnet::IpNet;
@@ -9,29 +10,29 @@ use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure};
 use crate::model::NetworkAclRule;
 
-/// The highest number that a rule of ours can have. Those above are AWS's own: 32767 denies the rest of IPv4 and
-/// 32768 the rest of IPv6, and nobody can change them.
+/// The highest number of a rule that can be changed. AWS's own rules have higher numbers: 32767 denies all other IPv4
+/// traffic, and 32768 all other IPv6 traffic.
 const LAST: i64 = 32766;
 
-/// What leads from the rules of one direction to those that are wanted, in the order in which it is done. A number is
-/// the identity of a rule: it is replaced in place.
+/// The changes from the existing rules of one direction to the wanted ones, in the order of their execution. A rule is
+/// identified by its number and replaced in place.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Difference {
-    /// Rules with numbers that are free.
+    /// Rules whose numbers are free.
     pub(super) create: Vec<NetworkAclRule>,
-    /// Rules with numbers that are taken.
+    /// Rules whose numbers are in use.
     pub(super) replace: Vec<NetworkAclRule>,
-    /// Numbers of rules to remove.
+    /// Numbers of rules to delete.
     pub(super) delete: Vec<i64>,
 }
 
 impl Difference {
-    /// What allows comes before what denies, and goes after it.
+    /// Creates allow rules before deny rules, and deletes them after deny rules.
     pub(super) fn between(existing: &[NetworkAclRule], wanted: &[NetworkAclRule]) -> Difference {
         let of = |number: i64| existing.iter().find(|rule| rule.rule_no == number);
         let mut create: Vec<_> = wanted.iter().filter(|rule| of(rule.rule_no).is_none()).cloned().collect();
         let mut replace: Vec<_> =
-            wanted.iter().filter(|rule| of(rule.rule_no).is_some_and(|there| there != *rule)).cloned().collect();
+            wanted.iter().filter(|rule| of(rule.rule_no).is_some_and(|existing| existing != *rule)).cloned().collect();
         let is_wanted = |number: i64| wanted.iter().any(|rule| rule.rule_no == number);
         let mut delete: Vec<&NetworkAclRule> = existing.iter().filter(|rule| !is_wanted(rule.rule_no)).collect();
         create.sort_by_key(|rule| !rule.allow);
@@ -42,24 +43,24 @@ impl Difference {
     }
 }
 
-/// Orders replacements so that a rule which gets another number stands there before its old place is taken.
+/// Orders replacements so that a rule that gets another number exists there before its old number is reused.
 fn moved_first(existing: &[NetworkAclRule], mut rest: Vec<NetworkAclRule>) -> Vec<NetworkAclRule> {
     let mut ordered = Vec::with_capacity(rest.len());
     while !rest.is_empty() {
-        let is_awaited = |old: &NetworkAclRule| {
+        let is_moved_later = |old: &NetworkAclRule| {
             rest.iter().any(|rule| *rule == NetworkAclRule { rule_no: rule.rule_no, ..old.clone() })
         };
-        let takes_nothing_away = |rule: &NetworkAclRule| {
+        let loses_no_allow_rule = |rule: &NetworkAclRule| {
             let old = existing.iter().find(|old| old.rule_no == rule.rule_no);
-            old.is_none_or(|old| !old.allow || !is_awaited(old))
+            old.is_none_or(|old| !old.allow || !is_moved_later(old))
         };
-        let next = rest.iter().position(takes_nothing_away).unwrap_or(0);
+        let next = rest.iter().position(loses_no_allow_rule).unwrap_or(0);
         ordered.push(rest.remove(next));
     }
     ordered
 }
 
-/// The rules of one direction that people can change, by number.
+/// The rules of one direction that can be changed, sorted by number.
 pub(super) fn of_entries(entries: &[NetworkAclEntry], egress: bool) -> Vec<NetworkAclRule> {
     let of_direction = entries.iter().filter(|entry| entry.egress() == Some(egress));
     let mut rules: Vec<NetworkAclRule> = of_direction.filter_map(rule).filter(|rule| rule.rule_no <= LAST).collect();
@@ -67,12 +68,12 @@ pub(super) fn of_entries(entries: &[NetworkAclEntry], egress: bool) -> Vec<Netwo
     rules
 }
 
-/// Whether a protocol is TCP or UDP. With any other AWS ignores ports.
+/// Whether the protocol is TCP or UDP. AWS ignores the ports of all others.
 fn has_ports(protocol: &str) -> bool {
     matches!(protocol, "6" | "17")
 }
 
-/// Whether a protocol is that of ICMP or of ICMPv6.
+/// Whether the protocol is ICMP or ICMPv6.
 fn has_icmp_type(protocol: &str) -> bool {
     matches!(protocol, "1" | "58")
 }
@@ -92,8 +93,8 @@ fn rule(entry: &NetworkAclEntry) -> Option<NetworkAclRule> {
     })
 }
 
-/// Gives one direction the wanted rules. What is allowed before and after is allowed all the time: new rules come
-/// first, old ones go last.
+/// Changes the rules of one direction to the wanted ones. Creates new rules first and deletes old ones last, so that
+/// traffic that both allow is never denied.
 pub(super) async fn apply(
     operation: &Operation<'_>,
     acl_id: &str,
@@ -107,7 +108,8 @@ pub(super) async fn apply(
     for rule in &create {
         loop {
             match acl.create(rule).await {
-                // No room for old and new rules at once. One makes place for one, so that as many as possible stand.
+                // The limit does not allow old and new rules at once. One delete makes room for one create, so that as
+                // many rules as possible exist at any time.
                 Err(failure) if codes::is_rule_limit(&failure) => {
                     acl.delete(delete.next().ok_or(failure)?).await?;
                 }
@@ -131,18 +133,18 @@ struct Acl<'a> {
     egress: bool,
 }
 
-/// What became of a call about one rule.
+/// The outcome of a call for one rule.
 enum Sent {
     Done,
-    /// There is a rule of this number already.
+    /// A rule with this number exists already.
     Taken,
-    /// There is no rule of this number.
+    /// No rule with this number exists.
     Missing,
 }
 
 impl Acl<'_> {
-    /// A rule that stands there, because the answer to its creation was lost or because someone else made it, is
-    /// replaced.
+    /// Creates a rule. Replaces one that has the number already, because an answer was lost or because it was created
+    /// outside Terraform.
     async fn create(&self, rule: &NetworkAclRule) -> Result<(), Failure> {
         match self.send_create(rule).await? {
             Sent::Taken => self.send_replace(rule).await.and_then(|sent| self.succeeded(sent, rule)),
@@ -150,7 +152,7 @@ impl Acl<'_> {
         }
     }
 
-    /// A rule that someone has deleted meanwhile is made.
+    /// Replaces a rule. Creates it if it was deleted outside Terraform.
     async fn replace(&self, rule: &NetworkAclRule) -> Result<(), Failure> {
         match self.send_replace(rule).await? {
             Sent::Missing => self.send_create(rule).await.and_then(|sent| self.succeeded(sent, rule)),
@@ -209,7 +211,7 @@ impl Acl<'_> {
         .await
     }
 
-    /// An ACL that has only just been made with its VPC may not be visible yet; a rule that is missing is missing.
+    /// Retries while an ACL that was created just now with its VPC is not visible. Does not retry if a rule is missing.
     async fn send<F>(&self, mut call: impl FnMut() -> F) -> Result<Sent, Failure>
     where
         F: Future<Output = Result<(), Failure>>,
@@ -229,20 +231,20 @@ impl Acl<'_> {
             .await
     }
 
-    /// For the second call about a rule: AWS said two things that exclude each other.
+    /// For the second call for a rule. Fails if its outcome contradicts the first one.
     fn succeeded(&self, sent: Sent, rule: &NetworkAclRule) -> Result<(), Failure> {
-        let (action, cause, says) = match sent {
+        let (action, cause, state) = match sent {
             Sent::Done => return Ok(()),
-            Sent::Taken => ("CreateNetworkAclEntry", Cause::Exists, "exists, after it said that it does not"),
-            Sent::Missing => ("ReplaceNetworkAclEntry", Cause::Other, "does not exist, after it said that it does"),
+            Sent::Taken => ("CreateNetworkAclEntry", Cause::Exists, "does not exist, and then that it exists"),
+            Sent::Missing => ("ReplaceNetworkAclEntry", Cause::Other, "exists, and then that it does not exist"),
         };
         let direction = if self.egress { "egress" } else { "ingress" };
-        let message = format!("AWS says that {direction} rule {} of {} {says}", rule.rule_no, self.id);
+        let message = format!("AWS reports that {direction} rule {} of {} {state}", rule.rule_no, self.id);
         Err(Failure::new(cause, action, message))
     }
 }
 
-/// Numbers of rules, ports and ICMP types are far below the limit of the type; what is not is refused by AWS.
+/// Rule numbers, ports and ICMP types are far below the limit of the type. AWS rejects larger values.
 fn int(number: i64) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
@@ -251,7 +253,7 @@ fn action(rule: &NetworkAclRule) -> RuleAction {
     if rule.allow { RuleAction::Allow } else { RuleAction::Deny }
 }
 
-/// The IPv4 and the IPv6 range, of which a rule has one.
+/// The IPv4 and the IPv6 range; a rule has one of them.
 fn ranges(rule: &NetworkAclRule) -> (Option<String>, Option<String>) {
     let cidr = rule.cidr_block.clone();
     if cidr.contains(':') { (None, Some(cidr)) } else { (Some(cidr), None) }
@@ -288,7 +290,7 @@ mod tests {
     const DONE: &str = "<return>true</return>";
 
     #[test]
-    fn what_allows_comes_first_and_goes_last() {
+    fn allow_rules_are_created_first_and_deleted_last() {
         let existing = [rule(10, true, "10.0.0.0/8"), rule(20, true, "0.0.0.0/0"), rule(30, false, "0.0.0.0/0")];
         let wanted = [rule(5, false, "10.1.0.0/16"), rule(6, true, "10.0.0.0/8"), rule(20, false, "0.0.0.0/0")];
         let difference = Difference::between(&existing, &wanted);
@@ -298,36 +300,36 @@ mod tests {
         assert_eq!(Difference::between(&wanted, &wanted), Difference::default());
     }
 
-    /// What the rules allow after each of the replacements.
-    fn allowed_meanwhile(existing: &[NetworkAclRule], wanted: &[NetworkAclRule]) -> Vec<Vec<String>> {
+    /// The ranges that the rules allow after each replacement.
+    fn allowed_during(existing: &[NetworkAclRule], wanted: &[NetworkAclRule]) -> Vec<Vec<String>> {
         let Difference { create, replace, .. } = Difference::between(existing, wanted);
-        let mut standing = [existing, &create].concat();
+        let mut rules = [existing, &create].concat();
         let mut all = Vec::new();
         for rule in replace {
-            standing.retain(|there| there.rule_no != rule.rule_no);
-            standing.push(rule);
-            all.push(standing.iter().filter(|it| it.allow).map(|it| it.cidr_block.clone()).collect());
+            rules.retain(|old| old.rule_no != rule.rule_no);
+            rules.push(rule);
+            all.push(rules.iter().filter(|it| it.allow).map(|it| it.cidr_block.clone()).collect());
         }
         all
     }
 
     #[test]
-    fn a_rule_that_moves_to_another_number_is_there_before_its_place_is_taken() {
+    fn a_renumbered_rule_exists_before_its_old_number_is_reused() {
         let (a, b, c) = ("10.1.0.0/16", "10.2.0.0/16", "10.3.0.0/16");
         let existing = [rule(100, true, a), rule(110, true, b)];
         let (down, up) =
             ([rule(100, true, c), rule(110, true, a), rule(120, true, b)], [rule(90, true, a), rule(100, true, b)]);
         for wanted in [&down[..], &up[..]] {
-            for allowed in allowed_meanwhile(&existing, wanted) {
+            for allowed in allowed_during(&existing, wanted) {
                 assert!(allowed.iter().any(|it| it == a) && allowed.iter().any(|it| it == b), "{allowed:?}");
             }
         }
-        let back = allowed_meanwhile(&down, &[rule(100, true, a), rule(110, true, b)]);
+        let back = allowed_during(&down, &[rule(100, true, a), rule(110, true, b)]);
         assert!(back.iter().all(|allowed| allowed.iter().any(|it| it == a)), "{back:?}");
     }
 
     #[test]
-    fn awss_own_last_rules_are_hidden_and_others_are_canonical() {
+    fn awss_final_rules_are_hidden_and_others_are_canonical() {
         let entry = |number: i32, protocol: &str| {
             let entry = NetworkAclEntry::builder().rule_number(number).protocol(protocol).egress(true);
             entry.rule_action(RuleAction::from("ALLOW"))
@@ -376,7 +378,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_rule_that_stands_where_a_new_one_goes_is_replaced() {
+    async fn an_existing_rule_with_the_same_number_is_replaced() {
         let aws = Recorded::default()
             .fail("CreateNetworkAclEntry", 400, "NetworkAclEntryAlreadyExists", "The entry already exists")
             .on("ReplaceNetworkAclEntry", DONE);
@@ -386,7 +388,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_rule_that_went_meanwhile_is_made_again_or_counts_as_deleted() {
+    async fn a_missing_rule_is_created_again_or_counts_as_deleted() {
         let aws = Recorded::default()
             .fail("ReplaceNetworkAclEntry", 400, "InvalidNetworkAclEntry.NotFound", "does not exist")
             .on("CreateNetworkAclEntry", DONE)
@@ -397,7 +399,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn without_room_for_old_and_new_rules_one_makes_place_for_one() {
+    async fn at_the_rule_limit_one_delete_makes_room_for_one_create() {
         let full = |aws: Recorded| {
             aws.fail("CreateNetworkAclEntry", 400, "NetworkAclEntryLimitExceeded", "The maximum number is 20")
         };

@@ -1,4 +1,4 @@
-//! Whose an object is that AWS shows, and what it is called.
+//! Whether an object that AWS returns is managed, and its key.
 
 use std::collections::HashMap;
 
@@ -11,32 +11,32 @@ use crate::cloud::Observed;
 use crate::model::TopologyKind;
 use crate::model::{Entry, Key, Ref, Spec, Tier};
 
-/// The objects of one network as far as they have been looked at.
+/// The objects of one network that have been read so far.
 pub(super) struct Shown<'a> {
-    /// The VPC's id.
+    /// The id of the VPC.
     pub(super) root_id: &'a str,
-    /// The VPC's key.
+    /// The key of the VPC.
     pub(super) vpc: Key,
-    /// What state knows, by id.
+    /// The entries of state, by id.
     known: &'a HashMap<&'a str, &'a Entry>,
-    /// The value of the ownership tag of everything below the VPC.
+    /// The value of the ownership tag of all objects below the VPC.
     resource: String,
-    /// The keys of the objects that are ours, by id.
+    /// The keys of the objects that were added, by id.
     keys: HashMap<String, Key>,
     objects: Vec<Observed>,
 }
 
-/// How we know that an object is ours.
+/// Why an object is managed.
 #[derive(Clone, Copy)]
 pub(super) enum Ours<'a> {
-    /// State has its id.
+    /// Its id is in state.
     State(&'a Entry),
-    /// It carries this root's ownership tag with this slot.
+    /// It has this root's ownership tag with this slot.
     Tag(&'a str),
 }
 
 impl<'a> Shown<'a> {
-    /// Nothing but the VPC.
+    /// A network without objects.
     pub(super) fn new(
         owner: TopologyKind,
         root_id: &'a str,
@@ -47,7 +47,7 @@ impl<'a> Shown<'a> {
         Shown { root_id, vpc, known, resource, keys: HashMap::new(), objects: Vec::new() }
     }
 
-    /// How we know that an object is ours; `None` for a foreign one.
+    /// Why an object is managed; `None` for an unmanaged one.
     pub(super) fn ours<'b>(&self, id: Option<&str>, tags: &'b [Tag]) -> Option<Ours<'b>>
     where
         'a: 'b,
@@ -59,12 +59,12 @@ impl<'a> Shown<'a> {
         tags::value(tags, ownership::OBJECT).filter(|_| below_root).map(Ours::Tag)
     }
 
-    /// What state knows of an object.
+    /// The entry of an object in state.
     pub(super) fn known(&self, id: &str) -> Option<&'a Entry> {
         self.known.get(id).copied()
     }
 
-    /// Adds an object that is ours.
+    /// Adds a managed object.
     pub(super) fn add(&mut self, object: Option<Observed>) {
         if let Some(object) = object {
             self.keys.insert(object.id.clone(), object.key.clone());
@@ -72,35 +72,35 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Adds something that AWS tells about an object that was added.
+    /// Adds a learned value to an object that was added.
     pub(super) fn learn(&mut self, id: &str, name: String, value: String) {
         if let Some(object) = self.objects.iter_mut().find(|object| object.id == id) {
             object.learned.insert(name, value);
         }
     }
 
-    /// The key of an object that is ours and was added.
+    /// The key of an object that was added.
     pub(super) fn key(&self, id: &str) -> Option<&Key> {
         self.keys.get(id)
     }
 
-    /// A reference to an object by its id.
+    /// A reference to an object: by key if it was added, otherwise by id.
     pub(super) fn reference(&self, id: &str) -> Ref {
         self.key(id).map_or_else(|| Ref::Id(id.to_string()), |key| Ref::Key(key.clone()))
     }
 
-    /// The IPv6 range of ours that holds another one.
+    /// The key of the managed IPv6 range that contains `range`.
     pub(super) fn ipv6_block_around(&self, range: Ipv6Net) -> Option<&Key> {
         let blocks = self.objects.iter().filter(|object| matches!(object.spec, Spec::VpcIpv6Block(_)));
-        let holds = |block: &&Observed| {
+        let contains = |block: &&Observed| {
             let whole = block.learned.get("ipv6_cidr_block").and_then(|text| ipv6_range(text));
             whole.is_some_and(|whole| whole.contains(&range))
         };
-        blocks.into_iter().find(holds).map(|block| &block.key)
+        blocks.into_iter().find(contains).map(|block| &block.key)
     }
 
-    /// Whether state knows nothing at all, as before an import.
-    pub(super) fn is_first_look(&self) -> bool {
+    /// Whether state is empty, as before an import.
+    pub(super) fn is_first_read(&self) -> bool {
         self.known.is_empty()
     }
 
@@ -110,7 +110,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Tier and index of a subnet's slot, `subnet.<tier>.<index>`.
+/// Tier and index of the slot of a subnet, `subnet.<tier>.<index>`.
 pub(super) fn tier_and_index(slot: &str) -> Option<(Tier, u32)> {
     let (tier, index) = slot.strip_prefix("subnet.")?.split_once('.')?;
     let tier = Tier::ALL.into_iter().find(|it| it.slot() == tier)?;

@@ -1,4 +1,4 @@
-//! The kinds of objects that are waited for, each with one describing call for all who wait.
+//! The pollers of EC2 objects: one for each kind, so that all waits for a kind share one `Describe` call.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::aws::calls::poller::{Polled, Poller};
 use crate::aws::calls::wait;
 use crate::cloud::Failure;
 
-/// One poller for each kind. Associations and routes are parts of their tables.
+/// One poller for each kind. Associations and routes are polled with their tables.
 #[derive(Default)]
 pub(crate) struct Pollers {
     pub(crate) subnets: Poller<Subnet>,
@@ -22,7 +22,7 @@ pub(crate) struct Pollers {
     pub(crate) vpc_endpoints: Poller<VpcEndpoint>,
 }
 
-/// How a kind is described: by a filter of its ids, because one missing id in a list fails the whole call.
+/// Implements [`Polled`] with a filter by id, because one missing id in a list of ids fails the whole call.
 macro_rules! polled {
     ($kind:ident, $longest:expr, $action:literal, $id:ident, $filter:literal, |$ec2:ident, $ids:ident| $found:expr) => {
         impl Polled for $kind {
@@ -58,7 +58,7 @@ polled!(NatGateway, wait::MINUTES, "DescribeNatGateways", nat_gateway_id, "nat-g
 polled!(VpcEndpoint, wait::MINUTES, "DescribeVpcEndpoints", vpc_endpoint_id, "vpc-endpoint-id", |ec2, ids| {
     ec2.describe_vpc_endpoints().filters(ids).into_paginator().items().send().collect::<Result<_, _>>()
 });
-// AWS answers addresses on one page.
+// AWS returns addresses on one page.
 polled!(Address, wait::SECONDS, "DescribeAddresses", allocation_id, "allocation-id", |ec2, ids| async {
     ec2.describe_addresses().filters(ids).send().await.map(|answer| answer.addresses.unwrap_or_default())
 });

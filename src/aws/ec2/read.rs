@@ -1,4 +1,4 @@
-//! The batched read: a whole network with a fixed number of calls, however many subnets it has.
+//! The batched read of a network. The number of calls does not depend on the number of subnets.
 
 use std::collections::HashMap;
 
@@ -21,10 +21,10 @@ use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
 use crate::model::{Entry, Key, Spec};
 
-/// The network as AWS shows it. `None` only where AWS says that neither the VPC nor an address of it exists.
+/// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
-/// An object is ours when state knows its id or when it carries this root's ownership tag. Associations and routes
-/// carry no tags: they are recognized by what they belong to. Foreign objects are left out.
+/// An object is managed if its id is in state or if it has this root's ownership tag. Associations and routes have no
+/// tags; they are identified by their subnet or route table. Unmanaged objects are left out.
 pub(crate) async fn read(
     session: &Session,
     owner: TopologyKind,
@@ -46,12 +46,12 @@ pub(crate) async fn read(
     );
     let vpcs = vpcs?;
     let Some(vpc) = vpcs.iter().find(|vpc| vpc.vpc_id() == Some(root_id)) else {
-        // The answer to the filter is authoritative, and what is in a VPC goes before it. Addresses stay, and cost
-        // money: a destroy that failed half-way may have left them.
+        // DescribeVpcs with a filter is authoritative, and the objects in a VPC are deleted before it. Addresses may
+        // remain after a destroy that failed, and AWS charges for them.
         let addresses = addresses?;
         let root = known.get(root_id).map_or_else(|| Key::new(keys::VPC), |entry| entry.key.clone());
         let mut shown = Shown::new(owner, root_id, root, &known);
-        show_addresses(&mut shown, &addresses);
+        add_addresses(&mut shown, &addresses);
         let objects = shown.into_objects();
         return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
     };
@@ -69,46 +69,46 @@ pub(crate) async fn read(
     let learned = learned.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string())));
     let root = vpc::read(owner, root_id, known.get(root_id).copied(), vpc, attributes, learned.collect());
 
-    // In an order in which what is referred to comes first.
+    // An object is added after the objects that it refers to.
     let mut shown = Shown::new(owner, root_id, root.key.clone(), &known);
     shown.add(Some(root));
-    show_ipv6_blocks(&mut shown, vpc, &subnets, &session.scope.region);
-    show_internet_gateways(&mut shown, &gateways);
-    show_subnets(&mut shown, &subnets);
-    show_route_tables(&mut shown, &tables);
-    show_associations(&mut shown, &tables);
-    show_addresses(&mut shown, &addresses);
-    show_nat_gateways(&mut shown, &nats);
-    show_routes(&mut shown, &tables);
-    show_endpoints(&mut shown, &endpoints);
-    show_default_acl(&mut shown, &acls);
-    show_default_group(&mut shown, &groups);
+    add_ipv6_blocks(&mut shown, vpc, &subnets, &session.scope.region);
+    add_internet_gateways(&mut shown, &gateways);
+    add_subnets(&mut shown, &subnets);
+    add_route_tables(&mut shown, &tables);
+    add_associations(&mut shown, &tables);
+    add_addresses(&mut shown, &addresses);
+    add_nat_gateways(&mut shown, &nats);
+    add_routes(&mut shown, &tables);
+    add_endpoints(&mut shown, &endpoints);
+    add_default_acl(&mut shown, &acls);
+    add_default_group(&mut shown, &groups);
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
     Ok(Some(Seen { objects: shown.into_objects(), root_state }))
 }
 
-/// The VPC's IPv6 ranges that state knows. They carry no tags, so at a first look ours is the one that a subnet of ours
-/// has a range of. Where none has any, as a run was cut off before or after they had, it is the one that no subnet of
-/// anybody uses, if there is one such only. All others are for others to use.
-fn show_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region: &str) {
-    let (ours, others): (Vec<&Subnet>, Vec<&Subnet>) =
+/// Adds the VPC's IPv6 ranges that are in state. Ranges have no tags, so a first read, without state, adopts the range
+/// that contains the range of a managed subnet. If no managed subnet has an IPv6 range, because a run was interrupted,
+/// it adopts the only range that no subnet uses, if there is exactly one. All other ranges are unmanaged.
+fn add_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region: &str) {
+    let (managed, unmanaged): (Vec<&Subnet>, Vec<&Subnet>) =
         subnets.iter().partition(|it| shown.ours(it.subnet_id(), it.tags()).is_some());
     let ranges_of =
         |subnets: Vec<&Subnet>| -> Vec<Ipv6Net> { subnets.into_iter().filter_map(subnet::ipv6_range).collect() };
-    let (mut ranges, of_others) = (ranges_of(ours), ranges_of(others));
+    let (mut ranges, unmanaged) = (ranges_of(managed), ranges_of(unmanaged));
     let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| vpc_ipv6_block::exists(block));
     if ranges.is_empty() {
         let whole = blocks.clone().filter_map(|block| block.ipv6_cidr_block().and_then(ipv6_range));
-        let unused: Vec<Ipv6Net> = whole.filter(|whole| !of_others.iter().any(|range| whole.contains(range))).collect();
+        let unused: Vec<Ipv6Net> = whole.filter(|whole| !unmanaged.iter().any(|range| whole.contains(range))).collect();
         ranges.extend(unused.first().filter(|_| unused.len() == 1));
     }
-    let first_look = shown.is_first_look();
+    let first_read = shown.is_first_read();
     for block in blocks {
         let known = block.association_id().and_then(|id| shown.known(id));
         let whole = block.ipv6_cidr_block().and_then(ipv6_range);
         let (key, source) = match known {
             Some(Entry { key, applied: Spec::VpcIpv6Block(applied), .. }) => (key.clone(), applied.source.clone()),
-            None if first_look && whole.is_some_and(|whole| ranges.iter().any(|range| whole.contains(range))) => {
+            None if first_read && whole.is_some_and(|whole| ranges.iter().any(|range| whole.contains(range))) => {
                 let source = vpc_ipv6_block::source(block, region);
                 (keys::ipv6_cidr_block(&source), source)
             }
@@ -118,7 +118,7 @@ fn show_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region
     }
 }
 
-fn show_internet_gateways(shown: &mut Shown<'_>, gateways: &[InternetGateway]) {
+fn add_internet_gateways(shown: &mut Shown<'_>, gateways: &[InternetGateway]) {
     for gateway in gateways {
         let key = match shown.ours(gateway.internet_gateway_id(), gateway.tags()) {
             Some(Ours::State(entry)) => entry.key.clone(),
@@ -129,14 +129,14 @@ fn show_internet_gateways(shown: &mut Shown<'_>, gateways: &[InternetGateway]) {
     }
 }
 
-fn show_subnets(shown: &mut Shown<'_>, subnets: &[Subnet]) {
+fn add_subnets(shown: &mut Shown<'_>, subnets: &[Subnet]) {
     for it in subnets {
         let (place, key) = match shown.ours(it.subnet_id(), it.tags()) {
             Some(Ours::State(Entry { key, applied: Spec::Subnet(applied), .. })) => {
                 ((applied.tier, applied.index), key.clone())
             }
             Some(Ours::Tag(slot)) => {
-                // Someone wrote another text into our tag: it says no longer what the subnet is for.
+                // The tag was changed outside Terraform and no longer names a tier and an index.
                 let Some((tier, index)) = tier_and_index(slot) else { continue };
                 let zone = it.availability_zone_id().unwrap_or_default();
                 let cidr_block = Input::Known(it.cidr_block().unwrap_or_default().to_string());
@@ -148,7 +148,7 @@ fn show_subnets(shown: &mut Shown<'_>, subnets: &[Subnet]) {
     }
 }
 
-fn show_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
+fn add_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     for table in tables {
         let (key, applied) = match shown.ours(table.route_table_id(), table.tags()) {
             Some(Ours::State(Entry { key, applied: Spec::RouteTable(applied), .. })) => (key.clone(), Some(applied)),
@@ -159,8 +159,8 @@ fn show_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     }
 }
 
-/// The associations of our subnets, whichever table they are with.
-fn show_associations(shown: &mut Shown<'_>, tables: &[RouteTable]) {
+/// Adds the associations of managed subnets, with any route table.
+fn add_associations(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     for it in tables.iter().flat_map(|table| table.associations()) {
         let (Some(id), Some(subnet_id)) = (it.route_table_association_id(), it.subnet_id()) else { continue };
         let Some(subnet) = shown.key(subnet_id).cloned() else { continue };
@@ -172,7 +172,7 @@ fn show_associations(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     }
 }
 
-fn show_addresses(shown: &mut Shown<'_>, addresses: &[Address]) {
+fn add_addresses(shown: &mut Shown<'_>, addresses: &[Address]) {
     for address in addresses {
         let key = match shown.ours(address.allocation_id(), address.tags()) {
             Some(Ours::State(entry)) => entry.key.clone(),
@@ -183,7 +183,7 @@ fn show_addresses(shown: &mut Shown<'_>, addresses: &[Address]) {
     }
 }
 
-fn show_nat_gateways(shown: &mut Shown<'_>, gateways: &[NatGateway]) {
+fn add_nat_gateways(shown: &mut Shown<'_>, gateways: &[NatGateway]) {
     for gateway in gateways.iter().filter(|gateway| nat_gateway::exists(gateway)) {
         if let Some(ours) = shown.ours(gateway.nat_gateway_id(), gateway.tags()) {
             shown.add(nat_gateway::read(shown, ours, gateway));
@@ -191,9 +191,9 @@ fn show_nat_gateways(shown: &mut Shown<'_>, gateways: &[NatGateway]) {
     }
 }
 
-/// Routes of our tables that state knows, and default routes to our gateways. All others belong to others; where one of
-/// these is a default route, its table tells.
-fn show_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
+/// Adds the routes of managed tables that are in state, and default routes to managed gateways. All other routes are
+/// unmanaged; an unmanaged default route is recorded as a learned value of its table.
+fn add_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     for table in tables {
         let Some(table_id) = table.route_table_id() else { continue };
         let Some(key) = shown.key(table_id).cloned() else { continue };
@@ -201,19 +201,19 @@ fn show_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
             shown.add(route::read(shown, &key, table_id, it));
         }
         for destination in ["0.0.0.0/0", "::/0"] {
-            let foreign = table.routes().iter().filter_map(|it| route::foreign_default(shown, &key, table_id, it));
-            let there = foreign.into_iter().find(|(to, _)| to == destination).map(|(_, target)| target);
+            let unmanaged = table.routes().iter().filter_map(|it| route::unmanaged_default(shown, &key, table_id, it));
+            let found = unmanaged.into_iter().find(|(to, _)| to == destination).map(|(_, target)| target);
             let name = keys::foreign_route(destination);
-            let was_there = shown.known(table_id).is_some_and(|entry| entry.learned.contains_key(&name));
-            // What was told once is forgotten only if something else is told.
-            if let Some(target) = there.or_else(|| was_there.then(String::new)) {
+            let was_known = shown.known(table_id).is_some_and(|entry| entry.learned.contains_key(&name));
+            // A learned value stays until it is overwritten, so a deleted route is recorded as an empty text.
+            if let Some(target) = found.or_else(|| was_known.then(String::new)) {
                 shown.learn(table_id, name, target);
             }
         }
     }
 }
 
-fn show_endpoints(shown: &mut Shown<'_>, endpoints: &[VpcEndpoint]) {
+fn add_endpoints(shown: &mut Shown<'_>, endpoints: &[VpcEndpoint]) {
     for endpoint in endpoints.iter().filter(|it| vpc_endpoint::exists(it) && vpc_endpoint::is_gateway(it)) {
         let (key, applied) = match shown.ours(endpoint.vpc_endpoint_id(), endpoint.tags()) {
             Some(Ours::State(Entry { key, applied: Spec::VpcEndpoint(applied), .. })) => (key.clone(), Some(applied)),
@@ -226,7 +226,7 @@ fn show_endpoints(shown: &mut Shown<'_>, endpoints: &[VpcEndpoint]) {
     }
 }
 
-fn show_default_acl(shown: &mut Shown<'_>, acls: &[NetworkAcl]) {
+fn add_default_acl(shown: &mut Shown<'_>, acls: &[NetworkAcl]) {
     for acl in acls {
         let (key, applied) = match shown.ours(acl.network_acl_id(), acl.tags()) {
             Some(Ours::State(Entry { key, applied: Spec::DefaultNetworkAcl(applied), .. })) => {
@@ -239,7 +239,7 @@ fn show_default_acl(shown: &mut Shown<'_>, acls: &[NetworkAcl]) {
     }
 }
 
-fn show_default_group(shown: &mut Shown<'_>, groups: &[SecurityGroup]) {
+fn add_default_group(shown: &mut Shown<'_>, groups: &[SecurityGroup]) {
     for group in groups {
         let (key, applied) = match shown.ours(group.group_id(), group.tags()) {
             Some(Ours::State(Entry { key, applied: Spec::DefaultSecurityGroup(applied), .. })) => {
@@ -270,9 +270,9 @@ async fn route_tables(session: &Session, root_id: &str) -> Result<Vec<RouteTable
     found.map_err(|error| error.failure("DescribeRouteTables"))
 }
 
-/// The attached gateway. Where that is not ours, also those with this root's ownership tag: a create that was killed
-/// between its two calls has left one that is attached to nothing. And those of state that are still missing: one more
-/// call for each, if it can show anything.
+/// The attached gateway. If it is unmanaged, also the gateways with this root's ownership tag, because a create that
+/// was killed before the attachment leaves a detached one. Then the gateways in state that neither call returned. The
+/// second and the third call are sent only if necessary.
 async fn internet_gateways(
     session: &Session,
     owner: TopologyKind,
@@ -291,7 +291,7 @@ async fn internet_gateways(
             || tags::value(gateway.tags(), ownership::RESOURCE) == Some(resource.as_str())
     };
     if !found.iter().any(is_ours) {
-        // None that is attached is ours, so no gateway is in both answers.
+        // The attached gateway lacks the ownership tag, so no gateway is in both answers.
         found.extend(describe(tags::below(owner, root_id)).await?);
     }
     let missing = missing(
@@ -311,8 +311,8 @@ async fn nat_gateways(session: &Session, root_id: &str) -> Result<Vec<NatGateway
     found.map_err(|error| error.failure("DescribeNatGateways"))
 }
 
-/// The addresses with this root's ownership tag, and those of state that lost it: one more call if there are any.
-/// Addresses belong to no VPC, and AWS answers them on one page.
+/// The addresses with this root's ownership tag, and those in state without the tag, for which a second call is sent if
+/// there are any. Addresses have no VPC id, and AWS returns them on one page.
 async fn addresses(
     session: &Session,
     owner: TopologyKind,
@@ -353,7 +353,7 @@ async fn default_acls(session: &Session, root_id: &str) -> Result<Vec<NetworkAcl
     found.map_err(|error| error.failure("DescribeNetworkAcls"))
 }
 
-/// The ids of a kind that state knows and AWS has not shown.
+/// The ids of one kind that are in state and that AWS has not returned.
 fn missing<'a>(
     known: &HashMap<&'a str, &'a Entry>,
     is_kind: impl Fn(&Spec) -> bool,

@@ -1,4 +1,4 @@
-//! Recorded HTTP for tests: answers by EC2 action, in any order of calls, and a list of the calls that were made.
+//! Recorded HTTP responses of EC2 for tests: the answers of each action, and a list of the calls.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -29,7 +29,7 @@ pub(crate) const OWNER: TopologyKind = TopologyKind::FourTierVpc;
 /// Status and body of each answer, in order.
 type Answers = VecDeque<(u16, String)>;
 
-/// EC2 as a list of answers for each action. The last answer of an action is repeated.
+/// EC2 with a list of answers for each action. The last answer of an action is repeated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recorded {
     answers: Arc<Mutex<HashMap<String, Answers>>>,
@@ -38,13 +38,13 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// An action's next answer: the inside of its response element.
+    /// Adds an answer of an action: the content of its response element.
     pub(crate) fn on(self, action: &str, inside: &str) -> Recorded {
         let body = format!("<{action}Response><requestId>req-1</requestId>{inside}</{action}Response>");
         self.add(action, 200, body)
     }
 
-    /// An action's next answer: an error.
+    /// Adds an error as an answer of an action.
     pub(crate) fn fail(self, action: &str, status: u16, code: &str, message: &str) -> Recorded {
         let body = format!(
             "<Response><Errors><Error><Code>{code}</Code><Message>{message}</Message></Error></Errors>\
@@ -53,7 +53,7 @@ impl Recorded {
         self.add(action, status, body)
     }
 
-    /// The time that each answer takes.
+    /// Sets the time that each answer takes.
     pub(crate) fn slow(self, slow: Duration) -> Recorded {
         Recorded { slow, ..self }
     }
@@ -73,7 +73,7 @@ impl Recorded {
         self.calls.lock().unwrap().iter().map(|call| call["Action"].clone()).collect()
     }
 
-    /// A session whose EC2 this is. The SDK itself repeats nothing.
+    /// A session with this EC2. The retries of the SDK are disabled.
     pub(crate) fn session(&self) -> Session {
         let region = aws_types::region::Region::new("us-east-1");
         let keys = aws_credential_types::Credentials::new("AKIATEST", "secret", None, None, "test");
@@ -84,7 +84,7 @@ impl Recorded {
             .retry_config(RetryConfig::disabled())
             .http_client(self.clone())
             .build();
-        /// A service that is not asked anything here.
+        /// A service that is not called here.
         macro_rules! config {
             ($sdk:ident) => {
                 $sdk::Config::builder()
@@ -117,7 +117,7 @@ impl HttpConnector for Recorded {
         let queue = answers.get_mut(&action).unwrap_or_else(|| panic!("no answer is recorded for {action}"));
         let (status, body) = if queue.len() > 1 { queue.pop_front() } else { queue.front().cloned() }
             .expect("an answer is added with its queue");
-        let status = status.try_into().expect("a recorded status is a status");
+        let status = status.try_into().expect("a recorded status is a valid status");
         let mut response = HttpResponse::new(status, SdkBody::from(body));
         response.headers_mut().insert("x-amzn-requestid", "req-1");
         let slow = self.slow;
@@ -136,12 +136,12 @@ impl HttpClient for Recorded {
     }
 }
 
-/// What one operation recorded: ids and learned values.
+/// The ids and learned values that one operation recorded.
 #[derive(Default)]
 pub(crate) struct Notes {
     pub(crate) ids: Mutex<Vec<String>>,
     pub(crate) learned: Mutex<Learned>,
-    /// The ids that state knows.
+    /// The ids in state.
     pub(crate) known: Vec<&'static str>,
 }
 
@@ -157,7 +157,7 @@ impl Notes {
         self.run_for(session, key, ids, Duration::from_secs(20), body).await
     }
 
-    /// The same with a time limit.
+    /// Like [`Notes::run`], with a time limit.
     pub(crate) async fn run_for<T>(
         &self,
         session: &Session,
@@ -191,13 +191,13 @@ impl Notes {
     }
 }
 
-/// The parameters of a form, as EC2's requests are.
+/// The parameters of a request of EC2, whose body is a form.
 fn parameters(body: &[u8]) -> BTreeMap<String, String> {
     let body = std::str::from_utf8(body).expect("a form is ASCII");
-    body.split('&').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (plain(key), plain(value))).collect()
+    body.split('&').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (decode(key), decode(value))).collect()
 }
 
-fn plain(text: &str) -> String {
+fn decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

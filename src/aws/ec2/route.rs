@@ -1,4 +1,4 @@
-//! Routes of our own, identified by table and destination.
+//! Routes, identified by table and destination.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::model::keys::network as keys;
 use crate::model::keys::network::Family;
 use crate::model::{Entry, Key, Learned, Ref, Route, Spec};
 
-/// What a route leads to, as the calls name it.
+/// The target of a route. Each kind has its own parameter in the calls.
 #[derive(Debug, Default, PartialEq)]
 struct RouteTarget {
     gateway_id: Option<String>,
@@ -26,8 +26,8 @@ struct RouteTarget {
     network_interface_id: Option<String>,
 }
 
-/// The route as AWS shows it; `None` for one that is not ours: what state does not know, unless it leads everything to
-/// a gateway of ours.
+/// The route as AWS returns it; `None` for an unmanaged one. A route is managed if it is in state or if it is a default
+/// route to a managed gateway.
 pub(super) fn read(
     shown: &Shown<'_>,
     table: &Key,
@@ -35,9 +35,9 @@ pub(super) fn read(
     route: &aws_sdk_ec2::types::Route,
 ) -> Option<Observed> {
     let destination = destination(route)?;
-    // The VPC's own ranges, what a VPN gateway tells, and what a gateway endpoint writes into its tables.
-    let foreign_gateway = route.gateway_id().is_some_and(|id| id == "local" || id.starts_with("vpce-"));
-    if foreign_gateway || route.origin() == Some(&RouteOrigin::EnableVgwRoutePropagation) {
+    // Local routes, routes that AWS creates for gateway endpoints, and routes that VPN gateways propagate.
+    let created_by_aws = route.gateway_id().is_some_and(|id| id == "local" || id.starts_with("vpce-"));
+    if created_by_aws || route.origin() == Some(&RouteOrigin::EnableVgwRoutePropagation) {
         return None;
     }
     let id = id(table_id, &destination);
@@ -59,9 +59,9 @@ pub(super) fn read(
     Some(Observed { id, key, spec, learned: Learned::new() })
 }
 
-/// Destination and target of a default route that others have put into one of our tables. One that a VPN gateway tells
-/// is none: ours goes before it.
-pub(super) fn foreign_default(
+/// Destination and target of an unmanaged default route in a managed table. A propagated route is left out, because a
+/// static route takes precedence over it.
+pub(super) fn unmanaged_default(
     shown: &Shown<'_>,
     table: &Key,
     table_id: &str,
@@ -75,10 +75,9 @@ pub(super) fn foreign_default(
     Some((destination, target(route).unwrap_or("nothing").to_string()))
 }
 
-/// Makes the route.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<(), Failure> {
     let (table_id, target_id) = (operation.id(&spec.route_table)?, operation.resolve(&spec.target)?);
-    let made = operation
+    let created = operation
         .retry_until_visible(&[table_id, target_id], || async {
             let target = RouteTarget::of(target_id)?;
             let call = operation
@@ -97,27 +96,28 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<()
             call.send().await.map(|_| ()).map_err(|error| error.failure("CreateRoute"))
         })
         .await;
-    match made {
-        // AWS takes no token here: after a lost answer the route is there. With another target it is foreign.
+    match created {
+        // The call accepts no idempotency token, so the route exists after a lost answer. One with another target is
+        // unmanaged.
         Err(failure) if failure.cause == Cause::Exists => {
             let session = operation.session;
             let table = session.pollers.route_tables.now(&session.ec2, table_id).await?;
-            let there = find(table.as_ref(), &spec.destination).and_then(target).unwrap_or("nothing");
-            if there != target_id {
+            let existing = find(table.as_ref(), &spec.destination).and_then(target).unwrap_or("unknown");
+            if existing != target_id {
                 let message = format!(
-                    "{table_id} already has a route to {}, which leads to {there}; it is not ours to change",
+                    "{table_id} already has an unmanaged route to {} with the target {existing}; it is not changed",
                     spec.destination
                 );
                 return Err(Failure { message, ..failure });
             }
         }
-        made => made?,
+        created => created?,
     }
     operation.record_id(&id(table_id, &spec.destination));
     wait_for(operation, table_id, &spec.destination, target_id).await
 }
 
-/// Leads the route elsewhere, in one step.
+/// Replaces the target in one call.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     _id: &str,
@@ -153,7 +153,8 @@ pub(crate) async fn update(
 /// Deletes the route.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (table_id, destination) = entry.id.split_once('_').ok_or_else(|| {
-        Failure::new(Cause::Other, "DeleteRoute", format!("{} is no id of a route: <table>_<destination>", entry.id))
+        let message = format!("{} is not a route id of the form <table>_<destination>", entry.id);
+        Failure::new(Cause::Other, "DeleteRoute", message)
     })?;
     wait::retry_while_in_use(&operation.work.deadlines, || async {
         let call = operation
@@ -182,8 +183,8 @@ async fn wait_for(
         .route_tables
         .until(&session.ec2, "DescribeRouteTables", table_id, &deadlines, |table| {
             Ok(match find(table, destination).and_then(target) {
-                Some(there) if there == target_id => Poll::Done(()),
-                Some(there) => Poll::Pending(format!("the route still leads to {there}")),
+                Some(target) if target == target_id => Poll::Done(()),
+                Some(target) => Poll::Pending(format!("the target of the route is still {target}")),
                 None => Poll::Pending("the route is not visible yet".to_string()),
             })
         })
@@ -194,18 +195,18 @@ fn find<'a>(table: Option<&'a aws_sdk_ec2::types::RouteTable>, wanted: &str) -> 
     table?.routes().iter().find(|route| destination(route).as_deref() == Some(wanted))
 }
 
-/// The id of a route, which AWS gives none.
+/// The id of a route in state, because routes have no id in AWS.
 fn id(table_id: &str, destination: &str) -> String {
     format!("{table_id}_{destination}")
 }
 
-/// A route's destination, canonical; `None` for a prefix list.
+/// The canonical destination of a route; `None` for a prefix list.
 fn destination(route: &aws_sdk_ec2::types::Route) -> Option<String> {
     let cidr = route.destination_cidr_block().or_else(|| route.destination_ipv6_cidr_block())?;
     Some(IpNet::from_str(cidr).map_or_else(|_| cidr.to_string(), |net| net.trunc().to_string()))
 }
 
-/// The id of what a route leads to.
+/// The id of the target of a route.
 fn target(route: &aws_sdk_ec2::types::Route) -> Option<&str> {
     route
         .nat_gateway_id()
@@ -229,11 +230,11 @@ fn ipv6(destination: &str) -> Option<String> {
 }
 
 impl RouteTarget {
-    /// The prefix of an id says what it is of, and each kind has its own parameter.
+    /// The prefix of an id determines the kind of the target.
     fn of(id: &str) -> Result<RouteTarget, Failure> {
         let mut target = RouteTarget::default();
         let prefix = id.split('-').next().unwrap_or_default();
-        let place = match prefix {
+        let parameter = match prefix {
             "igw" | "vgw" => &mut target.gateway_id,
             "nat" => &mut target.nat_gateway_id,
             "eigw" => &mut target.egress_only_internet_gateway_id,
@@ -244,7 +245,7 @@ impl RouteTarget {
                 return Err(Failure::new(Cause::Other, "CreateRoute", format!("{id} cannot be the target of a route")));
             }
         };
-        *place = Some(id.to_string());
+        *parameter = Some(id.to_string());
         Ok(target)
     }
 }
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_route_that_is_there_already_and_equal_is_taken() {
+    async fn an_equal_existing_route_is_adopted() {
         let aws = Recorded::default()
             .fail("CreateRoute", 400, "RouteAlreadyExists", "The route identified by 0.0.0.0/0 already exists.")
             .on("DescribeRouteTables", &table("<gatewayId>igw-1</gatewayId>"));
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_foreign_route_is_named_and_left_alone() {
+    async fn an_unmanaged_route_is_reported_and_not_changed() {
         let aws = Recorded::default()
             .fail("CreateRoute", 400, "RouteAlreadyExists", "The route identified by 0.0.0.0/0 already exists.")
             .on("DescribeRouteTables", &table("<transitGatewayId>tgw-9</transitGatewayId>"));
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_target_that_this_process_has_just_made_is_waited_for() {
+    async fn create_waits_for_a_recently_created_target() {
         let aws = Recorded::default()
             .fail("CreateRoute", 400, "InvalidInternetGatewayID.NotFound", "The gateway ID 'igw-1' does not exist")
             .on("CreateRoute", "<return>true</return>")
@@ -321,7 +322,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_target_that_was_there_before_and_is_missing_now_is_gone() {
+    async fn a_missing_older_target_is_not_found_at_once() {
         let aws = Recorded::default().fail(
             "CreateRoute",
             400,
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_route_of_ipv6_is_made_led_elsewhere_and_deleted_by_its_own_parameter() {
+    async fn an_ipv6_route_uses_its_own_parameter_in_every_call() {
         let shown = |target: &str| {
             format!(
                 "<routeTableSet><item><routeTableId>rtb-1</routeTableId><routeSet><item>\
@@ -348,14 +349,14 @@ mod tests {
             .on("DescribeRouteTables", &shown("<gatewayId>igw-1</gatewayId>"))
             .on("DescribeRouteTables", &shown("<egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId>"));
         let to_gateway = Route { destination: "::/0".into(), ..spec() };
-        let elsewhere = Route { target: Ref::Id("eigw-1".into()), ..to_gateway.clone() };
+        let to_other = Route { target: Ref::Id("eigw-1".into()), ..to_gateway.clone() };
         let (key, gateway) = (Key::new("route.public.ipv6"), keys::internet_gateway());
         let (notes, ids) = (Notes::default(), [(&to_gateway.route_table, "rtb-1"), (&gateway, "igw-1")]);
         let session = aws.session();
         let done = notes.run(&session, &key, &ids, async |operation| {
             create(operation, &to_gateway).await?;
-            update(operation, "rtb-1_::/0", Some(&to_gateway), &elsewhere).await?;
-            let entry = Entry::new(key.clone(), "rtb-1_::/0", Spec::Route(elsewhere.clone()));
+            update(operation, "rtb-1_::/0", Some(&to_gateway), &to_other).await?;
+            let entry = Entry::new(key.clone(), "rtb-1_::/0", Spec::Route(to_other.clone()));
             delete(operation, &entry).await
         });
         done.await.unwrap();
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prefix_of_an_id_says_which_parameter_it_is() {
+    fn the_id_prefix_determines_the_parameter() {
         assert_eq!(RouteTarget::of("nat-1").unwrap().nat_gateway_id.as_deref(), Some("nat-1"));
         assert_eq!(RouteTarget::of("eigw-1").unwrap().egress_only_internet_gateway_id.as_deref(), Some("eigw-1"));
         assert!(RouteTarget::of("subnet-1").is_err());

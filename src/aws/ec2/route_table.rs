@@ -17,14 +17,14 @@ use crate::cloud::{Cause, Deadlines, Failure, Observed};
 use crate::model::Input;
 use crate::model::{Entry, Key, Learned, RouteTable, Spec};
 
-/// How long the creation or deletion of a table may take unless the user says otherwise.
+/// How long the creation or deletion of a table may take, unless the user sets a timeout.
 const READY: Duration = Duration::from_secs(5 * 60);
 
-/// How long a change of the table may take unless the user says otherwise.
+/// How long an update of a table may take, unless the user sets a timeout.
 const CHANGED: Duration = Duration::from_secs(2 * 60);
 
-/// The table as AWS shows it, without its routes and associations, which are objects of their own. Of the gateways
-/// that propagate to it those that others have let do so are left out, where it is known what was applied.
+/// The table as AWS returns it, without its routes and associations, which are separate objects. If `applied` is known,
+/// leaves out the gateways whose propagation was enabled outside Terraform.
 pub(super) fn read(
     shown: &Shown<'_>,
     key: Key,
@@ -39,8 +39,8 @@ pub(super) fn read(
         .collect();
     gateways.sort();
     if let Some(applied) = applied {
-        let ours = applied.propagating_gateways.known();
-        gateways.retain(|gateway| ours.is_some_and(|ours| ours.contains(gateway)));
+        let applied = applied.propagating_gateways.known();
+        gateways.retain(|gateway| applied.is_some_and(|applied| applied.contains(gateway)));
     }
     Some(Observed {
         id: table.route_table_id()?.to_string(),
@@ -54,7 +54,7 @@ pub(super) fn read(
     })
 }
 
-/// Makes the table and lets gateways propagate to it. The SDK sends an idempotency token.
+/// Creates the table and enables the propagation of gateways. The SDK sends an idempotency token.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
@@ -85,7 +85,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Resu
     enable_all(operation, &id, gateways(operation, spec)?, &deadlines).await
 }
 
-/// Changes which gateways propagate, and tags. Gateways that others let propagate stay.
+/// Updates propagation and tags. Propagation that was enabled outside Terraform stays.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -98,7 +98,7 @@ pub(crate) async fn update(
         (Some(from), _) | (None, Some(Spec::RouteTable(from))) => gateways(operation, from)?,
         _ => Vec::new(),
     };
-    // Enabling what is enabled changes nothing.
+    // Enabling an enabled propagation has no effect.
     let new = wanted.iter().copied().filter(|gateway| from.is_none() || !before.contains(gateway)).collect();
     enable_all(operation, id, new, &deadlines).await?;
     for gateway in before.iter().filter(|gateway| !wanted.contains(gateway)) {
@@ -107,7 +107,7 @@ pub(crate) async fn update(
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Deletes the table with its routes. AWS refuses while a subnet is associated.
+/// Deletes the table with its routes. AWS rejects this while a subnet is associated.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     let deadlines = operation.deadlines(seconds_or(operation.work.timeouts.route_table_delete, READY));
@@ -122,7 +122,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         .until(&session.ec2, "DescribeRouteTables", id, &deadlines, |table| {
             Ok(match table {
                 None => Poll::Done(()),
-                Some(_) => Poll::Pending("the route table is still there".to_string()),
+                Some(_) => Poll::Pending("the route table still exists".to_string()),
             })
         })
         .await
@@ -133,7 +133,7 @@ fn gateways<'a>(operation: &Operation<'_>, spec: &'a RouteTable) -> Result<Vec<&
     gateways.iter().map(|gateway| operation.known(gateway).map(String::as_str)).collect()
 }
 
-/// Lets the routes of each gateway propagate. One that is not attached holds up no other, wherever it stands.
+/// Enables the propagation of each gateway concurrently, so that a detached gateway does not delay the others.
 async fn enable_all(
     operation: &Operation<'_>,
     id: &str,
@@ -144,8 +144,8 @@ async fn enable_all(
     join_all(enabled).await.into_iter().collect()
 }
 
-/// Lets a gateway's routes propagate to the table, as soon as the gateway is attached: that takes a while, and may be
-/// at work in another run.
+/// Enables the propagation of a gateway. Retries until the gateway is attached, because an attachment takes some time
+/// and may be in progress in another run.
 async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &Deadlines) -> Result<(), Failure> {
     let send = || async {
         let call = operation.session.ec2.enable_vgw_route_propagation();
@@ -156,9 +156,9 @@ async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &
     match wait::retry_while(deadlines, &mut Backoff::new(wait::SECONDS), codes::is_not_attached, enable).await {
         Err(failure) if codes::is_not_attached(&failure) => {
             let message = format!(
-                "{}; {gateway} is not attached to this VPC, {}, and must be before its routes can propagate. An \
-                 attachment that uses this network's vpc_id is made after the network: leave the gateway out of the \
-                 propagating gateways, apply, so that it is attached, then name it again and apply once more",
+                "{}; {gateway} is not attached to this VPC, {}. Its routes can propagate only once it is attached. An \
+                 attachment that uses this network's vpc_id is created after the network: remove the gateway from the \
+                 propagating gateways, apply, so that it is attached, then add it again and apply once more",
                 failure.message,
                 operation.root_id()?
             );
@@ -168,7 +168,7 @@ async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &
     }
 }
 
-/// Ends the propagation. That of a gateway which has gone or is detached has ended.
+/// Disables the propagation. The propagation of a missing or detached gateway counts as disabled.
 async fn disable(operation: &Operation<'_>, id: &str, gateway: &str) -> Result<(), Failure> {
     let call = operation.session.ec2.disable_vgw_route_propagation();
     let call = call.route_table_id(id).gateway_id(gateway).send().await;
@@ -179,8 +179,8 @@ async fn disable(operation: &Operation<'_>, id: &str, gateway: &str) -> Result<(
     }
 }
 
-fn seconds_or(seconds: Option<u64>, otherwise: Duration) -> Duration {
-    seconds.map_or(otherwise, Duration::from_secs)
+fn seconds_or(seconds: Option<u64>, default: Duration) -> Duration {
+    seconds.map_or(default, Duration::from_secs)
 }
 
 #[cfg(test)]
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_gateway_that_is_being_attached_propagates_to_a_new_table_when_it_is() {
+    async fn propagation_waits_until_the_gateway_is_attached() {
         let table = "<routeTable><routeTableId>rtb-1</routeTableId></routeTable>";
         let tables = "<routeTableSet><item><routeTableId>rtb-1</routeTableId></item></routeTableSet>";
         let aws = Recorded::default()
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_gateway_that_is_never_attached_fails_with_the_way_out() {
+    async fn a_gateway_that_is_never_attached_fails_with_a_hint() {
         let aws = Recorded::default().fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
         let (from, to) = (spec(&[]), spec(&["vgw-1"]));
         let (limit, start) = (CHANGED * 10, Instant::now());
@@ -238,11 +238,11 @@ mod tests {
         assert_eq!(failure.code.as_deref(), Some("Gateway.NotAttached"));
         assert!(failure.message.contains("vgw-1 is not attached to this VPC, vpc-1"), "{}", failure.message);
         assert!(failure.message.contains("apply once more"), "{}", failure.message);
-        assert!(aws.actions().len() > 1, "it tries again: {:?}", aws.actions());
+        assert!(aws.actions().len() > 1, "the call is retried: {:?}", aws.actions());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_gateway_that_is_never_attached_does_not_keep_the_next_one_from_propagating() {
+    async fn an_unattached_gateway_does_not_delay_the_next_one() {
         let aws = Recorded::default()
             .fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached")
             .on("EnableVgwRoutePropagation", DONE)
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn propagation_changes_by_difference_and_a_gateway_that_has_gone_has_ended_it() {
+    async fn update_switches_changed_gateways_and_tolerates_missing_ones() {
         let aws = Recorded::default().on("EnableVgwRoutePropagation", DONE).fail(
             "DisableVgwRoutePropagation",
             400,

@@ -11,14 +11,14 @@ use crate::aws::ec2::observed::Shown;
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{Entry, Key, Learned, RouteTableAssociation, Spec};
 
-/// The association as AWS shows it; `None` for one that has ended.
+/// The association as AWS returns it; `None` for one that was removed or failed.
 pub(super) fn read(
     shown: &Shown<'_>,
     key: Key,
     subnet: Key,
     association: &aws_sdk_ec2::types::RouteTableAssociation,
 ) -> Option<Observed> {
-    if !lives(association.association_state()) {
+    if !is_active(association.association_state()) {
         return None;
     }
     Some(Observed {
@@ -32,10 +32,10 @@ pub(super) fn read(
     })
 }
 
-/// Gives the subnet its table.
+/// Associates the subnet with its table.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTableAssociation) -> Result<(), Failure> {
     let (subnet_id, table_id) = (operation.id(&spec.subnet)?, operation.resolve(&spec.route_table)?);
-    let made = operation
+    let created = operation
         .retry_until_visible(&[subnet_id, table_id], || async {
             let call = operation
                 .session
@@ -50,23 +50,24 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTableAssociati
             Ok((id.to_string(), answer.association_state().cloned()))
         })
         .await;
-    let (id, state) = match made {
-        // AWS takes no token here: after a lost answer the association is there. With another table it is foreign.
+    let (id, state) = match created {
+        // The call accepts no idempotency token, so the association exists after a lost answer. One with another table
+        // is unmanaged.
         Err(failure) if failure.cause == Cause::Exists => match of_subnet(operation, subnet_id).await? {
             Some((id, table, state)) if table == table_id => (id, state),
             Some((id, table, _)) => {
-                let what = format!("{}; {id} associates {subnet_id} with {table} already", failure.message);
-                return Err(Failure { message: what, ..failure });
+                let message = format!("{}; {id} already associates {subnet_id} with {table}", failure.message);
+                return Err(Failure { message, ..failure });
             }
             None => return Err(failure),
         },
-        made => made?,
+        created => created?,
     };
     operation.record_id(&id);
     wait_associated(operation, table_id, &id, state).await
 }
 
-/// Gives the subnet another table, without a moment on the main table. AWS answers with a new id.
+/// Replaces the table in one call, so that the subnet never uses the main table. AWS returns a new id.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -86,7 +87,7 @@ pub(crate) async fn update(
         Ok((id.to_string(), answer.association_state().cloned()))
     };
     let (id, state) = match operation.retry_until_visible(&[id, table_id], call).await {
-        // The SDK repeats a call whose answer was lost, and by then the old id is gone and the change made.
+        // The SDK repeats a call whose answer was lost. If AWS carried it out, the old id no longer exists.
         Err(failure) if failure.cause == Cause::NotFound => {
             match of_subnet(operation, operation.id(&to.subnet)?).await? {
                 Some((id, table, state)) if table == table_id => (id, state),
@@ -99,7 +100,7 @@ pub(crate) async fn update(
     wait_associated(operation, table_id, &id, state).await
 }
 
-/// Takes the table from the subnet, which falls back to the main table.
+/// Removes the association. The subnet then uses the main table.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
     wait::retry_while_in_use(&operation.work.deadlines, || async {
@@ -111,11 +112,11 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         Spec::RouteTableAssociation(spec) => operation.work.ids.resolve(&spec.route_table),
         _ => None,
     };
-    // An association ends with its table.
+    // An association is deleted with its table.
     let Some(table_id) = table else { return Ok(()) };
-    look_until(operation, table_id, id, |association| {
+    poll_until(operation, table_id, id, |association| {
         Ok(match association {
-            Some(it) if lives(it.association_state()) => Poll::Pending("the association is still there".to_string()),
+            Some(it) if is_active(it.association_state()) => Poll::Pending("the association still exists".to_string()),
             _ => Poll::Done(()),
         })
     })
@@ -126,17 +127,17 @@ async fn wait_associated(
     operation: &Operation<'_>,
     table_id: &str,
     id: &str,
-    answered: Option<RouteTableAssociationState>,
+    returned: Option<RouteTableAssociationState>,
 ) -> Result<(), Failure> {
-    if answered.as_ref().and_then(|state| state.state()) == Some(&RouteTableAssociationStateCode::Associated) {
+    if returned.as_ref().and_then(|state| state.state()) == Some(&RouteTableAssociationStateCode::Associated) {
         return Ok(());
     }
-    look_until(operation, table_id, id, |association| {
+    poll_until(operation, table_id, id, |association| {
         let Some(association) = association else {
             return Ok(Poll::Pending("the association is not visible yet".to_string()));
         };
         let state = association.association_state();
-        // Some partitions tell no state.
+        // Some partitions return no state.
         Ok(match state.and_then(|state| state.state()) {
             None | Some(RouteTableAssociationStateCode::Associated) => Poll::Done(()),
             Some(RouteTableAssociationStateCode::Failed) => {
@@ -149,12 +150,12 @@ async fn wait_associated(
     .await
 }
 
-/// Looks at the association in its table.
-async fn look_until(
+/// Polls the table until `check` accepts the association.
+async fn poll_until(
     operation: &Operation<'_>,
     table_id: &str,
     id: &str,
-    judge: impl Fn(Option<&aws_sdk_ec2::types::RouteTableAssociation>) -> Result<Poll<()>, Failure>,
+    check: impl Fn(Option<&aws_sdk_ec2::types::RouteTableAssociation>) -> Result<Poll<()>, Failure>,
 ) -> Result<(), Failure> {
     let (session, deadlines) = (operation.session, operation.deadlines(wait::PROPAGATION));
     session
@@ -162,7 +163,7 @@ async fn look_until(
         .route_tables
         .until(&session.ec2, "DescribeRouteTables", table_id, &deadlines, |table| {
             let mut associations = table.into_iter().flat_map(|table| table.associations());
-            judge(associations.find(|it| it.route_table_association_id() == Some(id)))
+            check(associations.find(|it| it.route_table_association_id() == Some(id)))
         })
         .await
 }
@@ -175,13 +176,13 @@ async fn of_subnet(
     let call = operation.session.ec2.describe_route_tables().filters(filter("association.subnet-id", subnet_id));
     let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
     let mut associations = answer.route_tables().iter().flat_map(|table| table.associations());
-    Ok(associations.find(|it| it.subnet_id() == Some(subnet_id) && lives(it.association_state())).and_then(|it| {
+    Ok(associations.find(|it| it.subnet_id() == Some(subnet_id) && is_active(it.association_state())).and_then(|it| {
         let (id, table) = (it.route_table_association_id()?, it.route_table_id()?);
         Some((id.to_string(), table.to_string(), it.association_state().cloned()))
     }))
 }
 
-fn lives(state: Option<&RouteTableAssociationState>) -> bool {
+fn is_active(state: Option<&RouteTableAssociationState>) -> bool {
     !matches!(
         state.and_then(|state| state.state()),
         Some(
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_new_association_and_a_new_route_of_its_table_share_their_looks() {
+    async fn an_association_and_a_route_of_one_table_share_polls() {
         let aws = Recorded::default()
             .on(
                 "AssociateRouteTable",
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_deleted_association_is_waited_for_in_its_table() {
+    async fn delete_waits_until_the_table_drops_the_association() {
         let aws = Recorded::default()
             .on("DisassociateRouteTable", "<return>true</return>")
             .on("DescribeRouteTables", &tables("associated"))

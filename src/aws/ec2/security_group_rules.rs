@@ -1,5 +1,5 @@
-//! Rules of a security group, compared one by one. AWS merges rules of equal protocol and ports in one permission, so
-//! permissions are no unit of comparison.
+//! Rules of a security group. They are compared individually, because AWS merges rules with the same protocol and ports
+//! into one permission.
 
 use std::str::FromStr;
 
@@ -8,26 +8,26 @@ use ipnet::IpNet;
 
 use crate::model::{RuleSource, SecurityGroupRule};
 
-/// A rule that exists, with AWS's id of it.
+/// An existing rule with its id in AWS.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Existing {
     pub(super) id: String,
     pub(super) rule: SecurityGroupRule,
 }
 
-/// What leads from the rules that exist to those that are wanted.
+/// The changes from the existing rules to the wanted ones.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Difference {
     /// Rules to add.
     pub(super) authorize: Vec<SecurityGroupRule>,
-    /// Ids of rules to remove.
+    /// Ids of rules to revoke.
     pub(super) revoke: Vec<String>,
-    /// Ids of rules that get another description, and how they are to look.
+    /// Ids of rules whose description changes, with the wanted rules.
     pub(super) describe: Vec<(String, SecurityGroupRule)>,
 }
 
 impl Difference {
-    /// Compares rules by all but their description, which alone can change in place.
+    /// Compares rules without their descriptions, which can change in place.
     pub(super) fn between(existing: &[Existing], wanted: &[SecurityGroupRule]) -> Difference {
         let mut difference = Difference::default();
         for it in existing {
@@ -44,19 +44,19 @@ impl Difference {
         difference
     }
 
-    /// Whether nothing is to be done.
+    /// Whether no change is necessary.
     pub(super) fn is_empty(&self) -> bool {
         self.authorize.is_empty() && self.revoke.is_empty() && self.describe.is_empty()
     }
 }
 
-/// Whether two rules allow the same, whatever their descriptions.
+/// Whether two rules are equal except for their descriptions.
 pub(super) fn same(one: &SecurityGroupRule, other: &SecurityGroupRule) -> bool {
     let bare = |rule: &SecurityGroupRule| canonical(SecurityGroupRule { description: None, ..rule.clone() });
     bare(one) == bare(other)
 }
 
-/// A rule as `DescribeSecurityGroupRules` shows it.
+/// A rule as `DescribeSecurityGroupRules` returns it.
 pub(super) fn existing(rule: &aws_sdk_ec2::types::SecurityGroupRule) -> Option<Existing> {
     let source = match (rule.cidr_ipv4(), rule.cidr_ipv6(), rule.prefix_list_id(), rule.referenced_group_info()) {
         (Some(cidr), ..) => RuleSource::CidrIpv4(cidr.to_string()),
@@ -77,7 +77,7 @@ pub(super) fn existing(rule: &aws_sdk_ec2::types::SecurityGroupRule) -> Option<E
     })
 }
 
-/// The rules of a group's permissions, as `DescribeSecurityGroups` shows them, sorted.
+/// The rules of the permissions that `DescribeSecurityGroups` returns, sorted.
 pub(super) fn of_permissions(permissions: &[IpPermission], group_id: &str) -> Vec<SecurityGroupRule> {
     let mut rules = Vec::new();
     for permission in permissions {
@@ -108,7 +108,7 @@ pub(super) fn of_permissions(permissions: &[IpPermission], group_id: &str) -> Ve
     rules
 }
 
-/// A permission with one source, so that AWS makes exactly one rule of it.
+/// A permission with one source, from which AWS creates exactly one rule.
 pub(super) fn permission(rule: &SecurityGroupRule, group_id: &str) -> IpPermission {
     let rule = canonical(rule.clone());
     let permission = IpPermission::builder()
@@ -137,7 +137,7 @@ fn group_source(id: &str, own_id: &str) -> RuleSource {
     if id == own_id { RuleSource::ItSelf } else { RuleSource::SecurityGroup(id.to_string()) }
 }
 
-/// The rule as AWS would show it: protocols by name where they have one, ports only where there are any.
+/// The rule in the form that AWS returns: protocols by name if they have one, and no ports if the protocol has none.
 fn canonical(rule: SecurityGroupRule) -> SecurityGroupRule {
     let protocol = match rule.protocol.to_lowercase().as_str() {
         "6" => "tcp".to_string(),
@@ -166,7 +166,7 @@ fn canonical_cidr(cidr: String) -> String {
     IpNet::from_str(&cidr).map_or(cidr, |net| net.trunc().to_string())
 }
 
-/// AWS's empty description is none.
+/// The description; AWS returns an empty text for a rule without one.
 fn text(description: &Option<String>) -> Option<&str> {
     description.as_deref().filter(|text| !text.is_empty())
 }
@@ -185,30 +185,30 @@ mod tests {
         }
     }
 
-    fn there(id: &str, rule: SecurityGroupRule) -> Existing {
+    fn found(id: &str, rule: SecurityGroupRule) -> Existing {
         Existing { id: id.into(), rule }
     }
 
     #[test]
-    fn rules_come_and_go_one_by_one() {
+    fn rules_are_added_and_revoked_individually() {
         let web = rule("tcp", Some((443, 443)), RuleSource::CidrIpv4("10.0.0.0/8".into()));
         let all = rule("-1", None, RuleSource::ItSelf);
         let ssh = rule("tcp", Some((22, 22)), RuleSource::CidrIpv4("10.0.0.0/8".into()));
-        let difference = Difference::between(&[there("sgr-1", all), there("sgr-2", web.clone())], &[web, ssh.clone()]);
+        let difference = Difference::between(&[found("sgr-1", all), found("sgr-2", web.clone())], &[web, ssh.clone()]);
         assert_eq!(difference, Difference { authorize: vec![ssh], revoke: vec!["sgr-1".into()], describe: Vec::new() });
     }
 
     #[test]
-    fn another_description_is_no_other_rule() {
+    fn a_description_changes_in_place() {
         let plain = rule("tcp", Some((443, 443)), RuleSource::CidrIpv6("::/0".into()));
         let described = SecurityGroupRule { description: Some("web".into()), ..plain.clone() };
-        let difference = Difference::between(&[there("sgr-1", plain)], std::slice::from_ref(&described));
+        let difference = Difference::between(&[found("sgr-1", plain)], std::slice::from_ref(&described));
         let describe = vec![("sgr-1".to_string(), described)];
         assert_eq!(difference, Difference { describe, ..Difference::default() });
     }
 
     #[test]
-    fn rules_are_compared_as_aws_shows_them() {
+    fn rules_are_compared_in_canonical_form() {
         let written = rule("6", Some((80, 80)), RuleSource::CidrIpv6("2001:DB8::/32".into()));
         let shown = rule("tcp", Some((80, 80)), RuleSource::CidrIpv6("2001:db8::/32".into()));
         assert!(same(&written, &shown));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merged_permission_is_one_rule_for_each_source() {
+    fn a_merged_permission_yields_one_rule_per_source() {
         let permission = IpPermission::builder()
             .ip_protocol("tcp")
             .from_port(443)

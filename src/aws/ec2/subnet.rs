@@ -24,12 +24,12 @@ use crate::model::{Entry, Key, Learned, Spec, Subnet, Tier};
 /// How long a subnet may be pending.
 const READY: Duration = Duration::from_secs(10 * 60);
 
-/// The IPv6 range of a subnet.
+/// The IPv6 range that is associated with the subnet.
 pub(super) fn ipv6_range(subnet: &aws_sdk_ec2::types::Subnet) -> Option<Ipv6Net> {
     subnet.ipv6_cidr_block_association_set().iter().find(|it| ipv6::is_associated(it)).and_then(ipv6::range)
 }
 
-/// The subnet as AWS shows it. AWS knows neither tier nor index.
+/// The subnet as AWS returns it. Tier and index come from state or from its tag.
 pub(super) fn read(
     shown: &Shown<'_>,
     key: Key,
@@ -57,13 +57,12 @@ pub(super) fn read(
     })
 }
 
-/// Makes the subnet.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let cidr_block = operation.known(&spec.cidr_block)?;
     let range = ipv6::wanted(operation, spec)?;
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
-    // An older subnet in another place of this tier and index may still carry the same tags, so the range counts.
+    // An older subnet of this tier and index may still have the same tags, so the search includes VPC, range and AZ.
     let find = || async {
         let call = session
             .ec2
@@ -72,14 +71,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
             .filters(filter("vpc-id", vpc_id))
             .filters(filter("cidr-block", cidr_block));
         let answer = call.send().await.map_err(|error| error.failure("DescribeSubnets"))?;
-        let mut here = answer.subnets().iter().filter(|it| {
+        let mut in_zone = answer.subnets().iter().filter(|it| {
             it.availability_zone_id() == Some(spec.availability_zone_id.as_str())
                 || it.availability_zone() == Some(spec.availability_zone.as_str())
         });
-        Ok(here.find_map(|it| it.subnet_id()).map(str::to_string))
+        Ok(in_zone.find_map(|it| it.subnet_id()).map(str::to_string))
     };
     let mutation = Mutation::of_ec2(operation, "CreateSubnet");
-    let made = operation
+    let created = operation
         .retry_until_visible(&[vpc_id], || {
             mutation.create(
                 || {
@@ -103,24 +102,25 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
             )
         })
         .await;
-    let id = match made {
-        // The range is taken: by this very subnet, if an earlier answer was lost and the search came too early.
+    let id = match created {
+        // The range is in use: by this subnet, if an earlier answer was lost and the subnet was not visible to the
+        // search yet.
         Err(failure) if failure.cause == Cause::Exists => find().await?.ok_or(failure)?,
-        made => made?,
+        created => created?,
     };
     operation.record_id(&id);
-    look_until(operation, &id, READY, |subnet| match subnet.state() {
+    poll_until(operation, &id, READY, |subnet| match subnet.state() {
         Some(SubnetState::Available) => match range {
             None => Ok(Poll::Done(())),
-            Some(range) => ipv6::look(ipv6::find(subnet, range)),
+            Some(range) => ipv6::poll(ipv6::find(subnet, range)),
         },
         Some(SubnetState::Pending) | None => Ok(Poll::Pending("the subnet is pending".to_string())),
         Some(state) => {
-            Err(Failure::new(Cause::Other, "CreateSubnet", format!("AWS says that the subnet is {}", state.as_str())))
+            Err(Failure::new(Cause::Other, "CreateSubnet", format!("the state of the subnet is {}", state.as_str())))
         }
     })
     .await?;
-    // Gateways and tables do not care for what addresses later interfaces will get.
+    // Dependents do not need the attributes below, which only affect the addresses of new interfaces.
     operation.is_usable();
     for change in attributes::changes(operation, spec)?.into_iter().filter(SubnetChange::is_on) {
         attributes::set(operation, &id, change).await?;
@@ -128,7 +128,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
     Ok(())
 }
 
-/// Changes addressing, the IPv6 range and tags.
+/// Updates addressing, the IPv6 range and tags.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -158,24 +158,24 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         .until(&session.ec2, "DeleteSubnet", id, &deadlines, |subnet| {
             Ok(match subnet {
                 None => Poll::Done(()),
-                Some(_) => Poll::Pending("the subnet is still there".to_string()),
+                Some(_) => Poll::Pending("the subnet still exists".to_string()),
             })
         })
         .await
 }
 
-async fn look_until(
+async fn poll_until(
     operation: &Operation<'_>,
     id: &str,
     at_most: Duration,
-    judge: impl Fn(&aws_sdk_ec2::types::Subnet) -> Result<Poll<()>, Failure>,
+    check: impl Fn(&aws_sdk_ec2::types::Subnet) -> Result<Poll<()>, Failure>,
 ) -> Result<(), Failure> {
     let session = operation.session;
-    let judge = |subnet: Option<&aws_sdk_ec2::types::Subnet>| match subnet {
-        Some(subnet) => judge(subnet),
+    let check = |subnet: Option<&aws_sdk_ec2::types::Subnet>| match subnet {
+        Some(subnet) => check(subnet),
         None => Ok(Poll::Pending("the subnet is not visible yet".to_string())),
     };
-    session.pollers.subnets.until(&session.ec2, "DescribeSubnets", id, &operation.deadlines(at_most), judge).await
+    session.pollers.subnets.until(&session.ec2, "DescribeSubnets", id, &operation.deadlines(at_most), check).await
 }
 
 #[cfg(test)]

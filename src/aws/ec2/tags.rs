@@ -1,5 +1,5 @@
-//! Tags of EC2 objects. Only keys that we set are ours: others, such as those that Kubernetes puts on subnets,
-//! are neither changed nor removed.
+//! Tags of EC2 objects. The provider changes and removes only the keys that it set. Others, such as those that
+//! Kubernetes sets on subnets, stay unchanged.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::model::Input;
 use crate::model::Tags;
 use crate::model::TopologyKind;
 
-/// An object's own tags: all that AWS shows less ours that say whose it is.
+/// All tags of an object except the ownership tags.
 pub(super) fn own(tags: &[Tag]) -> Tags {
     let own = tags.iter().filter_map(|tag| Some((tag.key()?, tag.value().unwrap_or_default())));
     Input::Known(
@@ -24,7 +24,6 @@ pub(super) fn own(tags: &[Tag]) -> Tags {
     )
 }
 
-/// The value of one tag.
 pub(super) fn value<'a>(tags: &'a [Tag], key: &str) -> Option<&'a str> {
     tags.iter().find(|tag| tag.key() == Some(key)).and_then(Tag::value)
 }
@@ -34,7 +33,7 @@ pub(super) fn below(owner: TopologyKind, root_id: &str) -> Filter {
     filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, root_id))
 }
 
-/// The filters for the object that this operation makes.
+/// The filters for the object that this operation creates.
 pub(super) fn of_this_object(operation: &Operation<'_>) -> Result<Vec<Filter>, Failure> {
     Ok(vec![
         below(operation.work.owner, operation.root_id()?),
@@ -42,13 +41,13 @@ pub(super) fn of_this_object(operation: &Operation<'_>) -> Result<Vec<Filter>, F
     ])
 }
 
-/// Tags as a creating call takes them.
+/// The tags as a parameter of a call that creates an object.
 pub(super) fn on_create(kind: ResourceType, tags: &BTreeMap<String, String>) -> TagSpecification {
     TagSpecification::builder().resource_type(kind).set_tags(Some(list(tags))).build()
 }
 
-/// Brings an object's tags from what we set to what is wanted: at most one call that sets and one that removes. Where
-/// it is not known what we set, everything is set, and whose the object is, too.
+/// Updates an object's tags with at most one call that sets and one that removes tags. If `from` is `None`, sets all
+/// tags, including the ownership tags.
 pub(super) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Tags>, to: &Tags) -> Result<(), Failure> {
     let ownership = match from {
         Some(_) => BTreeMap::new(),
@@ -57,22 +56,22 @@ pub(super) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Ta
     update_with(operation, id, from, to, ownership).await
 }
 
-/// The same with further tags to set.
+/// Like [`update`], with additional tags to set.
 pub(super) async fn update_with(
     operation: &Operation<'_>,
     id: &str,
     from: Option<&Tags>,
     to: &Tags,
-    further: BTreeMap<String, String>,
+    additional: BTreeMap<String, String>,
 ) -> Result<(), Failure> {
     let changes = TagChanges::between(operation, from, to)?;
-    let mut changed = further;
+    let mut changed = additional;
     changed.extend(changes.set);
     set(operation, id, &changed).await?;
     remove(operation, id, changes.remove).await
 }
 
-/// Sets tags, in one call.
+/// Sets tags in one call.
 pub(super) async fn set(operation: &Operation<'_>, id: &str, tags: &BTreeMap<String, String>) -> Result<(), Failure> {
     if tags.is_empty() {
         return Ok(());
@@ -85,7 +84,7 @@ pub(super) async fn set(operation: &Operation<'_>, id: &str, tags: &BTreeMap<Str
         .await
 }
 
-/// Removes tags whatever their values, in one call.
+/// Removes tags, regardless of their values, in one call.
 pub(super) async fn remove(operation: &Operation<'_>, id: &str, keys: Vec<String>) -> Result<(), Failure> {
     if keys.is_empty() {
         return Ok(());
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn only_changed_tags_are_set_and_only_our_own_are_removed() {
+    async fn only_changed_tags_are_set_and_only_applied_ones_removed() {
         let aws = Recorded::default().on("CreateTags", "").on("DeleteTags", "");
         let (from, to) = (tags(&[("a", "1"), ("b", "2"), ("c", "3")]), tags(&[("a", "1"), ("b", "x"), ("d", "4")]));
         Notes::default()

@@ -22,7 +22,7 @@ use crate::model::{Entry, Learned, Spec, Vpc};
 /// How long a VPC may be pending.
 const READY: Duration = Duration::from_secs(10 * 60);
 
-/// The three attributes that each have a describing and a modifying call of their own.
+/// The attributes that `DescribeVpcAttribute` and `ModifyVpcAttribute` read and set, one with each call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Attributes {
     pub(super) dns_support: bool,
@@ -31,11 +31,11 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    /// Those of a new VPC.
-    const OF_NEW: Attributes = Attributes { dns_support: true, dns_hostnames: false, usage_metrics: false };
+    /// The attributes of a new VPC.
+    const INITIAL: Attributes = Attributes { dns_support: true, dns_hostnames: false, usage_metrics: false };
 }
 
-/// One of [`Attributes`] and the value it is to get.
+/// One of [`Attributes`] and its new value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum VpcChange {
     DnsSupport(bool),
@@ -43,7 +43,7 @@ enum VpcChange {
     UsageMetrics(bool),
 }
 
-/// The attributes as AWS shows them: three calls, side by side, because one call tells one attribute.
+/// The attributes as AWS returns them. Sends three concurrent calls, because each returns one attribute.
 pub(super) async fn read_attributes(session: &Session, id: &str) -> Result<Attributes, Failure> {
     let (support, hostnames, metrics) = tokio::join!(
         read_attribute(session, id, VpcChange::DnsSupport(true)),
@@ -53,7 +53,7 @@ pub(super) async fn read_attributes(session: &Session, id: &str) -> Result<Attri
     Ok(Attributes { dns_support: support?, dns_hostnames: hostnames?, usage_metrics: metrics? })
 }
 
-/// The VPC as AWS shows it.
+/// The VPC as AWS returns it.
 pub(super) fn read(
     owner: TopologyKind,
     id: &str,
@@ -68,9 +68,9 @@ pub(super) fn read(
     let key = known.map_or_else(|| keys::vpc(&range, &instance_tenancy), |entry| entry.key.clone());
     let prefix = ownership::resource(owner, "");
     let name = tags::value(vpc.tags(), ownership::RESOURCE).and_then(|text| text.strip_prefix(prefix.as_str()));
-    let asked = known.and_then(|entry| if let Spec::Vpc(applied) = &entry.applied { Some(applied) } else { None });
-    // Where a pool has chosen the range, none was asked for. AWS does not tell the pool.
-    let cidr_block = match asked {
+    let applied = known.and_then(|entry| if let Spec::Vpc(applied) = &entry.applied { Some(applied) } else { None });
+    // If the pool chose the range, the spec has none. AWS does not return the pool of a VPC.
+    let cidr_block = match applied {
         Some(Vpc { cidr_block: Input::Known(None), .. }) => Input::Known(None),
         _ => range.map(Some),
     };
@@ -80,8 +80,8 @@ pub(super) fn read(
         spec: Spec::Vpc(Vpc {
             name: Input::Known(name.unwrap_or_default().to_string()),
             cidr_block,
-            ipv4_ipam_pool_id: asked.map_or(Input::Known(None), |asked| asked.ipv4_ipam_pool_id.clone()),
-            ipv4_netmask_length: asked.map_or(Input::Known(None), |asked| asked.ipv4_netmask_length.clone()),
+            ipv4_ipam_pool_id: applied.map_or(Input::Known(None), |applied| applied.ipv4_ipam_pool_id.clone()),
+            ipv4_netmask_length: applied.map_or(Input::Known(None), |applied| applied.ipv4_netmask_length.clone()),
             instance_tenancy,
             enable_dns_support: Input::Known(attributes.dns_support),
             enable_dns_hostnames: Input::Known(attributes.dns_hostnames),
@@ -92,7 +92,7 @@ pub(super) fn read(
     }
 }
 
-/// Makes the VPC, its attributes, and learns what AWS made with it.
+/// Creates the VPC, sets its attributes, and records the ids of its main route table, default ACL and default group.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), Failure> {
     let session = operation.session;
     let name = operation.known(&spec.name)?;
@@ -102,7 +102,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
     let pool_id = operation.known(&spec.ipv4_ipam_pool_id)?.as_deref();
     let netmask_length = ipam::netmask_length("CreateVpc", *operation.known(&spec.ipv4_netmask_length)?)?;
     let mutation = Mutation::of_ec2(operation, "CreateVpc");
-    let made = ipam::monitored(operation, || {
+    let created = ipam::monitored(operation, || {
         mutation.create(
             || {
                 session
@@ -123,16 +123,16 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
             },
             || async {
                 let found = creating(session, operation.work.owner, name).await?;
-                let mine =
+                let matching =
                     found.iter().filter(|vpc| cidr_block.is_none_or(|cidr_block| vpc.cidr_block() == Some(cidr_block)));
-                Ok(mine.filter_map(identify).find(|vpc| !session.process.created.contains(&vpc.id)))
+                Ok(matching.filter_map(identify).find(|vpc| !session.process.created.contains(&vpc.id)))
             },
         )
     })
     .await?;
-    let id = made.id.clone();
+    let id = created.id.clone();
     operation.record_id(&id);
-    let mut learned = made.learned();
+    let mut learned = created.learned();
     operation.record_learned(learned.clone());
 
     let ready = operation.deadlines(READY);
@@ -143,41 +143,41 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
             return Ok(Poll::Pending("the VPC is not visible yet".to_string()));
         };
         Ok(match (vpc.state(), identify(vpc)) {
-            // A pool may choose the range after the answer to the creation.
+            // A pool may choose the range only after CreateVpc has returned.
             (Some(VpcState::Available), Some(vpc)) if vpc.cidr_block.is_some() => Poll::Done(vpc),
             (Some(VpcState::Available), _) => Poll::Pending("the VPC has no range yet".to_string()),
             (state, _) => Poll::Pending(format!("the VPC is {}", state.map_or("not visible yet", |it| it.as_str()))),
         })
     });
-    let (available, beside) = tokio::join!(available, learn(operation, &id));
+    let (available, defaults) = tokio::join!(available, learn_defaults(operation, &id));
     learned.extend(available?.learned());
-    learned.extend(beside?);
+    learned.extend(defaults?);
     operation.record_learned(learned);
-    // What is made in a VPC does not care for these attributes: each costs two calls, one after the other.
+    // Objects in the VPC do not depend on these attributes, which take two sequential calls each.
     operation.is_usable();
-    apply_attributes(operation, &id, Some(Attributes::OF_NEW), wanted(operation, spec)?).await
+    apply_attributes(operation, &id, Some(Attributes::INITIAL), wanted(operation, spec)?).await
 }
 
-/// Changes attributes, the tenancy, tags, and the name in the ownership tag. The pool that the range came from is part
-/// of the VPC's identity: where it becomes known after an import there is nothing to change.
+/// Updates attributes, tenancy, tags, and the name in the ownership tag. The pool of the range is immutable. If it
+/// becomes known after an import, no call is necessary.
 pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vpc>, to: &Vpc) -> Result<(), Failure> {
     let now = from.map(|from| wanted(operation, from)).transpose()?;
     apply_attributes(operation, id, now, wanted(operation, to)?).await?;
     let tenancy = operation.known(&to.instance_tenancy)?;
-    // AWS changes it to `default` only; a VPC that is to become `dedicated` is another VPC.
+    // AWS allows a change to `default` only. A change to `dedicated` replaces the VPC.
     if tenancy == Tenancy::Default.as_str() && from.is_none_or(|from| from.instance_tenancy != to.instance_tenancy) {
-        make_tenancy_default(operation, id).await?;
+        set_default_tenancy(operation, id).await?;
     }
     let name = operation.known(&to.name)?;
-    let mut further = std::collections::BTreeMap::new();
+    let mut additional = std::collections::BTreeMap::new();
     if from.is_none_or(|from| from.name != to.name) {
-        further.insert(ownership::RESOURCE.to_string(), ownership::resource(operation.work.owner, name));
+        additional.insert(ownership::RESOURCE.to_string(), ownership::resource(operation.work.owner, name));
     }
-    tags::update_with(operation, id, from.map(|from| &from.tags), &to.tags, further).await
+    tags::update_with(operation, id, from.map(|from| &from.tags), &to.tags, additional).await
 }
 
-/// Deletes the VPC, and with it its main route table, default group and default ACL. Where the range came from a pool,
-/// waits until the pool has it back: until then a new VPC may find the pool empty.
+/// Deletes the VPC, and with it its main route table, default group and default ACL. If the range came from a pool,
+/// waits until the pool has released it, because until then a new VPC may find the pool exhausted.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     wait::retry_while_in_use(&operation.work.deadlines, || async {
@@ -190,7 +190,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
         Ok(match answer.vpcs() {
             [] => Poll::Done(()),
-            _ => Poll::Pending("the VPC is still there".to_string()),
+            _ => Poll::Pending("the VPC still exists".to_string()),
         })
     })
     .await?;
@@ -202,10 +202,10 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     }
 }
 
-/// The VPCs that this provider has made. A text in a filter may hold wildcards; a name is never part of one.
+/// The VPCs that this provider created. Filter values support wildcards, so the filter includes no name.
 pub(crate) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<Root>, Failure> {
-    let ours = filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, "*"));
-    let call = session.ec2.describe_vpcs().filters(ours).into_paginator().items().send();
+    let managed = filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, "*"));
+    let call = session.ec2.describe_vpcs().filters(managed).into_paginator().items().send();
     let found = call.collect::<Result<Vec<_>, _>>().await.map_err(|error| error.failure("DescribeVpcs"))?;
     let root = |vpc: &aws_sdk_ec2::types::Vpc| {
         let tags = vpc.tags().iter().filter_map(|tag| Some((tag.key()?.to_string(), tag.value()?.to_string())));
@@ -214,7 +214,7 @@ pub(crate) async fn roots(session: &Session, owner: TopologyKind) -> Result<Vec<
     Ok(ownership::by_id(found.iter().filter_map(root)))
 }
 
-/// The roots with this name whose create never returned. Those that this process is making are none of them.
+/// The roots with this name whose creation was interrupted. Roots that this process is creating are left out.
 pub(crate) async fn unfinished_roots(
     session: &Session,
     owner: TopologyKind,
@@ -225,7 +225,7 @@ pub(crate) async fn unfinished_roots(
         .iter()
         .filter_map(identify)
         .filter(|vpc| !session.process.created.contains(&vpc.id))
-        // EC2 does not tell when a VPC was made.
+        // EC2 does not return the creation time of a VPC.
         .map(|vpc| UnfinishedRoot { id: vpc.id, created: None })
         .collect())
 }
@@ -247,7 +247,7 @@ async fn creating(session: &Session, owner: TopologyKind, name: &str) -> Result<
     found.map_err(|error| error.failure("DescribeVpcs"))
 }
 
-/// What AWS tells about a VPC when it makes it.
+/// The values that `CreateVpc` returns.
 struct VpcIdentity {
     id: String,
     owner_id: Option<String>,
@@ -256,8 +256,8 @@ struct VpcIdentity {
 
 impl VpcIdentity {
     fn learned(&self) -> Learned {
-        let told = [("owner_id", &self.owner_id), ("cidr_block", &self.cidr_block)];
-        told.into_iter().filter_map(|(name, value)| Some((name.to_string(), value.clone()?))).collect()
+        let values = [("owner_id", &self.owner_id), ("cidr_block", &self.cidr_block)];
+        values.into_iter().filter_map(|(name, value)| Some((name.to_string(), value.clone()?))).collect()
     }
 }
 
@@ -269,8 +269,8 @@ fn identify(vpc: &aws_sdk_ec2::types::Vpc) -> Option<VpcIdentity> {
     })
 }
 
-/// The ids of what AWS made together with the VPC.
-async fn learn(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> {
+/// The ids of the objects that AWS created together with the VPC.
+async fn learn_defaults(operation: &Operation<'_>, id: &str) -> Result<Learned, Failure> {
     let (ec2, deadlines) = (&operation.session.ec2, operation.deadlines(wait::PROPAGATION));
     let (table, acl, group) = tokio::join!(
         wait::until("DescribeRouteTables", &deadlines, wait::SECONDS, || async {
@@ -326,7 +326,7 @@ fn wanted(operation: &Operation<'_>, spec: &Vpc) -> Result<Attributes, Failure> 
     })
 }
 
-/// The changes in an order that AWS accepts: host names need the support of DNS while they are on.
+/// The changes in an order that AWS accepts. DNS hostnames require DNS support.
 fn changes(from: Option<Attributes>, to: Attributes) -> Vec<VpcChange> {
     let mut changes = Vec::new();
     if from.is_none_or(|from| from.dns_support != to.dns_support) {
@@ -342,7 +342,7 @@ fn changes(from: Option<Attributes>, to: Attributes) -> Vec<VpcChange> {
     changes
 }
 
-/// Sends one call per change, each read back before the next: a change is visible late, and the next may need it.
+/// Sends one call for each change, and waits until AWS returns the new value, because the next change may depend on it.
 async fn apply_attributes(
     operation: &Operation<'_>,
     id: &str,
@@ -369,7 +369,7 @@ async fn apply_attributes(
     Ok(())
 }
 
-async fn make_tenancy_default(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
+async fn set_default_tenancy(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
     operation
         .retry_until_visible(&[id], || async {
             let call = operation.session.ec2.modify_vpc_tenancy().vpc_id(id).instance_tenancy(VpcTenancy::Default);

@@ -20,17 +20,17 @@ use crate::model::{Entry, Key, Learned, Ref, Spec, VpcEndpoint};
 /// How long an endpoint may be pending or deleting.
 const READY: Duration = Duration::from_secs(10 * 60);
 
-/// Whether the endpoint exists. AWS shows a deleted one for a while.
+/// Whether the endpoint exists. AWS returns a deleted one for some time.
 pub(super) fn exists(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> bool {
     !matches!(state(endpoint).as_str(), "deleted" | "deleting")
 }
 
-/// Whether it is a gateway endpoint. Some partitions leave the type of one empty.
+/// Whether it is a gateway endpoint. Some partitions return no type for these.
 pub(super) fn is_gateway(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> bool {
     endpoint.vpc_endpoint_type().is_none_or(|kind| kind.as_str().is_empty() || *kind == VpcEndpointType::Gateway)
 }
 
-/// The endpoint as AWS shows it. Tables that others added are not shown.
+/// The endpoint as AWS returns it, without route tables that were added outside Terraform.
 pub(super) fn read(
     shown: &Shown<'_>,
     key: Key,
@@ -60,7 +60,6 @@ pub(super) fn read(
     })
 }
 
-/// Makes the endpoint.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let tables = resolve(operation, &spec.route_tables)?;
@@ -85,7 +84,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
         })
         .await?;
     operation.record_id(&id);
-    let judge = |endpoint: Option<&aws_sdk_ec2::types::VpcEndpoint>| {
+    let check = |endpoint: Option<&aws_sdk_ec2::types::VpcEndpoint>| {
         let Some(endpoint) = endpoint else {
             return Ok(Poll::Pending("the endpoint is not visible yet".to_string()));
         };
@@ -102,11 +101,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
     session
         .pollers
         .vpc_endpoints
-        .until(&session.ec2, "CreateVpcEndpoint", &id, &operation.deadlines(READY), judge)
+        .until(&session.ec2, "CreateVpcEndpoint", &id, &operation.deadlines(READY), check)
         .await
 }
 
-/// Changes tables and policy in one call, and tags.
+/// Updates route tables and policy in one call, and tags.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -115,18 +114,18 @@ pub(crate) async fn update(
 ) -> Result<(), Failure> {
     let wanted = resolve(operation, &to.route_tables)?;
     let before = match from {
-        // A table that has gone meanwhile is no longer listed by AWS either.
+        // A table that has been deleted since is no longer associated.
         Some(from) => from.route_tables.iter().filter_map(|table| operation.work.ids.resolve(table)).collect(),
         None => Vec::new(),
     };
     let add: Vec<String> = match from {
         Some(_) => wanted.iter().filter(|id| !before.contains(&id.as_str())).cloned().collect(),
-        // What is there already may not be added again, so a look tells.
+        // AWS rejects a table that is already associated, so the associated ones are read first.
         None => {
             let session = operation.session;
             let endpoint = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
-            let there = endpoint.and_then(|it| it.route_table_ids).unwrap_or_default();
-            wanted.iter().filter(|id| !there.contains(id)).cloned().collect()
+            let existing = endpoint.and_then(|it| it.route_table_ids).unwrap_or_default();
+            wanted.iter().filter(|id| !existing.contains(id)).cloned().collect()
         }
     };
     let remove: Vec<String> =
@@ -158,7 +157,7 @@ pub(crate) async fn update(
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Deletes the endpoint, and with it its routes in every table. AWS tells a refusal inside a successful answer.
+/// Deletes the endpoint, and with it its routes in all tables. AWS reports a rejection inside a successful response.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     wait::retry_while_in_use(&operation.work.deadlines, || async {
@@ -185,7 +184,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         .await
 }
 
-/// AWS's model writes states with a capital, AWS answers without.
+/// The state in lower case. The API model capitalizes states, but AWS returns them in lower case.
 fn state(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> String {
     endpoint.state().map(|state| state.as_str().to_lowercase()).unwrap_or_default()
 }
@@ -194,7 +193,7 @@ fn resolve(operation: &Operation<'_>, tables: &[Ref]) -> Result<Vec<String>, Fai
     tables.iter().map(|table| operation.resolve(table).map(str::to_string)).collect()
 }
 
-/// A token that no other call has, by which AWS recognizes a repeated call. The SDK makes none for endpoints.
+/// An idempotency token. The SDK generates none for endpoints.
 fn client_token() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
@@ -221,7 +220,7 @@ mod tests {
         }
     }
 
-    fn refused(code: &str) -> String {
+    fn unsuccessful(code: &str) -> String {
         format!(
             "<unsuccessful><item><resourceId>vpce-1</resourceId><error><code>{code}</code><message>no</message>\
              </error></item></unsuccessful>"
@@ -229,8 +228,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refusal_inside_a_successful_answer_is_a_failure() {
-        let aws = Recorded::default().on("DeleteVpcEndpoints", &refused("InvalidParameter"));
+    async fn an_error_inside_a_successful_answer_is_a_failure() {
+        let aws = Recorded::default().on("DeleteVpcEndpoints", &unsuccessful("InvalidParameter"));
         let entry = Entry::new(key(), "vpce-1", Spec::VpcEndpoint(spec(&[], None)));
         let failure = Notes::default()
             .run(&aws.session(), &key(), &[], async |operation| delete(operation, &entry).await)
@@ -240,9 +239,9 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_endpoint_that_is_gone_is_deleted() {
+    async fn a_missing_endpoint_counts_as_deleted() {
         let aws = Recorded::default()
-            .on("DeleteVpcEndpoints", &refused("InvalidVpcEndpoint.NotFound"))
+            .on("DeleteVpcEndpoints", &unsuccessful("InvalidVpcEndpoint.NotFound"))
             .on("DescribeVpcEndpoints", "<vpcEndpointSet/>");
         let entry = Entry::new(key(), "vpce-1", Spec::VpcEndpoint(spec(&[], None)));
         Notes::default()

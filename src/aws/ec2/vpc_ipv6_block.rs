@@ -1,4 +1,4 @@
-//! IPv6 ranges of VPCs. AWS gives them no tags: one is ours when state knows the id of its association.
+//! IPv6 ranges of VPCs. They have no tags: a range is managed if state contains the id of its association.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use crate::model::{Entry, Ipv6Source, Key, Learned, Spec, VpcIpv6Block};
 /// How long a range may be associating.
 const READY: Duration = Duration::from_secs(10 * 60);
 
-/// The name under which AWS shows its own pool.
+/// The name that AWS returns for its own pool.
 const AMAZON: &str = "Amazon";
 
-/// The range as AWS shows it. Where it comes from never changes, and AWS does not tell all of it.
+/// The range as AWS returns it. `source` is passed in, because it never changes and AWS returns only a part of it.
 pub(super) fn read(
     shown: &Shown<'_>,
     key: Key,
@@ -37,12 +37,12 @@ pub(super) fn read(
     })
 }
 
-/// Whether the VPC has the range, or is about to. AWS goes on showing those that it had.
+/// Whether the range is associated or associating. AWS continues to return disassociated ranges.
 pub(super) fn exists(block: &VpcIpv6CidrBlockAssociation) -> bool {
     matches!(state(block), Some(VpcCidrBlockStateCode::Associated | VpcCidrBlockStateCode::Associating))
 }
 
-/// Where a range comes from, as far as AWS tells.
+/// The source of a range, as far as AWS returns it.
 pub(super) fn source(block: &VpcIpv6CidrBlockAssociation, region: &str) -> Ipv6Source {
     if block.ipv6_pool() == Some(AMAZON) {
         let group = block.network_border_group().filter(|group| *group != region).map(str::to_string);
@@ -52,17 +52,17 @@ pub(super) fn source(block: &VpcIpv6CidrBlockAssociation, region: &str) -> Ipv6S
     Ipv6Source::Pool { pool_id, cidr_block, netmask_length: Input::Known(None) }
 }
 
-/// Associates a range with the VPC.
+/// Associates a range with the VPC, or adopts one that an interrupted run associated.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let source = Source::of(operation, &spec.source)?;
     let before = blocks(session, vpc_id).await?;
     let fits = |block: &&VpcIpv6CidrBlockAssociation| exists(block) && source.fits(block, &session.scope.region);
     let id = |block: &VpcIpv6CidrBlockAssociation| block.association_id().map(str::to_string);
-    // A range that state does not know was associated by a run that was killed.
-    let left = before.iter().filter(fits).filter_map(id).find(|id| !operation.work.known.contains(id));
-    let id = match left {
-        Some(left) => left,
+    // A matching range that is not in state was associated by a run that was killed.
+    let leftover = before.iter().filter(fits).filter_map(id).find(|id| !operation.work.known.contains(id));
+    let id = match leftover {
+        Some(leftover) => leftover,
         None => {
             let request = source.request(session.ec2.associate_vpc_cidr_block().vpc_id(vpc_id))?;
             let mutation = Mutation::of_ec2(operation, "AssociateVpcCidrBlock");
@@ -70,8 +70,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Re
                 mutation.create(
                     || request.clone().customize().config_override(session.once_ec2()).send(),
                     |answer| {
-                        let made = answer.ipv6_cidr_block_association().and_then(id);
-                        made.ok_or_else(|| incomplete_answer("AssociateVpcCidrBlock", "an id"))
+                        let created = answer.ipv6_cidr_block_association().and_then(id);
+                        created.ok_or_else(|| incomplete_answer("AssociateVpcCidrBlock", "an id"))
                     },
                     || async {
                         let now = blocks(session, vpc_id).await?;
@@ -87,8 +87,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcIpv6Block) -> Re
     ready(operation, vpc_id, &id).await
 }
 
-/// Changes nothing: AWS cannot change a range, and a pool that AWS did not tell is none the worse for becoming known.
-/// One whose creation was cut short may still be associating.
+/// Makes no change, because AWS cannot change a range. A pool that AWS did not return may become known after an import,
+/// which needs no call. If `from` is `None`, waits for the range, because its creation may have been interrupted.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -101,11 +101,11 @@ pub(crate) async fn update(
     }
 }
 
-/// Disassociates the range. AWS refuses while a subnet has a range of it.
+/// Disassociates the range. AWS rejects this while a subnet has a part of it.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
     let Spec::VpcIpv6Block(VpcIpv6Block { vpc, .. }) = &entry.applied else {
-        return Err(Failure::new(Cause::Other, "DisassociateVpcCidrBlock", format!("{id} is no IPv6 range")));
+        return Err(Failure::new(Cause::Other, "DisassociateVpcCidrBlock", format!("{id} is not an IPv6 range")));
     };
     let vpc_id = operation.id(vpc)?;
     wait::retry_while_in_use(&operation.work.deadlines, || async {
@@ -119,13 +119,14 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let state = blocks.iter().find(|block| block.association_id() == Some(id)).map(state);
         Ok(match state {
             None | Some(Some(VpcCidrBlockStateCode::Disassociated)) => Poll::Done(()),
-            Some(state) => Poll::Pending(format!("the range is {}", state.map_or("there", |state| state.as_str()))),
+            Some(state) => Poll::Pending(describe_state(state)),
         })
     })
     .await
 }
 
-/// Waits until the VPC has the range, and records it. `disassociated` and `failing` are passed on the way.
+/// Waits until the range is associated, and records it. `disassociated` and `failing` are interim states on the way
+/// there.
 async fn ready(operation: &Operation<'_>, vpc_id: &str, id: &str) -> Result<(), Failure> {
     let learned = wait::until("DescribeVpcs", &operation.deadlines(READY), wait::SECONDS, || async {
         let blocks = blocks(operation.session, vpc_id).await?;
@@ -136,10 +137,11 @@ async fn ready(operation: &Operation<'_>, vpc_id: &str, id: &str) -> Result<(), 
             Some(VpcCidrBlockStateCode::Associated) => Ok(Poll::Done(learned(block))),
             Some(VpcCidrBlockStateCode::Failed) => {
                 let reason = block.ipv6_cidr_block_state().and_then(|state| state.status_message());
-                let message = format!("the VPC got no IPv6 range: {}", reason.unwrap_or("AWS gave no reason"));
+                let reason = reason.unwrap_or("AWS gave no reason");
+                let message = format!("the IPv6 range could not be associated with the VPC: {reason}");
                 Err(Failure::new(Cause::Other, "AssociateVpcCidrBlock", message))
             }
-            state => Ok(Poll::Pending(format!("the range is {}", state.map_or("there", |state| state.as_str())))),
+            state => Ok(Poll::Pending(describe_state(state))),
         }
     })
     .await?;
@@ -158,6 +160,10 @@ fn state(block: &VpcIpv6CidrBlockAssociation) -> Option<&VpcCidrBlockStateCode> 
     block.ipv6_cidr_block_state().and_then(|state| state.state())
 }
 
+fn describe_state(state: Option<&VpcCidrBlockStateCode>) -> String {
+    format!("the range is {}", state.map_or("in an unknown state", |state| state.as_str()))
+}
+
 fn learned(block: &VpcIpv6CidrBlockAssociation) -> Learned {
     let range = block.ipv6_cidr_block().and_then(ipv6_range);
     range.map(|range| ("ipv6_cidr_block".to_string(), range.to_string())).into_iter().collect()
@@ -165,7 +171,7 @@ fn learned(block: &VpcIpv6CidrBlockAssociation) -> Learned {
 
 type Request = aws_sdk_ec2::operation::associate_vpc_cidr_block::builders::AssociateVpcCidrBlockFluentBuilder;
 
-/// An [`Ipv6Source`] of which all is known.
+/// An [`Ipv6Source`] whose values are all known.
 enum Source<'a> {
     Amazon { network_border_group: Option<&'a str> },
     Pool { pool_id: Option<&'a str>, cidr_block: Option<&'a str>, netmask_length: Option<i64> },
@@ -191,7 +197,8 @@ impl<'a> Source<'a> {
                 .amazon_provided_ipv6_cidr_block(true)
                 .set_ipv6_cidr_block_network_border_group(network_border_group.map(str::to_string)),
             Source::Pool { pool_id: None, .. } => {
-                let message = "AWS does not tell which IPAM pool the range came from; set ipv6_ipam_pool_id";
+                let message =
+                    "the IPAM pool of the range is unknown, because AWS does not return it; set ipv6_ipam_pool_id";
                 return Err(Failure::new(Cause::Other, "AssociateVpcCidrBlock", message));
             }
             Source::Pool { pool_id, cidr_block, netmask_length } => call
@@ -201,7 +208,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Whether a range may come from here, as far as AWS tells.
+    /// Whether a range may come from this source, as far as AWS returns its source.
     fn fits(&self, block: &VpcIpv6CidrBlockAssociation, region: &str) -> bool {
         let is_amazon = block.ipv6_pool() == Some(AMAZON);
         match *self {
@@ -246,7 +253,7 @@ mod tests {
         })
     }
 
-    /// One association as AWS shows it.
+    /// One association as AWS returns it.
     fn item(id: &str, pool: &str, range: &str, state: &str) -> String {
         format!(
             "<associationId>{id}</associationId><ipv6CidrBlock>{range}</ipv6CidrBlock><ipv6Pool>{pool}</ipv6Pool>\
@@ -263,7 +270,7 @@ mod tests {
         )
     }
 
-    fn made(item: &str) -> String {
+    fn association(item: &str) -> String {
         format!("<ipv6CidrBlockAssociation>{item}</ipv6CidrBlockAssociation><vpcId>vpc-1</vpcId>")
     }
 
@@ -281,10 +288,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_new_range_passes_states_that_mean_nothing_and_is_learned_without_host_bits() {
+    async fn a_new_range_passes_interim_states_and_is_canonical() {
         let mut aws = Recorded::default()
             .on("DescribeVpcs", &shown(&[]))
-            .on("AssociateVpcCidrBlock", &made(&item("assoc-1", AMAZON, "", "associating")));
+            .on("AssociateVpcCidrBlock", &association(&item("assoc-1", AMAZON, "", "associating")));
         for state in ["associating", "disassociated", "failing", "associated"] {
             let old = item("assoc-0", AMAZON, "2600:1f18:0:1100::/56", "disassociated");
             aws = aws.on("DescribeVpcs", &shown(&[old, item("assoc-1", AMAZON, "2600:1F18:0:AB00:0::/56", state)]));
@@ -300,10 +307,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_range_that_failed_says_why_and_its_id_is_known() {
+    async fn a_failed_range_reports_its_reason_and_is_recorded() {
         let aws = Recorded::default()
             .on("DescribeVpcs", &shown(&[]))
-            .on("AssociateVpcCidrBlock", &made(&item("assoc-1", AMAZON, "", "associating")))
+            .on("AssociateVpcCidrBlock", &association(&item("assoc-1", AMAZON, "", "associating")))
             .on("DescribeVpcs", &shown(&[item("assoc-1", AMAZON, "", "failed")]));
         let notes = Notes::default();
         let failure = create_on(&aws, &notes, &amazon(None)).await.unwrap_err();
@@ -312,7 +319,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_pool_gives_the_range_that_is_asked_for_once_it_knows_the_account() {
+    async fn a_pool_range_is_requested_until_the_account_is_monitored() {
         let text = "The account 123456789012 is not monitored by IPAM";
         for (wanted, parameter, value) in [
             (pool(Some("ipam-pool-1"), None, Some(52)), "Ipv6NetmaskLength", "52"),
@@ -321,7 +328,7 @@ mod tests {
             let aws = Recorded::default()
                 .on("DescribeVpcs", &shown(&[]))
                 .fail("AssociateVpcCidrBlock", 400, "UnsupportedOperation", text)
-                .on("AssociateVpcCidrBlock", &made(&item("assoc-1", "IPAM Managed", "", "associating")))
+                .on("AssociateVpcCidrBlock", &association(&item("assoc-1", "IPAM Managed", "", "associating")))
                 .on("DescribeVpcs", &shown(&[item("assoc-1", "IPAM Managed", RANGE, "associated")]));
             create_on(&aws, &Notes::default(), &wanted).await.unwrap();
             let calls = aws.calls("AssociateVpcCidrBlock");
@@ -332,7 +339,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_range_whose_pool_nobody_knows_is_not_asked_for() {
+    async fn a_range_of_an_unknown_pool_is_not_requested() {
         let aws = Recorded::default().on("DescribeVpcs", &shown(&[]));
         let failure = create_on(&aws, &Notes::default(), &pool(None, None, None)).await.unwrap_err();
         assert!(failure.message.contains("ipv6_ipam_pool_id"), "{}", failure.message);
@@ -340,10 +347,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_range_that_a_killed_run_left_is_taken_and_that_of_another_source_is_not() {
-        let left = |pool: &str| shown(&[item("assoc-7", pool, RANGE, "associated")]);
+    async fn only_a_matching_range_of_a_killed_run_is_adopted() {
+        let leftover = |pool: &str| shown(&[item("assoc-7", pool, RANGE, "associated")]);
         let known = || Notes { known: vec!["assoc-7"], ..Notes::default() };
-        for (wanted, pool_shown, notes, taken) in [
+        for (wanted, pool_shown, notes, adopted) in [
             (amazon(None), AMAZON, Notes::default(), true),
             (amazon(Some("us-east-1")), AMAZON, Notes::default(), true),
             (amazon(Some("us-east-1-bos-1")), AMAZON, Notes::default(), false),
@@ -358,18 +365,18 @@ mod tests {
         ] {
             let new = item("assoc-8", "any", RANGE, "associated");
             let aws = Recorded::default()
-                .on("DescribeVpcs", &left(pool_shown))
-                .on("AssociateVpcCidrBlock", &made(&new))
+                .on("DescribeVpcs", &leftover(pool_shown))
+                .on("AssociateVpcCidrBlock", &association(&new))
                 .on("DescribeVpcs", &shown(&[item("assoc-7", pool_shown, RANGE, "associated"), new]));
             create_on(&aws, &notes, &wanted).await.unwrap();
-            let expected = if taken { "assoc-7" } else { "assoc-8" };
-            assert_eq!(notes.ids(), [expected], "{wanted:?} beside a range of {pool_shown}");
-            assert_eq!(aws.calls("AssociateVpcCidrBlock").is_empty(), taken, "{wanted:?}");
+            let expected = if adopted { "assoc-7" } else { "assoc-8" };
+            assert_eq!(notes.ids(), [expected], "{wanted:?} with an existing range of {pool_shown}");
+            assert_eq!(aws.calls("AssociateVpcCidrBlock").is_empty(), adopted, "{wanted:?}");
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_range_whose_answer_was_lost_is_the_one_that_was_not_there_before() {
+    async fn after_a_lost_answer_the_new_range_is_adopted() {
         let before = item("assoc-7", AMAZON, "2600:1f18:0:1100::/56", "associated");
         let aws = Recorded::default()
             .on("DescribeVpcs", &shown(std::slice::from_ref(&before)))
@@ -381,7 +388,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_pool_that_becomes_known_is_no_call_and_a_creation_cut_short_is_waited_for() {
+    async fn update_only_waits_for_an_incomplete_creation() {
         let aws = Recorded::default()
             .on("DescribeVpcs", &shown(&[item("assoc-1", "IPAM Managed", RANGE, "associating")]))
             .on("DescribeVpcs", &shown(&[item("assoc-1", "IPAM Managed", RANGE, "associated")]));
@@ -399,11 +406,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_range_leaves_when_the_last_subnet_has_given_it_up() {
+    async fn delete_retries_until_no_subnet_uses_the_range() {
         let text = "The vpc vpc-1 currently has a subnet within CIDR block 2600:1f18:0:ab00::/56";
         let aws = Recorded::default()
             .fail("DisassociateVpcCidrBlock", 400, "InvalidCidrBlock.InUse", text)
-            .on("DisassociateVpcCidrBlock", &made(&item("assoc-1", AMAZON, RANGE, "disassociating")))
+            .on("DisassociateVpcCidrBlock", &association(&item("assoc-1", AMAZON, RANGE, "disassociating")))
             .on("DescribeVpcs", &shown(&[item("assoc-1", AMAZON, RANGE, "disassociating")]))
             .on("DescribeVpcs", &shown(&[item("assoc-1", AMAZON, RANGE, "disassociated")]));
         delete_on(&aws, Duration::from_secs(20)).await.unwrap();
@@ -413,7 +420,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_range_that_stays_in_use_says_so_and_one_that_is_gone_is_done() {
+    async fn a_used_range_is_in_use_and_a_missing_one_is_deleted() {
         let text = "The vpc vpc-1 currently has a subnet within CIDR block 2600:1f18:0:ab00::/56";
         let aws = Recorded::default().fail("DisassociateVpcCidrBlock", 400, "InvalidCidrBlock.InUse", text);
         let failure = delete_on(&aws, Duration::from_secs(60)).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Statements in the policies of functions that let API Gateway or CloudWatch Logs call them.
+//! Statements in function policies that allow API Gateway or CloudWatch Logs to call the function.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::aws::apigateway::{digest, execution_arn};
 use crate::aws::calls::codes;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
-use crate::aws::calls::wait::{Poll, until};
+use crate::aws::calls::wait::{Backoff, Poll, until_with};
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::FunctionArn;
@@ -18,33 +18,40 @@ use crate::model::Input;
 use crate::model::Scope;
 use crate::model::{Caller, Entry, Key, LambdaPermission, Learned, Spec};
 
-/// Lambda takes 15 calls a second that change something, of one account in one Region, all kinds of calls together. The
-/// period is somewhat longer than a second, since calls do not travel equally fast.
-const CHANGES: Limit = Limit::Window { calls: 15, period: Duration::from_millis(1100) };
+/// Lambda accepts 15 `GetPolicy` calls per second, per account and Region, and 15 calls of all other control plane
+/// actions together, except `GetFunction`. AWS does not raise these quotas. The period is longer than a second because
+/// network latency varies.
+const CALLS: Limit = Limit::Window { calls: 15, period: Duration::from_millis(1100) };
 
-/// How long a new function may answer that it does not exist.
+/// The first pause between polls of a policy, which are subject to the quota of `GetPolicy`.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// How long AWS may report a new function as missing.
 const NEW_FUNCTION: Duration = Duration::from_secs(30);
 
-/// How long a new statement may take to show.
+/// How long a new statement may take to become visible.
 const VISIBLE: Duration = Duration::from_secs(300);
 
-/// The function whose policy holds a statement, and the part of the policy.
+/// The policy that contains a statement: that of a function, an alias or a version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FunctionPolicy {
-    /// ARN without alias or version.
+    /// The function ARN without alias or version.
     pub(crate) function_arn: String,
-    /// Alias or version: each has a policy of its own.
+    /// The alias or version. Each has a separate policy.
     pub(crate) qualifier: Option<String>,
 }
 
-/// Who may call a function, by AWS's ids.
+/// The permitted caller of a function, by AWS IDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallerId<'a> {
     /// API Gateway, for every route.
     Routes,
-    /// API Gateway, for the authorizer of this id.
+    /// API Gateway, for the authorizer with this ID.
     Authorizer(&'a str),
-    /// CloudWatch Logs, for the log group of this name.
+    /// CloudWatch Logs, for the log group with this name.
     LogGroup(&'a str),
 }
 
@@ -52,18 +59,18 @@ pub(crate) enum CallerId<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Statement(Value);
 
-/// Reads the policy of a function, alias or version. A function without one, or that does not exist, has no
-/// statements.
+/// Reads the policy of a function, alias or version. Empty if the function has no policy or does not exist.
 pub(crate) async fn policy(session: &Session, place: &FunctionPolicy) -> Result<Vec<Statement>, Failure> {
     let client = session.lambda(&region(session, place));
     let request = client.get_policy().function_name(&place.function_arn).set_qualifier(place.qualifier.clone());
+    throttle(session, place, "GetPolicy").await;
     let text = match request.send().await.map_err(|error| error.failure("GetPolicy")) {
         Ok(answer) => answer.policy.unwrap_or_default(),
         Err(failure) if is_absent(&failure) => return Ok(Vec::new()),
         Err(failure) => return Err(failure),
     };
     let policy: Value = serde_json::from_str(&text).map_err(|error| {
-        let message = format!("the policy of {} is no JSON: {error}", place.function_arn);
+        let message = format!("the policy of {} is not valid JSON: {error}", place.function_arn);
         Failure::new(Cause::Other, "GetPolicy", message)
     })?;
     Ok(match policy.get("Statement") {
@@ -73,7 +80,7 @@ pub(crate) async fn policy(session: &Session, place: &FunctionPolicy) -> Result<
     })
 }
 
-/// What a policy shows of a permission. `None` where the statement is missing or lets in something else.
+/// Finds a permission in a policy. `None` if the statement is missing or allows anything else.
 pub(crate) fn read(
     scope: &Scope,
     policy: &[Statement],
@@ -90,7 +97,7 @@ pub(crate) fn read(
     };
     let source_arn = source_arn(scope, &place, api_id, caller);
     let statement = policy.iter().find(|it| it.id() == Some(statement_id))?;
-    statement.lets_in(caller.service(), &source_arn).then(|| Observed {
+    statement.allows(caller.service(), &source_arn).then(|| Observed {
         id: statement_id.to_string(),
         key,
         spec: Spec::LambdaPermission(spec.clone()),
@@ -98,7 +105,7 @@ pub(crate) fn read(
     })
 }
 
-/// Adds a statement, or takes the one that is there already if it is equal, and waits until it shows.
+/// Adds a statement, or adopts an equal existing one, and waits until it is visible.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -> Result<(), Failure> {
     let session = operation.session;
     let place = FunctionPolicy::of(operation, spec)?;
@@ -114,17 +121,19 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LambdaPermission) -
         source_arn: source_arn(&session.scope, &place, api_id, caller),
         place,
     };
-    // Statements are lost when calls on one function overlap, whatever the qualifier.
-    let _turn = session.process.locks.lock(format!("lambda {}", wanted.place.function_arn)).await;
-    // A statement of ours that someone has rewritten.
+    // Overlapping calls for one function, even with different qualifiers, may lose statements.
+    let _lock = session.process.locks.lock(format!("lambda {}", wanted.place.function_arn)).await;
+    // A statement of this resource that was changed outside Terraform.
     if operation.work.known.contains(&wanted.id) && wanted.is_rewritten(session).await? {
         remove(operation, &wanted.place, &wanted.id).await?;
     }
     add(operation, &wanted).await?;
     operation.record_id(&wanted.id);
     let deadlines = operation.deadlines(VISIBLE);
-    until("the statement to show in the function's policy", &deadlines, Duration::from_secs(5), || async {
-        Ok(wanted.find(session).await?.map_or_else(|| Poll::Pending("it does not show".to_string()), Poll::Done))
+    let backoff = Backoff::starting_at(FIRST_PAUSE, LONGEST_PAUSE);
+    until_with("Waiting for the statement in the function policy", &deadlines, backoff, || async {
+        let found = wanted.find(session).await?;
+        Ok(found.map_or_else(|| Poll::Pending("the statement was not found".to_string()), Poll::Done))
     })
     .await
 }
@@ -138,18 +147,18 @@ struct WantedStatement {
 }
 
 impl WantedStatement {
-    /// Whether the statement is there; another one of its id is an error.
+    /// Finds the statement. A different statement with its ID is an error.
     async fn find(&self, session: &Session) -> Result<Option<()>, Failure> {
         match self.of_this_id(session).await? {
-            Some(there) if there.lets_in(self.principal, &self.source_arn) => Ok(Some(())),
-            Some(there) => Err(different(&self.place, &self.id, &there)),
+            Some(existing) if existing.allows(self.principal, &self.source_arn) => Ok(Some(())),
+            Some(existing) => Err(different(&self.place, &self.id, &existing)),
             None => Ok(None),
         }
     }
 
     async fn is_rewritten(&self, session: &Session) -> Result<bool, Failure> {
-        let there = self.of_this_id(session).await?;
-        Ok(there.is_some_and(|it| !it.lets_in(self.principal, &self.source_arn)))
+        let existing = self.of_this_id(session).await?;
+        Ok(existing.is_some_and(|it| !it.allows(self.principal, &self.source_arn)))
     }
 
     async fn of_this_id(&self, session: &Session) -> Result<Option<Statement>, Failure> {
@@ -157,27 +166,28 @@ impl WantedStatement {
     }
 }
 
-/// Adds a statement, as soon as the function exists and no other change of it is at work.
+/// Adds a statement. Waits until the function exists and no other change of it is in progress.
 async fn add(operation: &Operation<'_>, wanted: &WantedStatement) -> Result<(), Failure> {
     let (session, place) = (operation.session, &wanted.place);
     let client = session.lambda(&region(session, place));
     let call = || async {
-        throttle(session, place).await;
+        throttle(session, place, "lambda").await;
         let call = client.add_permission().function_name(&place.function_arn).set_qualifier(place.qualifier.clone());
         let call = call.statement_id(&wanted.id).action("lambda:InvokeFunction");
         let call = call.principal(wanted.principal).source_arn(&wanted.source_arn);
         call.customize().config_override(session.once_lambda()).send().await.map(|_| ())
     };
-    // That the function is absent is waited out below.
+    // A missing function is handled below, because it may be new.
     let mutation = Mutation {
         action: "AddPermission",
         deadlines: &operation.work.deadlines,
         is_busy: |_| false,
         unknown_until: None,
-        search: Search::TWO_LOOKS,
+        search: Search::TWO_POLLS,
     };
     let new_until = Instant::now() + NEW_FUNCTION;
-    until("a change of the function's policy", &operation.work.deadlines, Duration::from_secs(5), || async {
+    let (deadlines, backoff) = (&operation.work.deadlines, Backoff::starting_at(FIRST_PAUSE, LONGEST_PAUSE));
+    until_with("Adding a statement to the function policy", deadlines, backoff, || async {
         match mutation.create(call, Ok, || wanted.find(session)).await {
             Ok(()) => Ok(Poll::Done(())),
             Err(failure) if codes::is_policy_conflict(&failure) => {
@@ -190,7 +200,7 @@ async fn add(operation: &Operation<'_>, wanted: &WantedStatement) -> Result<(), 
     .await
 }
 
-/// Nothing of a statement can change in place: everything that matters is part of its key.
+/// Does nothing: all fields of a statement are part of its key, so a change replaces the statement.
 pub(crate) async fn update(
     _operation: &Operation<'_>,
     _id: &str,
@@ -200,17 +210,18 @@ pub(crate) async fn update(
     Ok(())
 }
 
-/// Removes a statement. A deleted function has taken it along.
+/// Removes a statement. A missing function counts as success, because its policy was deleted with it.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let Spec::LambdaPermission(spec) = &entry.applied else {
-        return Err(Failure::new(Cause::Other, "RemovePermission", "no permission; this is a bug in the provider"));
+        let message = "the object is not a Lambda permission; this is a bug in the provider";
+        return Err(Failure::new(Cause::Other, "RemovePermission", message));
     };
     let place = FunctionPolicy::of(operation, spec)?;
-    let _turn = operation.session.process.locks.lock(format!("lambda {}", place.function_arn)).await;
+    let _lock = operation.session.process.locks.lock(format!("lambda {}", place.function_arn)).await;
     remove(operation, &place, &entry.id).await
 }
 
-/// Removes a statement, in the turn of whoever calls it.
+/// Removes a statement. The caller holds the lock of the function.
 async fn remove(operation: &Operation<'_>, place: &FunctionPolicy, statement_id: &str) -> Result<(), Failure> {
     let session = operation.session;
     let client = session.lambda(&region(session, place));
@@ -219,29 +230,30 @@ async fn remove(operation: &Operation<'_>, place: &FunctionPolicy, statement_id:
         deadlines: &operation.work.deadlines,
         is_busy: codes::is_policy_conflict,
         unknown_until: None,
-        search: Search::TWO_LOOKS,
+        search: Search::TWO_POLLS,
     };
     let delete = || async {
-        throttle(session, place).await;
+        throttle(session, place, "lambda").await;
         let request = client.remove_permission().function_name(&place.function_arn);
         request.set_qualifier(place.qualifier.clone()).statement_id(statement_id).send().await
     };
-    let is_there = || async { Ok(policy(session, place).await?.iter().any(|it| it.id() == Some(statement_id))) };
-    match change.delete(delete, is_there).await {
+    let exists = || async { Ok(policy(session, place).await?.iter().any(|it| it.id() == Some(statement_id))) };
+    match change.delete(delete, exists).await {
         Err(failure) if !is_absent(&failure) => Err(failure),
         _ => Ok(()),
     }
 }
 
-/// Waits until one more change may be sent to the Region of a function.
-async fn throttle(session: &Session, place: &FunctionPolicy) {
+/// Waits until one more call may be sent to the Region of a function. `calls` is `GetPolicy`, or `lambda` for all other
+/// calls.
+async fn throttle(session: &Session, place: &FunctionPolicy, calls: &'static str) {
     let region = Some(region(session, place));
-    let key = LimitKey { account: session.scope.account.clone(), region, calls: "lambda" };
-    session.process.rate_limiter.acquire(key, CHANGES).await;
+    let key = LimitKey { account: session.scope.account.clone(), region, calls };
+    session.process.rate_limiter.acquire(key, CALLS).await;
 }
 
-/// The id of the statement for a caller. It begins with the API's id, so that whose it is can be seen in the function's
-/// policy.
+/// The ID of the statement for a caller. It contains the ID of the API, so that the function policy shows to which
+/// gateway it belongs.
 pub(crate) fn statement_id(api_id: &str, place: &FunctionPolicy, caller: CallerId<'_>) -> String {
     let place = format!("{} {}", place.function_arn, place.qualifier.as_deref().unwrap_or_default());
     match caller {
@@ -252,7 +264,7 @@ pub(crate) fn statement_id(api_id: &str, place: &FunctionPolicy, caller: CallerI
 }
 
 impl CallerId<'_> {
-    /// The principal. These names are the same in every partition.
+    /// The service principal, which is the same in every partition.
     fn service(self) -> &'static str {
         match self {
             CallerId::Routes | CallerId::Authorizer(_) => "apigateway.amazonaws.com",
@@ -262,18 +274,18 @@ impl CallerId<'_> {
 }
 
 impl FunctionPolicy {
-    /// The place of a function, alias or version.
+    /// The policy of a function, alias or version.
     pub(crate) fn of_function(function: &FunctionArn) -> FunctionPolicy {
         FunctionPolicy { function_arn: function.unqualified(), qualifier: function.qualifier.clone() }
     }
 
-    /// The function, with alias or version.
+    /// The function with alias or version. `None` if the ARN is invalid.
     pub(crate) fn function(&self) -> Option<FunctionArn> {
         let unqualified = FunctionArn::parse(&self.function_arn).ok()?;
         Some(FunctionArn { qualifier: self.qualifier.clone(), ..unqualified })
     }
 
-    /// The place of a permission. `None` while it is unknown.
+    /// The policy of a permission. `None` while it is unknown.
     pub(crate) fn known(spec: &LambdaPermission) -> Option<FunctionPolicy> {
         Some(FunctionPolicy {
             function_arn: spec.function_arn.known()?.clone(),
@@ -288,7 +300,7 @@ impl FunctionPolicy {
         })
     }
 
-    /// The permission of an API at this place.
+    /// A permission for an API in this policy.
     pub(crate) fn permission(&self, api: Key, caller: Caller) -> LambdaPermission {
         LambdaPermission {
             api,
@@ -304,8 +316,8 @@ impl Statement {
         self.0.get("Sid")?.as_str()
     }
 
-    /// Whether it lets a service call the function from this source, and does nothing else.
-    fn lets_in(&self, principal: &str, source_arn: &str) -> bool {
+    /// Whether the statement allows this service to call the function from this source, and nothing else.
+    fn allows(&self, principal: &str, source_arn: &str) -> bool {
         let allowed = self.0.get("Principal");
         let service = allowed.and_then(|it| it.get("Service").or(Some(it))).and_then(only);
         self.0.get("Effect").and_then(Value::as_str) == Some("Allow")
@@ -314,7 +326,7 @@ impl Statement {
             && self.sources().is_some_and(|sources| sources == [source_arn])
     }
 
-    /// The sources that the statement is limited to. `None` where it is not limited to sources, or by more.
+    /// The source ARNs of the condition. `None` if there is no such condition or if there are further ones.
     fn sources(&self) -> Option<Vec<&str>> {
         let conditions = self.0.get("Condition")?.as_object()?;
         let [(operator, condition)] = conditions.iter().collect::<Vec<_>>()[..] else { return None };
@@ -329,7 +341,7 @@ impl Statement {
     }
 }
 
-/// Policies may write one value as a list of one.
+/// A single value, which a policy may also contain as a list with one element.
 fn only(value: &Value) -> Option<&str> {
     match value {
         Value::Array(values) => match &values[..] {
@@ -340,13 +352,13 @@ fn only(value: &Value) -> Option<&str> {
     }
 }
 
-/// Policies change in the function's own Region.
+/// The Region of the function, in which its policy is read and changed.
 fn region(session: &Session, place: &FunctionPolicy) -> String {
     FunctionArn::parse(&place.function_arn).map_or_else(|_| session.scope.region.clone(), |function| function.region)
 }
 
 fn source_arn(scope: &Scope, place: &FunctionPolicy, api_id: &str, caller: CallerId<'_>) -> String {
-    // Only functions of the gateway's own account get here.
+    // Statements are added only to functions in the account of the gateway.
     let account = scope.account.clone().or_else(|| FunctionArn::parse(&place.function_arn).ok().map(|it| it.account));
     let account = account.unwrap_or_default();
     let execution_arn = execution_arn(scope, &account, api_id);
@@ -363,7 +375,7 @@ fn authorizer_prefix(api_id: &str) -> String {
     format!("fgw-{api_id}-authorizer-")
 }
 
-/// The authorizer that a statement is for.
+/// The ID of the authorizer in a statement ID.
 pub(crate) fn authorizer_in<'a>(api_id: &str, statement_id: &'a str) -> Option<&'a str> {
     statement_id.strip_prefix(&authorizer_prefix(api_id))
 }
@@ -372,17 +384,17 @@ fn is_absent(failure: &Failure) -> bool {
     failure.cause == Cause::NotFound
 }
 
-fn different(place: &FunctionPolicy, statement_id: &str, there: &Statement) -> Failure {
+fn different(place: &FunctionPolicy, statement_id: &str, existing: &Statement) -> Failure {
     let FunctionPolicy { function_arn, qualifier } = place;
     let qualifier = qualifier.iter().map(|it| format!(" --qualifier {it}")).collect::<String>();
     Failure::new(
         Cause::Exists,
         "AddPermission",
         format!(
-            "the policy of {function_arn} has a statement {statement_id} already, which is not the one that is \
-             needed: {}. Remove it (aws lambda remove-permission --function-name {function_arn}{qualifier} \
-             --statement-id {statement_id}) and apply again",
-            there.0
+            "the policy of {function_arn} already has a different statement {statement_id}: {}. Remove it (aws lambda \
+             remove-permission --function-name {function_arn}{qualifier} --statement-id {statement_id}), then apply \
+             again.",
+            existing.0
         ),
     )
 }

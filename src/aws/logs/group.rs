@@ -6,7 +6,7 @@ use aws_sdk_cloudwatchlogs::types::LogGroup as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::aws::Session;
-use crate::aws::calls::codes::is_group_busy;
+use crate::aws::calls::codes::{is_deletion_protected, is_group_busy};
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
@@ -19,24 +19,24 @@ use crate::model::Input;
 use crate::model::Scope;
 use crate::model::{Entry, Key, Learned, LogGroup, Spec};
 
-/// How long a key may be refused, because its policy or the key itself is new: KMS says that a change takes some
-/// seconds to reach everything, and up to some minutes. A key that CloudWatch Logs may not use is refused with the same
-/// words, so this is also what a mistake costs.
+/// How long AWS may reject a key because the key or its policy is new. According to the KMS documentation, changes
+/// usually propagate within seconds, but may take some minutes. CloudWatch Logs rejects a key that it is not allowed to
+/// use with the same message, so a misconfigured key is reported only after this time.
 const KEY_POLICY: Duration = Duration::from_secs(2 * 60);
 
-/// Under which name it is learned when a group was created, in milliseconds since 1970.
+/// The name of the learned value with the creation time of a group, in milliseconds since the Unix epoch.
 const CREATION_TIME: &str = "creation_time";
 
-/// A log group and its tags, which AWS shows by two calls.
+/// A log group and its tags, which AWS returns in separate calls.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundGroup {
-    /// The group.
+    /// The group without its tags.
     pub(crate) shown: Shown,
-    /// All its tags, ownership tags included.
+    /// All tags of the group, including ownership tags.
     pub(crate) tags: std::collections::HashMap<String, String>,
 }
 
-/// Reads a log group by its exact name. `None` where it does not exist.
+/// Reads a log group by its exact name. `None` if it does not exist.
 pub(crate) async fn find(session: &Session, name: &str) -> Result<Option<FoundGroup>, Failure> {
     let Some(shown) = show(session, name).await? else { return Ok(None) };
     let Some(arn) = arn_of(&shown) else { return Ok(None) };
@@ -49,7 +49,7 @@ pub(crate) async fn find(session: &Session, name: &str) -> Result<Option<FoundGr
     }
 }
 
-/// A log group of exactly this name, without its tags.
+/// Reads a log group by its exact name, without its tags. `None` if it does not exist.
 async fn show(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
     let mut token = None;
     loop {
@@ -66,7 +66,7 @@ async fn show(session: &Session, name: &str) -> Result<Option<Shown>, Failure> {
     }
 }
 
-/// What AWS shows of a log group.
+/// Converts a log group that AWS returned to an observation.
 pub(crate) fn read(found: &FoundGroup, api: Key, key: Key) -> Option<Observed> {
     let name = found.shown.log_group_name.clone()?;
     let spec = LogGroup {
@@ -81,14 +81,14 @@ pub(crate) fn read(found: &FoundGroup, api: Key, key: Key) -> Option<Observed> {
     Some(Observed { id: name, key, spec: Spec::LogGroup(spec), learned })
 }
 
-/// Whether a log group is the one of this root that has this key.
+/// Whether the tags of a log group name this root and key as its owner.
 pub(crate) fn is_ours(found: &FoundGroup, resource: &str, slot: &str) -> bool {
     let tag = |key: &str| found.tags.get(key).map(String::as_str);
     tag(ownership::RESOURCE) == Some(resource) && tag(ownership::OBJECT) == Some(slot)
 }
 
-/// Whether a log group may be the one that state knows, and not one that somebody made anew under its name: that one
-/// was created at another time, and does not carry our tags. Ours stays ours though somebody takes its tags away.
+/// Whether a log group may be the one in state. A group that was created again outside Terraform under the same name
+/// has another creation time and lacks the tags of this resource. Removed tags alone do not make a difference.
 pub(crate) fn is_the_same(found: &FoundGroup, learned: &Learned, resource: &str, slot: &str) -> bool {
     let is_unchanged = match (learned.get(CREATION_TIME), found.shown.creation_time) {
         (Some(learned), Some(shown)) => *learned == shown.to_string(),
@@ -97,7 +97,7 @@ pub(crate) fn is_the_same(found: &FoundGroup, learned: &Learned, resource: &str,
     is_unchanged || is_ours(found, resource, slot)
 }
 
-/// Makes a log group. One that is there already is taken only if it carries our tags.
+/// Creates a log group. An existing one is adopted only if it has the tags of this resource.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result<(), Failure> {
     let session = operation.session;
     let name = operation.known(&spec.name)?;
@@ -106,19 +106,19 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
     let find_ours = || async {
         match find(session, name).await? {
             Some(found) if is_ours(&found, &resource(operation), &operation.key.slot) => Ok(Some(())),
-            Some(_) => Err(foreign(operation, name)),
+            Some(_) => Err(unmanaged(operation, name)),
             None => Ok(None),
         }
     };
     let answer = {
-        let _turn = lock(operation.session, name).await;
-        let deadlines = key_patience(operation, kms_key_arn.is_some());
+        let _lock = lock(operation.session, name).await;
+        let deadlines = key_deadlines(operation, kms_key_arn.is_some());
         Mutation {
             action: "CreateLogGroup",
             deadlines: &deadlines,
             is_busy: is_busy_or_key_is_new,
             unknown_until: None,
-            search: Search::TWO_LOOKS,
+            search: Search::TWO_POLLS,
         }
         .create(
             || async {
@@ -139,7 +139,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
         )
         .await
     };
-    // A new group has its key and keeps events for ever, so nothing is to be cleared.
+    // A new group has its key and no retention period, so nothing needs to be cleared.
     let from = match answer {
         Ok(()) => Some(LogGroup { retention_in_days: Input::Known(None), ..spec.clone() }),
         Err(failure) if failure.cause == Cause::Exists => {
@@ -149,19 +149,19 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
         Err(failure) => return Err(of_key(failure, kms_key_arn.as_deref())),
     };
     operation.record_id(name);
-    // The answer to a create tells nothing.
+    // CreateLogGroup returns no attributes.
     let deadlines = operation.deadlines(wait::PROPAGATION);
-    let shown = wait::until("the new log group to show", &deadlines, wait::SECONDS, || async {
+    let shown = wait::until("Waiting for the new log group", &deadlines, wait::SECONDS, || async {
         let shown = show(session, name).await?;
-        Ok(shown.map_or_else(|| Poll::Pending("no such log group".to_string()), Poll::Done))
+        Ok(shown.map_or_else(|| Poll::Pending("the log group was not found".to_string()), Poll::Done))
     });
     let created = shown.await?.creation_time;
     operation.record_learned(learned(arn(operation, name).await?, created));
     update(operation, name, from.as_ref(), spec).await
 }
 
-/// Brings a log group to its spec. The key goes first, so that no event is kept longer than before without it. To have
-/// none, and to keep events for ever, are calls of their own.
+/// Updates a log group to match its spec. The key is set first, so that no event without it is kept longer than before.
+/// Separate calls remove the key and the retention period.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     name: &str,
@@ -170,20 +170,20 @@ pub(crate) async fn update(
 ) -> Result<(), Failure> {
     let logs = &operation.session.logs;
     let tags = TagChanges::between(operation, from.map(|from| &from.tags), &to.tags)?;
-    let _turn = lock(operation.session, name).await;
+    let _lock = lock(operation.session, name).await;
     let (deadlines, unknown_until) = (&operation.work.deadlines, operation.unknown_until(name));
     let change = Mutation {
         action: "PutRetentionPolicy",
         deadlines,
         is_busy: is_group_busy,
         unknown_until,
-        search: Search::TWO_LOOKS,
+        search: Search::TWO_POLLS,
     };
     let wanted = operation.known(&to.kms_key_arn)?;
     let key = match from {
         Some(from) => operation.known(&from.kms_key_arn)?.clone(),
-        // A group without a key has none to be taken away. What a create that failed half-way could not learn is
-        // learned now.
+        // The key in AWS decides whether one must be removed. The learned values may be missing after a failed create,
+        // so they are recorded here.
         None => {
             let shown = show(operation.session, name).await?;
             if let Some((shown, arn)) = shown.as_ref().and_then(|it| Some((it, arn_of(it)?))) {
@@ -223,11 +223,11 @@ pub(crate) async fn update(
     Ok(())
 }
 
-/// Deletes a log group with its events, unless somebody has deleted ours and made another one under its name.
+/// Deletes a log group with its events, unless it was deleted and created again outside Terraform.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let _turn = lock(operation.session, &entry.id).await;
-    if is_of_others(operation, entry).await? {
-        tracing::warn!("Log group {} is not the one that was made here, so it is left alone", entry.id);
+    let _lock = lock(operation.session, &entry.id).await;
+    if is_unmanaged(operation, entry).await? {
+        tracing::warn!("Log group {} was not created by this resource, so it was not deleted", entry.id);
         return Ok(());
     }
     let deadlines = &operation.work.deadlines;
@@ -236,51 +236,62 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         deadlines,
         is_busy: is_group_busy,
         unknown_until: None,
-        search: Search::TWO_LOOKS,
+        search: Search::TWO_POLLS,
     };
     let delete = || operation.session.logs.delete_log_group().log_group_name(&entry.id).send();
-    let is_there = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
-    match change.delete(delete, is_there).await {
+    let exists = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
+    match change.delete(delete, exists).await {
+        Err(failure) if is_deletion_protected(&failure) => Err(protected(failure, &entry.id)),
         Err(failure) if !is_absent(&failure) => Err(failure),
         _ => Ok(()),
     }
 }
 
-/// The name of the group that an ARN names.
+/// Adds the command that disables the deletion protection.
+fn protected(mut failure: Failure, name: &str) -> Failure {
+    failure.message = format!(
+        "{}. To delete the log group with its events, run aws logs put-log-group-deletion-protection \
+         --log-group-identifier {name} --no-deletion-protection-enabled, then apply again.",
+        failure.message.trim_end_matches('.')
+    );
+    failure
+}
+
+/// The name of the group in an ARN.
 pub(crate) fn name_in(arn: &str) -> Option<&str> {
     let name = arn.split_once(":log-group:")?.1;
     Some(name.strip_suffix(":*").unwrap_or(name))
 }
 
-/// Waits for the turn to change a group or its subscription filters: AWS refuses calls on one group that overlap.
+/// Locks a group and its subscription filters, because AWS rejects overlapping calls for one group.
 pub(crate) async fn lock(session: &Session, name: &str) -> OwnedMutexGuard<()> {
     session.process.locks.lock(format!("log group {} {name}", session.scope.region)).await
 }
 
-/// Whether the group of an entry's name is not the entry's. A group that AWS does not show is no one's: it may be too
-/// new.
-async fn is_of_others(operation: &Operation<'_>, entry: &Entry) -> Result<bool, Failure> {
+/// Whether a group with the name of an entry exists that is not the group of the entry. `false` if AWS returns none,
+/// because the group may be too new to be visible.
+async fn is_unmanaged(operation: &Operation<'_>, entry: &Entry) -> Result<bool, Failure> {
     let session = operation.session;
     let is_it = |found: &FoundGroup| is_the_same(found, &entry.learned, &resource(operation), &entry.key.slot);
     let Some(shown) = show(session, &entry.id).await? else { return Ok(false) };
-    // Tags are asked for only where the time of creation does not tell it.
+    // The tags are read only if the creation time differs.
     if is_it(&FoundGroup { shown, tags: Default::default() }) {
         return Ok(false);
     }
     Ok(find(session, &entry.id).await?.is_some_and(|found| !is_it(&found)))
 }
 
-/// Encrypts what is logged from now on with a key in the place of the one before, or with AWS's own.
+/// Replaces the key that encrypts new events. `None` restores the default encryption of CloudWatch Logs.
 async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str>) -> Result<(), Failure> {
     let logs = &operation.session.logs;
-    let deadlines = key_patience(operation, kms_key_arn.is_some());
-    let (is_group_busy, unknown_until) = (is_busy_or_key_is_new, operation.unknown_until(name));
+    let deadlines = key_deadlines(operation, kms_key_arn.is_some());
+    let (is_busy, unknown_until) = (is_busy_or_key_is_new, operation.unknown_until(name));
     let change = Mutation {
         action: "AssociateKmsKey",
         deadlines: &deadlines,
-        is_busy: is_group_busy,
+        is_busy,
         unknown_until,
-        search: Search::TWO_LOOKS,
+        search: Search::TWO_POLLS,
     };
     match kms_key_arn {
         Some(arn) => {
@@ -294,28 +305,28 @@ async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str
     }
 }
 
-fn key_patience(operation: &Operation<'_>, has_key: bool) -> Deadlines {
+fn key_deadlines(operation: &Operation<'_>, has_key: bool) -> Deadlines {
     if has_key { operation.deadlines(KEY_POLICY) } else { operation.work.deadlines.clone() }
 }
 
 fn is_busy_or_key_is_new(failure: &Failure) -> bool {
-    is_group_busy(failure) || is_key_refused(failure)
+    is_group_busy(failure) || is_key_rejected(failure)
 }
 
-/// Whether CloudWatch Logs cannot use a key. It says so by InvalidParameterException or by AccessDeniedException, and
-/// does not tell whether the key is missing, disabled, or by its policy closed to the service.
-fn is_key_refused(failure: &Failure) -> bool {
+/// Whether CloudWatch Logs cannot use a key. AWS returns InvalidParameterException or AccessDeniedException, without
+/// distinguishing a missing key, a disabled key and a key policy that does not allow the service.
+fn is_key_rejected(failure: &Failure) -> bool {
     let texts = ["KMS key does not exist or is not allowed to be used", "KMS Key Id could not be found"];
     texts.iter().any(|text| failure.message.contains(text))
 }
 
-/// The same failure, with the way out where a key is refused. It is no permission of the caller that is missing.
+/// Adds the requirements to the failure of a rejected key. The caller lacks no permission, so the cause is reset.
 fn of_key(mut failure: Failure, kms_key_arn: Option<&str>) -> Failure {
-    if let (Some(arn), true) = (kms_key_arn, is_key_refused(&failure)) {
+    if let (Some(arn), true) = (kms_key_arn, is_key_rejected(&failure)) {
         failure.cause = Cause::Other;
         failure.message = format!(
-            "{}. The key {arn} must exist in the Region of the log group, be symmetric and enabled, and its key policy \
-             must let the CloudWatch Logs service of the Region use it",
+            "{}. The KMS key {arn} must be symmetric, enabled and in the Region of the log group, and its key policy \
+             must allow the CloudWatch Logs service of the Region to use it.",
             failure.message.trim_end_matches('.')
         );
     }
@@ -326,23 +337,23 @@ fn is_absent(failure: &Failure) -> bool {
     failure.cause == Cause::NotFound
 }
 
-/// The ARN as tag calls and access logs want it: `arn` ends in `:*`, which neither takes.
+/// The ARN without the suffix `:*`, which neither tag calls nor access log settings accept.
 fn arn_of(shown: &Shown) -> Option<&str> {
     shown.log_group_arn.as_deref().or(shown.arn.as_deref()).map(|arn| arn.strip_suffix(":*").unwrap_or(arn))
 }
 
-/// AWS does not answer a create with the ARN. It can be said beforehand where the account is known.
+/// The ARN of a new log group, which CreateLogGroup does not return: built if the account is known, otherwise read.
 async fn arn(operation: &Operation<'_>, name: &str) -> Result<String, Failure> {
     let Scope { partition, region, account, .. } = &operation.session.scope;
     if let Some(account) = account {
         return Ok(format!("arn:{partition}:logs:{region}:{account}:log-group:{name}"));
     }
     let deadlines = &operation.work.deadlines;
-    wait::until("the new log group to show", deadlines, Duration::from_secs(2), || async {
+    wait::until("Waiting for the new log group", deadlines, Duration::from_secs(2), || async {
         let found = find(operation.session, name).await?;
         Ok(match found.as_ref().and_then(|found| arn_of(&found.shown)) {
             Some(arn) => Poll::Done(arn.to_string()),
-            None => Poll::Pending("no such log group".to_string()),
+            None => Poll::Pending("the log group was not found".to_string()),
         })
     })
     .await
@@ -357,15 +368,15 @@ fn resource(operation: &Operation<'_>) -> String {
     ownership::resource(operation.work.owner, operation.work.root_id.unwrap_or_default())
 }
 
-fn foreign(operation: &Operation<'_>, name: &str) -> Failure {
+fn unmanaged(operation: &Operation<'_>, name: &str) -> Failure {
     let (resource, slot) = (resource(operation), &operation.key.slot);
     Failure::new(
         Cause::Exists,
         "CreateLogGroup",
         format!(
-            "log group {name} exists already and is not managed here, so it is left alone. Choose another name, or \
-             delete it (aws logs delete-log-group --log-group-name {name}), or hand it over by the tags {}={resource} \
-             and {}={slot}, and apply again",
+            "log group {name} already exists and is not managed by this resource, so it was not changed. Choose \
+             another name, delete the log group (aws logs delete-log-group --log-group-name {name}), or set the tags \
+             {}={resource} and {}={slot} so that this resource adopts it, then apply again.",
             ownership::RESOURCE,
             ownership::OBJECT,
         ),

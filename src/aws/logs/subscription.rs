@@ -1,4 +1,4 @@
-//! Subscription filters of log groups, which forward events to a function or stream.
+//! Subscription filters of log groups, which forward log events to a function or a stream.
 
 use std::time::Duration;
 
@@ -14,18 +14,17 @@ use crate::model::Destination;
 use crate::model::Input;
 use crate::model::{Entry, Key, Learned, LogSubscription, Spec};
 
-/// The name of our filter. A group has at most one of ours, so the name need not tell it from another one of ours, only
-/// from those of others. As it is the same on every group, our filter is found by it on a group that is imported, and
-/// written again under it after a lost answer or by a destination that changes: AWS replaces a filter of that name as a
-/// whole, so that nothing is forwarded twice and no event is missed.
+/// The name of the filter that this provider creates, of which a log group has at most one. The constant name
+/// identifies the filter in an import and after a lost answer. PutSubscriptionFilter replaces the whole filter with
+/// this name, so that a change of the destination neither duplicates nor loses events.
 const NAME: &str = "fgw-access-logs";
 
-/// How long AWS may say that nothing can be delivered yet: it sends a test message when a filter is written, and a
-/// permission, role or stream that is new takes its time. A mistake is refused with the same words, so it costs this
-/// too.
+/// How long AWS may reject a filter as undeliverable. PutSubscriptionFilter sends a test message, which may fail while
+/// a permission, role or stream is new. A misconfiguration is rejected with the same message, so it is reported only
+/// after this time.
 const DELIVERABLE: Duration = Duration::from_secs(5 * 60);
 
-/// Looks for our filter of a log group. `None` where it does not exist, or the group does not.
+/// Finds the filter of this provider in a log group. `None` if the filter or the group does not exist.
 pub(crate) async fn find(session: &Session, group: &str) -> Result<Option<Shown>, Failure> {
     let mut token = None;
     loop {
@@ -48,10 +47,10 @@ pub(crate) async fn find(session: &Session, group: &str) -> Result<Option<Shown>
     }
 }
 
-/// What AWS shows of a filter. The permission that it needs is not among it.
+/// Converts a filter that AWS returned to an observation. AWS does not return the permission of the filter.
 pub(crate) fn read(shown: &Shown, log_group: Key, key: Key, permission: Option<Key>) -> Option<Observed> {
     let destination = shown.destination_arn.clone()?;
-    // AWS shows a distribution for every destination, and only a Kinesis stream has shards to distribute to.
+    // AWS returns a distribution for every destination, but it has an effect only on the shards of a Kinesis stream.
     let distribution = match Destination::parse(&destination) {
         Ok(Destination::KinesisStream) => {
             Some(shown.distribution.as_ref().map_or("ByLogStream", Distribution::as_str).to_string())
@@ -70,7 +69,7 @@ pub(crate) fn read(shown: &Shown, log_group: Key, key: Key, permission: Option<K
     Some(Observed { id, key, spec: Spec::LogSubscription(spec), learned: Learned::new() })
 }
 
-/// Makes the filter. One of its name on our own group was left by a run that was cut off, and is replaced.
+/// Creates the filter. An existing filter with its name was created by an interrupted run and is replaced.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &LogSubscription) -> Result<(), Failure> {
     let group = operation.id(&spec.log_group)?;
     put(operation, group, spec).await?;
@@ -78,8 +77,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogSubscription) ->
     Ok(())
 }
 
-/// Replaces the filter in place, also its destination: what is not sent is no longer set, such as the role of a stream
-/// that a function takes the place of.
+/// Replaces the filter in place, including its destination. Omitted fields are cleared, such as the role after a change
+/// from a stream to a function.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     _: &str,
@@ -89,31 +88,30 @@ pub(crate) async fn update(
     put(operation, operation.id(&to.log_group)?, to).await
 }
 
-/// Deletes the filter. Those of others stay.
+/// Deletes the filter. Unmanaged filters remain.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let Some((group, name)) = entry.id.rsplit_once('|') else {
-        let message = format!("{} is no id of a subscription filter; this is a bug in the provider", entry.id);
+        let message = format!("{} is not the ID of a subscription filter; this is a bug in the provider", entry.id);
         return Err(Failure::new(Cause::Other, "DeleteSubscriptionFilter", message));
     };
     let session = operation.session;
-    let _turn = group::lock(session, group).await;
+    let _lock = group::lock(session, group).await;
     let change = Mutation {
         action: "DeleteSubscriptionFilter",
         deadlines: &operation.work.deadlines,
         is_busy: codes::is_group_busy,
         unknown_until: None,
-        search: Search::TWO_LOOKS,
+        search: Search::TWO_POLLS,
     };
     let delete = || session.logs.delete_subscription_filter().log_group_name(group).filter_name(name).send();
-    let is_there = || async { Ok(find(session, group).await?.is_some()) };
-    match change.delete(delete, is_there).await {
+    let exists = || async { Ok(find(session, group).await?.is_some()) };
+    match change.delete(delete, exists).await {
         Err(failure) if failure.cause != Cause::NotFound => Err(failure),
         _ => Ok(()),
     }
 }
 
-/// The id of our filter: `<log group>|fgw-access-logs`, since its name alone is the same on every group. No group has a
-/// bar in its name.
+/// The ID of the filter: `<log group>|fgw-access-logs`. The name of a log group cannot contain a vertical bar.
 fn id(group: &str) -> String {
     format!("{group}|{NAME}")
 }
@@ -123,7 +121,7 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
     let (destination, pattern) = (operation.known(&spec.destination_arn)?, operation.known(&spec.filter_pattern)?);
     let role = operation.known(&spec.role_arn)?;
     let distribution = operation.known(&spec.distribution)?.as_deref().map(Distribution::from);
-    let _turn = group::lock(session, group).await;
+    let _lock = group::lock(session, group).await;
     let deadlines = operation.deadlines(DELIVERABLE);
     let unknown_until = operation.unknown_until(group);
     let change = Mutation {
@@ -131,7 +129,7 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
         deadlines: &deadlines,
         is_busy: is_not_ready,
         unknown_until,
-        search: Search::TWO_LOOKS,
+        search: Search::TWO_POLLS,
     };
     let put = || async {
         let request = session.logs.put_subscription_filter().log_group_name(group).filter_name(NAME);
@@ -140,10 +138,10 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
         request.config_override(session.within_quota_logs()).send().await.map(|_| ())
     };
     let find_equal = || async {
-        let there = find(session, group).await?;
-        let there =
-            there.and_then(|it| read(&it, spec.log_group.clone(), operation.key.clone(), spec.permission.clone()));
-        Ok(there.filter(|it| it.spec == Spec::LogSubscription(spec.clone())).map(|_| ()))
+        let existing = find(session, group).await?;
+        let existing =
+            existing.and_then(|it| read(&it, spec.log_group.clone(), operation.key.clone(), spec.permission.clone()));
+        Ok(existing.filter(|it| it.spec == Spec::LogSubscription(spec.clone())).map(|_| ()))
     };
     change.create(put, Ok, find_equal).await.map_err(|failure| match codes::is_quota(&failure) {
         true => too_many(failure, group),
@@ -151,21 +149,21 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
     })
 }
 
-/// Whether what the filter needs may only be new, or another change of the group is at work.
+/// Whether the destination or its permission may be too new, or another change of the group is in progress.
 fn is_not_ready(failure: &Failure) -> bool {
     let is_new = codes::is_undeliverable(failure);
     if is_new {
-        // Minutes may pass, and Terraform shows nothing of them.
-        tracing::info!("{failure}; trying again for up to {} minutes", DELIVERABLE.as_secs() / 60);
+        // This may take minutes, during which Terraform shows no other message.
+        tracing::info!("{failure}; retrying for up to {} minutes", DELIVERABLE.as_secs() / 60);
     }
     is_new || codes::is_group_busy(failure)
 }
 
 fn too_many(failure: Failure, group: &str) -> Failure {
     let message = format!(
-        "log group {group} has as many subscription filters as AWS allows, which is two, and none of them is ours. See \
-         which ones (aws logs describe-subscription-filters --log-group-name {group}), remove one (aws logs \
-         delete-subscription-filter --log-group-name {group} --filter-name NAME) and apply again: {}",
+        "log group {group} already has two subscription filters, the maximum that AWS allows, and neither is managed \
+         by this resource. List them (aws logs describe-subscription-filters --log-group-name {group}), delete one \
+         (aws logs delete-subscription-filter --log-group-name {group} --filter-name NAME), then apply again: {}",
         failure.message
     );
     Failure { message, ..failure }
@@ -224,12 +222,12 @@ mod tests {
 
     async fn created(session: &Session, spec: &LogSubscription) -> (Result<(), Failure>, Vec<String>) {
         let ids = [(group_key(), GROUP)];
-        let (answer, told) = run(session, &key(), &ids, async |it| create(it, spec).await).await;
-        (answer, told.ids)
+        let (answer, reported) = run(session, &key(), &ids, async |it| create(it, spec).await).await;
+        (answer, reported.ids)
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_function_gets_events_without_role_and_distribution() {
+    async fn filter_to_a_function_has_no_role_and_no_distribution() {
         let aws = Recorded::default().on("PutSubscriptionFilter", ok());
         let (answer, ids) = created(&aws.session("r"), &to_function()).await;
         assert_eq!((answer, ids), (Ok(()), vec!["/http/shop|fgw-access-logs".to_string()]));
@@ -241,14 +239,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_subscription_moves_between_function_and_stream_in_place_and_role_and_distribution_come_and_go() {
+    async fn destination_changes_in_place_between_function_and_stream() {
         let aws = Recorded::default().on("PutSubscriptionFilter", ok());
         let session = aws.session("r");
         let ids = [(group_key(), GROUP)];
         for (from, to) in [(to_function(), to_stream()), (to_stream(), to_function())] {
             run(&session, &key(), &ids, async |it| update(it, "", Some(&from), &to).await).await.0.unwrap();
         }
-        let bodies: Vec<Value> = aws.asked().into_iter().map(|asked| asked.body).collect();
+        let bodies: Vec<Value> = aws.requests().into_iter().map(|it| it.body).collect();
         assert_eq!(
             bodies,
             [
@@ -260,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_destination_that_is_not_ready_is_tried_again_and_a_mistake_is_told_in_awss_words() {
+    async fn undeliverable_destination_is_retried_until_a_time_limit() {
         for answer in [
             refusal("InvalidParameterException", "Could not execute the lambda function. Make sure you have given"),
             refusal("InvalidParameterException", "Could not deliver test message to specified Kinesis stream."),
@@ -283,11 +281,11 @@ mod tests {
         }
         let aws = Recorded::default().on("PutSubscriptionFilter", refusal("InvalidParameterException", "Bad pattern"));
         assert!(created(&aws.session("r"), &to_stream()).await.0.is_err());
-        assert_eq!(aws.calls().len(), 1, "what time does not mend is not waited for");
+        assert_eq!(aws.calls().len(), 1, "a permanent error is not retried");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_third_filter_is_refused_at_once_and_a_throttle_is_not() {
+    async fn third_filter_fails_at_once_and_a_throttled_call_is_retried() {
         let aws = Recorded::default()
             .on("PutSubscriptionFilter", refusal("LimitExceededException", "Resource limit exceeded."));
         let (answer, ids) = created(&aws.session_with_retries("r"), &to_function()).await;
@@ -304,31 +302,31 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_filter_is_ours_although_no_answer_to_writing_it_ever_came() {
+    async fn lost_put_is_resolved_by_an_equal_filter() {
         let found = |destination: &str| {
             let filter = json!({ "filterName": NAME, "destinationArn": destination, "filterPattern": "" });
             Answer::Json(200, json!({ "subscriptionFilters": [filter] }))
         };
-        for (there, is_made) in [(FUNCTION, true), ("arn:aws:lambda:r:123456789012:function:other", false)] {
+        for (existing, is_created) in [(FUNCTION, true), ("arn:aws:lambda:r:123456789012:function:other", false)] {
             let aws = Recorded::default()
                 .on("PutSubscriptionFilter", Answer::Lost)
-                .on("DescribeSubscriptionFilters", found(there));
+                .on("DescribeSubscriptionFilters", found(existing));
             let (answer, ids) = created(&aws.session("r"), &to_function()).await;
-            assert_eq!((answer.is_ok(), ids.len()), (is_made, usize::from(is_made)), "{answer:?}");
+            assert_eq!((answer.is_ok(), ids.len()), (is_created, usize::from(is_created)), "{answer:?}");
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_lost_answer_is_asked_for_again_as_the_filter_has_one_name() {
+    async fn put_is_sent_again_after_a_lost_answer() {
         let aws = Recorded::default().on("PutSubscriptionFilter", Answer::Lost).on("PutSubscriptionFilter", ok());
         let (answer, ids) = created(&aws.session_with_retries("r"), &to_function()).await;
         assert_eq!((answer, ids.len()), (Ok(()), 1));
-        let asked = aws.asked();
-        assert_eq!(asked[0].body, asked[1].body);
+        let requests = aws.requests();
+        assert_eq!(requests[0].body, requests[1].body);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn our_filter_is_found_by_its_exact_name_on_any_page_and_foreign_ones_are_not() {
+    async fn filter_is_found_by_its_exact_name_across_pages() {
         let filter =
             |name: &str| json!({ "filterName": name, "destinationArn": FUNCTION, "distribution": "ByLogStream" });
         let page = |filters: Value, next: Option<&str>| {
@@ -344,20 +342,20 @@ mod tests {
             (observed.id.as_str(), observed.spec),
             ("/http/shop|fgw-access-logs", Spec::LogSubscription(to_function()))
         );
-        assert_eq!(aws.asked()[1].body["nextToken"], "n");
+        assert_eq!(aws.requests()[1].body["nextToken"], "n");
 
         let others =
             Recorded::default().on("DescribeSubscriptionFilters", page(json!([filter("fgw-access-logs-2")]), None));
         assert_eq!(find(&others.session("r"), GROUP).await, Ok(None));
-        let gone =
+        let missing =
             Recorded::default().on("DescribeSubscriptionFilters", refusal("ResourceNotFoundException", "no group"));
-        assert_eq!(find(&gone.session("r"), GROUP).await, Ok(None));
+        assert_eq!(find(&missing.session("r"), GROUP).await, Ok(None));
         let denied = Recorded::default().on("DescribeSubscriptionFilters", refusal("AccessDeniedException", "not you"));
         assert!(find(&denied.session("r"), GROUP).await.is_err());
     }
 
     #[test]
-    fn a_stream_shows_its_distribution_and_a_delivery_stream_has_none() {
+    fn only_a_kinesis_stream_has_a_distribution() {
         let shown = |destination: &str, distribution: Option<Distribution>| {
             let shown = Shown::builder().destination_arn(destination).role_arn(ROLE).set_distribution(distribution);
             let observed = read(&shown.build(), group_key(), key(), None).unwrap();
@@ -372,10 +370,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_filter_is_deleted_by_name_and_one_that_is_gone_counts_as_deleted() {
+    async fn filter_is_deleted_by_name_and_missing_counts_as_deleted() {
         let entry = Entry::new(key(), id(GROUP), Spec::LogSubscription(to_function()));
-        let gone = refusal("ResourceNotFoundException", "The specified subscription filter does not exist.");
-        for answer in [ok(), gone] {
+        let missing = refusal("ResourceNotFoundException", "The specified subscription filter does not exist.");
+        for answer in [ok(), missing] {
             let aws = Recorded::default().on("DeleteSubscriptionFilter", answer);
             run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
             assert_eq!(aws.body("DeleteSubscriptionFilter"), json!({ "logGroupName": GROUP, "filterName": NAME }));
@@ -385,7 +383,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn calls_on_one_group_never_overlap_whoever_makes_them() {
+    async fn calls_for_one_group_never_overlap() {
         let slow = Answer::After(Duration::from_millis(60), Box::new(ok()));
         let calls = ["PutSubscriptionFilter", "DescribeLogGroups", "DeleteLogGroup"];
         let aws = calls.iter().fold(Recorded::default(), |aws, call| aws.on(call, slow.clone()));
@@ -405,8 +403,8 @@ mod tests {
         );
         assert_eq!((one.0, two.0), (Ok(()), Ok(())));
         let times: Vec<(Instant, Instant)> =
-            aws.asked().into_iter().map(|asked| (asked.times.0, asked.times.1.expect("it was answered"))).collect();
+            aws.requests().into_iter().map(|asked| (asked.times.0, asked.times.1.expect("it was answered"))).collect();
         assert_eq!(times.len(), calls.len());
-        assert!(times.windows(2).all(|pair| pair[0].1 <= pair[1].0), "two calls on one group overlap");
+        assert!(times.windows(2).all(|pair| pair[0].1 <= pair[1].0), "two calls for one group overlap");
     }
 }

@@ -10,7 +10,8 @@ use crate::cloud::{Cause, Failure};
 use crate::model::Certificate;
 use crate::model::covers;
 
-/// The keys that API Gateway takes. Where none are named ACM lists RSA keys of 1024 and 2048 bits alone.
+/// The key types that API Gateway accepts. Without this filter, ACM lists only certificates with RSA keys of 1024 and
+/// 2048 bits.
 const KEY_TYPES: [KeyAlgorithm; 5] = [
     KeyAlgorithm::Rsa2048,
     KeyAlgorithm::Rsa3072,
@@ -19,7 +20,8 @@ const KEY_TYPES: [KeyAlgorithm; 5] = [
     KeyAlgorithm::EcSecp384r1,
 ];
 
-/// The certificates of the Region that are issued, not expired, and for this domain by a name or a wildcard.
+/// The issued, unexpired certificates of the Region that cover the domain with a name or a wildcard. The newest come
+/// first.
 pub(crate) async fn certificates(session: &Session, domain: &str) -> Result<Vec<Certificate>, Failure> {
     let mut pages = session
         .acm
@@ -34,7 +36,7 @@ pub(crate) async fn certificates(session: &Session, domain: &str) -> Result<Vec<
     while let Some(summary) = pages.next().await {
         summaries.push(summary.map_err(|error| error.failure("ListCertificates"))?);
     }
-    let found = join_all(summaries.into_iter().map(|summary| whole(session, summary))).await;
+    let found = join_all(summaries.into_iter().map(|summary| load(session, summary))).await;
     let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
     let now = DateTime::from(std::time::SystemTime::now()).secs();
     let mut found: Vec<Certificate> = found
@@ -49,16 +51,17 @@ pub(crate) async fn certificates(session: &Session, domain: &str) -> Result<Vec<
     Ok(found)
 }
 
-/// Keys that ACM made, and those that came through ACME, which it lists only when it is asked to.
+/// All origins of keys. Without this filter, ACM does not list certificates whose keys came through ACME.
 fn origins() -> Vec<CertificateKeyPairOrigin> {
     CertificateKeyPairOrigin::values().iter().map(|origin| CertificateKeyPairOrigin::from(*origin)).collect()
 }
 
-/// A certificate with all its names, and the moment at which it expires. `None` where it has gone meanwhile.
-async fn whole(session: &Session, summary: CertificateSummary) -> Result<Option<(Certificate, Option<i64>)>, Failure> {
+/// A certificate with all its names, and its expiry in seconds since the Unix epoch. `None` if it has been deleted
+/// since it was listed.
+async fn load(session: &Session, summary: CertificateSummary) -> Result<Option<(Certificate, Option<i64>)>, Failure> {
     let Some(arn) = summary.certificate_arn else { return Ok(None) };
     let seconds = |moment: Option<DateTime>| moment.map(|moment| moment.secs());
-    // A summary has up to a hundred names, and endpoints other than AWS's may leave them out.
+    // A summary contains up to 100 names. Endpoints of other vendors may leave them out.
     if let (Some(names), Some(not_before), Some(not_after)) =
         (summary.subject_alternative_name_summaries, summary.not_before, summary.not_after)
         && summary.has_additional_subject_alternative_names != Some(true)
@@ -97,10 +100,10 @@ mod tests {
 
     const DOMAIN: &str = "api.example.com";
 
-    /// Long after any test runs.
+    /// A time in the far future, in seconds since the Unix epoch.
     const FUTURE: i64 = 4_000_000_000;
 
-    /// A certificate as a list shows it.
+    /// A certificate as `ListCertificates` returns it.
     fn summary(arn: &str, names: &[&str], not_before: i64, not_after: i64) -> Value {
         json!({
             "CertificateArn": arn, "DomainName": names[0], "SubjectAlternativeNameSummaries": names,
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn issued_certificates_of_every_key_and_origin_are_asked_for() {
+    async fn issued_certificates_of_all_key_types_and_origins_are_listed() {
         let aws = Recorded::default().on("ListCertificates", list(&[], None));
         assert_eq!(arns(&aws).await, Vec::<String>::new());
         let body = aws.body("ListCertificates");
@@ -132,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn of_all_pages_those_that_cover_the_domain_are_found_the_latest_first() {
+    async fn matching_certificates_of_all_pages_come_newest_first() {
         let aws = Recorded::default()
             .on(
                 "ListCertificates",
@@ -157,12 +160,12 @@ mod tests {
                 ),
             );
         assert_eq!(arns(&aws).await, ["wildcard", "exact"]);
-        let asked: Vec<Value> = aws.asked().into_iter().map(|asked| asked.body["NextToken"].clone()).collect();
-        assert_eq!(asked, [json!(null), json!("p2")]);
+        let tokens: Vec<Value> = aws.requests().into_iter().map(|asked| asked.body["NextToken"].clone()).collect();
+        assert_eq!(tokens, [json!(null), json!("p2")]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn names_that_a_list_leaves_out_are_asked_for() {
+    async fn names_missing_from_a_summary_are_read_separately() {
         let mut many = summary("many", &["first.example.com"], 100, FUTURE);
         many["HasAdditionalSubjectAlternativeNames"] = json!(true);
         let detail = json!({
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_short_summary_is_completed_and_what_has_gone_meanwhile_is_none() {
+    async fn a_short_summary_is_completed_and_a_deleted_one_skipped() {
         let short = json!({ "CertificateArn": "short", "DomainName": DOMAIN });
         let detail = json!({ "CertificateArn": "short", "DomainName": DOMAIN, "IssuedAt": 50, "NotAfter": FUTURE });
         let aws = Recorded::default()
@@ -191,12 +194,12 @@ mod tests {
 
         let aws = Recorded::default()
             .on("ListCertificates", list(&[short], None))
-            .on("DescribeCertificate", Answer::Error(400, "ResourceNotFoundException", "gone"));
+            .on("DescribeCertificate", Answer::Error(400, "ResourceNotFoundException", "missing"));
         assert_eq!(arns(&aws).await, Vec::<String>::new());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refused_look_is_an_error_and_not_an_absence() {
+    async fn a_denied_call_is_an_error_and_not_an_absence() {
         let aws = Recorded::default().on(
             "ListCertificates",
             Answer::Error(400, "AccessDeniedException", "not authorized to perform: acm:ListCertificates"),

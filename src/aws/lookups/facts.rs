@@ -1,4 +1,4 @@
-//! What a blueprint must know about the account and Region.
+//! Facts about the account and Region that a blueprint requires.
 
 use aws_sdk_ec2::types::{AvailabilityZone as Zone, AvailabilityZoneOptInStatus, Filter};
 
@@ -8,7 +8,7 @@ use crate::aws::calls::AwsError;
 use crate::cloud::Failure;
 use crate::model::{AvailabilityZone, Facts, Lookup};
 
-/// Looks up what is asked for, side by side.
+/// Runs the lookups concurrently. Facts without a lookup are `None`.
 pub(crate) async fn facts(session: &Session, lookups: &[Lookup]) -> Result<Facts, Failure> {
     let zones = async {
         match lookups.contains(&Lookup::AvailabilityZones) {
@@ -60,11 +60,11 @@ async fn availability_zones(session: &Session) -> Result<Vec<AvailabilityZone>, 
     Ok(zones)
 }
 
-/// Whether it is a real AZ that the account has opted in to. The filter says the same, but not every endpoint
-/// obeys it, and neither field is always there; a zone without them is an ordinary one.
+/// Whether the zone is an AZ and its opt-in status permits its use. The filter selects the type too, but some endpoints
+/// ignore the filter or omit these fields. A zone without them is an AZ.
 fn is_usable(zone: &Zone) -> bool {
-    let is_real = zone.zone_type().is_none_or(|kind| kind == "availability-zone");
-    is_real && zone.opt_in_status() != Some(&AvailabilityZoneOptInStatus::NotOptedIn)
+    let is_az = zone.zone_type().is_none_or(|kind| kind == "availability-zone");
+    is_az && zone.opt_in_status() != Some(&AvailabilityZoneOptInStatus::NotOptedIn)
 }
 
 fn from_aws(zone: &Zone) -> Option<AvailabilityZone> {

@@ -1,4 +1,4 @@
-//! Keys, which users name in several ways and CloudWatch Logs takes by one.
+//! KMS keys. Users identify a key in several ways, but CloudWatch Logs accepts only its ARN.
 
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
@@ -23,25 +23,25 @@ mod tests {
 
     const ARN: &str = "arn:aws:kms:r:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 
-    async fn looked_up(answer: Answer) -> (Result<Found<String>, Failure>, Recorded) {
+    async fn key_arn_with(answer: Answer) -> (Result<Found<String>, Failure>, Recorded) {
         let aws = Recorded::default().on("DescribeKey", answer);
         (key_arn(&aws.session("r"), "alias/logs").await, aws)
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_alias_stands_for_the_arn_of_its_key() {
+    async fn an_alias_resolves_to_the_arn_of_its_key() {
         let metadata = json!({ "KeyMetadata": { "KeyId": "1234abcd-12ab-34cd-56ef-1234567890ab", "Arn": ARN } });
-        let (found, aws) = looked_up(Answer::Json(200, metadata)).await;
+        let (found, aws) = key_arn_with(Answer::Json(200, metadata)).await;
         assert_eq!(found, Ok(Found::There(ARN.to_string())));
         assert_eq!(aws.body("DescribeKey"), json!({ "KeyId": "alias/logs" }));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_key_that_does_not_exist_is_missing_and_one_that_may_not_be_seen_is_a_failure() {
-        let gone = Answer::Error(400, "NotFoundException", "Alias arn:aws:kms:r:1:alias/logs is not found.");
-        assert_eq!(looked_up(gone).await.0, Ok(Found::Missing));
+    async fn an_absent_key_is_missing_and_a_denied_one_is_an_error() {
+        let missing = Answer::Error(400, "NotFoundException", "Alias arn:aws:kms:r:1:alias/logs is not found.");
+        assert_eq!(key_arn_with(missing).await.0, Ok(Found::Missing));
         let text = "User: u is not authorized to perform: kms:DescribeKey on resource: r";
-        let (found, aws) = looked_up(Answer::Error(400, "AccessDeniedException", text)).await;
+        let (found, aws) = key_arn_with(Answer::Error(400, "AccessDeniedException", text)).await;
         let failure = found.unwrap_err();
         assert_eq!(failure.cause, crate::cloud::Cause::Denied);
         assert!(failure.message.contains("the permission kms:DescribeKey is missing"), "{failure}");

@@ -1,10 +1,10 @@
-//! Alias records of Route 53. Facts that shape this file:
+//! Alias records of Route 53.
 //!
-//! - CREATE refuses a name that has a record of its type, so that nothing is ever overwritten. UPSERT overwrites, and
-//!   DELETE names the record exactly as it is listed.
-//! - A zone takes one change at a time.
-//! - Names are shown in lower case, with a dot at the end, and with `\052` in place of `*`.
-//! - Records that share name and type are told apart by set identifiers, and a record without one excludes them.
+//! - CREATE rejects a name that already has a record of the same type, so it never overwrites a record. UPSERT
+//!   overwrites, and DELETE must contain the record exactly as it is listed.
+//! - A zone accepts one change at a time.
+//! - Names are returned in lower case, with a trailing dot, and with `\052` instead of `*`.
+//! - Set identifiers distinguish records with the same name and type. A record without one excludes such records.
 use std::time::Duration;
 
 use aws_sdk_route53::Client;
@@ -26,34 +26,34 @@ use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::{DnsRecord, Entry, Key, Learned, Ref, Spec};
 
-/// Route 53 takes five requests a second from one account, all kinds of calls together. The period is somewhat longer
-/// than a second, since calls do not travel equally fast.
+/// Route 53 accepts 5 requests per second per account, for all actions together. The period is longer than a second
+/// because network latency varies.
 const REQUESTS: Limit = Limit::Window { calls: 5, period: Duration::from_millis(1100) };
 
-/// How long a new zone may answer that it does not exist.
+/// How long AWS may report a new zone as missing.
 const NEW_ZONE: Duration = Duration::from_secs(60);
 
-/// How long a change may take to reach all name servers. A minute is usual.
+/// How long a change may take to reach all name servers. It usually takes a minute.
 const SPREAD: Duration = Duration::from_secs(30 * 60);
 
-/// What an alias to a custom domain leads to, as AWS tells it of the domain.
+/// The target of an alias to a custom domain, as API Gateway returns it for the domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DomainTarget {
-    /// Name of API Gateway's endpoint for the domain.
+    /// The DNS name of the API Gateway endpoint for the domain.
     pub(crate) name: String,
-    /// Id of the zone that this name is in, which is AWS's own.
+    /// The ID of the hosted zone that contains this name, which AWS owns.
     pub(crate) zone_id: String,
 }
 
-/// The client, once it may be used for one call. Every call to Route 53 begins with this.
+/// Waits for the rate limiter and returns the client for one call. Every call to Route 53 uses this.
 pub(crate) async fn client(session: &Session) -> &Client {
     let key = LimitKey { account: session.scope.account.clone(), region: None, calls: "route53" };
     session.process.rate_limiter.acquire(key, REQUESTS).await;
     &session.route53
 }
 
-/// Looks for the record of type A of this name; of several with set identifiers, the first. `None` where there is none,
-/// or no such zone.
+/// Finds the record of type A with this name, or the first of several with set identifiers. `None` if the record or the
+/// zone does not exist.
 pub(crate) async fn find(session: &Session, zone_id: &str, name: &str) -> Result<Option<ResourceRecordSet>, Failure> {
     let answer = client(session)
         .await
@@ -69,12 +69,12 @@ pub(crate) async fn find(session: &Session, zone_id: &str, name: &str) -> Result
         Err(failure) if codes::is_no_zone(&failure) => return Ok(None),
         Err(failure) => return Err(failure),
     };
-    // The list begins with the next record where this one is missing.
+    // If this record is missing, the list starts with the next one.
     Ok(listed.into_iter().find(|it| it.r#type == RrType::A && plain(&it.name) == plain(name)))
 }
 
-/// What AWS shows of the record of this zone and name. `domains` are our custom domains. `None` for a record with a
-/// set identifier: those belong to a routing policy that somebody else put in place of ours.
+/// Converts the record with this zone and name to an observation. `domains` are the custom domains of the gateway.
+/// `None` for a record with a set identifier, which belongs to an unmanaged routing policy.
 pub(crate) fn read(
     shown: &ResourceRecordSet,
     key: Key,
@@ -85,19 +85,19 @@ pub(crate) fn read(
     if is_routed(shown) {
         return None;
     }
-    let domain = domains.iter().find(|(_, target)| target.is_behind(shown));
+    let domain = domains.iter().find(|(_, target)| target.is_target_of(shown));
     let spec = DnsRecord {
         zone_id: Input::Known(zone_id.to_string()),
         name: Input::Known(name.to_string()),
-        target: domain.map_or_else(|| Ref::Id(words(shown)), |(key, _)| Ref::Key(key.clone())),
+        target: domain.map_or_else(|| Ref::Id(target_text(shown)), |(key, _)| Ref::Key(key.clone())),
         evaluate_target_health: shown.alias_target.as_ref().is_some_and(|it| it.evaluate_target_health),
     };
     let learned = domain.map(|(_, target)| target.learned()).unwrap_or_default();
     Some(Observed { id: id(zone_id, name), key, spec: Spec::DnsRecord(spec), learned })
 }
 
-/// Makes a record. One that is there already is taken only if it is the alias that is wanted: nobody but us has a
-/// reason to point one to our custom domain.
+/// Creates a record. An existing one is adopted only if it is the required alias, because only this resource has a
+/// reason to point a record to its custom domain.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Result<(), Failure> {
     let session = operation.session;
     let place = RecordId::of(operation, spec)?;
@@ -105,14 +105,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
     let batch = batch(ChangeAction::Create, alias(&place, &target, spec.evaluate_target_health)?)?;
     let find_ours = || async {
         match find(session, place.zone_id, place.name).await? {
-            Some(there) if is_alias_to(&there, &target, spec) => Ok(Some(None)),
-            Some(there) => Err(taken(&place, &there, &target)),
+            Some(existing) if is_alias_to(&existing, &target, spec) => Ok(Some(None)),
+            Some(existing) => Err(taken(&place, &existing, &target)),
             None => Ok(None),
         }
     };
     let new_until = Instant::now() + NEW_ZONE;
-    let made = until("the hosted zone to show", &operation.work.deadlines, Duration::from_secs(5), || async {
-        let (_turn, change) = change(operation, &place).await;
+    let created = until("Waiting for the hosted zone", &operation.work.deadlines, Duration::from_secs(5), || async {
+        let (_lock, change) = change(operation, &place).await;
         let call = || async {
             let request = client(session).await.change_resource_record_sets().hosted_zone_id(place.zone_id);
             let request = request.change_batch(batch.clone()).customize().config_override(session.once_route53());
@@ -120,9 +120,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
         };
         match change.create(call, Ok, find_ours).await {
             Ok(sent) => Ok(Poll::Done(sent)),
-            Err(failure) if codes::is_refused_batch(&failure) => match find_ours().await? {
-                Some(made) => Ok(Poll::Done(made)),
-                None => Err(refused(failure, &place)),
+            Err(failure) if codes::is_rejected_batch(&failure) => match find_ours().await? {
+                Some(existing) => Ok(Poll::Done(existing)),
+                None => Err(rejected(failure, &place)),
             },
             Err(failure) if codes::is_no_zone(&failure) && Instant::now() < new_until => {
                 Ok(Poll::Pending(failure.to_string()))
@@ -134,14 +134,14 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DnsRecord) -> Resul
     .await?;
     operation.record_id(&id(place.zone_id, place.name));
     operation.record_learned(target.learned());
-    match made {
-        Some(sent) => in_sync(operation, sent).await,
-        // Only the answer to a change says what to wait for.
+    match created {
+        Some(sent) => wait_until_in_sync(operation, sent).await,
+        // Only the answer to a change contains the ID by which to wait for it.
         None => update(operation, "", None, spec).await,
     }
 }
 
-/// Leads a record of ours elsewhere, without a moment in which there is none.
+/// Points a record to its target in one step, so that the name always resolves.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     _id: &str,
@@ -152,37 +152,40 @@ pub(crate) async fn update(
     let target = target(operation, to)?;
     let wanted = alias(&place, &target, to.evaluate_target_health)?;
     let sent = match send(operation, &place, ChangeAction::Upsert, wanted).await {
-        Err(failure) if codes::is_refused_batch(&failure) => return Err(refused(failure, &place)),
+        Err(failure) if codes::is_rejected_batch(&failure) => return Err(rejected(failure, &place)),
         Err(failure) if codes::is_no_zone(&failure) => return Err(no_zone(failure)),
         sent => sent?,
     };
     operation.record_learned(target.learned());
-    in_sync(operation, sent).await
+    wait_until_in_sync(operation, sent).await
 }
 
-/// Deletes a record, as it is now. One that somebody has led elsewhere stays: the name has been handed over, and would
-/// not be answered any more. Does not wait for the name servers: whoever still gets the old answer is refused by API
-/// Gateway, which is what a deletion means.
+/// Deletes a record. A record that was changed outside Terraform to point elsewhere remains, because its name has
+/// another purpose now. This does not wait for the name servers: API Gateway rejects clients that use the old answer.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let Spec::DnsRecord(spec) = &entry.applied else {
-        return Err(Failure::new(Cause::Other, ACTION, "no DNS record; this is a bug in the provider"));
+        return Err(Failure::new(
+            Cause::Other,
+            ACTION,
+            "the object is not a DNS record; this is a bug in the provider",
+        ));
     };
     let session = operation.session;
     let place = RecordId::of(operation, spec)?;
     let Some(mut listed) = find(session, place.zone_id, place.name).await? else { return Ok(()) };
-    if is_routed(&listed) || DomainTarget::of(&entry.learned).is_some_and(|target| !target.is_behind(&listed)) {
-        tracing::warn!("DNS record {} is left alone: it leads to {} now", entry.id, words(&listed));
+    if is_routed(&listed) || DomainTarget::of(&entry.learned).is_some_and(|target| !target.is_target_of(&listed)) {
+        tracing::warn!("DNS record {} now points to {}, so it was not deleted", entry.id, target_text(&listed));
         return Ok(());
     }
-    // An empty list is shown for some aliases, and refused in a change.
+    // Route 53 returns an empty list for some aliases, but rejects it in a change.
     listed.resource_records = listed.resource_records.filter(|records| !records.is_empty());
     let Err(failure) = send(operation, &place, ChangeAction::Delete, listed).await else { return Ok(()) };
-    // Somebody was faster, or changed it meanwhile. An answer may also have been lost.
-    let is_gone = codes::is_no_zone(&failure) || matches!(find(session, place.zone_id, place.name).await, Ok(None));
-    if is_gone { Ok(()) } else { Err(failure) }
+    // The record may have been deleted or changed in the meantime, also by a call whose answer was lost.
+    let is_deleted = codes::is_no_zone(&failure) || matches!(find(session, place.zone_id, place.name).await, Ok(None));
+    if is_deleted { Ok(()) } else { Err(failure) }
 }
 
-/// The name of a record without what only Route 53 writes.
+/// The normalized name of a record: in lower case, without the trailing dot, and with `*` unescaped.
 pub(crate) fn plain(name: &str) -> String {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     match name.strip_prefix("\\052") {
@@ -191,26 +194,26 @@ pub(crate) fn plain(name: &str) -> String {
     }
 }
 
-/// The id of the record of type A of this zone and name.
+/// The ID of the record of type A with this zone and name: `<zone ID>_<name>_A`.
 pub(crate) fn id(zone_id: &str, name: &str) -> String {
     format!("{zone_id}_{name}_A")
 }
 
 impl DomainTarget {
-    /// What a custom domain is reached by, or what a record was last led to. `None` where AWS has not told it.
+    /// The target of a custom domain, or the last target of a record. `None` if it was not recorded.
     pub(crate) fn of(domain: &Learned) -> Option<DomainTarget> {
         let learned = |name: &str| domain.get(name).cloned();
         Some(DomainTarget { name: learned("target_domain_name")?, zone_id: learned("target_hosted_zone_id")? })
     }
 
-    /// The same as what is kept of a domain, and of a record that leads to it.
+    /// The target as learned values, which are the same for a domain and its record.
     fn learned(&self) -> Learned {
-        let told = [("target_domain_name", &self.name), ("target_hosted_zone_id", &self.zone_id)];
-        told.map(|(name, value)| (name.to_string(), value.clone())).into()
+        let values = [("target_domain_name", &self.name), ("target_hosted_zone_id", &self.zone_id)];
+        values.map(|(name, value)| (name.to_string(), value.clone())).into()
     }
 
-    /// Whether a record is an alias to this.
-    pub(crate) fn is_behind(&self, shown: &ResourceRecordSet) -> bool {
+    /// Whether a record is an alias to this target.
+    pub(crate) fn is_target_of(&self, shown: &ResourceRecordSet) -> bool {
         shown
             .alias_target
             .as_ref()
@@ -225,7 +228,7 @@ pub(crate) fn is_routed(shown: &ResourceRecordSet) -> bool {
 
 const ACTION: &str = "ChangeResourceRecordSets";
 
-/// Where a record is.
+/// The zone and the name of a record.
 struct RecordId<'a> {
     zone_id: &'a str,
     name: &'a str,
@@ -239,10 +242,10 @@ impl<'a> RecordId<'a> {
 
 fn target(operation: &Operation<'_>, spec: &DnsRecord) -> Result<DomainTarget, Failure> {
     let domain = match &spec.target {
-        Ref::Key(domain) => operation.made(domain)?,
-        // Only what is read leads to something else than a custom domain.
+        Ref::Key(domain) => operation.resolved(domain)?,
+        // Only a record that was read from AWS has another target than a custom domain.
         Ref::Id(name) => {
-            let message = format!("{name} is no custom domain; this is a bug in the provider");
+            let message = format!("{name} is not a custom domain; this is a bug in the provider");
             return Err(Failure::new(Cause::Other, ACTION, message));
         }
     };
@@ -266,22 +269,22 @@ fn alias(
 
 fn is_alias_to(shown: &ResourceRecordSet, target: &DomainTarget, spec: &DnsRecord) -> bool {
     let evaluates = shown.alias_target.as_ref().is_some_and(|it| it.evaluate_target_health);
-    !is_routed(shown) && target.is_behind(shown) && evaluates == spec.evaluate_target_health
+    !is_routed(shown) && target.is_target_of(shown) && evaluates == spec.evaluate_target_health
 }
 
-/// A change of a zone, and the turn that it needs.
+/// Locks a zone and returns the lock with a mutation of the zone.
 async fn change<'a>(operation: &'a Operation<'_>, place: &RecordId<'_>) -> (OwnedMutexGuard<()>, Mutation<'a>) {
-    let turn = operation.session.process.locks.lock(format!("zone {}", place.zone_id)).await;
-    // Both a throttle and a change of somebody else that is at work.
+    let lock = operation.session.process.locks.lock(format!("zone {}", place.zone_id)).await;
+    // This cause also covers PriorRequestNotComplete: another change of the zone is in progress.
     let is_busy = |failure: &Failure| failure.cause == Cause::Throttled;
     (
-        turn,
+        lock,
         Mutation {
             action: ACTION,
             deadlines: &operation.work.deadlines,
             is_busy,
             unknown_until: None,
-            search: Search::TWO_LOOKS,
+            search: Search::TWO_POLLS,
         },
     )
 }
@@ -291,7 +294,7 @@ fn batch(action: ChangeAction, set: ResourceRecordSet) -> Result<ChangeBatch, Fa
     ChangeBatch::builder().changes(change).build().map_err(unbuilt)
 }
 
-/// Sends a change that may be repeated safely.
+/// Sends an idempotent change.
 async fn send(
     operation: &Operation<'_>,
     place: &RecordId<'_>,
@@ -299,7 +302,7 @@ async fn send(
     set: ResourceRecordSet,
 ) -> Result<ChangeInfo, Failure> {
     let batch = batch(action, set)?;
-    let (_turn, change) = change(operation, place).await;
+    let (_lock, change) = change(operation, place).await;
     let call = || async {
         let request = client(operation.session).await.change_resource_record_sets().hosted_zone_id(place.zone_id);
         request.change_batch(batch.clone()).send().await
@@ -308,12 +311,12 @@ async fn send(
     answer.change_info.ok_or_else(|| incomplete_answer(ACTION, "the change"))
 }
 
-/// Waits until all name servers of Route 53 answer with a change.
-async fn in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Result<(), Failure> {
+/// Waits until a change has reached all name servers of Route 53.
+async fn wait_until_in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Result<(), Failure> {
     if sent.status == ChangeStatus::Insync {
         return Ok(());
     }
-    until("the change to reach all name servers of Route 53", &operation.deadlines(SPREAD), MINUTES, || async {
+    until("Waiting for the Route 53 name servers", &operation.deadlines(SPREAD), MINUTES, || async {
         let answer = client(operation.session).await.get_change().id(&sent.id).send().await;
         let status = match answer.map_err(|error| error.failure("GetChange")) {
             Ok(answer) => answer.change_info.map(|change| change.status),
@@ -323,44 +326,44 @@ async fn in_sync(operation: &Operation<'_>, sent: ChangeInfo) -> Result<(), Fail
         Ok(match status {
             Some(ChangeStatus::Insync) => Poll::Done(()),
             Some(status) => Poll::Pending(format!("change {} is {}", sent.id, status.as_str())),
-            None => Poll::Pending(format!("change {} does not show", sent.id)),
+            None => Poll::Pending(format!("change {} was not found", sent.id)),
         })
     })
     .await
 }
 
-/// What a record leads to, for people.
-fn words(shown: &ResourceRecordSet) -> String {
+/// The alias target or the values of a record, for messages.
+fn target_text(shown: &ResourceRecordSet) -> String {
     match &shown.alias_target {
         Some(target) => plain(&target.dns_name),
         None => shown.resource_records().iter().map(|it| it.value.as_str()).collect::<Vec<_>>().join(", "),
     }
 }
 
-fn taken(place: &RecordId<'_>, there: &ResourceRecordSet, target: &DomainTarget) -> Failure {
+fn taken(place: &RecordId<'_>, existing: &ResourceRecordSet, target: &DomainTarget) -> Failure {
     let RecordId { zone_id, name } = place;
-    let what = match (&there.set_identifier, &there.traffic_policy_instance_id) {
-        (Some(identifier), _) => format!("{}, with the set identifier {identifier}", words(there)),
+    let points_to = match (&existing.set_identifier, &existing.traffic_policy_instance_id) {
+        (Some(identifier), _) => format!("{}, with the set identifier {identifier}", target_text(existing)),
         (None, Some(policy)) => format!("the traffic policy instance {policy}"),
-        (None, None) => words(there),
+        (None, None) => target_text(existing),
     };
     Failure::new(
         Cause::Exists,
         ACTION,
         format!(
-            "{name} has an A record in hosted zone {zone_id} already, which is not managed here and so is left alone: it \
-             leads to {what}. To keep it, set create_dns_entry = false. Else delete it, or make it an alias to {} in \
-             zone {}, which is taken as it is, and apply again",
+            "{name} already has an unmanaged A record in hosted zone {zone_id}, which was not changed. It points to \
+             {points_to}. To keep it, set create_dns_entry = false. Otherwise delete it, or replace it with an alias \
+             to {} in zone {}, which this resource adopts, then apply again.",
             target.name, target.zone_id
         ),
     )
 }
 
-/// Adds the way out to AWS's refusal of a name that is not part of the zone, or that has a record of another type.
-fn refused(failure: Failure, RecordId { zone_id, name }: &RecordId<'_>) -> Failure {
+/// Adds the requirements to the rejection of a name that is not in the zone or has a conflicting record.
+fn rejected(failure: Failure, RecordId { zone_id, name }: &RecordId<'_>) -> Failure {
     let message = format!(
-        "{}. hosted_zone_id ({zone_id}) has to be the zone of {name} or of a domain above it, and {name} must have no \
-         CNAME record there",
+        "{}. hosted_zone_id ({zone_id}) must be the zone of {name} or of a parent domain, and {name} must not have a \
+         CNAME record there.",
         failure.message.trim_end_matches('.')
     );
     Failure { message, ..failure }
@@ -368,7 +371,8 @@ fn refused(failure: Failure, RecordId { zone_id, name }: &RecordId<'_>) -> Failu
 
 fn no_zone(failure: Failure) -> Failure {
     let message = format!(
-        "{}. hosted_zone_id has to be the id of a hosted zone of this account; aws route53 list-hosted-zones shows them",
+        "{}. hosted_zone_id must be the ID of a hosted zone in this account. To list them, run aws route53 \
+         list-hosted-zones.",
         failure.message.trim_end_matches('.')
     );
     Failure { message, ..failure }

@@ -1,4 +1,4 @@
-//! Create and update: prepare, decide, run, conclude.
+//! Create and update in four steps: prepare, decide, run, conclude.
 
 use std::time::Duration;
 
@@ -15,11 +15,12 @@ use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::Outcome;
 use crate::topology::Topology;
 
-/// How long an update waits for users of what it deletes. Terraform changes dependents only after our update.
+/// The time that an update waits for the dependents of an object that it deletes. It is short because Terraform updates
+/// the dependents only after this resource.
 const UPDATE_DELETE_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 
-/// Creates, where there is no prior state, or updates. Where nothing exists in the end, or nothing was begun, the state
-/// stays as it was.
+/// Creates if the prior state is null, otherwise updates. If no root exists afterwards, or no operation was started,
+/// the response contains the prior state.
 pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, request: ApplyRequest) -> ApplyResponse {
     let mut diagnostics = Diagnostics::default();
     match change::<P>(shared, cloud, &request, &mut diagnostics).await {
@@ -31,7 +32,7 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     }
 }
 
-/// The state and the private state that it leads to.
+/// Returns the new state and private state.
 async fn change<P: Topology>(
     shared: &Shared,
     cloud: &dyn Cloud,
@@ -62,7 +63,7 @@ async fn change<P: Topology>(
     change.conclude(&run, &decision, outcome, diagnostics).await
 }
 
-/// What an apply changes a topology to.
+/// The inputs of an apply that are known before it runs.
 struct PreparedApply<'a, P: Topology> {
     shared: &'a Shared,
     cloud: &'a dyn Cloud,
@@ -75,21 +76,21 @@ struct PreparedApply<'a, P: Topology> {
     name: String,
     /// The configuration last applied in full.
     last_applied: Value,
-    /// The same, decoded; `None` where there is none.
+    /// The same, decoded; `None` if there is none.
     prior: Option<P::Config>,
-    /// What the plan hands over, and then what the apply leads to.
+    /// The private state: first the planned one, in the end the new one.
     private: Private,
 }
 
 impl<'a, P: Topology> PreparedApply<'a, P> {
-    /// What follows from the request alone.
+    /// Decodes the request.
     fn prepare(
         shared: &'a Shared,
         cloud: &'a dyn Cloud,
         request: &'a ApplyRequest,
         diagnostics: &mut Diagnostics,
     ) -> Option<PreparedApply<'a, P>> {
-        // Terraform applies `ignore_changes` to what a plan is asked for, and not to the configuration of an apply.
+        // Terraform applies `ignore_changes` to the proposed state of a plan, but not to the configuration of an apply.
         let planned = state::configured::<P>(&request.planned).with_unknowns_from(&request.config);
         let (attributes, config) =
             state::decode::<P>(&planned).map_err(|problems| diagnostics.problems(problems)).ok()?;
@@ -102,8 +103,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             diagnostics::root_not_in_plan::<P>(diagnostics);
             return None;
         }
-        // The plan has told of what it has forgotten.
-        import::forget::<P>(&mut private, &attributes, &mut Diagnostics::default());
+        // The plan has reported these objects.
+        import::remove_unclaimed::<P>(&mut private, &attributes, &mut Diagnostics::default());
         let last_applied = Private::last_applied::<P>(Some(&private), &request.prior, &attributes);
         let prior = state::decode::<P>(&last_applied).ok().map(|(_, config)| config);
         let name = state::name::<P>(&config);
@@ -118,15 +119,16 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         Basis { config: &self.config, prior: self.prior.as_ref(), scope: self.cloud.scope(), facts }
     }
 
-    /// The facts for the decision. What was found at plan stays, so that apply does what was shown.
+    /// Returns the facts for the decision. Results from the plan are used again, so that the apply does what the plan
+    /// showed.
     async fn look_up(&mut self, diagnostics: &mut Diagnostics) -> Option<Facts> {
         let facts = self.private.facts.take().unwrap_or_default();
-        let facts = self.look_up_the_rest(facts).await;
-        let failed = |failure| diagnostics::failed(&format!("Applying {}", P::TYPE_NAME), &failure, diagnostics);
+        let facts = self.complete(facts).await;
+        let failed = |failure| diagnostics::failed(format!("Error applying {}", P::TYPE_NAME), &failure, diagnostics);
         facts.map_err(failed).ok()
     }
 
-    async fn look_up_the_rest(&mut self, mut facts: Facts) -> Result<Facts, Failure> {
+    async fn complete(&mut self, mut facts: Facts) -> Result<Facts, Failure> {
         let unanswered = facts.unanswered(P::lookups(&self.config));
         if !unanswered.is_empty() {
             facts = facts.with(self.cloud.facts(&unanswered).await?);
@@ -142,7 +144,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.decision(facts).is_some_and(|decision| !decision.missing.is_empty())
     }
 
-    /// The decision from what exists; `None` where there is none. The plan has reported its warnings.
+    /// Decides from the inventory. Returns `None` if the decision fails. The plan has reported the warnings.
     fn decision(&mut self, facts: &Facts) -> Option<Decision> {
         let mut inventory = std::mem::take(&mut self.private.inventory);
         let decided = self.basis(facts).decide(&mut inventory, &mut Diagnostics::default());
@@ -150,7 +152,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         decided.ok().flatten()
     }
 
-    /// Decides as the plan did.
+    /// Decides as the plan did, and reports an error if that is not possible.
     fn decide(&mut self, facts: &Facts, diagnostics: &mut Diagnostics) -> Option<Decision> {
         let Some(decision) = self.decision(facts) else {
             diagnostics::not_as_planned::<P>(&self.name, diagnostics);
@@ -163,7 +165,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         Some(decision)
     }
 
-    /// Whether a create that was killed has left a root of this name.
+    /// Whether a killed create has left a root with this name. A failed lookup counts as one.
     async fn finds_leftovers(&self, diagnostics: &mut Diagnostics) -> bool {
         let name = &self.name;
         match self.cloud.unfinished_roots(P::KIND, name).await {
@@ -173,13 +175,13 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
                 !roots.is_empty()
             }
             Err(failure) => {
-                diagnostics::failed(&format!("Creating {} {name:?}", P::TYPE_NAME), &failure, diagnostics);
+                diagnostics::failed(format!("Error creating {} {name:?}", P::TYPE_NAME), &failure, diagnostics);
                 true
             }
         }
     }
 
-    /// What exists, for the run to keep, with what is wanted again of it.
+    /// Hands the inventory over to the run. Pending deletions of objects that are required again are canceled.
     fn take_inventory(&mut self, decision: &Decision) -> Inventory {
         self.private.imported = self.private.is_as_imported(&decision.plan, &decision.objects);
         self.private.last_applied = None;
@@ -187,14 +189,14 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         std::mem::take(&mut self.private.inventory)
     }
 
-    /// What an update leaves to do if it is cut short: all that the prior configuration does not say already.
+    /// The configuration last applied in full, for the private state of an update that does not complete.
     fn last_applied(&self) -> Option<Value> {
         (!self.creating()).then(|| self.last_applied.clone())
     }
 
-    /// Tells the state reached, if this apply cannot do so itself any more.
+    /// Returns a function that builds the current state, in case this apply panics.
     fn snapshot(&self, inventory: SharedInventory) -> impl Fn() -> (Value, Vec<u8>) + Send + Sync + use<P> {
-        let reached = Reached::<P> {
+        let encoder = StateEncoder::<P> {
             attributes: self.attributes.clone(),
             config: self.config.clone(),
             scope: self.cloud.scope().clone(),
@@ -202,15 +204,15 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         let mut private = self.private.clone();
         private.last_applied = self.last_applied();
         private.root_state = if self.creating() { Some(RootState::Creating) } else { private.root_state };
-        private.pending.insert(P::KIND.root().into(), "the last apply was cut short by a fault".into());
+        private.pending.insert(P::KIND.root().into(), "the last apply ended with a panic".into());
         move || {
             let mut private = private.clone();
             private.inventory = inventory.now();
-            reached.encode(&private).unwrap_or((Value::Null, Vec::new()))
+            encoder.encode(&private).unwrap_or((Value::Null, Vec::new()))
         }
     }
 
-    /// What the run has led to. `None` where no root exists.
+    /// Completes the state and reports the result. Returns `None` if no root exists.
     async fn conclude(
         mut self,
         run: &Run<'_, P>,
@@ -222,7 +224,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         run.resolve_unknown_outcomes(plan, &outcome, diagnostics).await;
         let dependents = run.dependents_of_failures(plan, &outcome).await;
         let mut inventory = run.inventory();
-        // What was imported keeps counting as found: the plan has left it in other words than the configuration.
+        // Imported objects stay `adopted`: the plan keeps attributes that are equivalent to the configuration, but not
+        // equal.
         if !self.private.imported {
             normalize_inventory(&mut inventory, &decision.objects);
         }
@@ -231,7 +234,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         }
         let root_id = inventory.at(P::KIND.root()).map(|root| root.id.clone());
         if let Some(root_id) = &root_id {
-            self.remember(root_id);
+            self.record_created(root_id);
             if !plan.is_empty() {
                 self.verify_deployment(root_id, diagnostics).await;
             }
@@ -240,18 +243,19 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         self.private.pending = pending(plan, &outcome, &inventory);
         self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());
         self.private.inventory = inventory;
-        // What no state will know keeps the mark by which the next create finds it.
+        // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create
+        // finds it.
         if let Some(root_id) = &root_id
             && !(creating && self.request.client_gone.is_cancelled())
         {
             self.mark(root_id, diagnostics).await;
         }
         let PreparedApply { attributes, config, private, cloud, .. } = self;
-        Reached::<P> { attributes, config, scope: cloud.scope().clone() }.encode(&private)
+        StateEncoder::<P> { attributes, config, scope: cloud.scope().clone() }.encode(&private)
     }
 
-    /// A root that this process has created is no leftover of another one.
-    fn remember(&self, root_id: &str) {
+    /// Records a root that this process has created, so that a later create does not take it for one of a killed run.
+    fn record_created(&self, root_id: &str) {
         if self.creating() {
             self.shared.created_here.add(root_id);
         }
@@ -263,8 +267,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         }
     }
 
-    /// Marks the root as ready or incomplete, where it is not marked so. Some roles may tag only on creation, so a
-    /// refusal is a warning, and the next apply tries again.
+    /// Tags the root as ready or incomplete, unless it is tagged so already. Some roles may tag only on creation, so a
+    /// failure is a warning, and the next apply tries again.
     async fn mark(&mut self, root_id: &str, diagnostics: &mut Diagnostics) {
         let (creating, private) = (self.creating(), &mut self.private);
         let now = if creating { Some(RootState::Creating) } else { private.root_state };
@@ -277,8 +281,8 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
                 private.marking_refused = false;
             }
             Err(failure) => {
-                // A refusal lasts. After anything else the next read shows how the root is marked: as long as it is
-                // creating, others of its name are stopped.
+                // A denial is permanent. After any other failure, the next read shows the tag: while it is `creating`,
+                // other creates with this name are stopped.
                 private.marking_refused = failure.cause == Cause::Denied;
                 private.root_state = private.marking_refused.then_some(now);
                 diagnostics::tag_not_changed(root_id, &failure, diagnostics);
@@ -287,15 +291,15 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
     }
 }
 
-/// What makes a state from an inventory.
-struct Reached<P: Topology> {
+/// Builds the state from the private state.
+struct StateEncoder<P: Topology> {
     attributes: Value,
     config: P::Config,
     scope: Scope,
 }
 
-impl<P: Topology> Reached<P> {
-    /// The state and the private state, `None` where no root exists.
+impl<P: Topology> StateEncoder<P> {
+    /// Returns the state and the encoded private state, or `None` if no root exists.
     fn encode(&self, private: &Private) -> Option<(Value, Vec<u8>)> {
         let root_id = &private.inventory.at(P::KIND.root())?.id;
         let (inventory, notes) = (&private.inventory, drift(private));

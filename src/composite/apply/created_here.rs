@@ -1,21 +1,21 @@
-//! Roots that this process has created.
+//! The roots that this process has created.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard};
 
 use crate::cloud::UnfinishedRoot;
 
-/// Their ids. What a create of another process has left is recognized by its absence here.
+/// The ids of the roots. An unfinished root that is not in this set was created by another process.
 #[derive(Default)]
 pub(super) struct CreatedHere(Mutex<BTreeSet<String>>);
 
 impl CreatedHere {
-    /// Remembers one.
+    /// Adds a root.
     pub(super) fn add(&self, root_id: &str) {
         self.lock().insert(root_id.to_string());
     }
 
-    /// Those that other processes have created.
+    /// Returns the roots that other processes have created.
     pub(super) fn others(&self, mut roots: Vec<UnfinishedRoot>) -> Vec<UnfinishedRoot> {
         let here = self.lock();
         roots.retain(|root| !here.contains(&root.id));

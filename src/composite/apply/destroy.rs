@@ -1,4 +1,4 @@
-//! Destroy: deletes everything, or returns what remains.
+//! Destroy: deletes all objects. If a deletion fails, the remaining objects stay in state.
 
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::{Cloud, Failure};
@@ -10,24 +10,24 @@ use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
 use crate::topology::Topology;
 
-/// Deletes everything, or returns what remains.
+/// Deletes all objects. If a deletion fails, the response contains the state of the remaining objects.
 pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, request: ApplyRequest) -> ApplyResponse {
     let mut diagnostics = Diagnostics::default();
     let nothing = |diagnostics| ApplyResponse { state: Value::Null, private: Vec::new(), diagnostics };
     let Some(root_id) = request.prior.get("id").as_str() else { return nothing(diagnostics) };
-    let failed = format!("Destroying {} {root_id}", P::TYPE_NAME);
+    let summary = format!("Error destroying {} {root_id}", P::TYPE_NAME);
     let private = match existing::<P>(cloud, root_id, &request).await {
         Ok(Some(private)) => private,
         Ok(None) => return nothing(diagnostics),
         Err(failure) => {
-            diagnostics::failed(&failed, &failure, &mut diagnostics);
+            diagnostics::failed(summary, &failure, &mut diagnostics);
             return ApplyResponse { state: request.prior, private: Vec::new(), diagnostics };
         }
     };
     let plan = match reconcile::plan(&private.inventory, &[]) {
         Ok(plan) => plan,
-        Err(circle) => {
-            diagnostics.error(format!("{failed} failed"), circle.to_string());
+        Err(cycle) => {
+            diagnostics.error(summary, format!("{cycle}. This is a bug in the provider."));
             return ApplyResponse { state: request.prior, private: private.encode(), diagnostics };
         }
     };
@@ -37,8 +37,8 @@ pub(super) async fn apply<P: Topology>(shared: &Shared, cloud: &dyn Cloud, reque
     }
 }
 
-/// What exists. Where a create replaces this root, Terraform hands over the private state of that create's plan, which
-/// tells nothing of the root.
+/// Returns the existing objects. In a replacement, Terraform passes the private state from the plan of the create,
+/// which does not contain the objects of the old root. They are then read from AWS.
 async fn existing<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,
@@ -50,7 +50,7 @@ async fn existing<P: Topology>(
     }
 }
 
-/// The state and the private state of what remains, `None` where nothing does.
+/// Returns the state and private state of the remaining objects, or `None` if there are none.
 async fn destroy<P: Topology>(
     shared: &Shared,
     cloud: &dyn Cloud,
@@ -81,7 +81,7 @@ async fn destroy<P: Topology>(
     Some(remains())
 }
 
-/// Tells what remains at any moment.
+/// Returns a function that builds the state and private state of the objects that remain when it is called.
 fn remains<P: Topology>(
     prior: Value,
     inventory: SharedInventory,

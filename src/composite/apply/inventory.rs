@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::model::{Entry, Inventory, Object};
 use crate::reconcile::{Action, Outcome, Plan};
 
-/// Puts the inventory in the order of the blueprint, drops what is missing and not wanted any more, and takes for
-/// applied what looks as wanted without an operation: drift that the configuration has taken over is drift no longer.
+/// Sorts the inventory in the order of the blueprint and removes missing objects that are no longer required. An
+/// observed spec that equals the required one becomes the applied one: drift that the configuration adopts is no longer
+/// drift.
 pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object]) {
     for entry in inventory.entries.iter_mut().filter(|entry| entry.is_present() && !entry.ignored && !entry.unfinished)
     {
@@ -22,17 +23,16 @@ pub(super) fn normalize_inventory(inventory: &mut Inventory, objects: &[Object])
     inventory.entries.sort_by_key(|entry| position(entry).unwrap_or(usize::MAX));
 }
 
-/// What is left to do, by key.
+/// Describes the operations that are still to be done, by key.
 pub(super) fn pending(plan: &Plan, outcome: &Outcome, inventory: &Inventory) -> BTreeMap<String, String> {
-    // A deletion whose answer was lost may be done.
+    // A deletion with an unknown outcome may have succeeded.
     let is_left = |position: &usize| match &plan.ops[*position].action {
         Action::Delete { entry, .. } => inventory.entries.iter().any(|it| it.key == entry.key && it.id == entry.id),
         Action::Create(_) | Action::Update { .. } => true,
     };
     let line = |position: usize| {
         let action = &plan.ops[position].action;
-        let what = action.doing().to_lowercase();
-        (action.key().slot.clone(), format!("not yet applied: {what} {}", action.spec().kind()))
+        (action.key().slot.clone(), format!("not yet applied: {} {}", action.doing(), action.spec().kind()))
     };
     outcome.undone().filter(is_left).map(line).collect()
 }

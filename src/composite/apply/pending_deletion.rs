@@ -1,4 +1,4 @@
-//! Objects that an update could not delete yet, because something still uses them. Pure.
+//! Objects that an update could not delete because they were in use. Pure.
 
 use crate::cloud::{Cause, DependentsByOp, Failure};
 use crate::composite::diagnostics;
@@ -6,23 +6,23 @@ use crate::model::{Entry, Inventory, Object};
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Action, Outcome, Plan};
 
-/// An object whose deletion is pending and that is wanted again stays.
+/// Keeps the objects in pending deletion that are required again.
 pub(super) fn cancel_pending_deletion(inventory: &mut Inventory, objects: &[Object]) {
     for object in objects {
-        let stays = inventory.present().any(|entry| entry.key == object.key && !entry.pending_deletion);
+        let exists = inventory.current().any(|entry| entry.key == object.key);
         if let Some(entry) =
-            inventory.entries.iter_mut().find(|entry| !stays && entry.is_present() && entry.key == object.key)
+            inventory.entries.iter_mut().find(|entry| !exists && entry.is_present() && entry.key == object.key)
         {
             entry.pending_deletion = false;
         }
     }
 }
 
-/// Marks what an update could not delete yet as `pending_deletion`.
+/// Marks the objects that an update could not delete as `pending_deletion`.
 ///
-/// In an update that deletes subnets it is no error that others still use what is deleted: Terraform changes those
-/// others only after our update. Of deletions that an error has kept from starting, those are marked whose place a new
-/// object has taken; the others keep their place, as what they are replaced by does not exist.
+/// In an update that deletes subnets, a failure with [`Cause::InUse`] is not an error, because Terraform updates the
+/// dependents only after this resource. If another operation failed, a deletion that did not start is marked only if a
+/// replacement of its object exists. Otherwise the object keeps its slot.
 pub(super) fn defer_in_use_deletes(
     plan: &Plan,
     outcome: &mut Outcome,
@@ -35,34 +35,34 @@ pub(super) fn defer_in_use_deletes(
         diagnostics::still_in_use(plan.ops[*position].action.key(), failure, dependents.get(position), diagnostics);
     }
     let failed = !outcome.failed.is_empty() || outcome.stopped || !plan.deferred().is_empty();
-    let mut leaving: Vec<usize> = outcome
+    let mut deferred: Vec<usize> = outcome
         .undone()
-        .filter(|position| deleted(plan, *position).is_some_and(|entry| has_left_its_place(plan, inventory, entry)))
-        // Where nothing failed, what has not started only waits for what is in use.
+        .filter(|position| deleted(plan, *position).is_some_and(|entry| is_slot_vacated(plan, inventory, entry)))
+        // Without failures, operations that have not started depend only on those in use.
         .filter(|position| !failed || is_replaced(plan, plan.ops[*position].action.key().slot.as_str()))
         .collect();
-    leaving.extend(in_use.into_iter().map(|(position, _)| position));
+    deferred.extend(in_use.into_iter().map(|(position, _)| position));
     if !failed {
-        outcome.not_started.retain(|position| !leaving.contains(position));
+        outcome.not_started.retain(|position| !deferred.contains(position));
     }
-    for entry in leaving.into_iter().filter_map(|position| deleted(plan, position)) {
+    for entry in deferred.into_iter().filter_map(|position| deleted(plan, position)) {
         if let Some(entry) = inventory.entries.iter_mut().find(|it| it.id == entry.id && it.key == entry.key) {
             entry.pending_deletion = true;
         }
     }
 }
 
-/// Takes those failures out of an outcome that are no errors, as Terraform changes the users of the object only later.
+/// Removes the failures from an outcome that are not errors, because Terraform updates the dependents only later.
 fn take_in_use(plan: &Plan, outcome: &mut Outcome, inventory: &Inventory) -> Vec<(usize, Failure)> {
     let deletes_subnets = plan.deleted().any(|entry| entry.spec().holds_network_interfaces());
     if !deletes_subnets || outcome.stopped {
         return Vec::new();
     }
-    let is_meant = |position: usize, failure: &Failure| {
+    let is_deferrable = |position: usize, failure: &Failure| {
         let entry = deleted(plan, position).filter(|_| failure.cause == Cause::InUse);
-        entry.is_some_and(|entry| has_left_its_place(plan, inventory, entry))
+        entry.is_some_and(|entry| is_slot_vacated(plan, inventory, entry))
     };
-    outcome.failed.extract_if(.., |(position, failure)| is_meant(*position, failure)).collect()
+    outcome.failed.extract_if(.., |(position, failure)| is_deferrable(*position, failure)).collect()
 }
 
 /// The object that an operation deletes.
@@ -73,11 +73,10 @@ fn deleted(plan: &Plan, position: usize) -> Option<&Entry> {
     }
 }
 
-/// Whether the place of a deleted object is to stay empty, or its replacement has taken it.
-fn has_left_its_place(plan: &Plan, inventory: &Inventory, entry: &Entry) -> bool {
+/// Whether the slot of a deleted object stays empty or is already taken by its replacement.
+fn is_slot_vacated(plan: &Plan, inventory: &Inventory, entry: &Entry) -> bool {
     let slot = entry.key.slot.as_str();
-    !is_replaced(plan, slot)
-        || inventory.present().any(|it| it.key.slot == slot && it.id != entry.id && !it.pending_deletion)
+    !is_replaced(plan, slot) || inventory.current().any(|it| it.key.slot == slot && it.id != entry.id)
 }
 
 fn is_replaced(plan: &Plan, slot: &str) -> bool {

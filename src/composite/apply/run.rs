@@ -1,4 +1,4 @@
-//! One execution of a plan with all that belongs to it, for creates, updates and destroys alike.
+//! The execution of a plan, shared by creates, updates and destroys.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,49 +17,49 @@ use crate::plugin::{ApplyRequest, Diagnostics};
 use crate::reconcile::{self, Execution, Outcome, Plan, Progress};
 use crate::topology::Topology;
 
-/// What all applies of a process have in common.
+/// The state that all applies of a process share.
 pub(in crate::composite) struct Shared {
     pub(super) progress: Progress,
     pub(super) created_here: CreatedHere,
 }
 
 impl Shared {
-    /// Nothing created yet.
+    /// Opens the progress file. No root has been created yet.
     pub(in crate::composite) fn new() -> Shared {
         Shared { progress: Progress::from_environment(), created_here: CreatedHere::default() }
     }
 }
 
-/// What a run works with.
+/// The inputs of a run.
 pub(super) struct Setup<'a> {
     pub(super) shared: &'a Shared,
     pub(super) cloud: &'a dyn Cloud,
     pub(super) request: &'a ApplyRequest,
     /// The name that the user gave, for messages.
     pub(super) name: String,
-    /// What exists.
+    /// The existing objects.
     pub(super) inventory: Inventory,
     pub(super) timeouts: &'a Timeouts,
-    /// After how many seconds the whole run gives up waiting.
+    /// The timeout of the whole run, in seconds.
     pub(super) seconds: u64,
-    /// How long a deletion waits for those who still use its object; `None` is as long as the run may take.
+    /// The timeout for a deletion of an object that is in use; `None` for the timeout of the run.
     pub(super) in_use: Option<Duration>,
 }
 
-/// One execution. What exists is kept in it all the time, so that a snapshot can tell it at any moment.
+/// One execution. Its inventory is always up to date, so that a snapshot can be taken at any moment.
 pub(super) struct Run<'a, P> {
     execution: Execution<'a>,
     name: String,
     creating: bool,
-    product: PhantomData<P>,
+    topology: PhantomData<P>,
 }
 
-/// What exists, for a snapshot that outlives the run.
+/// The inventory of a run, which outlives it in a snapshot.
 #[derive(Clone)]
 pub(super) struct SharedInventory(Arc<Mutex<Inventory>>);
 
 impl SharedInventory {
-    /// What exists at this moment.
+    /// Returns a copy of the current inventory.
     pub(super) fn now(&self) -> Inventory {
         self.lock().clone()
     }
@@ -70,7 +70,7 @@ impl SharedInventory {
 }
 
 impl<'a, P: Topology> Run<'a, P> {
-    /// A run that has not started anything yet. Its time begins.
+    /// Creates a run. Its timeout starts now.
     pub(super) fn new(setup: Setup<'a>) -> Run<'a, P> {
         let Setup { shared, cloud, request, name, inventory, timeouts, seconds, in_use } = setup;
         let execution = Execution {
@@ -85,15 +85,15 @@ impl<'a, P: Topology> Run<'a, P> {
             root_id: request.prior.get("id").as_str().map(str::to_string),
             done: Default::default(),
         };
-        Run { execution, name, creating: request.prior.is_null(), product: PhantomData }
+        Run { execution, name, creating: request.prior.is_null(), topology: PhantomData }
     }
 
-    /// What exists, at any later moment too.
+    /// Returns a handle on the inventory.
     pub(super) fn shared_inventory(&self) -> SharedInventory {
         SharedInventory(Arc::clone(&self.execution.inventory))
     }
 
-    /// What exists at this moment.
+    /// Returns a copy of the current inventory.
     pub(super) fn inventory(&self) -> Inventory {
         self.shared_inventory().now()
     }
@@ -102,17 +102,17 @@ impl<'a, P: Topology> Run<'a, P> {
         *self.shared_inventory().lock() = inventory;
     }
 
-    /// Carries out a plan of which everything is known.
+    /// Executes a plan without unknown inputs.
     pub(super) async fn execute(&self, plan: &Plan) -> Outcome {
         reconcile::execute(plan, &self.execution).await
     }
 
-    /// Carries out a decision of which a part may not be known before another part has been created, and returns the
-    /// last one made and what came of it.
+    /// Executes a decision whose plan may contain unknown inputs. Returns the last decision and its outcome.
     ///
-    /// The range that a pool gives is known when it is given, and only then the blocks of subnets in it. Operations
-    /// that need such a thing are deferred. Once the others are done, the same function that decided at plan decides
-    /// again from what exists now, and the rest is carried out.
+    /// The range that an IPAM pool allocates, for example, is known only after the allocation, and so are the CIDR
+    /// blocks of the subnets in it. Operations with unknown inputs are deferred. After the other operations have
+    /// finished, `decide_again`, the same function as at plan, decides from the current inventory, and the rest is
+    /// executed.
     pub(super) async fn execute_in_stages(
         &self,
         first: Decision,
@@ -128,11 +128,11 @@ impl<'a, P: Topology> Run<'a, P> {
             }
             let mut inventory = self.inventory();
             let next = match deferred.len() == decision.plan.ops.len() {
-                // Nothing was carried out from which more could be known.
+                // No operation was executed, so no further input can become known.
                 true => None,
                 false => match decide_again(&mut inventory, diagnostics) {
                     Ok(next) => next,
-                    // What is wrong with it could not be seen before, and has been reported.
+                    // The problems depend on values that were unknown before. They have been reported.
                     Err(()) => return (decision, outcome),
                 },
             };
@@ -147,7 +147,7 @@ impl<'a, P: Topology> Run<'a, P> {
         }
     }
 
-    /// Finds out what calls have done whose answer was lost for good, and takes it into the inventory.
+    /// Reads the objects of operations with unknown outcomes, and updates the inventory.
     pub(super) async fn resolve_unknown_outcomes(&self, plan: &Plan, outcome: &Outcome, diagnostics: &mut Diagnostics) {
         let unknown = unknown_outcomes::of(plan, outcome);
         let Some(root_id) = self.execution.root_id().filter(|_| !unknown.is_empty()) else { return };
@@ -161,12 +161,12 @@ impl<'a, P: Topology> Run<'a, P> {
         }
     }
 
-    /// What others keep in the objects of operations that failed for it.
+    /// Lists the dependents of the objects whose operations failed because they were in use.
     pub(super) async fn dependents_of_failures(&self, plan: &Plan, outcome: &Outcome) -> DependentsByOp {
         dependents::of_failures::<P>(self.execution.cloud, &self.inventory(), plan, outcome).await
     }
 
-    /// Reports what failed and what was not done, with the ways on.
+    /// Reports the operations that failed or were not started, and how to continue.
     pub(super) fn report(
         &self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! What went wrong in an apply, and the ways on.
+//! Diagnostics of an apply: failed operations, and how to continue.
 
 use super::text::{dependents, detail, shortened};
 use crate::cloud::{Dependents, DependentsByOp, Failure, UnfinishedRoot};
@@ -16,12 +16,12 @@ pub(in crate::composite) fn failures(
 ) {
     for (position, failure) in &outcome.failed {
         let action = &plan.ops[*position].action;
-        let summary = format!("{} {} {} failed", action.doing(), action.spec().kind(), action.key());
+        let summary = format!("Error {} {} \"{}\"", action.doing(), action.spec().kind(), action.key());
         diagnostics.error(summary, format!("{}{}", detail(failure), dependents(found.get(position))));
     }
 }
 
-/// What stands, what does not, and the ways on, after an apply that did not finish.
+/// An apply that did not finish: how far it came, and how to continue.
 pub(in crate::composite) fn incomplete<P: Topology>(
     name: &str,
     root_id: Option<&str>,
@@ -32,63 +32,67 @@ pub(in crate::composite) fn incomplete<P: Topology>(
 ) {
     let all = plan.ops.len();
     let done = all - outcome.failed.len() - outcome.not_started.len();
-    let why = if outcome.stopped { "Terraform was asked to stop" } else { "an operation failed" };
+    let why = if outcome.stopped { "Terraform requested a stop" } else { "an operation failed" };
     let waiting: Vec<String> =
         outcome.not_started.iter().map(|position| plan.ops[*position].action.key().to_string()).collect();
-    let mut text = format!("{done} of {all} operations were done before {why}. ");
+    let mut text = format!("{done} of {all} operations were completed before {why}. ");
     if !waiting.is_empty() {
         text.push_str(&format!("Not started: {}. ", shortened(&waiting)));
     }
     match (creating, root_id) {
         (true, None) => text.push_str("Nothing was created."),
         (true, Some(id)) => text.push_str(&format!(
-            "What was created is in state, below {id}, and Terraform has marked the resource as tainted. There are two \
-             ways on. Fix the cause and apply: Terraform destroys what there is and builds it anew. Or keep what there \
-             is: run `terraform untaint ADDRESS` with the address of this resource, then apply: only what is missing is \
-             made."
+            "The created objects, which belong to {id}, are in state, and Terraform has marked the resource as tainted.\n\n\
+             Fix the cause, then do one of the following. To destroy the existing objects and create all objects again, \
+             run `terraform apply`. To keep the existing objects and create only the missing ones, run `terraform untaint \
+             ADDRESS` with the address of this resource, then `terraform apply`."
         )),
         (false, _) => text.push_str(
-            "State holds what exists now. Fix the cause and apply again: only what is left is done. It is listed in the \
-             attribute drift.",
+            "State contains the objects that exist now, and the attribute drift lists the remaining changes. Fix the \
+             cause and apply again: the provider performs only these.",
         ),
     }
-    diagnostics.error(format!("{} {name:?} is incomplete", P::TYPE_NAME), text);
+    match creating {
+        true => diagnostics.error(format!("Error creating {} {name:?}: incomplete", P::TYPE_NAME), text),
+        false => diagnostics.error(format!("Error updating {} {name:?}: incomplete", P::TYPE_NAME), text),
+    }
 }
 
-/// A look for what calls without an answer have done, which failed too.
+/// Calls with an unknown outcome whose objects could not be read either.
 pub(in crate::composite) fn unknown_outcomes<P: Topology>(name: &str, why: &str, diagnostics: &mut Diagnostics) {
     diagnostics.warning(
-        format!("What AWS has done of {} {name:?} without an answer is not known", P::TYPE_NAME),
+        format!("The outcome of some AWS calls for {} {name:?} is unknown", P::TYPE_NAME),
         format!(
-            "AWS may have carried out calls whose answer was lost, and a look for what they have done failed. The next plan \
-             looks again.\n\n{why}"
+            "{why}\n\nThe responses to these calls were lost, and reading the affected objects failed too. AWS may have \
+             carried the calls out. Run plan again: it reads all objects."
         ),
     );
 }
 
-/// What could not be made because something that it is made from never became known.
+/// Objects whose inputs were still unknown after all other objects were created.
 pub(in crate::composite) fn still_unknown<P: Topology>(name: &str, keys: Vec<String>, diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("{} {name:?} cannot be finished", P::TYPE_NAME),
+        format!("Error applying {} {name:?}: inputs are unknown", P::TYPE_NAME),
         format!(
-            "What these are made from is still unknown after all else was made: {}. This is a bug in the provider.",
+            "Inputs of these objects are still unknown after all other objects were created: {}. This is a bug in the \
+             provider. Report it with this message.",
             shortened(&keys)
         ),
     );
 }
 
-/// A create that finds what a killed create has left.
+/// A create that finds the objects of a killed create.
 pub(in crate::composite) fn leftovers<P: Topology>(name: &str, left: &[UnfinishedRoot], diagnostics: &mut Diagnostics) {
     for root in left {
         let created = root.created.as_ref().map(|time| format!(", created {time}")).unwrap_or_default();
         diagnostics.error(
-            format!("An unfinished {} {name:?} exists already: {}", P::TYPE_NAME, root.id),
+            format!("Error creating {} {name:?}: unfinished {} exists", P::TYPE_NAME, root.id),
             format!(
-                "{id}{created} carries the tag fgw:state = creating: a run that created it was killed, or is still at \
-                 work elsewhere. If another run is at work, wait for it. If not, take over what it has left and \
-                 finish it:\n\n  terraform import ADDRESS {id}\n  terraform apply\n\nwith the address of this resource. If \
-                 state holds another one at that address, which was about to be replaced, move it aside first; the apply \
-                 then destroys it:\n\n  terraform state mv ADDRESS {kind}.replaced",
+                "{id}{created} has the tag fgw:state = creating: the run that created it was killed or is still in \
+                 progress.\n\nIf another run is in progress, wait for it. If not, import the existing objects and create \
+                 the missing ones:\n\n  terraform import ADDRESS {id}\n  terraform apply\n\nReplace ADDRESS with the address \
+                 of this resource. If state contains another resource at this address, which was about to be replaced, \
+                 move it first; the apply then destroys it:\n\n  terraform state mv ADDRESS {kind}.replaced",
                 id = root.id,
                 kind = P::TYPE_NAME,
             ),
@@ -96,37 +100,39 @@ pub(in crate::composite) fn leftovers<P: Topology>(name: &str, left: &[Unfinishe
     }
 }
 
-/// A plan whose private data is of another version.
+/// A plan whose private data has the format of another version.
 pub(in crate::composite) fn unreadable_plan<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("The plan of {} cannot be read", P::TYPE_NAME),
-        "It was made by another version of the provider. Plan again.",
+        format!("Error applying {}: unreadable plan", P::TYPE_NAME),
+        "The plan was created by another version of the provider. Run plan again.",
     );
 }
 
-/// A plan of an update that knows no root. It was made without AWS: any other one replaces the resource.
+/// A planned update of a topology whose root does not exist. Such a plan was created without access to AWS; every other
+/// plan replaces the resource.
 pub(in crate::composite) fn root_not_in_plan<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("The {} of this {} is gone", P::KIND.root(), P::TYPE_NAME),
-        "The plan was made while the provider configuration was unknown, and could not show it. Plan again.",
+        format!("Error updating {}: {} does not exist", P::TYPE_NAME, P::KIND.root_kind()),
+        "It was deleted outside Terraform. The plan was created while the provider configuration was unknown, so it could \
+         not show this. Run plan again: the new plan creates it again.",
     );
 }
 
-/// A decision that could be made at plan, and not any more.
+/// A decision that was possible at plan and is not possible at apply.
 pub(in crate::composite) fn not_as_planned<P: Topology>(name: &str, diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("{} {name} can no longer be applied as planned", P::TYPE_NAME),
-        "What it would do was known at plan and is not now. Plan again; if that does not help, this is a bug in \
-         the provider.",
+        format!("Error applying {} {name:?}: not as planned", P::TYPE_NAME),
+        "The operations were known at plan and cannot be determined now. Run plan again. If the error persists, it is a \
+         bug in the provider; report it with this message.",
     );
 }
 
-/// A deployment that AWS starts by itself after a change, and that has failed.
+/// A deployment that AWS started after a change, and that failed.
 pub(in crate::composite) fn not_deployed<P: Topology>(root_id: &str, failure: &Failure, diagnostics: &mut Diagnostics) {
-    diagnostics.error(format!("{} {root_id} does not work as applied", P::TYPE_NAME), detail(failure));
+    diagnostics.error(format!("Error deploying {} {root_id}", P::TYPE_NAME), detail(failure));
 }
 
-/// An object that an update could not delete, and that the next apply deletes.
+/// An object that an update could not delete and the next apply deletes.
 pub(in crate::composite) fn still_in_use(
     key: &Key,
     failure: &Failure,
@@ -134,19 +140,19 @@ pub(in crate::composite) fn still_in_use(
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.warning(
-        format!("{key} is still in use and is deleted by the next apply"),
+        format!("{key} is still in use; the next apply deletes it"),
         format!(
-            "{}{}\n\nIt is listed in the attribute pending_deletion until then.",
+            "{}{}\n\nUntil then it is listed in the attribute pending_deletion.",
             detail(failure),
             dependents(found)
         ),
     );
 }
 
-/// A root whose tag says something else than its state.
+/// A root whose tag `fgw:state` could not be set to its actual state.
 pub(in crate::composite) fn tag_not_changed(root_id: &str, failure: &Failure, diagnostics: &mut Diagnostics) {
     diagnostics.warning(
-        format!("The tag fgw:state of {root_id} could not be changed"),
-        format!("{} The next apply tries again.", detail(failure)),
+        format!("Could not change the tag fgw:state of {root_id}"),
+        format!("{}\n\nThe next apply tries again.", detail(failure)),
     );
 }

@@ -1,4 +1,4 @@
-//! What goes with a topology that is destroyed or replaced.
+//! Warnings about a topology that is destroyed or replaced.
 
 use super::text::{counted, deleted_with, detail, listed, lost};
 use crate::cloud::Dependents;
@@ -6,18 +6,18 @@ use crate::model::{Entry, Inventory};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
 
-/// What is about to end, for [`warn_of_end`].
+/// Why a topology is deleted, for [`warn_of_end`].
 #[derive(Clone, Copy)]
 pub(in crate::composite) enum End {
     /// The user destroys it.
     Destroy,
-    /// A change of the configuration makes another one in its place.
+    /// A change of the configuration replaces it.
     Replacement,
 }
 
-/// What goes with a root: each object by key and id, first what cannot be had again.
+/// Lists the objects that are deleted with a root by key and id, irrecoverable ones first.
 ///
-/// `dependents` is `None` where nobody could look, as the provider block still holds unknowns.
+/// `dependents` is `None` if AWS could not be read because the provider configuration is unknown.
 pub(in crate::composite) fn warn_of_end<P: Topology>(
     end: End,
     (name, id): (&str, &str),
@@ -30,23 +30,23 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     let line = |entry: &&Entry| format!("  {} ({}){}", entry.key, entry.id, lost(entry));
     let mut parts = Vec::new();
     if !for_good.is_empty() {
-        parts.push(format!("These cannot be had again:\n{}", lines(&for_good, line)));
+        parts.push(format!("These cannot be recovered:\n{}", lines(&for_good, line)));
     }
     if !others.is_empty() {
-        parts.push(format!("These go with {id}:\n{}", lines(&others, line)));
+        parts.push(format!("These are deleted with {id}:\n{}", lines(&others, line)));
     }
     if dependents.is_none() {
         parts.push(format!(
-            "What others keep in {id} could not be looked up, as the provider configuration is not known yet."
+            "Unmanaged objects in {id} could not be listed, because the provider configuration is not known yet."
         ));
     }
     let count = counted(for_good.len() + others.len(), "AWS object");
-    let summary = match end {
-        End::Destroy => format!("Destroying {} {name:?} deletes {count}", P::TYPE_NAME),
-        End::Replacement => format!("Replacing {} {name:?} deletes {count}", P::TYPE_NAME),
+    let doing = match end {
+        End::Destroy => "Destroying",
+        End::Replacement => "Replacing",
     };
     if !(for_good.is_empty() && others.is_empty()) {
-        diagnostics.warning(summary, parts.join("\n\n"));
+        diagnostics.warning(format!("{doing} {} {name:?} deletes {count}", P::TYPE_NAME), parts.join("\n\n"));
     }
     if let Some(dependents) = dependents {
         warn_of_unmanaged::<P>((name, id), dependents, diagnostics);
@@ -57,34 +57,33 @@ fn lines(entries: &[&Entry], line: impl Fn(&&Entry) -> String) -> String {
     entries.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What others keep in a root that is to be destroyed.
+/// Unmanaged objects in a root that is to be destroyed.
 fn warn_of_unmanaged<P: Topology>((name, id): (&str, &str), found: &Dependents, diagnostics: &mut Diagnostics) {
     let unseen: Vec<String> = found.unseen.iter().map(detail).collect();
     if !found.objects.is_empty() {
         let mut text = match P::KIND.takes_foreign_objects_along() {
             true => deleted_with(id, &found.objects),
             false => format!(
-                "AWS refuses to delete {id} while these are there:\n{}\n\nWhat Terraform destroys before this \
-                 resource goes in time. Remove what is left of the others: a destroy that finds them waits for as long as \
-                 timeouts.delete says, and then fails.",
+                "AWS rejects the deletion of {id} while these exist:\n{}\n\nObjects that Terraform destroys before this \
+                 resource are no obstacle. Remove the others: otherwise the destroy waits until timeouts.delete expires, \
+                 and then fails.",
                 listed(&found.objects, "  ")
             ),
         };
         if !unseen.is_empty() {
-            text.push_str(&format!("\n\nThere may be more, as not all could be looked up: {}", unseen.join("\n")));
+            text.push_str(&format!("\n\nThe list may be incomplete. {}", unseen.join("\n")));
         }
-        let count = counted(found.objects.len(), "object");
-        diagnostics
-            .warning(format!("Others keep {count} in {} {name:?}, which is to be destroyed", P::TYPE_NAME), text);
+        let count = counted(found.objects.len(), "unmanaged object");
+        diagnostics.warning(format!("{} {name:?} to be destroyed contains {count}", P::TYPE_NAME), text);
     } else if !unseen.is_empty() {
         diagnostics.warning(
-            format!("What others keep in {} {name:?} could not be looked up", P::TYPE_NAME),
+            format!("Could not list unmanaged objects in {} {name:?}", P::TYPE_NAME),
             match P::KIND.takes_foreign_objects_along() {
                 true => {
-                    format!("If they keep anything in {id}, AWS deletes it along with it.\n\n{}", unseen.join("\n"))
+                    format!("{}\n\nAWS deletes any unmanaged objects together with {id}.", unseen.join("\n"))
                 }
                 false => format!(
-                    "If they keep anything in {id}, AWS refuses to delete it, and the destroy fails.\n\n{}",
+                    "{}\n\nIf {id} contains unmanaged objects, AWS rejects its deletion, and the destroy fails.",
                     unseen.join("\n")
                 ),
             },

@@ -1,41 +1,43 @@
-//! What an import did not find, or does not take over.
+//! Diagnostics of an import.
 
 use crate::model::{Entry, Scope};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
 
-/// No root with the id that was given.
+/// There is no root with the given id.
 pub(in crate::composite) fn no_such_root<P: Topology>(id: &str, scope: &Scope, diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("{} {id} does not exist", P::TYPE_NAME),
+        format!("Error importing {} {id}: not found", P::TYPE_NAME),
         format!(
-            "AWS knows no such id in Region {}. Check the id, and the region and account of the provider block.",
+            "There is no {} with this ID in Region {}. Check the ID, and the region and account of the provider block.",
+            P::KIND.root_kind(),
             scope.region
         ),
     );
 }
 
-/// A root that does not say that this provider has created it.
+/// A root without the tag that this provider sets.
 pub(in crate::composite) fn not_created_here<P: Topology>(id: &str, diagnostics: &mut Diagnostics) {
-    let (product, root) = (P::KIND.name(), P::KIND.root());
+    let product = P::KIND.name();
     diagnostics.error(
-        format!("{id} was not made by {}", P::TYPE_NAME),
+        format!("Error importing {} {id}: not managed by fgw", P::TYPE_NAME),
         format!(
-            "It has no tag fgw:resource = \"{product}/<name>\", by which this provider knows what it has made. If that tag \
-             was lost, set it again and import once more. To hand over what something else has made, give its {root} this \
-             tag, and give each object that the resource is to manage the tags fgw:resource = \"{product}/{id}\" and \
-             fgw:object = \"<key in aws_objects>\", such as {}",
-            P::KIND.tags_to_hand_over()
+            "It does not have the tag fgw:resource = \"{product}/<name>\", which identifies the objects of this provider. If \
+             the tag was removed, set it again and repeat the import.\n\nTo import the {} although something else created it, set this \
+             tag on it. Set the tags fgw:resource = \"{product}/{id}\" and fgw:object = \"<key in aws_objects>\" on each \
+             object that the resource is to manage. The key is, for example, {}",
+            P::KIND.root_kind(),
+            P::KIND.import_tags()
         ),
     );
 }
 
-/// An object that an import has found and that the configuration does not ask for.
+/// An object that an import found and the configuration does not contain.
 pub(in crate::composite) fn left_to_others(entry: &Entry, diagnostics: &mut Diagnostics) {
     diagnostics.warning(
-        format!("{} is left to others", entry.key.slot),
+        format!("{} is not in the configuration", entry.key.slot),
         format!(
-            "The import has found {}, which the configuration does not ask for. It leaves the state and is not deleted.",
+            "The import found {}, which the configuration does not contain. It is removed from state and not deleted.",
             entry.id
         ),
     );

@@ -1,4 +1,4 @@
-//! What a data source did not find, or found too often.
+//! Diagnostics of the data sources.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use crate::model::Scope;
 use crate::plugin::{AttributePath, Diagnostics};
 use crate::topology::Topology;
 
-/// No root that is as it was asked for.
+/// No root matches the filter.
 pub(in crate::composite) fn none_found<P: Topology>(
     filter: &RootFilter<'_>,
     roots: &[Root],
@@ -16,14 +16,14 @@ pub(in crate::composite) fn none_found<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     const SHOWN: usize = 20;
-    let mut there: Vec<String> =
+    let mut existing: Vec<String> =
         roots.iter().take(SHOWN).map(|root| format!("{:?} ({})", root.name, root.id)).collect();
     if roots.len() > SHOWN {
-        there.push(format!("and {} more", roots.len() - SHOWN));
+        existing.push(format!("and {} more", roots.len() - SHOWN));
     }
-    let made = match there.is_empty() {
-        true => "This provider has made none there".to_string(),
-        false => format!("Those that this provider has made there are {}", there.join(", ")),
+    let existing = match existing.is_empty() {
+        true => "This provider has created none there".to_string(),
+        false => format!("This provider has created {}", existing.join(", ")),
     };
     let (product, place) = (P::KIND.name(), place(scope));
     let tagged = match filter.name {
@@ -32,21 +32,21 @@ pub(in crate::composite) fn none_found<P: Topology>(
     };
     diagnostics.attribute_error(
         path::<P>(filter),
-        format!("No {} {}", P::TYPE_NAME, sought("is", "has", filter)),
+        format!("Error reading {}: none matches {}", P::TYPE_NAME, criteria(filter)),
         format!(
-            "In {place} no {} has the tag fgw:resource = {tagged:?}{}. {made}.\n\nCheck what is asked for, and the region and \
-             account of the provider block. Where it is made in the same run, take the id from its resource, so that this is \
-             read after it.",
+            "In {place} no {} has the tag fgw:resource = {tagged:?}{}. {existing}.\n\nCheck the search criteria, and the region \
+             and account of the provider block. If the same configuration creates it, set id to the id of its resource, so \
+             that Terraform reads this data source afterwards.",
             P::KIND.root_kind(),
             if filter.tags.is_empty() { "" } else { " and these tags" },
         ),
     );
 }
 
-/// More roots than one that are as they were asked for.
+/// More than one root matches the filter.
 pub(in crate::composite) fn several_found<P: Topology>(
     filter: &RootFilter<'_>,
-    fitting: &[&Root],
+    matching: &[&Root],
     diagnostics: &mut Diagnostics,
 ) {
     let line = |root: &&Root| {
@@ -55,55 +55,55 @@ pub(in crate::composite) fn several_found<P: Topology>(
         let tags = if root.tags.is_empty() { "no tags".to_string() } else { format!("tags {}", written(&root.tags)) };
         format!("  {} {:?} ({tags}{state})", root.id, root.name)
     };
-    let lines: Vec<String> = fitting.iter().map(line).collect();
+    let lines: Vec<String> = matching.iter().map(line).collect();
     diagnostics.attribute_error(
         path::<P>(filter),
-        format!("{} of {} {}", fitting.len(), P::TYPE_NAME, sought("are", "have", filter)),
+        format!("Error reading {}: {} match {}", P::TYPE_NAME, matching.len(), criteria(filter)),
         format!(
-            "They are\n\n{}\n\nSet id to the one that is meant and nothing else, or give tags that only that one has.",
+            "These match:\n\n{}\n\nSet only id, to one of these IDs, or add tags that only one of them has.",
             lines.join("\n")
         ),
     );
 }
 
-/// No root with an id.
+/// There is no root with the given id.
 pub(in crate::composite) fn no_such_id<P: Topology>(id: &str, scope: &Scope, diagnostics: &mut Diagnostics) {
     diagnostics.attribute_error(
         AttributePath::new("id"),
-        format!("{} {id} does not exist", P::TYPE_NAME),
+        format!("Error reading {} {id}: not found", P::TYPE_NAME),
         format!(
-            "AWS knows no {} with this id in {}. Check the id, and the region and account of the provider block.",
+            "There is no {} with this ID in {}. Check the ID, and the region and account of the provider block.",
             P::KIND.root_kind(),
             place(scope)
         ),
     );
 }
 
-/// A root that does not say that this provider made it.
+/// A root without the tag that this provider sets.
 pub(in crate::composite) fn no_topology<P: Topology>(id: &str, diagnostics: &mut Diagnostics) {
     let (product, other) = (P::KIND.name(), P::KIND.data_sources_of_hashicorp());
     diagnostics.attribute_error(
         AttributePath::new("id"),
-        format!("{id} was not made by {}", P::TYPE_NAME),
+        format!("Error reading {} {id}: not managed by fgw", P::TYPE_NAME),
         format!(
-            "It exists, and has no tag fgw:resource = \"{product}/<name>\", by which this provider knows what it has made. What \
-             stands for which output cannot be told of what something else has made: read it with {other} of \
-             hashicorp/aws. If the tag was lost, set it again.",
+            "It exists, but it does not have the tag fgw:resource = \"{product}/<name>\", which identifies the objects of this \
+             provider. Outputs cannot be determined for objects that something else created: read these with {other} of \
+             hashicorp/aws. If the tag was removed, set it again.",
         ),
     );
 }
 
-/// A topology whose creation has not succeeded.
+/// A topology whose create has not succeeded.
 pub(in crate::composite) fn warn_of_unfinished<P: Topology>(id: &str, state: RootState, diagnostics: &mut Diagnostics) {
     let why = match state {
-        RootState::Creating => "a run is making it at this moment, or was killed",
-        RootState::Incomplete | RootState::Ready => "its creation failed, and has not been finished since",
+        RootState::Creating => "the run that creates it is in progress or was killed",
+        RootState::Incomplete | RootState::Ready => "its create failed and was not continued",
     };
     diagnostics.warning(
-        format!("{} {id} is not finished", P::TYPE_NAME),
+        format!("{} {id} is incomplete", P::TYPE_NAME),
         format!(
-            "Its tag fgw:state is {}: {why}. Outputs for what is missing are null or empty. Apply the configuration that owns \
-             it.",
+            "Its tag fgw:state is {}: {why}. Outputs of missing objects are null or empty. Apply the configuration that \
+             contains its resource.",
             state.as_str()
         ),
     );
@@ -114,15 +114,15 @@ fn place(scope: &Scope) -> String {
     format!("Region {}{account}", scope.region)
 }
 
-/// The attribute that the search began with.
+/// The attribute that an error is attached to.
 fn path<P: Topology>(filter: &RootFilter<'_>) -> AttributePath {
     AttributePath::new(if filter.name.is_some() { P::NAME } else { "tags" })
 }
 
-/// What was looked for: `is called "main" and has the tags team = "net"`.
-fn sought(is: &str, has: &str, filter: &RootFilter<'_>) -> String {
-    let name = filter.name.map(|name| format!("{is} called {name:?}"));
-    let tags = (!filter.tags.is_empty()).then(|| format!("{has} the tags {}", written(&filter.tags)));
+/// The criteria of a search: `name "main" and tags team = "net"`.
+fn criteria(filter: &RootFilter<'_>) -> String {
+    let name = filter.name.map(|name| format!("name {name:?}"));
+    let tags = (!filter.tags.is_empty()).then(|| format!("tags {}", written(&filter.tags)));
     name.into_iter().chain(tags).collect::<Vec<_>>().join(" and ")
 }
 

@@ -1,4 +1,4 @@
-//! What people should know of a plan before they apply it.
+//! Warnings and errors of a plan.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,8 @@ use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Outage, Plan, Unorderable};
 use crate::topology::{IgnoredDrift, Topology};
 
-/// What an apply will look for again, and be refused without.
+/// Inputs that refer to objects which do not exist yet. The apply reads them again, and fails if they are still
+/// missing.
 pub(in crate::composite) fn warn_of_missing<P: Topology>(
     name: &str,
     missing: &[Problem],
@@ -18,14 +19,18 @@ pub(in crate::composite) fn warn_of_missing<P: Topology>(
     for problem in missing {
         diagnostics.attribute_warning(
             problem.path.clone(),
-            // Terraform shows one of several warnings with the same summary.
-            format!("{} {name:?} waits for what {} names and is not there", P::TYPE_NAME, problem.path),
-            format!("{} The apply looks again, and changes nothing without it. {}", problem.message, problem.hint),
+            // Terraform shows only one of several warnings with the same summary.
+            format!("{} of {} {name:?} refers to a missing object", problem.path, P::TYPE_NAME),
+            format!(
+                "{} The apply reads it again, and fails without a change if it is still missing. {}",
+                problem.message, problem.hint
+            ),
         );
     }
 }
 
-/// Patterns of `ignore_drift` that stand for no object: a slip of the pen would leave drift to be mended.
+/// Patterns of `ignore_drift` that match no object, probably misspelled: drift that they should ignore would be
+/// reverted.
 pub(in crate::composite) fn warn_of_unmatched_patterns<P: Topology>(
     name: &str,
     ignored: &IgnoredDrift,
@@ -33,17 +38,17 @@ pub(in crate::composite) fn warn_of_unmatched_patterns<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     let slots: Vec<&str> = objects.iter().map(|object| object.key.slot.as_str()).collect();
-    for (index, pattern) in ignored.idle(&slots) {
+    for (index, pattern) in ignored.unmatched(&slots) {
         diagnostics.attribute_warning(
             AttributePath::new("ignore_drift").index(index),
-            format!("{} {name:?} has no object {pattern:?}", P::TYPE_NAME),
-            "The pattern stands for no key in aws_objects, so it ignores nothing. Keys look like route_table.public; * \
-             stands for any text.",
+            format!("ignore_drift of {} {name:?}: {pattern:?} matches no object", P::TYPE_NAME),
+            "The pattern matches no key in aws_objects, so it has no effect. Correct or remove it. Keys look like \
+             route_table.public; * matches any text.",
         );
     }
 }
 
-/// What a plan that deletes should not keep to itself, with what others have in the subnets that it deletes.
+/// The objects that an update deletes, with the network interfaces that are still in its subnets.
 pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     name: &str,
     plan: &Plan,
@@ -66,7 +71,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
         .iter()
         .map(|entry| {
             let what = match arriving.contains(entry.key.slot.as_str()) {
-                _ if entry.applied.is_adopted() => "let go",
+                _ if entry.applied.is_adopted() => "no longer managed",
                 true => "replaced",
                 false => "deleted",
             };
@@ -74,37 +79,33 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
             let inside = dependents.holding(&entry.id);
             match inside.len() {
                 0 => line,
-                count => format!(
-                    "{line}, with {} in it:\n{}",
-                    counted(count, "network interface"),
-                    listed(&inside, "      ")
-                ),
+                count => {
+                    format!("{line}, contains {}:\n{}", counted(count, "network interface"), listed(&inside, "      "))
+                }
             }
         })
         .collect();
     let mut text = lines.join("\n");
     if !dependents.objects.is_empty() {
         text.push_str(
-            "\n\nAWS keeps a subnet while a network interface is in it, and Terraform changes what the interfaces belong to \
-             only after this update. So the update waits up to two minutes for them. A subnet that still holds one is then \
-             listed in the attribute pending_deletion, and the next apply deletes it.",
+            "\n\nAWS rejects the deletion of a subnet that contains a network interface, and Terraform changes the owners of \
+             the interfaces only after this update. The update therefore waits up to two minutes for the interfaces to be \
+             deleted. A subnet that still contains one is then listed in the attribute pending_deletion, and the next apply \
+             deletes it.",
         );
     }
     for failure in &dependents.unseen {
-        text.push_str(&format!(
-            "\n\nWhether network interfaces of others are in these subnets could not be looked up: {}",
-            detail(failure)
-        ));
+        text.push_str(&format!("\n\nCould not list the network interfaces in these subnets. {}", detail(failure)));
     }
     let count = |adopted: bool| deleted.iter().filter(|entry| entry.applied.is_adopted() == adopted).count();
     let does = match count(false) {
-        0 => format!("lets go of {}", counted(count(true), "AWS object")),
-        gone => format!("deletes {}", counted(gone, "AWS object")),
+        0 => format!("stops managing {}", counted(count(true), "AWS object")),
+        deleted => format!("deletes {}", counted(deleted, "AWS object")),
     };
-    diagnostics.warning(format!("The update of {} {name:?} {does}", P::TYPE_NAME), text);
+    diagnostics.warning(format!("Updating {} {name:?} {does}", P::TYPE_NAME), text);
 }
 
-/// A subnet that can be made only after one that others still use has gone.
+/// A subnet that can be created only after a subnet that is still in use has been deleted.
 pub(in crate::composite) fn overlap<P: Topology>(
     name: &str,
     (new, new_block): (&Object, &str),
@@ -113,19 +114,21 @@ pub(in crate::composite) fn overlap<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.error(
-        format!("{} {name:?}: {} would have to wait for {} of {}", P::TYPE_NAME, new.key, old.key, old.id),
+        format!("Error planning {} {name:?}: {} overlaps a subnet in use", P::TYPE_NAME, new.key),
         format!(
-            "Its block {new_block} overlaps {old_block}, the block of subnet {}, which this plan deletes. AWS makes the \
-             new subnet only when the old one has gone, and keeps that while others have network interfaces in it:\n{}\n\n\
-             Either choose a block that overlaps no subnet in use: then the new subnet is made first, what stands in the \
-             old one can move, and the next apply deletes that. Or empty the old subnet first, and then apply.",
+            "Its CIDR block {new_block} overlaps {old_block} of {} ({}), which this plan deletes. AWS creates the new subnet \
+             only after the old one is deleted, and rejects that deletion while the old one contains network \
+             interfaces:\n{}\n\nChoose a block that overlaps no subnet in use. The provider then creates the new subnet \
+             first, so that the interfaces can be moved, and the next apply deletes the old one. Or delete the interfaces, \
+             then apply.",
+            old.key,
             old.id,
             listed(inside, "  "),
         ),
     );
 }
 
-/// Routes that lead nowhere for a time, because AWS leaves no other way.
+/// Route tables without a default route during the update, because AWS allows no other order.
 pub(in crate::composite) fn warn_of_outages<P: Topology>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) {
     if plan.outages.is_empty() {
         return;
@@ -133,22 +136,22 @@ pub(in crate::composite) fn warn_of_outages<P: Topology>(name: &str, plan: &Plan
     let line = |outage: &Outage| {
         let since = match &outage.until {
             Some(old) => format!("from the deletion of {} ({})", old.key, old.id),
-            None => "already, as what it led to is gone, and".to_string(),
+            None => "already, because its target was deleted, and".to_string(),
         };
-        format!("  {} ({}): {since} until the new {} works", outage.entry.key, outage.entry.id, outage.target)
+        format!("  {} ({}): {since} until the new {} is available", outage.entry.key, outage.entry.id, outage.target)
     };
     let lines: Vec<String> = plan.outages.iter().map(line).collect();
     diagnostics.warning(
-        format!("The update of {} {name:?} leaves {} route tables without a way out", P::TYPE_NAME, lines.len()),
+        format!("Updating {} {name:?} interrupts {}", P::TYPE_NAME, counted(lines.len(), "route")),
         format!(
-            "What was deleted, or must be deleted before it can be made anew, has no other of its kind in the network \
-             that could stand in for it. These routes lead nowhere meanwhile:\n{}",
+            "Their target was deleted, or must be deleted before it can be created again, and the network contains no other \
+             target to use in between. Traffic on these routes is dropped:\n{}",
             lines.join("\n")
         ),
     );
 }
 
-/// Routes of an API that must go before the ones that take their place are made.
+/// Routes of an API that must be deleted before the routes that replace them are created.
 pub(in crate::composite) fn warn_of_refused_requests<P: Topology>(
     name: &str,
     plan: &Plan,
@@ -161,7 +164,7 @@ pub(in crate::composite) fn warn_of_refused_requests<P: Topology>(
         .flat_map(|op| op.depends_on.iter().map(move |before| (op, &plan.ops[*before].action)))
         .filter_map(|(op, before)| match before {
             Action::Delete { entry, .. } => {
-                Some(format!("  {} ({}) goes before {} is made", entry.key, entry.id, op.action.key()))
+                Some(format!("  {} ({}) is deleted before {} is created", entry.key, entry.id, op.action.key()))
             }
             _ => None,
         })
@@ -170,40 +173,40 @@ pub(in crate::composite) fn warn_of_refused_requests<P: Topology>(
         return;
     }
     diagnostics.warning(
-        format!("The update of {} {name:?} leaves requests without their route for a moment", P::TYPE_NAME),
+        format!("Updating {} {name:?} interrupts {}", P::TYPE_NAME, counted(lines.len(), "API route")),
         format!(
-            "API Gateway takes no two paths that differ in the name of a variable only. Requests in between go to a more \
-             general route if there is one, and are answered 404 if not:\n{}",
+            "API Gateway rejects two paths that differ only in the name of a variable. Until the new route exists, requests \
+             match a more general route if there is one, and otherwise return 404:\n{}",
             lines.join("\n")
         ),
     );
 }
 
-/// A root that was deleted by someone else, or by a destroy that failed after it, and what has outlived it.
+/// A root that was deleted outside Terraform or by a destroy that failed later, and the objects that still exist.
 pub(in crate::composite) fn root_is_missing<P: Topology>(
     prior: &Value,
     name: &str,
     inventory: &Inventory,
     diagnostics: &mut Diagnostics,
 ) {
-    let (root, id) = (P::KIND.root(), prior.get("id").as_str().unwrap_or_default());
+    let (root, id) = (P::KIND.root_kind(), prior.get("id").as_str().unwrap_or_default());
     let left: Vec<String> =
         inventory.present().map(|entry| format!("  {} ({}){}", entry.key, entry.id, lost(entry))).collect();
     let left = match left.is_empty() {
         true => String::new(),
-        false => format!(" These objects are left of it and are deleted:\n{}\n", left.join("\n")),
+        false => format!(" These objects still exist and are deleted:\n{}\n", left.join("\n")),
     };
     diagnostics.warning(
-        format!("The {root} of {} {name:?} is gone: {id}", P::TYPE_NAME),
+        format!("{} {name:?} is replaced: {root} {id} was deleted", P::TYPE_NAME),
         format!(
-            "It was deleted outside of Terraform, or by a destroy that failed later on, so this plan replaces the \
-             resource.{left}\nTo delete what is left and build nothing, run `terraform destroy -target=ADDRESS` with the \
-             address of this resource.",
+            "It was deleted outside Terraform, or by a destroy that failed afterwards, so this plan replaces the \
+             resource.{left}\nTo delete the remaining objects and create none, run `terraform destroy -target=ADDRESS` with \
+             the address of this resource.",
         ),
     );
 }
 
-/// The paths that others have mapped in custom domains that an update deletes.
+/// Unmanaged API mappings of custom domains that an update deletes.
 pub(in crate::composite) fn warn_of_paths<P: Topology>(name: &str, found: &Dependents, diagnostics: &mut Diagnostics) {
     let mut parts: Vec<String> = found.unseen.iter().map(detail).collect();
     if !found.objects.is_empty() {
@@ -211,29 +214,29 @@ pub(in crate::composite) fn warn_of_paths<P: Topology>(name: &str, found: &Depen
     }
     if !parts.is_empty() {
         diagnostics.warning(
-            format!("Others may use a custom domain that the update of {} {name:?} deletes", P::TYPE_NAME),
+            format!("Updating {} {name:?} deletes a custom domain that may be in use", P::TYPE_NAME),
             parts.join("\n\n"),
         );
     }
 }
 
-/// Operations that wait for each other in a circle.
+/// Operations that depend on each other in a cycle.
 pub(in crate::composite) fn not_in_one_step<P: Topology>(
     name: &str,
-    circle: &Unorderable,
+    cycle: &Unorderable,
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.error(
-        format!("{} {name} cannot be changed in one step", P::TYPE_NAME),
-        format!("{circle}. Make the change in two applies, each with a part of it."),
+        format!("Error planning {} {name:?}: cyclic dependency", P::TYPE_NAME),
+        format!("{cycle}. Split the change into two applies."),
     );
 }
 
-/// An update that would exchange the root. With -replace, Terraform would ask for this plan first, and stop at this
-/// error.
+/// An update that would replace the root. The message does not suggest `-replace`: with it, Terraform requests this
+/// plan first, and stops at this error.
 pub(in crate::composite) fn would_lose_root<P: Topology>(diagnostics: &mut Diagnostics) {
     diagnostics.error(
-        format!("{} would lose its {}", P::TYPE_NAME, P::KIND.root()),
-        "The change cannot be made in place. Run `terraform taint ADDRESS` and apply if you mean to rebuild it.",
+        format!("Error planning {}: {} must be replaced", P::TYPE_NAME, P::KIND.root_kind()),
+        "The change is not possible in place. To replace all objects, run `terraform taint ADDRESS`, then `terraform apply`.",
     );
 }

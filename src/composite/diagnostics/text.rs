@@ -1,26 +1,35 @@
-//! What several messages have in common.
+//! Parts of the text of several diagnostics.
 
 use crate::cloud::{Cause, Dependent, Dependents, Failure};
 use crate::model::Entry;
 use crate::plugin::Diagnostics;
 
-/// What AWS said, and what that means.
+/// What AWS returned, what it means, and what to do, where the error code determines that.
 pub(in crate::composite) fn detail(failure: &Failure) -> String {
+    let message = failure.message.trim_end_matches('.');
     let mut text = match &failure.code {
-        Some(code) => format!("{} answered {code}: {}", failure.action, failure.message),
-        None => format!("{}: {}", failure.action, failure.message),
+        Some(code) => format!("{} returned {code}: {message}", failure.action),
+        None => format!("{}: {message}", failure.action),
     };
     if let Some(request_id) = &failure.request_id {
-        text.push_str(&format!(" (request id {request_id})"));
+        text.push_str(&format!(" (request ID {request_id})"));
     }
+    text.push('.');
     let hint = match failure.cause {
-        Cause::Denied => "The credentials lack a permission for this call, or a policy of the organization forbids it.",
-        Cause::Throttled => "AWS throttled the call for longer than the provider retries. Apply again later.",
-        Cause::NotFound => "An object was gone at apply. Plan again: the new plan shows it.",
-        Cause::InUse => "Something else still uses the object.",
-        Cause::Stopped => "Terraform was asked to stop. The object is in state, and the next apply goes on with it.",
-        Cause::Panicked => "This is a bug in the provider: please report it with this message.",
-        Cause::Exists | Cause::TimedOut | Cause::Lost | Cause::Other => "",
+        Cause::Denied => {
+            "The credentials do not allow this call, or a policy of the organization denies it. Grant the permission, then \
+             run Terraform again."
+        }
+        Cause::Throttled => "AWS throttled the call for longer than the provider retries. Run Terraform again later.",
+        Cause::NotFound => "An object was deleted outside Terraform. Run plan again to see the change.",
+        Cause::InUse => "Another object depends on this one. Remove the dependency, then run Terraform again.",
+        Cause::Stopped => "Terraform requested a stop. The object is in state, and the next apply continues with it.",
+        Cause::Panicked => "This is a bug in the provider. Report it with this message.",
+        Cause::TimedOut => "Run Terraform again to continue, with a longer timeout if AWS needs more time.",
+        Cause::Lost => "Run Terraform again: it reads the object and continues.",
+        Cause::Other if failure.code.is_some() => "AWS rejected the call. Fix the cause, then run Terraform again.",
+        // The message contains what to do.
+        Cause::Exists | Cause::Other => "",
     };
     if !hint.is_empty() {
         text.push_str("\n\n");
@@ -29,48 +38,47 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
     text
 }
 
-/// What keeps AWS from deleting an object, as a paragraph of its own after what AWS said.
+/// The dependents because of which AWS rejects a deletion, as a paragraph of its own.
 pub(super) fn dependents(found: Option<&Dependents>) -> String {
     let Some(found) = found else { return String::new() };
     let mut text = match found.objects.is_empty() {
-        true if found.unseen.is_empty() => "\n\nNothing of others is found in its way any more.".to_string(),
+        true if found.unseen.is_empty() => "\n\nNo remaining dependents were found.".to_string(),
         true => String::new(),
-        false => format!("\n\nIn its way:\n{}", listed(&found.objects, "  ")),
+        false => format!("\n\nThese objects depend on it:\n{}", listed(&found.objects, "  ")),
     };
     for failure in &found.unseen {
-        text.push_str(&format!("\n\nWhat is in its way could not be looked up in full: {}", detail(failure)));
+        text.push_str(&format!("\n\nThe list of dependents is incomplete. {}", detail(failure)));
     }
     text
 }
 
-/// What AWS deletes along with something of ours, and what keeps it.
+/// The unmanaged objects that AWS deletes together with `what`, and those that block its deletion.
 pub(super) fn deleted_with(what: &str, dependents: &[Dependent]) -> String {
     let (going, keeping): (Vec<Dependent>, Vec<Dependent>) =
         dependents.iter().cloned().partition(|dependent| dependent.holds.is_empty());
     let mut parts = Vec::new();
     if !going.is_empty() {
         parts.push(format!(
-            "AWS deletes these along with {what}, though they are not managed here:\n{}\n\nWhoever made them may still \
-             need them.",
+            "AWS deletes these unmanaged objects together with {what}:\n{}\n\nCheck that nothing else needs them.",
             listed(&going, "  ")
         ));
     }
     if !keeping.is_empty() {
         parts.push(format!(
-            "By these a custom domain leads to APIs of others. It is not deleted while it does, and the apply fails: \
-             remove them before.\n{}",
+            "These mappings point a custom domain at other APIs. The domain cannot be deleted while they exist, so the \
+             apply would fail. Remove them first:\n{}",
             listed(&keeping, "  ")
         ));
     }
     parts.join("\n\n")
 }
 
-/// What goes with an object and cannot be had again.
+/// The data that is lost when an object is deleted, such as a public address. Empty if there is none.
 pub(super) fn lost(entry: &Entry) -> String {
     entry.spec().lost_when_deleted(&entry.learned).map(|what| format!(", {what}")).unwrap_or_default()
 }
 
-/// One line for each.
+/// One line for each dependent, 20 at most.
 pub(super) fn listed(dependents: &[Dependent], indent: &str) -> String {
     const SHOWN: usize = 20;
     let mut lines: Vec<String> =
@@ -108,7 +116,7 @@ pub(super) fn shortened(keys: &[String]) -> String {
     }
 }
 
-/// An operation that failed as a whole: `Planning fgw_four_tier_vpc`.
-pub(in crate::composite) fn failed(doing: &str, failure: &Failure, diagnostics: &mut Diagnostics) {
-    diagnostics.error(format!("{doing} failed"), detail(failure));
+/// An action that failed as a whole. The summary is as in `Error planning fgw_four_tier_vpc`.
+pub(in crate::composite) fn failed(summary: String, failure: &Failure, diagnostics: &mut Diagnostics) {
+    diagnostics.error(summary, detail(failure));
 }

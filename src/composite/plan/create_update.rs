@@ -4,7 +4,7 @@ use super::planned_state::Announcement;
 use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
-use crate::composite::observe::leave_to_others;
+use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
 use crate::composite::{dependents, diagnostics, import, refresh, state};
 use crate::model::{Claim, Entry, Ids, Inventory, Object, Scope};
@@ -12,7 +12,7 @@ use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value
 use crate::reconcile::{Action, Plan};
 use crate::topology::Topology;
 
-/// The plan, or what was proposed with the errors that say why it cannot be planned.
+/// Plans a create or an update. On errors, the response contains the proposed state unchanged.
 pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
     match planned::<P>(connection, &request, &mut diagnostics).await {
@@ -28,21 +28,21 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     }
 }
 
-/// What a plan hands to Terraform.
+/// The content of a successful response.
 struct Planned {
     state: Value,
     requires_replace: Vec<AttributePath>,
     private: Vec<u8>,
 }
 
-/// What is to change: what the configuration says, and what it is compared with.
+/// The inputs of a plan that do not depend on AWS.
 struct PreparedPlan<'a, P: Topology> {
     request: &'a PlanRequest,
     /// The configuration, with defaults.
     attributes: Value,
     /// The same, decoded.
     config: P::Config,
-    /// The configuration last applied in full; `None` where there is none.
+    /// The configuration last applied in full; `None` if there is none.
     prior: Option<P::Config>,
 }
 
@@ -72,13 +72,13 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         Some(PreparedPlan { request, attributes, config, prior })
     }
 
-    /// The attributes whose change makes Terraform replace the topology.
+    /// Returns the attributes whose change requires a replacement of the topology.
     fn replaced_by(&self, existing: &Inventory) -> Vec<AttributePath> {
         let prior = self.prior.as_ref();
         prior.map(|prior| P::replaced_by(prior, &self.config, existing)).unwrap_or_default()
     }
 
-    /// The plan while the provider block holds unknowns, so that nothing can be looked up.
+    /// Plans without lookups, while the provider block contains unknown values.
     fn without_account(&self) -> Planned {
         Planned {
             state: self.announcement(None).undecided(&Ids::default()),
@@ -95,18 +95,18 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
     async fn planned(&self, cloud: &dyn Cloud, diagnostics: &mut Diagnostics) -> Option<Planned> {
         let PreparedPlan { request, attributes, config, .. } = self;
         let failed = |failure: Failure, diagnostics: &mut Diagnostics| {
-            diagnostics::failed(&format!("Planning {}", P::TYPE_NAME), &failure, diagnostics);
+            diagnostics::failed(format!("Error planning {}", P::TYPE_NAME), &failure, diagnostics);
         };
         let existing = existing::<P>(cloud, request).await;
         let mut private = existing.map_err(|failure| failed(failure, diagnostics)).ok()?;
-        let has_forgotten = import::forget::<P>(&mut private, attributes, diagnostics);
+        let has_removed = import::remove_unclaimed::<P>(&mut private, attributes, diagnostics);
         let facts = cloud.facts(&P::lookups(config)).await;
         let facts = facts.map_err(|failure| failed(failure, diagnostics)).ok()?;
 
         let requires_replace = self.replacement(cloud, &private.inventory, diagnostics).await;
         let replacing = !requires_replace.is_empty();
-        let has_lost_root = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
-        // What replaces the topology is planned as if there were none, as Terraform will ask again.
+        let is_root_missing = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
+        // Terraform plans a replacement again as a create, so this plan starts from an empty inventory too.
         let prior = self.prior.as_ref().filter(|_| !replacing);
         if replacing {
             private = Private::of(Inventory::default());
@@ -119,23 +119,23 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
                 let name = state::name::<P>(config);
                 diagnostics::warn_of_missing::<P>(&name, &decision.missing, diagnostics);
                 if !request.prior.is_null() && !replacing {
-                    warn_of_effects::<P>(cloud, &name, &private.inventory, &decision, diagnostics).await;
+                    check_effects::<P>(cloud, &name, &private.inventory, &decision, diagnostics).await;
                 }
-                match !has_forgotten && private.is_as_imported(&decision.plan, &decision.objects) {
+                match !has_removed && private.is_as_imported(&decision.plan, &decision.objects) {
                     true => import::kept::<P>(&request.prior, &request.config, attributes),
                     false => announcement.decided(&private, &decision),
                 }
             }
         };
-        if has_lost_root {
-            // Terraform replaces only for an attribute whose planned value differs.
+        if is_root_missing {
+            // Terraform replaces a resource only for an attribute whose planned value differs.
             state.set("id", Value::Unknown);
         }
         private.facts = Some(facts);
         Some(Planned { state, requires_replace, private: private.encode() })
     }
 
-    /// The attributes for which Terraform replaces the topology, with warnings of what that takes away.
+    /// Returns the attributes that require a replacement of the topology, and warns of the objects that it deletes.
     async fn replacement(
         &self,
         cloud: &dyn Cloud,
@@ -145,12 +145,12 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         let (name, prior) = (state::name::<P>(&self.config), &self.request.prior);
         let mut requires_replace = self.replaced_by(inventory);
         if !prior.is_null() && inventory.at(P::KIND.root()).is_none() {
-            // Everything has to be made anew under another id, which is what Terraform calls a replacement.
+            // The topology is created again with another id, which is a replacement in Terraform's terms.
             diagnostics::root_is_missing::<P>(prior, &name, inventory, diagnostics);
             requires_replace.push(AttributePath::new("id"));
         } else if !requires_replace.is_empty() {
             let id = prior.get("id").as_str().unwrap_or_default();
-            // Terraform asks for no plan of the destroy that is a part of it.
+            // Terraform does not request a plan for the destroy within a replacement.
             let dependents = dependents::within_root::<P>(cloud, id, inventory).await;
             diagnostics::warn_of_end::<P>(End::Replacement, (&name, id), inventory, Some(&dependents), diagnostics);
         }
@@ -158,8 +158,8 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
     }
 }
 
-/// What people should know of an update before they apply it.
-async fn warn_of_effects<P: Topology>(
+/// Warns of the effects of an update, and rejects updates that cannot succeed.
+async fn check_effects<P: Topology>(
     cloud: &dyn Cloud,
     name: &str,
     inventory: &Inventory,
@@ -177,13 +177,13 @@ async fn warn_of_effects<P: Topology>(
     refuse_another_root::<P>(inventory, decision, diagnostics);
 }
 
-/// What exists according to private state; without a usable one, according to AWS.
+/// Returns the existing objects from private state or, if it is not usable, from AWS.
 async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Result<Private, Failure> {
     if request.prior.is_null() {
         return Ok(Private::of_create());
     }
     if let Some(mut private) = Private::decode(&request.prior_private) {
-        leave_to_others(&mut private.inventory, &cloud.scope().ignore_tags);
+        remove_ignored_tags(&mut private.inventory, &cloud.scope().ignore_tags);
         return Ok(private);
     }
     let Some(root_id) = request.prior.get("id").as_str() else { return Ok(Private::of(Inventory::default())) };
@@ -191,19 +191,19 @@ async fn existing<P: Topology>(cloud: &dyn Cloud, request: &PlanRequest) -> Resu
     Ok(found.unwrap_or_else(|| Private::of(Inventory::default())))
 }
 
-/// A root is never exchanged by an update: only a replacement, which Terraform announces, may do that.
+/// Rejects an update that creates another root. Only a replacement, which Terraform shows in the plan, may do that.
 fn refuse_another_root<P: Topology>(inventory: &Inventory, decision: &Decision, diagnostics: &mut Diagnostics) {
-    let makes_root = decision.plan.ops.iter().any(|op| match &op.action {
+    let creates_root = decision.plan.ops.iter().any(|op| match &op.action {
         Action::Create(object) => object.key.slot == P::KIND.root(),
         _ => false,
     });
-    if makes_root && inventory.at(P::KIND.root()).is_some() {
+    if creates_root && inventory.at(P::KIND.root()).is_some() {
         diagnostics::would_lose_root::<P>(diagnostics);
     }
 }
 
-/// Refuses a plan that makes a subnet where one has to go first which others use: the apply would wait for them in
-/// vain, as Terraform changes them only afterwards.
+/// Rejects a plan that creates a subnet in the range of a subnet that it deletes and that is still in use. The apply
+/// would wait in vain, because Terraform updates the dependents only afterwards.
 fn refuse_overlaps<P: Topology>(name: &str, plan: &Plan, dependents: &Dependents, diagnostics: &mut Diagnostics) {
     for old in plan.deleted() {
         let inside = dependents.holding(&old.id);
@@ -221,7 +221,7 @@ fn refuse_overlaps<P: Topology>(name: &str, plan: &Plan, dependents: &Dependents
     }
 }
 
-/// The two ranges, the new one first, where both cannot exist at once.
+/// Returns the address ranges of two objects, the new one first, if they overlap.
 fn overlap(new: &Object, old: &Entry) -> Option<(String, String)> {
     let held = old.spec().claims();
     new.spec.claims().iter().find_map(|wanted| {

@@ -1,5 +1,4 @@
-//! The plan of a destroy: nothing is left, and what people should know of that. It fails for nothing that cannot be
-//! looked up.
+//! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy.
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
@@ -24,7 +23,7 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics }
 }
 
-/// What others keep in the root. An inventory that private state does not tell is looked up first.
+/// Lists the unmanaged objects in the root. Without a usable private state, it reads the inventory first.
 async fn of_root<P: Topology>(
     cloud: &dyn Cloud,
     root_id: &str,

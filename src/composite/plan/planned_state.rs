@@ -1,4 +1,4 @@
-//! The state that a plan announces: known as far as the apply cannot change it.
+//! The planned state. Values that the apply cannot change are known.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,20 @@ use crate::plugin::Value;
 use crate::reconcile::Action;
 use crate::topology::Topology;
 
-/// What every planned state is made from.
+/// The inputs of a planned state.
 pub(super) struct Announcement<'a, P: Topology> {
-    /// The state before; null for a create.
+    /// The prior state; null for a create.
     pub(super) prior: &'a Value,
     /// The configuration, with defaults.
     pub(super) attributes: &'a Value,
     /// The same, decoded.
     pub(super) config: &'a P::Config,
-    /// Where the provider works; `None` while that is unknown.
+    /// The scope of the provider; `None` while the provider configuration is unknown.
     pub(super) scope: Option<&'a Scope>,
 }
 
 impl<P: Topology> Announcement<'_, P> {
-    /// The planned state while the set of objects is unknown.
+    /// Returns the planned state while the set of objects is unknown.
     pub(super) fn undecided(&self, ids: &Ids) -> Value {
         let mut planned = self.base(None, ids);
         for name in ["aws_objects", "drift", "pending_deletion"] {
@@ -32,33 +32,33 @@ impl<P: Topology> Announcement<'_, P> {
         planned
     }
 
-    /// The planned state when the set of objects is known: every id that will not change is known too.
+    /// Returns the planned state when the set of objects is known. Ids that do not change are known too.
     pub(super) fn decided(&self, private: &Private, decision: &Decision) -> Value {
         let prior = self.prior;
-        let ids = staying_ids(&private.inventory, decision);
+        let ids = unchanged_ids(&private.inventory, decision);
         let mut planned = self.base(Some(&decision.objects), &ids);
         let objects = decision.objects.iter();
         planned.set("aws_objects", Value::map(objects.map(|object| (object.key.slot.clone(), ids.id(&object.key)))));
         planned.set("drift", Value::Map(BTreeMap::new()));
-        let may_leave = private.inventory.present().any(|entry| entry.pending_deletion)
+        let may_defer = private.inventory.present().any(|entry| entry.pending_deletion)
             || (!prior.is_null() && decision.plan.deleted().any(|entry| entry.spec().holds_network_interfaces()));
-        planned.set("pending_deletion", if may_leave { Value::Unknown } else { Value::Map(BTreeMap::new()) });
+        planned.set("pending_deletion", if may_defer { Value::Unknown } else { Value::Map(BTreeMap::new()) });
         if decision.plan.is_empty() && private.is_observed_only(&decision.objects) {
-            // What is drift compared with the last apply is as the configuration wants it, so there is nothing to do.
+            // All drift already matches the configuration, so no change is needed.
             let mut quiet = planned.clone();
             quiet.set("drift", prior.get("drift").clone());
             if quiet == *prior {
                 return quiet;
             }
         }
-        // Terraform drops a plan that changes nothing it can see, and never applies it.
+        // Terraform does not apply a plan whose planned state equals the prior state.
         if !decision.plan.is_empty() && planned == *prior {
             planned.set("drift", Value::Unknown);
         }
         planned
     }
 
-    /// What is configured, the id, the tags and the outputs.
+    /// Returns the configured attributes, `id`, `tags_all` and the outputs.
     fn base(&self, objects: Option<&[Object]>, ids: &Ids) -> Value {
         let mut planned = state::empty::<P>();
         for (name, value) in state::configured::<P>(self.attributes).as_map().into_iter().flatten() {
@@ -73,13 +73,13 @@ impl<P: Topology> Announcement<'_, P> {
     }
 }
 
-/// The ids of the wanted objects that exist and keep their id.
-fn staying_ids(inventory: &Inventory, decision: &Decision) -> Ids {
+/// Returns the ids of the required objects that exist and keep their id.
+fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
     let mut ids = Ids::default();
     let existing = inventory.ids();
     for object in &decision.objects {
-        if let Some(made) = existing.get(&object.key) {
-            ids.insert(object.key.clone(), made.clone());
+        if let Some(resolved) = existing.get(&object.key) {
+            ids.insert(object.key.clone(), resolved.clone());
         }
     }
     for op in &decision.plan.ops {

@@ -7,7 +7,7 @@ use crate::model::Found;
 
 const KEY: &str = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 
-/// Access logs of one group or another, with or without a key and a subscription, as attributes.
+/// Random attributes of access logs: one of two log groups, with or without a KMS key and a subscription.
 pub(super) fn some_logs() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
     let name = prop::sample::select(vec!["front-logs", "other-logs"]);
     let key = prop::option::of(prop::sample::select(vec![KEY, "alias/logs"]));
@@ -58,21 +58,21 @@ fn finds(terraform: &Terraform<HttpGateway>, key: Found<String>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_is_missing_is_warned_of_at_plan_and_stops_the_apply_before_it_changes_anything() {
+async fn a_missing_key_is_a_warning_at_plan_and_an_error_at_apply() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     finds(&terraform, Found::Missing);
     for _ in 0..2 {
         let plan = terraform.plan(&with_alias()).await;
         assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);
         let warning = &plan.diagnostics.0[0];
-        assert!(warning.summary.contains("waits for what access_log_logservice_group_kms_key_id names"), "{warning:?}");
+        assert!(warning.summary.starts_with("access_log_logservice_group_kms_key_id of"), "{warning:?}");
         assert!(warning.detail.contains("alias/logs"), "{warning:?}");
         let before = terraform.state.clone();
-        let refused = terraform.apply_plan(&with_alias(), plan).await;
-        assert!(refused.has_errors() && refused.0[0].detail.contains("alias/logs"), "{refused:?}");
+        let applied = terraform.apply_plan(&with_alias(), plan).await;
+        assert!(applied.has_errors() && applied.0[0].detail.contains("alias/logs"), "{applied:?}");
         assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
         assert_eq!(terraform.state, before);
-        // The second time it is an update.
+        // The second apply is an update.
         if terraform.state.is_null() {
             terraform.assert_applies(&logging(&[])).await;
             terraform.account.take_calls();
@@ -81,7 +81,7 @@ async fn a_key_that_is_missing_is_warned_of_at_plan_and_stops_the_apply_before_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_is_made_between_plan_and_apply_is_used() {
+async fn a_key_created_between_plan_and_apply_is_used() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     finds(&terraform, Found::Missing);
     let plan = terraform.plan(&with_alias()).await;
@@ -93,7 +93,7 @@ async fn a_key_that_is_made_between_plan_and_apply_is_used() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_plan_found_is_what_its_apply_uses() {
+async fn an_apply_uses_the_key_that_the_plan_found() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     finds(&terraform, Found::There(KEY.to_string()));
     let plan = terraform.plan(&with_alias()).await;
@@ -104,32 +104,32 @@ async fn what_a_plan_found_is_what_its_apply_uses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_filter_and_a_lost_group_come_back_and_nothing_else_is_touched() {
+async fn only_missing_log_objects_are_created_again() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     let destination = ("access_log_logservice_group_subscription_destination_arn", function("sink").into());
     let config = logging(&[destination]);
     terraform.assert_applies(&config).await;
-    for (lost, made) in [
+    for (missing, created) in [
         (vec!["log_subscription"], vec!["create log_subscription"]),
         (vec!["log_subscription", "log_group"], vec!["create log_group", "create log_subscription"]),
         (vec!["subscription_permission"], vec!["create subscription_permission"]),
     ] {
         terraform.account.take_calls();
-        for slot in &lost {
-            terraform.account.lose(slot);
+        for slot in &missing {
+            terraform.account.delete_outside(slot);
         }
         terraform.refresh().await;
         let drift = terraform.state.get("drift").as_map().unwrap().keys().cloned().collect::<Vec<_>>();
-        let mut expected = lost.clone();
+        let mut expected = missing.clone();
         expected.sort();
         assert_eq!(drift, expected);
         terraform.assert_applies(&config).await;
-        assert_eq!(terraform.account.take_calls(), made);
+        assert_eq!(terraform.account.take_calls(), created);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_that_is_named_like_the_domain_is_told_from_it() {
+async fn a_log_group_with_the_name_of_the_domain_is_distinguished() {
     let name = "shop.example.com";
     let with = |with_domain: bool, with_group: bool| {
         let attribute = |name: &'static str, value: &str| (name, Value::from(value));
@@ -149,14 +149,14 @@ async fn a_group_that_is_named_like_the_domain_is_told_from_it() {
     assert_eq!(terraform.account.take_calls(), ["delete api_mapping", "delete domain"]);
     terraform.assert_applies(&with(true, true)).await;
 
-    for lost in ["domain", "log_group"] {
-        terraform.account.lose(lost);
+    for missing in ["domain", "log_group"] {
+        terraform.account.delete_outside(missing);
         terraform.refresh().await;
         let drift = terraform.state.get("drift").as_map().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(drift, [lost]);
+        assert_eq!(drift, [missing]);
         terraform.account.take_calls();
         terraform.assert_applies(&with(true, true)).await;
-        assert_eq!(terraform.account.take_calls(), [format!("create {lost}")]);
+        assert_eq!(terraform.account.take_calls(), [format!("create {missing}")]);
     }
     assert!(!terraform.destroy().await.has_errors());
     assert_eq!(terraform.account.slots(), Vec::<String>::new());

@@ -1,10 +1,10 @@
-//! Creating, changing and destroying, with known and unknown inputs.
+//! Creates, updates and destroys, with known and unknown inputs.
 
 use super::*;
 use crate::cloud::Cause;
 
 #[tokio::test(start_paused = true)]
-async fn a_network_is_created_changed_and_destroyed() {
+async fn a_network_is_created_updated_and_destroyed() {
     let mut terraform = Terraform::<FourTierVpc>::new(3);
     let small = network(&[]);
     terraform.assert_applies(&small).await;
@@ -13,41 +13,41 @@ async fn a_network_is_created_changed_and_destroyed() {
     let large = network(&[("create_transit_subnets", true.into()), ("num_nat_gateways", 3.into())]);
     terraform.assert_applies(&large).await;
     assert_eq!(terraform.account.slots().len(), 49);
-    assert_eq!(*terraform.state.get("public_subnets"), before, "no other subnet moves when transit is switched on");
+    assert_eq!(*terraform.state.get("public_subnets"), before, "no other subnet moves when the transit tier is added");
     terraform.assert_applies(&small).await;
     assert_eq!(terraform.destroy().await, Diagnostics::default());
     assert_eq!((terraform.state.clone(), terraform.account.slots()), (Value::Null, Vec::new()));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nat_gateways_wait_for_is_made_before_all_else() {
+async fn dependencies_of_nat_gateways_are_created_first() {
     let mut terraform = Terraform::<FourTierVpc>::new(6);
     terraform.assert_applies(&network(&[("num_nat_gateways", 6.into())])).await;
     let calls = terraform.account.take_calls();
-    // As many as may be in flight at once, of twice as many that need the VPC alone.
+    // The limit of operations in flight; twice as many depend only on the VPC.
     let first = &calls[..24];
-    let awaited = (0..6).flat_map(|index| [format!("create eip.{index}"), format!("create subnet.public.{index}")]);
-    for call in awaited.chain(["create internet_gateway".to_string()]) {
+    let needed = (0..6).flat_map(|index| [format!("create eip.{index}"), format!("create subnet.public.{index}")]);
+    for call in needed.chain(["create internet_gateway".to_string()]) {
         assert!(first.contains(&call), "{call} is not among {first:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_range_of_another_source_takes_the_place_of_the_old_one_and_exchanges_no_subnet() {
+async fn an_ipv6_range_of_another_source_replaces_no_subnet() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let of_pool = network(&[("enable_ipv6", true.into()), ("ipv6_ipam_pool_id", "ipam-pool-1".into())]);
     terraform.assert_applies(&of_pool).await;
     terraform.account.take_calls();
-    let amazons = network(&[("enable_ipv6", true.into()), ("assign_generated_ipv6_cidr_block", true.into())]);
-    terraform.assert_applies(&amazons).await;
+    let of_amazon = network(&[("enable_ipv6", true.into()), ("assign_generated_ipv6_cidr_block", true.into())]);
+    terraform.assert_applies(&of_amazon).await;
     let calls = terraform.account.take_calls();
     let verbs: Vec<&str> = calls.iter().filter_map(|call| call.split_once(' ')).map(|(verb, _)| verb).collect();
-    assert_eq!((verbs[0], verbs[verbs.len() - 1]), ("create", "delete"), "subnets move in between: {calls:?}");
+    assert_eq!((verbs[0], verbs[verbs.len() - 1]), ("create", "delete"), "subnets are updated in between: {calls:?}");
     assert!(verbs[1..verbs.len() - 1].iter().all(|verb| *verb == "update"), "{calls:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replacement_whose_old_network_stays_in_part_goes_on_from_there() {
+async fn a_replacement_continues_after_a_partial_destroy() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
     terraform.assert_applies(&config).await;
@@ -62,7 +62,7 @@ async fn a_replacement_whose_old_network_stays_in_part_goes_on_from_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_gateway_is_created_changed_and_destroyed() {
+async fn a_gateway_is_created_updated_and_destroyed() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     let open = gateway(&[("GET /a", route("a", None)), ("GET /b", route("b", None))], &[], &[]);
     terraform.assert_applies(&open).await;
@@ -76,7 +76,7 @@ async fn a_gateway_is_created_changed_and_destroyed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replacement_is_planned_without_regard_to_what_it_replaces() {
+async fn a_replacement_is_planned_from_an_empty_inventory() {
     let mut terraform = Terraform::<FourTierVpc>::new(3);
     terraform.assert_applies(&network(&[])).await;
     terraform.assert_applies(&network(&[("cidr_block", "10.0.0.0/20".into())])).await;
@@ -84,24 +84,24 @@ async fn a_replacement_is_planned_without_regard_to_what_it_replaces() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_role_that_may_tag_on_creation_only_is_warned_and_gets_an_empty_plan() {
+async fn a_denied_tag_change_is_a_warning_and_the_next_plan_is_empty() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
-    *terraform.account.refuses_tags.lock().unwrap() = Some(Cause::Denied);
+    *terraform.account.tagging_failure.lock().unwrap() = Some(Cause::Denied);
     let diagnostics = terraform.apply(&network(&[])).await;
     assert!(diagnostics.0[0].summary.contains("fgw:state") && !diagnostics.has_errors(), "{diagnostics:?}");
     terraform.assert_quiet(&network(&[])).await;
-    *terraform.account.refuses_tags.lock().unwrap() = None;
+    *terraform.account.tagging_failure.lock().unwrap() = None;
     terraform.assert_applies(&network(&[("num_nat_gateways", 2.into())])).await;
     assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mark_that_failed_without_a_refusal_is_set_by_the_next_apply_as_others_of_that_name_wait_for_it() {
+async fn a_throttled_tag_change_is_repeated_by_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
-    *terraform.account.refuses_tags.lock().unwrap() = Some(Cause::Throttled);
+    *terraform.account.tagging_failure.lock().unwrap() = Some(Cause::Throttled);
     let diagnostics = terraform.apply(&network(&[])).await;
     assert!(diagnostics.0[0].summary.contains("fgw:state") && !diagnostics.has_errors(), "{diagnostics:?}");
-    *terraform.account.refuses_tags.lock().unwrap() = None;
+    *terraform.account.tagging_failure.lock().unwrap() = None;
     terraform.refresh().await;
     let drift = terraform.state.get("drift").get("vpc");
     assert!(drift.as_str().is_some_and(|it| it.contains("fgw:state is creating")), "{drift:?}");
@@ -122,7 +122,7 @@ async fn an_unknown_provider_configuration_plans_without_aws() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unknown_inputs_leave_unknown_only_what_depends_on_them() {
+async fn only_values_that_depend_on_unknown_inputs_are_unknown() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     let plan = terraform.plan(&network(&[("cidr_block", Value::Unknown)])).await;
     assert!(!plan.diagnostics.has_errors(), "{:?}", plan.diagnostics);

@@ -1,4 +1,4 @@
-//! What a data source tells of what a resource has made, and what it says where there is nothing to tell.
+//! The state of a data source for a topology of a resource, and its errors.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::composite::Existing;
 use crate::plugin::{DataRequest, DataResponse, DataSource};
 
 /// A data source on the account of a resource.
-fn beside<P: Topology>(terraform: &Terraform<P>) -> Existing<P> {
+fn data_source_of<P: Topology>(terraform: &Terraform<P>) -> Existing<P> {
     let connection = Connection::default();
     connection.set(Connected::Ready(terraform.account.clone()));
     Existing::new(connection)
@@ -27,29 +27,29 @@ async fn read<P: Topology>(source: &Existing<P>, given: &[(&str, Value)]) -> Dat
     source.read(DataRequest { config: config(source, given), stop: Default::default() }).await
 }
 
-/// The one error of a look, with its path.
-async fn refused<P: Topology>(source: &Existing<P>, given: &[(&str, Value)]) -> (String, String, String) {
-    let DataResponse { state, diagnostics: Diagnostics(mut told) } = read(source, given).await;
-    assert!(state.is_none() && told.len() == 1, "{state:?} {told:?}");
-    let told = told.remove(0);
-    (told.path.map(|path| path.to_string()).unwrap_or_default(), told.summary, told.detail)
+/// Returns the path, summary and detail of the only error of a read.
+async fn read_error<P: Topology>(source: &Existing<P>, given: &[(&str, Value)]) -> (String, String, String) {
+    let DataResponse { state, diagnostics: Diagnostics(mut errors) } = read(source, given).await;
+    assert!(state.is_none() && errors.len() == 1, "{state:?} {errors:?}");
+    let error = errors.remove(0);
+    (error.path.map(|path| path.to_string()).unwrap_or_default(), error.summary, error.detail)
 }
 
-/// Asserts that each attribute which the data source shares with the resource is what the resource says.
-async fn assert_told_as_by_the_resource<P: Topology>(terraform: &Terraform<P>) {
-    let source = beside(terraform);
+/// Asserts that the attributes of the data source equal those of the resource.
+async fn assert_equals_the_resource<P: Topology>(terraform: &Terraform<P>) {
+    let source = data_source_of(terraform);
     terraform.account.take_calls();
     let found = read(&source, &[("id", terraform.state.get("id").clone())]).await;
     assert_eq!(found.diagnostics, Diagnostics::default());
-    let state = found.state.expect("it is there");
+    let state = found.state.expect("the topology exists");
     let attributes = source.schema().attributes;
     assert_conforms(&state, &object_type(&attributes), "data");
     assert!(state.is_wholly_known());
     for attribute in attributes.iter().filter(|it| it.name != "tags") {
-        let (told, expected) = (state.get(&attribute.name), terraform.state.get(&attribute.name));
-        assert_eq!(told, expected, "{}", attribute.name);
+        let (actual, expected) = (state.get(&attribute.name), terraform.state.get(&attribute.name));
+        assert_eq!(actual, expected, "{}", attribute.name);
     }
-    assert_eq!(terraform.account.take_calls(), Vec::<String>::new(), "a look changes nothing");
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new(), "a read changes nothing");
 }
 
 fn tags(pairs: &[(&str, &str)]) -> Value {
@@ -62,7 +62,7 @@ fn root(id: &str, name: &str, tags: &[(&str, &str)]) -> Root {
 }
 
 #[test]
-fn every_output_of_the_resource_is_one_of_the_data_source_and_of_the_same_type() {
+fn the_data_source_has_every_output_with_its_type() {
     fn assert_same<P: Topology>() {
         let resource = Composite::<P>::new(Connection::default()).schema().attributes;
         let source = Existing::<P>::new(Connection::default()).schema().attributes;
@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_network_is_told_as_its_resource_tells_it(attributes in some_network()) {
+    fn a_network_data_source_equals_its_resource(attributes in some_network()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<FourTierVpc>::new(3);
@@ -93,31 +93,31 @@ proptest! {
             let invalid = terraform.resource.validate(&terraform.config(&attributes)).has_errors();
             if !invalid && !plan.diagnostics.has_errors() {
                 terraform.assert_applies(&attributes).await;
-                assert_told_as_by_the_resource(&terraform).await;
+                assert_equals_the_resource(&terraform).await;
             }
         });
     }
 
     #[test]
-    fn a_gateway_is_told_as_its_resource_tells_it(attributes in some_gateway()) {
+    fn a_gateway_data_source_equals_its_resource(attributes in some_gateway()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<HttpGateway>::new(0);
             terraform.assert_applies(&attributes).await;
-            assert_told_as_by_the_resource(&terraform).await;
+            assert_equals_the_resource(&terraform).await;
         });
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_network_is_found_by_its_name_or_by_tags_that_it_has_among_others() {
+async fn a_network_is_found_by_its_name_or_tags() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     let id = terraform.state.get("id").clone();
     let blue = root(id.as_str().unwrap(), "main", &[("team", "blue"), ("env", "prod")]);
     *terraform.account.roots.lock().unwrap() =
         vec![blue, root("vpc-b", "other", &[("env", "prod")]), root("vpc-c", "twice", &[])];
-    let source = beside(&terraform);
+    let source = data_source_of(&terraform);
     for given in [
         vec![("vpc_name", Value::from("main"))],
         vec![("vpc_name", "main".into()), ("tags", tags(&[("env", "prod")]))],
@@ -126,89 +126,90 @@ async fn a_network_is_found_by_its_name_or_by_tags_that_it_has_among_others() {
         let found = read(&source, &given).await;
         let state = found.state.unwrap_or_else(|| panic!("{given:?}: {:?}", found.diagnostics));
         assert_eq!((state.get("id"), state.get("vpc_name")), (&id, &"main".into()));
-        // What was written stays as it was written.
-        let written = given.iter().find(|(name, _)| *name == "tags").map_or(Value::Null, |(_, tags)| tags.clone());
-        assert_eq!(state.get("tags"), &written);
+        // The configured tags are unchanged.
+        let configured = given.iter().find(|(name, _)| *name == "tags").map_or(Value::Null, |(_, tags)| tags.clone());
+        assert_eq!(state.get("tags"), &configured);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn none_or_several_are_an_error_that_names_what_was_looked_for_and_what_there_is() {
+async fn errors_name_the_criteria_and_the_existing_roots() {
     let terraform = Terraform::<FourTierVpc>::new(2);
-    let source = beside(&terraform);
-    let (path, summary, detail) = refused(&source, &[("vpc_name", "main".into())]).await;
-    assert_eq!((&path[..], &summary[..]), ("vpc_name", "No fgw_four_tier_vpc is called \"main\""));
-    for words in ["Region us-east-1 of account 123456789012", "\"four_tier_vpc/main\"", "has made none there"] {
+    let source = data_source_of(&terraform);
+    let (path, summary, detail) = read_error(&source, &[("vpc_name", "main".into())]).await;
+    assert_eq!((&path[..], &summary[..]), ("vpc_name", "Error reading fgw_four_tier_vpc: none matches name \"main\""));
+    for words in ["Region us-east-1 of account 123456789012", "\"four_tier_vpc/main\"", "has created none there"] {
         assert!(detail.contains(words), "{words}: {detail}");
     }
     let mut failed = root("vpc-b", "main", &[]);
     failed.state = Some(RootState::Incomplete);
     *terraform.account.roots.lock().unwrap() = vec![root("vpc-a", "main", &[("env", "prod")]), failed];
-    let (_, _, detail) = refused(&source, &[("vpc_name", "mian".into())]).await;
+    let (_, _, detail) = read_error(&source, &[("vpc_name", "mian".into())]).await;
     assert!(detail.contains("\"main\" (vpc-a), \"main\" (vpc-b)"), "{detail}");
-    let (path, summary, _) = refused(&source, &[("tags", tags(&[("env", "test")]))]).await;
-    assert_eq!((&path[..], &summary[..]), ("tags", "No fgw_four_tier_vpc has the tags env = \"test\""));
-    let (path, summary, detail) = refused(&source, &[("vpc_name", "main".into())]).await;
-    assert_eq!((&path[..], &summary[..]), ("vpc_name", "2 of fgw_four_tier_vpc are called \"main\""));
-    for words in ["vpc-a \"main\" (tags env = \"prod\")", "vpc-b \"main\" (no tags, fgw:state is incomplete)", "Set id"]
-    {
+    let (path, summary, _) = read_error(&source, &[("tags", tags(&[("env", "test")]))]).await;
+    assert_eq!(path, "tags");
+    assert_eq!(summary, "Error reading fgw_four_tier_vpc: none matches tags env = \"test\"");
+    let (path, summary, detail) = read_error(&source, &[("vpc_name", "main".into())]).await;
+    assert_eq!((&path[..], &summary[..]), ("vpc_name", "Error reading fgw_four_tier_vpc: 2 match name \"main\""));
+    let lines = ["vpc-a \"main\" (tags env = \"prod\")", "vpc-b \"main\" (no tags, fgw:state is incomplete)"];
+    for words in [lines[0], lines[1], "Set only id"] {
         assert!(detail.contains(words), "{words}: {detail}");
     }
-    let (path, summary, _) = refused(&source, &[("id", "vpc-9".into())]).await;
-    assert_eq!((&path[..], &summary[..]), ("id", "fgw_four_tier_vpc vpc-9 does not exist"));
+    let (path, summary, _) = read_error(&source, &[("id", "vpc-9".into())]).await;
+    assert_eq!((&path[..], &summary[..]), ("id", "Error reading fgw_four_tier_vpc vpc-9: not found"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_something_else_has_made_is_not_told_and_what_is_unfinished_is_with_a_warning() {
+async fn unmanaged_roots_are_rejected_and_incomplete_ones_warned_of() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&gateway(&[("GET /a", route("a", None))], &[], &[])).await;
-    let source = beside(&terraform);
+    let source = data_source_of(&terraform);
     let id = terraform.state.get("id").clone();
     *terraform.account.root_state.lock().unwrap() = Some(RootState::Creating);
     let found = read(&source, &[("id", id.clone())]).await;
     assert!(found.state.is_some() && !found.diagnostics.has_errors());
     assert!(found.diagnostics.0[0].detail.contains("fgw:state is creating"), "{:?}", found.diagnostics);
-    terraform.account.forget_maker();
-    let (path, summary, detail) = refused(&source, &[("id", id.clone())]).await;
+    terraform.account.remove_ownership_tag();
+    let (path, summary, detail) = read_error(&source, &[("id", id.clone())]).await;
     let id = id.as_str().unwrap();
-    assert_eq!((&path[..], summary), ("id", format!("{id} was not made by fgw_http_gateway")));
+    assert_eq!((&path[..], summary), ("id", format!("Error reading fgw_http_gateway {id}: not managed by fgw")));
     assert!(detail.contains("\"http_gateway/<name>\"") && detail.contains("aws_apigatewayv2_api"), "{detail}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_whose_block_is_unknown_reads_nothing_and_says_why() {
+async fn an_unknown_provider_configuration_is_an_error() {
     let connection = Connection::default();
     connection.set(Connected::Unknown);
     let source = Existing::<FourTierVpc>::new(connection);
-    let (_, summary, _) = refused(&source, &[("id", "vpc-1".into())]).await;
+    let (_, summary, _) = read_error(&source, &[("id", "vpc-1".into())]).await;
     assert_eq!(summary, "The provider configuration is not known yet");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_that_is_stopped_ends_at_once() {
+async fn a_stop_ends_a_read_immediately() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.hanging.store(true, std::sync::atomic::Ordering::Relaxed);
-    let source = beside(&terraform);
+    let source = data_source_of(&terraform);
     let request = DataRequest { config: config(&source, &[("id", "vpc-1".into())]), stop: Default::default() };
     request.stop.cancel();
     let found = source.read(request).await;
     assert!(found.state.is_none());
-    assert_eq!(found.diagnostics.0[0].summary, "Reading fgw_four_tier_vpc was stopped");
+    assert_eq!(found.diagnostics.0[0].summary, "Error reading fgw_four_tier_vpc");
 }
 
 #[test]
-fn what_is_meant_must_be_said_and_said_once() {
+fn search_criteria_are_required_and_must_not_conflict() {
     let source = Existing::<FourTierVpc>::new(Connection::default());
-    let told = |given: &[(&str, Value)]| -> Vec<String> {
-        let Diagnostics(told) = source.validate(&config(&source, given));
-        told.into_iter().map(|it| it.path.map(|path| path.to_string()).unwrap_or_default()).collect()
+    let error_paths = |given: &[(&str, Value)]| -> Vec<String> {
+        let Diagnostics(errors) = source.validate(&config(&source, given));
+        errors.into_iter().map(|it| it.path.map(|path| path.to_string()).unwrap_or_default()).collect()
     };
-    assert_eq!(told(&[]), [""]);
-    assert_eq!(told(&[("tags", tags(&[]))]), [""]);
-    assert_eq!(told(&[("id", "".into())]), ["id"]);
-    assert_eq!(told(&[("vpc_name", "".into())]), ["vpc_name"]);
+    assert_eq!(error_paths(&[]), [""]);
+    assert_eq!(error_paths(&[("tags", tags(&[]))]), [""]);
+    assert_eq!(error_paths(&[("id", "".into())]), ["id"]);
+    assert_eq!(error_paths(&[("vpc_name", "".into())]), ["vpc_name"]);
     let both = [("id", "vpc-1".into()), ("vpc_name", "main".into()), ("tags", tags(&[("a", "b")]))];
-    assert_eq!(told(&both), ["vpc_name", "tags"]);
+    assert_eq!(error_paths(&both), ["vpc_name", "tags"]);
     for given in [
         vec![("id", Value::Unknown)],
         vec![("vpc_name", Value::Unknown)],
@@ -217,6 +218,6 @@ fn what_is_meant_must_be_said_and_said_once() {
         vec![("id", "vpc-1".into()), ("vpc_name", Value::Unknown), ("tags", tags(&[]))],
         vec![("vpc_name", "main".into()), ("tags", tags(&[("a", "b")]))],
     ] {
-        assert_eq!(told(&given), Vec::<String>::new(), "{given:?}");
+        assert_eq!(error_paths(&given), Vec::<String>::new(), "{given:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Custom domains: which certificate they get, and what a change of them does.
+//! Custom domains: their certificates and updates.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::composite::simulation::certificate;
 use crate::model::Certificate;
 
-/// Gateways, some of them with a domain, and some of these with a DNS record.
+/// A random gateway, possibly with a domain, which possibly has a DNS record.
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let names = prop::sample::select(vec!["a.example.com", "b.example.com"]);
     let zones = prop::option::of(prop::sample::select(vec!["Z0123456789A", "Z0123456789B"]));
@@ -22,7 +22,7 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A gateway with this domain.
+/// A gateway with a domain.
 fn with_domain(name: &str) -> Value {
     gateway(&[("GET /a", route("a", None))], &[], &[("domain_name", name.into())])
 }
@@ -36,7 +36,7 @@ fn certificates(terraform: &Terraform<HttpGateway>, list: &[(&str, i64)]) {
     *terraform.account.certificates.lock().unwrap() = list.collect();
 }
 
-async fn made() -> Terraform<HttpGateway> {
+async fn created() -> Terraform<HttpGateway> {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     terraform.assert_applies(&with_domain("a.example.com")).await;
     terraform.account.take_calls();
@@ -44,22 +44,22 @@ async fn made() -> Terraform<HttpGateway> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_newer_certificate_changes_nothing_and_one_that_is_gone_is_exchanged_in_place() {
-    let mut terraform = made().await;
+async fn a_certificate_is_replaced_only_if_it_is_missing() {
+    let mut terraform = created().await;
     certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
     terraform.assert_quiet(&with_domain("a.example.com")).await;
 
     certificates(&terraform, &[("cert-2", 2)]);
     let plan = terraform.plan(&with_domain("a.example.com")).await;
     assert_eq!(*plan.planned.get("certificate_arn"), Value::from("cert-2"));
-    assert_eq!(plan.planned.get("aws_objects"), terraform.state.get("aws_objects"), "no object comes or goes");
+    assert_eq!(plan.planned.get("aws_objects"), terraform.state.get("aws_objects"), "no object is created or deleted");
     terraform.assert_applies(&with_domain("a.example.com")).await;
     assert_eq!(terraform.account.take_calls(), ["update domain"]);
     assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-2"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_certificate_the_plan_warns_and_the_apply_refuses_and_changes_nothing() {
+async fn without_a_certificate_the_plan_warns_and_the_apply_fails() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     terraform.assert_applies(&without_domain()).await;
     terraform.account.take_calls();
@@ -77,7 +77,7 @@ async fn without_a_certificate_the_plan_warns_and_the_apply_refuses_and_changes_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_certificate_that_is_made_between_plan_and_apply_is_used_though_there_were_others_for_other_names() {
+async fn a_certificate_created_between_plan_and_apply_is_used() {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     let other = Certificate { names: vec!["other.example.net".into()], ..certificate("cert-other", 1) };
     *terraform.account.certificates.lock().unwrap() = vec![other.clone()];
@@ -91,8 +91,8 @@ async fn a_certificate_that_is_made_between_plan_and_apply_is_used_though_there_
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_domain_is_made_and_mapped_before_the_old_one_goes() {
-    let mut terraform = made().await;
+async fn another_domain_is_mapped_before_the_old_one_is_deleted() {
+    let mut terraform = created().await;
     terraform.assert_applies(&with_domain("b.example.com")).await;
     assert_eq!(
         terraform.account.take_calls(),
@@ -105,13 +105,13 @@ async fn another_domain_is_made_and_mapped_before_the_old_one_goes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_done_to_a_domain_and_its_mapping_is_mended() {
-    let mut terraform = made().await;
-    terraform.account.damage("domain", |spec| {
+async fn drift_of_a_domain_and_its_mapping_is_corrected() {
+    let mut terraform = created().await;
+    terraform.account.change_outside("domain", |spec| {
         let Spec::DomainName(domain) = spec else { unreachable!() };
         domain.security_policy = "TLS_1_0".into();
     });
-    terraform.account.damage("api_mapping", |spec| {
+    terraform.account.change_outside("api_mapping", |spec| {
         let Spec::ApiMapping(mapping) = spec else { unreachable!() };
         mapping.stage = crate::model::Ref::Id("api2/prod".into());
     });
@@ -122,15 +122,15 @@ async fn what_is_done_to_a_domain_and_its_mapping_is_mended() {
     terraform.assert_applies(&with_domain("a.example.com")).await;
     assert_eq!(terraform.account.take_calls(), ["update domain", "update api_mapping"]);
 
-    terraform.account.lose("api_mapping");
-    terraform.account.lose("domain");
+    terraform.account.delete_outside("api_mapping");
+    terraform.account.delete_outside("domain");
     terraform.refresh().await;
     terraform.assert_applies(&with_domain("a.example.com")).await;
     assert_eq!(terraform.account.take_calls(), ["create domain", "create api_mapping"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_that_a_killed_update_has_made_is_found_and_is_finished_or_removed() {
+async fn a_domain_of_a_killed_update_is_completed_or_deleted() {
     let of = |name: &str| {
         let mut config = with_domain(name);
         config.set("create_dns_entry", true.into());
@@ -145,11 +145,11 @@ async fn a_domain_that_a_killed_update_has_made_is_found_and_is_finished_or_remo
         terraform.assert_applies(&of("a.example.com")).await;
         let (state, private) = (terraform.state.clone(), terraform.private.clone());
         terraform.assert_applies(&of("b.example.com")).await;
-        // The run was killed when the new domain stood, before its record was made and anything of the old one had
-        // gone.
-        terraform.account.lose("dns_record");
+        // The run was killed after the creation of the new domain, before its record was created and any object of the
+        // old domain was deleted.
+        terraform.account.delete_outside("dns_record");
         for slot in ["domain", "api_mapping", "dns_record"] {
-            terraform.account.put(&inventory(&private), slot, state.get("aws_objects").get(slot));
+            terraform.account.create_outside(&inventory(&private), slot, state.get("aws_objects").get(slot));
         }
         (terraform.state, terraform.private) = (state, private);
         terraform.account.take_calls();
@@ -169,8 +169,8 @@ async fn a_domain_that_a_killed_update_has_made_is_found_and_is_finished_or_remo
     }
 }
 
-/// A gateway with a domain, with a record of the user's own that leads to it.
-async fn with_foreign_record() -> Terraform<HttpGateway> {
+/// A gateway with a domain, and an unmanaged DNS record for it.
+async fn with_unmanaged_record() -> Terraform<HttpGateway> {
     let mut terraform = Terraform::<HttpGateway>::new(1);
     let mut config = with_domain("a.example.com");
     config.set("create_dns_entry", true.into());
@@ -179,34 +179,34 @@ async fn with_foreign_record() -> Terraform<HttpGateway> {
     let (state, private) = (terraform.state.clone(), terraform.private.clone());
     terraform.assert_applies(&with_domain("a.example.com")).await;
     assert!(!terraform.account.slots().contains(&"dns_record".to_string()));
-    terraform.account.put(&inventory(&private), "dns_record", state.get("aws_objects").get("dns_record"));
+    terraform.account.create_outside(&inventory(&private), "dns_record", state.get("aws_objects").get("dns_record"));
     terraform.assert_quiet(&with_domain("a.example.com")).await;
     terraform.account.take_calls();
     terraform
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_of_the_users_own_that_leads_to_the_domain_stays_when_the_gateway_is_rebuilt() {
+async fn an_unmanaged_dns_record_is_kept_by_a_replacement() {
     let config = with_domain("a.example.com");
-    let mut terraform = with_foreign_record().await;
+    let mut terraform = with_unmanaged_record().await;
     terraform.private = Vec::new();
     terraform.assert_quiet(&config).await;
     assert!(terraform.state.get("aws_objects").get("dns_record").is_null());
     terraform.private = b"from the future".to_vec();
-    assert_eq!(terraform.plan(&config).await.planned, terraform.state, "also in a plan that does not refresh");
+    assert_eq!(terraform.plan(&config).await.planned, terraform.state, "also in a plan without refresh");
     assert_eq!(terraform.replace(&config, Vec::new()).await, Diagnostics::default());
     terraform.assert_quiet(&config).await;
     assert!(terraform.account.slots().contains(&"dns_record".to_string()));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_that_an_import_has_found_and_nobody_asks_for_is_forgotten_and_not_deleted() {
+async fn an_imported_dns_record_that_is_not_configured_is_kept_in_aws() {
     let config = with_domain("a.example.com");
-    let mut terraform = with_foreign_record().await;
+    let mut terraform = with_unmanaged_record().await;
     super::import::reimport(&mut terraform).await;
     assert_eq!(*terraform.state.get("create_dns_entry"), Value::from(true));
     let plan = terraform.plan(&config).await;
-    assert!(plan.diagnostics.0.iter().any(|it| it.summary.contains("dns_record is left to others")));
+    assert!(plan.diagnostics.0.iter().any(|it| it.summary.contains("dns_record is not in the configuration")));
     terraform.assert_applies(&config).await;
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
     assert_eq!(*terraform.state.get("create_dns_entry"), Value::from(false));
@@ -219,7 +219,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn whatever_certificates_come_and_go_the_domain_has_a_usable_one_and_plans_are_quiet(
+    fn the_domain_always_has_a_usable_certificate(
         rounds in proptest::collection::vec(proptest::collection::btree_set(0..4_i64, 1..4), 1..5)
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();

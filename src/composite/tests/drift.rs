@@ -1,14 +1,14 @@
-//! What others do to the objects, what was lost, and what was never recorded.
+//! Changes outside Terraform, missing objects, and lost private state.
 
 use super::*;
 
-/// Also what `ignore_changes` amounts to: Terraform then configures what refresh has written into the attribute.
+/// The same happens with `ignore_changes`: Terraform then uses the refreshed value of the attribute as configured.
 #[tokio::test(start_paused = true)]
-async fn drift_that_the_configuration_takes_over_is_nothing_to_do_and_is_settled_by_the_next_apply() {
+async fn drift_that_the_configuration_adopts_needs_no_change() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     for slot in ["subnet.public.0", "subnet.public.1"] {
-        terraform.account.damage(slot, |spec| {
+        terraform.account.change_outside(slot, |spec| {
             let Spec::Subnet(subnet) = spec else { unreachable!() };
             subnet.map_public_ip_on_launch = Input::Known(true);
         });
@@ -16,29 +16,29 @@ async fn drift_that_the_configuration_takes_over_is_nothing_to_do_and_is_settled
     terraform.refresh().await;
     assert_eq!(terraform.state.get("drift").as_map().unwrap().len(), 2);
     terraform.account.take_calls();
-    let taken_over = ("map_public_ip_on_launch", Value::from(true));
-    terraform.assert_quiet(&network(std::slice::from_ref(&taken_over))).await;
-    assert!(terraform.plan(&network(&[])).await.planned != terraform.state, "else it is mended");
-    terraform.assert_applies(&network(&[taken_over, ("enable_dns_hostnames", false.into())])).await;
+    let adopted = ("map_public_ip_on_launch", Value::from(true));
+    terraform.assert_quiet(&network(std::slice::from_ref(&adopted))).await;
+    assert!(terraform.plan(&network(&[])).await.planned != terraform.state, "otherwise it is corrected");
+    terraform.assert_applies(&network(&[adopted, ("enable_dns_hostnames", false.into())])).await;
     assert_eq!(terraform.account.take_calls(), ["update vpc"]);
     assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
 }
 
 #[tokio::test(start_paused = true)]
-async fn drift_of_an_ignored_object_is_left_alone_until_the_object_is_wanted_otherwise() {
+async fn ignored_drift_is_corrected_when_the_required_spec_changes() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let ignoring = |further: &[(&str, Value)]| {
         let patterns = ("ignore_drift", vec!["subnet.public.*", "vpc_endpoint.*"].into());
         network(&[&[patterns], further].concat())
     };
     terraform.assert_applies(&ignoring(&[])).await;
-    let damage = |terraform: &Terraform<FourTierVpc>| {
+    let change = |terraform: &Terraform<FourTierVpc>| {
         terraform
             .account
-            .damage("subnet.public.0", |spec| *spec.tags_mut().unwrap() = Input::Known(Default::default()));
-        terraform.account.lose("vpc_endpoint.keyvalue");
+            .change_outside("subnet.public.0", |spec| *spec.tags_mut().unwrap() = Input::Known(Default::default()));
+        terraform.account.delete_outside("vpc_endpoint.keyvalue");
     };
-    damage(&terraform);
+    change(&terraform);
     terraform.account.take_calls();
     terraform.assert_quiet(&ignoring(&[])).await;
     assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
@@ -50,11 +50,11 @@ async fn drift_of_an_ignored_object_is_left_alone_until_the_object_is_wanted_oth
     assert!(calls.contains(&"create vpc_endpoint.keyvalue".to_string()), "{calls:?}");
     assert!(calls.contains(&"update subnet.public.0".to_string()), "{calls:?}");
 
-    // Ignoring ends, or begins, with the configuration.
-    damage(&terraform);
-    let mending = [("custom_tags", Value::map([("team", "net".into())])), ("ignore_drift", Value::Null)];
+    // Drift is no longer ignored as soon as the configuration has no pattern.
+    change(&terraform);
+    let without_patterns = [("custom_tags", Value::map([("team", "net".into())])), ("ignore_drift", Value::Null)];
     terraform.refresh().await;
-    terraform.assert_applies(&network(&mending)).await;
+    terraform.assert_applies(&network(&without_patterns)).await;
     let calls = terraform.account.take_calls();
     assert_eq!(calls.len(), 2, "{calls:?}");
     assert!(!terraform.destroy().await.has_errors());
@@ -62,11 +62,11 @@ async fn drift_of_an_ignored_object_is_left_alone_until_the_object_is_wanted_oth
 }
 
 #[tokio::test(start_paused = true)]
-async fn foreign_tags_on_what_was_found_without_a_record_are_left_alone() {
+async fn unmanaged_tags_are_kept_without_private_state() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let config = network(&[]);
     terraform.assert_applies(&config).await;
-    terraform.account.damage("subnet.public.0", |spec| {
+    terraform.account.change_outside("subnet.public.0", |spec| {
         let Some(Input::Known(tags)) = spec.tags_mut() else { unreachable!() };
         tags.insert("kubernetes.io/role/elb".into(), Input::Known("1".into()));
     });
@@ -78,28 +78,28 @@ async fn foreign_tags_on_what_was_found_without_a_record_are_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_destroy_takes_the_address_that_a_lost_network_has_left() {
+async fn a_destroy_deletes_the_address_of_a_missing_network() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     let id = terraform.state.get("id").clone();
-    terraform.account.lose_root();
+    terraform.account.delete_root_outside();
     terraform.refresh().await;
     assert_eq!(*terraform.state.get("id"), id);
     let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
     assert_eq!(named, ["eip.0"]);
-    assert!(terraform.state.get("drift").get("vpc").as_str().unwrap().ends_with("is gone"));
+    assert!(terraform.state.get("drift").get("vpc").as_str().unwrap().ends_with("is missing"));
     assert_eq!(terraform.destroy().await, Diagnostics::default());
     assert_eq!((terraform.state.clone(), terraform.account.slots()), (Value::Null, Vec::new()));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_network_of_which_only_an_address_is_left_is_replaced_with_it() {
+async fn a_network_with_only_an_address_left_is_replaced() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
     terraform.assert_applies(&config).await;
     let objects = terraform.account.slots().len();
     terraform.account.failing.lock().unwrap().push("eip.0".into());
-    terraform.account.lose_root();
+    terraform.account.delete_root_outside();
     terraform.refresh().await;
     assert!(terraform.destroy().await.has_errors());
     terraform.account.failing.lock().unwrap().clear();
@@ -115,14 +115,14 @@ async fn a_network_of_which_only_an_address_is_left_is_replaced_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_lost_gateway_has_left_goes_with_its_replacement_tainted_or_not() {
+async fn a_replacement_deletes_the_remains_of_a_missing_gateway() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     let config = gateway(&[("GET /a", route("a", None))], &[], &[]);
     terraform.assert_applies(&config).await;
     let objects = terraform.account.slots().len();
     for tainted in [false, true] {
-        terraform.account.lose_root();
-        assert_eq!(terraform.account.slots().len(), 1, "the permission is left");
+        terraform.account.delete_root_outside();
+        assert_eq!(terraform.account.slots().len(), 1, "only the permission is left");
         terraform.refresh().await;
         terraform.account.take_calls();
         match tainted {
@@ -135,7 +135,7 @@ async fn what_a_lost_gateway_has_left_goes_with_its_replacement_tainted_or_not()
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_az_takes_over_an_index_before_the_old_subnets_are_gone() {
+async fn an_az_takes_an_index_while_an_old_subnet_is_in_use() {
     let mut terraform = Terraform::<FourTierVpc>::new(4);
     let three = network(&[("num_availability_zones", 3.into())]);
     terraform.assert_applies(&three).await;
@@ -158,12 +158,12 @@ async fn an_az_takes_over_an_index_before_the_old_subnets_are_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn drift_is_reported_planned_and_mended() {
+async fn drift_is_reported_planned_and_corrected() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
     terraform.assert_applies(&config).await;
-    terraform.account.lose("route.private_app.0.ipv4");
-    terraform.account.damage("subnet.public.0", |spec| {
+    terraform.account.delete_outside("route.private_app.0.ipv4");
+    terraform.account.change_outside("subnet.public.0", |spec| {
         let Spec::Subnet(subnet) = spec else { unreachable!() };
         subnet.map_public_ip_on_launch = Input::Known(true);
     });
@@ -179,7 +179,7 @@ async fn drift_is_reported_planned_and_mended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_private_state_everything_is_found_again() {
+async fn private_state_is_rebuilt_from_aws() {
     let mut terraform = Terraform::<FourTierVpc>::new(3);
     let config = network(&[("create_transit_subnets", true.into())]);
     terraform.assert_applies(&config).await;
@@ -188,19 +188,19 @@ async fn without_private_state_everything_is_found_again() {
     terraform.assert_quiet(&config).await;
     terraform.private = b"from the future".to_vec();
     let plan = terraform.plan(&config).await;
-    assert_eq!(plan.planned, terraform.state, "also in a plan that does not refresh");
+    assert_eq!(plan.planned, terraform.state, "also in a plan without refresh");
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_imported_network_keeps_its_objects() {
+async fn an_import_changes_no_objects() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
     terraform.assert_applies(&config).await;
     let id = terraform.state.get("id").as_str().unwrap().to_string();
     terraform.account.take_calls();
     let imported = terraform.resource.import(&id).await;
-    terraform.state = imported.state.expect("it was found");
+    terraform.state = imported.state.expect("the network is found");
     terraform.private = imported.private;
     assert_eq!(inventory(&terraform.private).entries.len(), terraform.account.slots().len());
     terraform.refresh().await;
@@ -209,14 +209,14 @@ async fn an_imported_network_keeps_its_objects() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_absence_of_the_root_is_never_ignored() {
+async fn a_missing_root_is_never_ignored() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[("ignore_drift", vec!["*"].into())]);
     terraform.assert_applies(&config).await;
-    terraform.account.lose_root();
+    terraform.account.delete_root_outside();
     terraform.refresh().await;
     for attributes in [&config, &network(&[])] {
         let plan = terraform.plan(attributes).await;
-        assert_eq!(plan.requires_replace, [AttributePath::new("id")], "only a replacement can make another VPC");
+        assert_eq!(plan.requires_replace, [AttributePath::new("id")], "only a replacement can create another VPC");
     }
 }

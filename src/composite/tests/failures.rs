@@ -1,28 +1,28 @@
-//! Operations that fail, stop, panic or cannot be finished yet.
+//! Operations that fail, stop, panic or are deferred.
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn a_replaced_network_leaves_nothing_behind() {
+async fn a_replacement_deletes_the_whole_old_network() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
     terraform.assert_applies(&config).await;
     let objects = terraform.account.slots().len();
     terraform.assert_applies(&network(&[("cidr_block", "10.9.0.0/16".into())])).await;
-    assert_eq!(terraform.account.slots().len(), objects, "the old network is gone");
-    // A tainted one: no prior and no private state, and the old state for the destroy.
+    assert_eq!(terraform.account.slots().len(), objects, "the old network is deleted");
+    // A tainted network: neither prior nor private state for the create, and the old state for the destroy.
     assert_eq!(terraform.replace(&config, Vec::new()).await, Diagnostics::default());
     assert_eq!(terraform.account.slots().len(), objects);
     terraform.assert_quiet(&config).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_root_of_a_failed_create_is_kept_and_the_state_says_what_exists() {
+async fn a_failed_create_keeps_all_created_objects_in_state() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.failing.lock().unwrap().push("nat_gateway.0".into());
     let diagnostics = terraform.apply(&network(&[])).await;
     let first = &diagnostics.0[0];
-    assert_eq!(first.summary, "Creating NAT gateway nat_gateway.0 failed");
+    assert_eq!(first.summary, "Error creating NAT gateway \"nat_gateway.0\"");
     assert!(first.detail.contains("SimulatedFailure") && first.detail.contains("request-1"), "{}", first.detail);
     assert!(diagnostics.0.iter().any(|it| it.detail.contains("terraform untaint")), "{diagnostics:?}");
     let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
@@ -37,7 +37,7 @@ async fn the_root_of_a_failed_create_is_kept_and_the_state_says_what_exists() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_create_that_makes_nothing_leaves_no_state() {
+async fn a_create_without_any_object_leaves_no_state() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.failing.lock().unwrap().push("vpc".into());
     let diagnostics = terraform.apply(&network(&[])).await;
@@ -46,16 +46,16 @@ async fn a_create_that_makes_nothing_leaves_no_state() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_in_use_while_its_own_creation_fails_starts_nothing_more_and_is_finished_by_the_next_apply() {
+async fn an_object_that_fails_after_it_is_usable_starts_nothing_more() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.failing_late.lock().unwrap().push("vpc".into());
     let diagnostics = terraform.apply(&network(&[])).await;
-    assert_eq!(diagnostics.0[0].summary, "Creating VPC vpc failed");
-    let made = terraform.account.slots();
-    assert!(made.len() > 1, "something was made in the VPC meanwhile: {made:?}");
-    assert!(!made.contains(&"nat_gateway.0".to_string()), "what comes later was not started: {made:?}");
+    assert_eq!(diagnostics.0[0].summary, "Error creating VPC \"vpc\"");
+    let created = terraform.account.slots();
+    assert!(created.len() > 1, "an object in the VPC was created: {created:?}");
+    assert!(!created.contains(&"nat_gateway.0".to_string()), "no later operation was started: {created:?}");
     let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
-    assert_eq!(named, made.iter().collect::<Vec<_>>());
+    assert_eq!(named, created.iter().collect::<Vec<_>>());
 
     terraform.account.failing_late.lock().unwrap().clear();
     terraform.assert_applies(&network(&[])).await;
@@ -63,7 +63,7 @@ async fn what_is_in_use_while_its_own_creation_fails_starts_nothing_more_and_is_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_update_goes_on_without_a_refresh() {
+async fn a_failed_update_continues_without_a_refresh() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     let tagged = network(&[("public_subnet_custom_tags", Value::map([("team", Value::from("net"))]))]);
@@ -73,13 +73,13 @@ async fn a_failed_update_goes_on_without_a_refresh() {
     terraform.account.failing.lock().unwrap().clear();
     terraform.account.take_calls();
     let plan = terraform.plan(&tagged).await;
-    assert_ne!(plan.planned, terraform.state, "the rest is visible in a plan that does not refresh");
+    assert_ne!(plan.planned, terraform.state, "a plan without refresh shows the rest");
     terraform.assert_applies(&tagged).await;
     assert_eq!(terraform.account.take_calls(), ["update subnet.public.1"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_failed_exchange_could_not_replace_keeps_its_place() {
+async fn an_object_whose_replacement_failed_keeps_its_slot() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let before = network(&[]);
     terraform.assert_applies(&before).await;
@@ -95,7 +95,7 @@ async fn what_a_failed_exchange_could_not_replace_keeps_its_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tag_that_an_update_dropped_is_removed_also_when_the_update_failed_half_way() {
+async fn tags_before_and_after_a_failed_update_are_managed() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let tagged = |tag: &str| network(&[("custom_tags", Value::map([(tag, Value::from("x"))]))]);
     terraform.assert_applies(&tagged("before")).await;
@@ -104,11 +104,11 @@ async fn a_tag_that_an_update_dropped_is_removed_also_when_the_update_failed_hal
     let inventory = inventory(&terraform.private);
     let entry = inventory.at("subnet.public.0").unwrap();
     let keys: Vec<&String> = entry.applied.tags().unwrap().known().unwrap().keys().collect();
-    assert_eq!(keys, ["Name", "after", "before"], "both are ours until the update is finished");
+    assert_eq!(keys, ["Name", "after", "before"], "both are managed until the update is complete");
 }
 
 #[tokio::test(start_paused = true)]
-async fn gateways_that_an_update_may_have_let_propagate_stay_ours_until_it_is_finished() {
+async fn propagating_gateways_of_a_failed_update_stay_managed() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let propagating = |gateway: &str| network(&[("private_propagating_vgws", vec![gateway].into())]);
     terraform.assert_applies(&propagating("vgw-before")).await;
@@ -127,7 +127,7 @@ async fn gateways_that_an_update_may_have_let_propagate_stay_ours_until_it_is_fi
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_operation_that_no_attribute_shows_is_visible_all_the_same() {
+async fn an_operation_without_an_attribute_change_shows_in_the_plan() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
     terraform.assert_applies(&config).await;
@@ -135,14 +135,14 @@ async fn an_operation_that_no_attribute_shows_is_visible_all_the_same() {
     private.inventory.entries.iter_mut().find(|entry| entry.key.slot == "subnet.public.1").unwrap().unfinished = true;
     terraform.private = private.encode();
     let plan = terraform.plan(&config).await;
-    assert_eq!(*plan.planned.get("drift"), Value::Unknown, "Terraform would drop a plan that changes nothing");
+    assert_eq!(*plan.planned.get("drift"), Value::Unknown, "Terraform would not apply a plan without changes");
     terraform.account.take_calls();
     terraform.assert_applies(&config).await;
     assert_eq!(terraform.account.take_calls(), ["update subnet.public.1"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_move_that_failed_is_made_by_the_next_apply() {
+async fn a_failed_move_of_subnets_is_completed_by_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     let smaller = network(&[("transit_subnet_bits", 6.into()), ("private_subnet_bits", 6.into())]);
@@ -156,12 +156,12 @@ async fn a_move_that_failed_is_made_by_the_next_apply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_destroy_that_fails_returns_what_remains_and_goes_on_from_there() {
+async fn a_failed_destroy_keeps_the_remaining_objects_in_state() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     terraform.account.in_use.lock().unwrap().push("subnet.private_app.1".into());
     let diagnostics = terraform.destroy().await;
-    assert!(diagnostics.0.iter().any(|it| it.summary == "Deleting subnet subnet.private_app.1 failed"));
+    assert!(diagnostics.0.iter().any(|it| it.summary == "Error deleting subnet \"subnet.private_app.1\""));
     let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
     assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
     terraform.account.in_use.lock().unwrap().clear();
@@ -171,7 +171,7 @@ async fn a_destroy_that_fails_returns_what_remains_and_goes_on_from_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_creation_that_is_not_marked_as_finished_shows_and_is_marked_by_an_apply_without_operations() {
+async fn a_root_tagged_as_creating_is_tagged_by_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
     terraform.assert_applies(&config).await;
@@ -186,7 +186,7 @@ async fn a_creation_that_is_not_marked_as_finished_shows_and_is_marked_by_an_app
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subnet_in_use_leaves_with_the_next_apply() {
+async fn a_subnet_in_use_is_deleted_by_the_next_apply() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let all = network(&[]);
     let without = network(&[("create_private_persistence_subnets", false.into())]);
@@ -194,8 +194,8 @@ async fn a_subnet_in_use_leaves_with_the_next_apply() {
     terraform.account.in_use.lock().unwrap().push("subnet.private_persistence.1".into());
     let diagnostics = terraform.apply(&without).await;
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
-    let leaving: Vec<&String> = terraform.state.get("pending_deletion").as_map().unwrap().keys().collect();
-    assert!(leaving.contains(&&"subnet.private_persistence.1".to_string()), "{leaving:?}");
+    let pending: Vec<&String> = terraform.state.get("pending_deletion").as_map().unwrap().keys().collect();
+    assert!(pending.contains(&&"subnet.private_persistence.1".to_string()), "{pending:?}");
     terraform.refresh().await;
     assert_eq!(*terraform.plan(&without).await.planned.get("pending_deletion"), Value::Unknown);
     terraform.account.in_use.lock().unwrap().clear();
@@ -205,7 +205,7 @@ async fn a_subnet_in_use_leaves_with_the_next_apply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn subnets_that_are_leaving_are_back_when_their_tier_is_turned_on_again() {
+async fn pending_deletion_is_canceled_when_the_tier_is_required() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let all = network(&[]);
     let without = network(&[("create_private_persistence_subnets", false.into())]);
@@ -227,30 +227,30 @@ async fn subnets_that_are_leaving_are_back_when_their_tier_is_turned_on_again() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_create_stops_for_what_a_killed_create_has_left() {
+async fn a_create_stops_if_a_killed_create_left_a_root() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let left = UnfinishedRoot { id: "vpc-dead".into(), created: None };
-    terraform.account.left.lock().unwrap().push(left);
+    terraform.account.unfinished_roots.lock().unwrap().push(left);
     let diagnostics = terraform.apply(&network(&[])).await;
     assert!(diagnostics.0[0].detail.contains("terraform import ADDRESS vpc-dead"), "{diagnostics:?}");
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_in_an_objects_code_leaves_the_state_reached_and_drops_no_other_operation() {
+async fn a_panic_in_an_operation_does_not_cancel_the_others() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
-    // Beside a subnet there is always another one in flight.
+    // While a subnet is created, another one is always in flight.
     for slot in ["subnet.public.0", "nat_gateway.0", "vpc"] {
         terraform.account.panicking.lock().unwrap().push(slot.into());
         let diagnostics = terraform.apply(&config).await;
         let first = &diagnostics.0[0];
         assert!(
-            first.summary.starts_with("Creating ") && first.summary.ends_with(&format!("{slot} failed")),
+            first.summary.starts_with("Error creating ") && first.summary.ends_with(&format!("\"{slot}\"")),
             "{first:?}"
         );
-        assert!(first.detail.contains(&format!("told to panic at {slot}")), "{}", first.detail);
-        assert!(first.detail.contains("bug in the provider: please report it"), "{}", first.detail);
+        assert!(first.detail.contains(&format!("simulated panic at {slot}")), "{}", first.detail);
+        assert!(first.detail.contains("bug in the provider. Report it"), "{}", first.detail);
         let named = match slot {
             "vpc" => Vec::new(),
             _ => terraform.state.get("aws_objects").as_map().unwrap().keys().cloned().collect(),
@@ -264,7 +264,7 @@ async fn a_panic_in_an_objects_code_leaves_the_state_reached_and_drops_no_other_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_create_that_nobody_hears_of_keeps_the_mark_by_which_the_next_one_finds_it() {
+async fn a_create_without_a_client_keeps_the_creating_tag() {
     for failing in [None, Some("nat_gateway.0")] {
         let mut terraform = Terraform::<FourTierVpc>::new(2);
         terraform.account.failing.lock().unwrap().extend(failing.map(str::to_string));
@@ -276,7 +276,7 @@ async fn a_create_that_nobody_hears_of_keeps_the_mark_by_which_the_next_one_find
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_in_any_other_code_of_an_apply_leaves_the_state_reached() {
+async fn a_panic_after_all_operations_keeps_the_state() {
     let terraform = Terraform::<FourTierVpc>::new(2);
     terraform.account.panicking.lock().unwrap().push("the end".into());
     let attributes = network(&[]);
@@ -295,14 +295,14 @@ async fn a_panic_in_any_other_code_of_an_apply_leaves_the_state_reached() {
     let resource = Arc::new(terraform.resource);
     let outcome = tokio::spawn(async move { resource.apply(request).await }).await;
     assert!(outcome.is_err_and(|error| error.is_panic()));
-    let (state, private) = partial_state.get().expect("the apply said how to tell");
+    let (state, private) = partial_state.get().expect("the apply set a snapshot");
     let named: Vec<&String> = state.get("aws_objects").as_map().unwrap().keys().collect();
     assert_eq!(named, account.slots().iter().collect::<Vec<_>>());
     assert_eq!(inventory(&private).entries.len(), named.len());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_starts_nothing_new() {
+async fn a_stop_prevents_new_operations() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.stop.cancel();
     let diagnostics = terraform.apply(&network(&[])).await;
@@ -312,7 +312,7 @@ async fn a_stop_starts_nothing_new() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stopped_destroy_counts_what_has_gone_along_with_its_parent_as_gone() {
+async fn a_stopped_destroy_removes_cascaded_deletions_from_state() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     let (stop, account) = (terraform.stop.clone(), terraform.account.clone());
@@ -329,7 +329,7 @@ async fn a_stopped_destroy_counts_what_has_gone_along_with_its_parent_as_gone() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_killed_update_has_left_is_named_although_its_private_state_is_lost() {
+async fn objects_of_a_killed_update_are_reported_without_private_state() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[("num_nat_gateways", 2.into())])).await;
     let before = terraform.state.clone();
@@ -343,10 +343,10 @@ async fn what_a_killed_update_has_left_is_named_although_its_private_state_is_lo
     let drift = terraform.state.get("drift").as_map().unwrap().clone();
     let objects = before.get("aws_objects").as_map().unwrap();
     for slot in after.keys().filter(|slot| !objects.contains_key(*slot)) {
-        assert!(drift[slot].as_str().unwrap().contains("left by a run that was cut off"), "{slot}: {drift:?}");
+        assert!(drift[slot].as_str().unwrap().contains("created by an interrupted run"), "{slot}: {drift:?}");
     }
     for slot in objects.keys().filter(|slot| !after.contains_key(*slot)) {
-        assert!(drift[slot].as_str().unwrap().ends_with("is gone"), "{slot}: {drift:?}");
+        assert!(drift[slot].as_str().unwrap().ends_with("is missing"), "{slot}: {drift:?}");
     }
     assert!(drift.contains_key("nat_gateway.1") && drift.contains_key("subnet.transit.0"), "{drift:?}");
     terraform.apply(&changed).await;
@@ -354,7 +354,7 @@ async fn what_a_killed_update_has_left_is_named_although_its_private_state_is_lo
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_range_whose_subnets_a_killed_update_has_freed_of_it_is_found_by_its_id() {
+async fn an_ipv6_range_without_subnets_is_found_by_its_id() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let with_range = [("enable_ipv6", true.into()), ("assign_generated_ipv6_cidr_block", true.into())];
     terraform.assert_applies(&network(&with_range)).await;
@@ -363,7 +363,7 @@ async fn a_range_whose_subnets_a_killed_update_has_freed_of_it_is_found_by_its_i
     assert!(terraform.apply(&network(&[])).await.has_errors());
     terraform.account.failing.lock().unwrap().clear();
 
-    // Terraform keeps the state from before the update, and drops what the provider kept beside it.
+    // Terraform keeps the state from before the update, and discards the private state.
     terraform.state = before;
     terraform.private = Vec::new();
     terraform.refresh().await;
@@ -373,7 +373,7 @@ async fn a_range_whose_subnets_a_killed_update_has_freed_of_it_is_found_by_its_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_read_that_hangs_is_given_up_when_the_user_says() {
+async fn a_read_ends_at_its_timeout() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let mut timeouts = Value::map([("read", Value::from("20m"))]);
     for name in ["create", "update", "delete"] {
@@ -387,14 +387,14 @@ async fn a_read_that_hangs_is_given_up_when_the_user_says() {
         terraform.resource.read(ReadRequest { state: state.clone(), private, stop: terraform.stop.clone() }).await;
     assert_eq!(start.elapsed().as_secs(), 20 * 60);
     assert!(read.diagnostics.0[0].detail.contains("timeouts.read"), "{:?}", read.diagnostics);
-    assert!(read.state == state, "the state stays as it was");
+    assert!(read.state == state, "the state is unchanged");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_second_stage_never_came_to_is_pending_and_not_leaving() {
+async fn operations_of_a_failed_second_stage_are_reported_as_drift() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
-    // That /62 is no size for a subnet is seen when the pool has given a /56.
+    // Only after the pool has allocated a /56 is it known that the subnets would be /62, which is not a valid size.
     let config = network(&[
         ("enable_ipv6", true.into()),
         ("ipv6_ipam_pool_id", "ipam-pool-1".into()),
@@ -403,7 +403,7 @@ async fn what_a_second_stage_never_came_to_is_pending_and_not_leaving() {
     ]);
     let diagnostics = terraform.apply(&config).await;
     assert!(diagnostics.has_errors());
-    assert_eq!(*terraform.state.get("pending_deletion"), Value::map::<&str>([]), "nobody has tried to delete anything");
+    assert_eq!(*terraform.state.get("pending_deletion"), Value::map::<&str>([]), "no deletion was attempted");
     let drift = terraform.state.get("drift").as_map().unwrap().clone();
     for slot in ["vpc_endpoint.objectstore", "subnet.public.0"] {
         assert!(drift.contains_key(slot), "{slot} is not in {drift:?}");
@@ -414,7 +414,7 @@ async fn what_a_second_stage_never_came_to_is_pending_and_not_leaving() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tainted_gateway_is_rebuilt_though_nothing_led_to_what_its_create_had_made() {
+async fn a_tainted_gateway_is_replaced_with_its_unreachable_objects() {
     let pairs = [
         ("access_log_logservice_group_name", Value::from("front-logs")),
         ("access_log_logservice_group_subscription_destination_arn", function("sink").into()),
@@ -442,7 +442,7 @@ async fn a_tainted_gateway_is_rebuilt_though_nothing_led_to_what_its_create_had_
 }
 
 #[tokio::test(start_paused = true)]
-async fn private_state_of_an_unfinished_gateway_that_is_lost_is_made_up_from_the_state() {
+async fn lost_private_state_of_an_incomplete_gateway_is_rebuilt() {
     let config = gateway(&[("GET /a", route("a", None))], &[], &[("access_log_logservice_group_name", "logs".into())]);
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.account.failing.lock().unwrap().push("stage".into());
@@ -458,7 +458,7 @@ async fn private_state_of_an_unfinished_gateway_that_is_lost_is_made_up_from_the
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_call_without_an_answer_has_made_is_in_state_and_is_not_made_again() {
+async fn a_create_with_an_unknown_outcome_is_resolved() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let lost = ["route_table.private_app.0", "route_table_association.private_app.1", "nat_gateway.0"];
     terraform.account.losing_answers.lock().unwrap().extend(lost.map(String::from));
@@ -476,16 +476,16 @@ async fn what_a_call_without_an_answer_has_made_is_in_state_and_is_not_made_agai
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_call_without_an_answer_has_deleted_is_not_in_state() {
+async fn a_delete_with_an_unknown_outcome_is_resolved() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
-    // The association goes along with the subnet.
+    // The association is deleted with the subnet.
     terraform.account.losing_answers.lock().unwrap().push("subnet.private_app.1".into());
     let fewer = network(&[("num_availability_zones", 1.into())]);
     assert!(terraform.apply(&fewer).await.has_errors());
     let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
     assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
-    assert_eq!(*terraform.state.get("drift").get("subnet.private_app.1"), Value::Null, "it is applied");
+    assert_eq!(*terraform.state.get("drift").get("subnet.private_app.1"), Value::Null, "the deletion is complete");
     terraform.account.losing_answers.lock().unwrap().clear();
     terraform.assert_applies(&fewer).await;
 
@@ -493,6 +493,6 @@ async fn what_a_call_without_an_answer_has_deleted_is_not_in_state() {
     assert!(terraform.destroy().await.has_errors());
     let named: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
     assert_eq!(named, terraform.account.slots().iter().collect::<Vec<_>>());
-    assert!(!terraform.destroy().await.has_errors(), "what the last call has done is seen");
+    assert!(!terraform.destroy().await.has_errors(), "the outcome of the last call is resolved");
     assert_eq!((&terraform.state, terraform.account.slots().len()), (&Value::Null, 0));
 }

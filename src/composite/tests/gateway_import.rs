@@ -1,4 +1,4 @@
-//! What an import of a gateway brings, what the plan after it shows, and what drift shows in attributes.
+//! Imports of gateways, the plans after them, and drift in attributes.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ fn tags(pairs: &[(&str, &str)]) -> Value {
     Value::map(pairs.iter().map(|(key, value)| (*key, Value::from(*value))))
 }
 
-/// A gateway of two routes with one authorizer, an unused one, and all settings.
+/// A gateway with two routes, one authorizer in use and one not in use, and all settings.
 fn front() -> Value {
     let mut slow = route("a", None);
     slow.set("timeout_milliseconds", 50.into());
@@ -40,13 +40,13 @@ fn cors(origins: &[&str], headers: &[&str]) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_user_says_of_a_gateway_in_other_words_is_nothing_to_do() {
+async fn an_equivalent_configuration_of_a_gateway_needs_no_change() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&front()).await;
     assert_imports_quietly(&mut terraform, &front()).await;
 
     let mut other = front();
-    let mut keeper = authorizer("somebody");
+    let mut keeper = authorizer("unrelated");
     let function = function("guard");
     let uri = format!("arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/{function}/invocations");
     keeper.set("authorizer_uri", uri.into());
@@ -66,11 +66,11 @@ async fn what_a_user_says_of_a_gateway_in_other_words_is_nothing_to_do() {
     terraform.assert_applies(&other).await;
     let mut calls = terraform.account.take_calls();
     calls.retain(|call| call != "update api" && call != "update authorizer.keeper");
-    assert_eq!(calls, Vec::<String>::new(), "what is said in another order is set in place at most");
+    assert_eq!(calls, Vec::<String>::new(), "another order is updated in place at most");
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_creation_of_a_gateway_that_was_cut_off_is_imported_and_finished() {
+async fn an_incomplete_gateway_is_imported_and_completed() {
     for slot in ["log_group", "authorizer.keeper", "route.GET /b", "stage"] {
         let mut terraform = Terraform::<HttpGateway>::new(0);
         terraform.account.failing.lock().unwrap().push(slot.into());
@@ -85,7 +85,7 @@ async fn the_creation_of_a_gateway_that_was_cut_off_is_imported_and_finished() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_after_an_import_of_a_gateway_is_all_that_is_done() {
+async fn only_the_change_is_applied_after_an_import_of_a_gateway() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&front()).await;
     reimport(&mut terraform).await;
@@ -99,47 +99,47 @@ async fn a_change_after_an_import_of_a_gateway_is_all_that_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_api_that_this_provider_did_not_make_is_refused() {
+async fn an_unmanaged_api_is_not_imported() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&front()).await;
-    terraform.account.forget_maker();
+    terraform.account.remove_ownership_tag();
     let imported = terraform.resource.import("api-1").await;
     assert!(imported.state.is_none());
     let error = &imported.diagnostics.0[0];
-    assert_eq!(error.summary, "api-1 was not made by fgw_http_gateway");
+    assert_eq!(error.summary, "Error importing fgw_http_gateway api-1: not managed by fgw");
     assert!(error.detail.contains("fgw:resource = \"http_gateway/<name>\""), "{}", error.detail);
-    assert!(error.detail.contains("\"stage\" and \"log_group\""), "{}", error.detail);
+    assert!(error.detail.contains("\"stage\" or \"log_group\""), "{}", error.detail);
     terraform.refresh().await;
     terraform.assert_quiet(&front()).await;
 }
 
-/// What `ignore_changes` amounts to: Terraform then configures what refresh has written into the attribute.
+/// The same happens with `ignore_changes`: Terraform then uses the refreshed value of the attribute as configured.
 #[tokio::test(start_paused = true)]
-async fn drift_of_a_gateway_that_the_configuration_takes_over_is_nothing_to_do() {
+async fn gateway_drift_that_the_configuration_adopts_needs_no_change() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     terraform.assert_applies(&front()).await;
-    terraform.account.damage("log_group", |spec| {
+    terraform.account.change_outside("log_group", |spec| {
         let Spec::LogGroup(group) = spec else { unreachable!() };
         group.retention_in_days = Input::Known(Some(1));
     });
-    terraform.account.damage("api", |spec| {
+    terraform.account.change_outside("api", |spec| {
         let Spec::Api(api) = spec else { unreachable!() };
         api.cors = Input::Known(None);
     });
-    terraform.account.damage("route.GET /b", |spec| {
+    terraform.account.change_outside("route.GET /b", |spec| {
         let Spec::ApiRoute(route) = spec else { unreachable!() };
         route.authorizer = None;
     });
     terraform.refresh().await;
     assert_eq!(terraform.state.get("drift").as_map().unwrap().len(), 3);
-    let mut taken_over = front();
+    let mut adopted = front();
     for name in ["access_log_logservice_group_retention_in_days", "cors_configuration", "route_config"] {
-        taken_over.set(name, terraform.state.get(name).clone());
+        adopted.set(name, terraform.state.get(name).clone());
     }
-    assert!(taken_over.get("route_config").get("GET /b").get("authorizer_name").is_null());
+    assert!(adopted.get("route_config").get("GET /b").get("authorizer_name").is_null());
     terraform.account.take_calls();
-    terraform.assert_quiet(&taken_over).await;
-    assert!(terraform.plan(&front()).await.planned != terraform.state, "else it is mended");
+    terraform.assert_quiet(&adopted).await;
+    assert!(terraform.plan(&front()).await.planned != terraform.state, "otherwise it is corrected");
     terraform.assert_applies(&front()).await;
     let mut calls = terraform.account.take_calls();
     calls.sort();
@@ -147,11 +147,11 @@ async fn drift_of_a_gateway_that_the_configuration_takes_over_is_nothing_to_do()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_route_that_is_gone_is_nothing_to_do_for_a_configuration_without_it() {
+async fn a_missing_route_that_is_not_configured_needs_no_change() {
     let mut terraform = Terraform::<HttpGateway>::new(0);
     let routes = [("GET /a", route("a", None)), ("GET /b", route("a", None))];
     terraform.assert_applies(&gateway(&routes, &[], &[])).await;
-    terraform.account.lose("route.GET /b");
+    terraform.account.delete_outside("route.GET /b");
     terraform.refresh().await;
     let left: Vec<&String> = terraform.state.get("route_config").as_map().unwrap().keys().collect();
     assert_eq!(left, ["GET /a"]);
@@ -161,12 +161,12 @@ async fn a_route_that_is_gone_is_nothing_to_do_for_a_configuration_without_it() 
     assert_eq!(terraform.account.take_calls(), ["create route.GET /b"]);
 }
 
-/// Any gateway with any settings.
+/// A random gateway with random settings.
 fn some_settings() -> impl Strategy<Value = Value> {
-    let text = || prop::option::of(prop::sample::select(vec!["", "some"]));
+    let string = || prop::option::of(prop::sample::select(vec!["", "some"]));
     let days = prop::option::of(Just(30_i64));
     let format = prop::sample::select(vec!["CLF", "JSON", "CUSTOM"]);
-    let more = (text(), text(), any::<bool>(), any::<bool>(), any::<bool>());
+    let more = (string(), string(), any::<bool>(), any::<bool>(), any::<bool>());
     (some_gateway(), days, format, more).prop_map(|(mut config, days, format, more)| {
         let (description, version, is_tagged, has_sources, has_role) = more;
         config.set("description", description.map(str::to_string).into());
@@ -196,8 +196,9 @@ fn some_settings() -> impl Strategy<Value = Value> {
     })
 }
 
-/// An empty text means the same as none, but Terraform lets nobody plan null for it, so that it shows once.
-fn without_empty_texts(mut config: Value) -> Value {
+/// Removes empty strings. They mean the same as null, but Terraform does not allow a provider to plan null for them, so
+/// they show in the first plan.
+fn without_empty_strings(mut config: Value) -> Value {
     for name in ["description", "api_version"] {
         if config.get(name).as_str() == Some("") {
             config.set(name, Value::Null);
@@ -218,7 +219,7 @@ proptest! {
                 let problems = terraform.resource.validate(&terraform.config(config));
                 assert!(!problems.has_errors(), "{problems:?}");
                 terraform.assert_applies(config).await;
-                assert_imports_quietly(&mut terraform, &without_empty_texts(config.clone())).await;
+                assert_imports_quietly(&mut terraform, &without_empty_strings(config.clone())).await;
             }
         });
     }

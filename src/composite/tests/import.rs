@@ -1,4 +1,4 @@
-//! What an import brings, and what the plan after it shows.
+//! Imports of networks and the plans after them.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::properties::some_network;
 use super::*;
 use crate::plugin::Nested;
 
-/// Forgets a network or gateway and imports it, as `terraform state rm` and `terraform import` do.
+/// Removes a topology from state and imports it, as `terraform state rm` and `terraform import` do.
 pub(super) async fn reimport<P: Topology>(terraform: &mut Terraform<P>) {
     let id = terraform.state.get("id").as_str().unwrap().to_string();
     import(terraform, &id).await;
@@ -16,7 +16,7 @@ async fn import<P: Topology>(terraform: &mut Terraform<P>, id: &str) {
     terraform.account.take_calls();
     let imported = terraform.resource.import(id).await;
     assert_eq!(imported.diagnostics, Diagnostics::default());
-    terraform.state = imported.state.expect("it was found");
+    terraform.state = imported.state.expect("the topology is found");
     terraform.private = imported.private;
     assert_conforms(&terraform.state, &terraform.kind, "state");
     let before = terraform.state.clone();
@@ -24,13 +24,14 @@ async fn import<P: Topology>(terraform: &mut Terraform<P>, id: &str) {
     assert!(terraform.state == before, "Terraform reads right after an import");
 }
 
-/// The inputs that `terraform plan -generate-config-out` writes.
+/// The configuration that `terraform plan -generate-config-out` writes.
 fn generated<P: Topology>(state: &Value) -> Value {
     let names = P::Config::attributes().into_iter().map(|attribute| attribute.name);
     Value::map(names.map(|name| (name.clone(), state.get(&name).clone())))
 }
 
-/// Asserts that the configuration and the generated one plan nothing, and that nothing in AWS is touched.
+/// Asserts that after an import the plans of this configuration and of the generated one are empty, and that nothing in
+/// AWS is changed.
 pub(super) async fn assert_imports_quietly<P: Topology>(terraform: &mut Terraform<P>, config: &Value) {
     reimport(terraform).await;
     terraform.assert_quiet(config).await;
@@ -46,7 +47,7 @@ fn entries(pairs: &[(&str, &str)]) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_placed_subnets_and_how_tags_were_spread_need_not_be_known() {
+async fn an_import_needs_neither_spacings_nor_tag_maps() {
     let mut terraform = Terraform::<FourTierVpc>::new(3);
     let config = network(&[
         ("subnet_spacing", 12.into()),
@@ -73,24 +74,24 @@ async fn what_placed_subnets_and_how_tags_were_spread_need_not_be_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_network_that_is_made_with_another_spacing_than_configured_stays_where_it_is() {
+async fn a_network_with_another_spacing_than_configured_stays_in_place() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[("private_subnet_spacing", 20.into())])).await;
     assert_imports_quietly(&mut terraform, &network(&[])).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn bits_that_no_subnet_of_the_tier_has_move_the_tier_and_nobody_else() {
+async fn a_change_of_bits_after_an_import_moves_only_its_tier() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[])).await;
     reimport(&mut terraform).await;
     let config = network(&[("private_subnet_bits", 6.into())]);
     terraform.assert_applies(&config).await;
-    let mut made: Vec<String> = terraform.account.take_calls();
-    made.retain(|call| call.contains(" subnet."));
-    made.sort();
+    let mut calls: Vec<String> = terraform.account.take_calls();
+    calls.retain(|call| call.contains(" subnet."));
+    calls.sort();
     assert_eq!(
-        made,
+        calls,
         [
             "create subnet.private_app.0",
             "create subnet.private_app.1",
@@ -101,7 +102,7 @@ async fn bits_that_no_subnet_of_the_tier_has_move_the_tier_and_nobody_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_after_an_import_moves_nobody_and_leaves_nothing_to_do() {
+async fn a_failed_update_after_an_import_moves_no_subnets() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     terraform.assert_applies(&network(&[("subnet_spacing", 12.into())])).await;
     reimport(&mut terraform).await;
@@ -115,7 +116,7 @@ async fn a_change_after_an_import_moves_nobody_and_leaves_nothing_to_do() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_input_that_cannot_be_read_back_shows_once() {
+async fn an_input_that_aws_does_not_return_shows_once() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     let limits =
         [("create", Value::from("40m")), ("read", Value::Null), ("update", Value::Null), ("delete", Value::Null)];
@@ -134,11 +135,11 @@ async fn an_input_that_cannot_be_read_back_shows_once() {
     let mut changed = quiet.clone();
     changed.set("enable_dns_hostnames", false.into());
     terraform.assert_applies(&changed).await;
-    assert_eq!(*terraform.state.get("subnet_spacing"), 11.into(), "what is applied is as configured");
+    assert_eq!(*terraform.state.get("subnet_spacing"), 11.into(), "an applied input is as configured");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_creation_that_was_cut_off_is_imported_and_finished() {
+async fn an_incomplete_network_is_imported_and_completed() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);
     terraform.account.failing.lock().unwrap().extend(["nat_gateway.0".into(), "subnet.private_app.1".into()]);
@@ -152,22 +153,22 @@ async fn a_creation_that_was_cut_off_is_imported_and_finished() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_network_that_this_provider_did_not_make_is_refused() {
+async fn an_unmanaged_network_is_not_imported() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     terraform.assert_applies(&network(&[])).await;
-    terraform.account.damage("vpc", |spec| {
+    terraform.account.change_outside("vpc", |spec| {
         let Spec::Vpc(vpc) = spec else { unreachable!() };
         vpc.name = Input::Known(String::new());
     });
     let imported = terraform.resource.import("vpc-1").await;
     assert!(imported.state.is_none());
     let error = &imported.diagnostics.0[0];
-    assert_eq!(error.summary, "vpc-1 was not made by fgw_four_tier_vpc");
+    assert_eq!(error.summary, "Error importing fgw_four_tier_vpc vpc-1: not managed by fgw");
     assert!(error.detail.contains("fgw:resource = \"four_tier_vpc/<name>\""), "{}", error.detail);
 }
 
-/// AWS does not tell the pool, so that its id shows once.
-fn some_network_of_a_given_range() -> impl Strategy<Value = Value> {
+/// A random network without an IPAM pool. AWS does not return the id of the pool, so it would show in the first plan.
+fn some_network_without_pool() -> impl Strategy<Value = Value> {
     some_network().prop_map(|mut config| {
         config.set("ipv4_ipam_pool_id", Value::Null);
         config.set("cidr_block", "10.0.0.0/16".into());
@@ -179,14 +180,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn the_plan_after_any_import_is_empty(configs in proptest::collection::vec(some_network_of_a_given_range(), 1..3)) {
+    fn the_plan_after_any_import_is_empty(configs in proptest::collection::vec(some_network_without_pool(), 1..3)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let mut terraform = Terraform::<FourTierVpc>::new(3);
             for (number, config) in configs.iter().enumerate() {
                 let mut config = config.clone();
                 if number + 1 < configs.len() {
-                    // A block that an entry gave and that stayed without it looks like one that other bits gave.
+                    // A block of a removed entry cannot be distinguished from a block of other bits.
                     config.set("public_subnet_cidr_blocks", Value::Null);
                 }
                 let config = &config;
@@ -194,7 +195,7 @@ proptest! {
                 let invalid = terraform.resource.validate(&terraform.config(config)).has_errors();
                 if !invalid && !plan.diagnostics.has_errors() {
                     terraform.assert_applies(config).await;
-                    // Without a subnet nothing tells how many AZs there should be.
+                    // Without subnets the number of AZs cannot be derived.
                     if terraform.account.slots().iter().any(|slot| slot.starts_with("subnet.")) {
                         assert_imports_quietly(&mut terraform, config).await;
                     }
@@ -205,7 +206,7 @@ proptest! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn patterns_and_limits_that_change_after_an_import_show() {
+async fn changed_patterns_and_timeouts_show_after_an_import() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     terraform.assert_applies(&network(&[])).await;
     reimport(&mut terraform).await;

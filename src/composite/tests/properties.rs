@@ -1,4 +1,4 @@
-//! Random configurations, one after the other.
+//! Sequences of random configurations.
 
 use std::collections::BTreeSet;
 
@@ -100,22 +100,23 @@ pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The objects that a plan says will lead nowhere for a time.
-fn named_gaps(plan: &PlanResponse) -> BTreeSet<String> {
-    let warnings = plan.diagnostics.0.iter().filter(|it| it.summary.contains("without a way out"));
+/// The routes of which a plan warns that they temporarily have no target.
+fn warned_outages(plan: &PlanResponse) -> BTreeSet<String> {
+    let is_outage = |summary: &str| summary.contains(" interrupts ") && !summary.contains("API route");
+    let warnings = plan.diagnostics.0.iter().filter(|it| is_outage(&it.summary));
     let lines = warnings.flat_map(|it| it.detail.lines()).filter_map(|line| line.strip_prefix("  route."));
     lines.map(|line| format!("route.{}", line.split(' ').next().unwrap())).collect()
 }
 
-/// Applies one configuration after the other, where it is valid, and destroys. Before each somebody else may delete a
-/// NAT gateway.
+/// Applies the valid configurations one after the other, and destroys. Before each apply, a NAT gateway may be deleted
+/// outside Terraform.
 fn check_sequence<P: Topology>(configs: &[(Value, Option<u32>)]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
         let mut terraform = Terraform::<P>::new(3);
-        for (config, lost) in configs {
-            if let Some(number) = lost {
-                terraform.account.lose(&format!("nat_gateway.{number}"));
+        for (config, deleted) in configs {
+            if let Some(number) = deleted {
+                terraform.account.delete_outside(&format!("nat_gateway.{number}"));
                 terraform.refresh().await;
             }
             let nats = terraform.account.ids_of("nat_gateway.");
@@ -124,16 +125,16 @@ fn check_sequence<P: Topology>(configs: &[(Value, Option<u32>)]) {
             if invalid || plan.diagnostics.has_errors() {
                 continue;
             }
-            terraform.account.take_led_nowhere();
+            terraform.account.take_blackholes();
             terraform.assert_applies(config).await;
-            let mut led_nowhere = terraform.account.take_led_nowhere();
-            // A replacement destroys everything first, ways out included.
+            let mut blackholes = terraform.account.take_blackholes();
+            // A replacement destroys everything first, including default routes.
             let is_replaced = !plan.requires_replace.is_empty();
-            led_nowhere.retain(|slot| !is_replaced && terraform.account.slots().contains(slot));
-            assert_eq!(led_nowhere, named_gaps(&plan), "routes that led nowhere, and those that the plan named");
+            blackholes.retain(|slot| !is_replaced && terraform.account.slots().contains(slot));
+            assert_eq!(blackholes, warned_outages(&plan), "routes without a target, and those in the warning");
             let now = terraform.account.ids_of("nat_gateway.");
-            let staying: Vec<&String> = nats.intersection(&now).collect();
-            assert!(led_nowhere.is_empty() || staying.is_empty(), "{led_nowhere:?} in spite of {staying:?}");
+            let kept: Vec<&String> = nats.intersection(&now).collect();
+            assert!(blackholes.is_empty() || kept.is_empty(), "{blackholes:?} although {kept:?} exist");
         }
         if !terraform.state.is_null() {
             let diagnostics = terraform.destroy().await;
@@ -147,14 +148,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_change_between_two_networks_is_orderable_and_then_quiet(
+    fn the_plan_after_any_network_change_is_empty(
         configs in proptest::collection::vec((some_network(), prop::option::weighted(0.4, 0..3_u32)), 2..5)
     ) {
         check_sequence::<FourTierVpc>(&configs);
     }
 
     #[test]
-    fn any_change_between_two_gateways_is_orderable_and_then_quiet(
+    fn the_plan_after_any_gateway_change_is_empty(
         configs in proptest::collection::vec((domains::some_gateway(), Just(None)), 1..4)
     ) {
         check_sequence::<HttpGateway>(&configs);

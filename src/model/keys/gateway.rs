@@ -1,5 +1,4 @@
-//! The keys of a gateway's objects, in one place: the blueprint says with them what should be, and what is read
-//! from AWS gets the same ones.
+//! The keys of a gateway's objects. The doc comment of each function states the slot and the immutable inputs.
 
 use sha2::{Digest, Sha256};
 
@@ -10,7 +9,7 @@ use crate::plugin::Input;
 /// The slot of the API, the root of a gateway.
 pub const API: &str = "api";
 
-/// What AWS tells of an API beside its spec: the value of its tag `fgw:resource`.
+/// The name under which an API's entry stores the value of its tag `fgw:resource` in `learned`.
 pub(crate) const RESOURCE: &str = "resource";
 
 /// `api`.
@@ -23,14 +22,14 @@ pub fn log_group(name: &Input<String>) -> Key {
     Key::fixed("log_group", name.clone())
 }
 
-/// `permission.<function>.<hash>`, fixed by function and qualifier. The hash tells functions of one name in
-/// several Regions apart.
+/// `permission.<function>.<hash>`, fixed by function and qualifier. The hash distinguishes functions with the same name
+/// in several Regions.
 pub fn permission(function: &FunctionArn) -> Key {
     let fixed = function_and_qualifier(function);
     Key::fixed(format!("permission.{}.{}", function.short(), hash(&fixed)), Input::Known(fixed))
 }
 
-/// `authorizer.<name>`, fixed by what it calls and how; its TTL and the order of its identity sources are changed in
+/// `authorizer.<name>`, fixed by its inputs except the TTL and the order of the identity sources, which change in
 /// place.
 pub fn authorizer(spec: &Authorizer) -> Key {
     let fixed = (|| {
@@ -53,7 +52,7 @@ pub fn authorizer_slot(name: &str) -> String {
     format!("authorizer.{name}")
 }
 
-/// `authorizer_permission.<name>`, fixed by function, qualifier, and the authorizer, whose id is in the statement.
+/// `authorizer_permission.<name>`, fixed by function, qualifier, and the authorizer, whose ID is part of the statement.
 pub fn authorizer_permission(name: &str, function: &FunctionArn, authorizer: &Key) -> Key {
     let fixed =
         authorizer.fixed.as_ref().map(|authorizer| format!("{} {authorizer}", function_and_qualifier(function)));
@@ -65,13 +64,13 @@ pub fn log_subscription(log_group: &Key) -> Key {
     Key { slot: "log_subscription".into(), fixed: log_group.fixed.clone() }
 }
 
-/// `subscription_permission`, fixed by function, qualifier, and the log group that is the statement's source.
+/// `subscription_permission`, fixed by function, qualifier, and the log group, which is the source of the statement.
 pub fn subscription_permission(function: &FunctionArn, log_group: &Key) -> Key {
     let fixed = log_group.fixed.as_ref().map(|group| format!("{} {group}", function_and_qualifier(function)));
     Key::fixed("subscription_permission", fixed)
 }
 
-/// `integration.<function>.<hash>` of all that an integration is. `None` while part of it is unknown.
+/// `integration.<function>.<hash>`, with a hash of all inputs. `None` if one of them is unknown.
 pub fn integration(spec: &Integration) -> Option<Key> {
     let arn = spec.function_arn.known()?;
     let parts = (
@@ -120,7 +119,7 @@ fn function_and_qualifier(function: &FunctionArn) -> String {
     }
 }
 
-/// Six hexadecimal digits: enough to tell the few integrations and permissions of one function name apart.
+/// Six hexadecimal digits, which suffice to distinguish the few integrations and permissions of one function name.
 fn hash(text: &str) -> String {
     Sha256::digest(text).iter().take(3).map(|byte| format!("{byte:02x}")).collect()
 }

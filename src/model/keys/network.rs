@@ -1,5 +1,4 @@
-//! The keys of a network's objects, in one place: the blueprint says with them what should be, and what is read
-//! from AWS gets the same ones.
+//! The keys of a network's objects. The doc comment of each function states the slot and the immutable inputs.
 
 use crate::model::{Ipv6Source, Key, Ref, Tier};
 use crate::plugin::Input;
@@ -10,7 +9,7 @@ pub const VPC: &str = "vpc";
 /// The slot of the VPC's IPv6 range.
 pub const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
 
-/// The two families of addresses that a route may be for.
+/// The address family of a default route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// `0.0.0.0/0`.
@@ -33,13 +32,13 @@ pub fn vpc(cidr_block: &Input<String>, tenancy: &Input<String>) -> Key {
     Key::fixed(VPC, join(&[cidr_block.as_ref(), tenancy.as_ref()]))
 }
 
-/// `vpc`, fixed by IPAM pool, prefix length and tenancy, where the pool chooses the range.
+/// `vpc`, fixed by IPAM pool, prefix length and tenancy, for a range that the pool chooses.
 pub fn vpc_of_pool(pool_id: &Input<String>, netmask_length: &Input<Option<i64>>, tenancy: &Input<String>) -> Key {
     let length = netmask_length.clone().map(|length| length.map_or("default".into(), |length| format!("/{length}")));
     Key::fixed(VPC, join(&[pool_id.as_ref(), length.as_ref(), tenancy.as_ref()]))
 }
 
-/// `ipv6_cidr_block`, fixed by where the range comes from.
+/// `ipv6_cidr_block`, fixed by the source of the range.
 pub fn ipv6_cidr_block(source: &Ipv6Source) -> Key {
     let text = |input: &Input<Option<String>>| input.clone().map(|text| text.unwrap_or("any".into()));
     let fixed = match source {
@@ -59,7 +58,7 @@ pub fn internet_gateway() -> Key {
     Key::new("internet_gateway")
 }
 
-/// `subnet.<tier>.<index>`, fixed by AZ id and CIDR.
+/// `subnet.<tier>.<index>`, fixed by AZ ID and CIDR block.
 pub fn subnet(tier: Tier, index: u32, availability_zone_id: &str, cidr_block: &Input<String>) -> Key {
     let zone = Input::Known(availability_zone_id.to_string());
     Key::fixed(subnet_slot(tier, index), join(&[zone.as_ref(), cidr_block.as_ref()]))
@@ -70,7 +69,7 @@ pub fn subnet_slot(tier: Tier, index: u32) -> String {
     format!("subnet.{}.{index}", tier.slot())
 }
 
-/// `route_table.<tier>.<index>`, or `route_table.<tier>` where one serves the whole tier.
+/// `route_table.<tier>.<index>`, or `route_table.<tier>` if one table serves the whole tier.
 pub fn route_table(tier: Tier, index: Option<u32>) -> Key {
     match index {
         Some(index) => Key::new(format!("route_table.{}.{index}", tier.slot())),
@@ -80,8 +79,8 @@ pub fn route_table(tier: Tier, index: Option<u32>) -> Key {
 
 /// `route_table_association.<tier>.<index>`, named and fixed like its subnet.
 pub fn route_table_association(subnet: &Key) -> Key {
-    let place = subnet.slot.strip_prefix("subnet.").unwrap_or(&subnet.slot);
-    Key::fixed(format!("route_table_association.{place}"), subnet.fixed.clone())
+    let position = subnet.slot.strip_prefix("subnet.").unwrap_or(&subnet.slot);
+    Key::fixed(format!("route_table_association.{position}"), subnet.fixed.clone())
 }
 
 /// `eip.<slot>`.
@@ -116,8 +115,8 @@ pub fn default_route(route_table: &Key, family: Family) -> Key {
     Key::new(format!("route.{table}.{family}"))
 }
 
-/// The name under which a route table tells, among what AWS told about it, what somebody else's default route in it
-/// leads to. An empty text says that there is none any more.
+/// The name under which a route table's entry stores the target of an unmanaged default route in `learned`. An empty
+/// value means that this route no longer exists.
 pub fn foreign_route(destination: &str) -> String {
     format!("foreign_route_{destination}")
 }
@@ -141,7 +140,7 @@ impl EndpointService {
     /// Both.
     pub const ALL: [EndpointService; 2] = [EndpointService::ObjectStore, EndpointService::KeyValue];
 
-    /// As in keys and names: `objectstore`.
+    /// The name in keys and Name tags, such as `objectstore`.
     pub fn slot(self) -> &'static str {
         match self {
             EndpointService::ObjectStore => "objectstore",
@@ -149,7 +148,7 @@ impl EndpointService {
         }
     }
 
-    /// The last label of the service's name: `s3`. S3 Express, `s3express`, is another service.
+    /// The last label of the service name, such as `s3`. S3 Express, `s3express`, is another service.
     pub fn label(self) -> &'static str {
         match self {
             EndpointService::ObjectStore => "s3",
@@ -157,13 +156,13 @@ impl EndpointService {
         }
     }
 
-    /// The service that a full name, such as `com.amazonaws.eu-central-1.s3`, stands for.
+    /// The service with a full name such as `com.amazonaws.eu-central-1.s3`.
     pub fn of_name(service_name: &str) -> Option<EndpointService> {
         EndpointService::ALL.into_iter().find(|service| service_name.rsplit('.').next() == Some(service.label()))
     }
 }
 
-/// The parts with spaces between, unknown where one of them is.
+/// The parts separated by spaces; unknown if one of them is.
 fn join(parts: &[Input<&String>]) -> Input<String> {
     let mut known = Vec::with_capacity(parts.len());
     for part in parts {
@@ -180,19 +179,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_in_a_subnet_is_fixed_by_it() {
-        let here = subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.0.0/21".into()));
-        let there = subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.8.0/21".into()));
+    fn keys_of_objects_in_a_subnet_depend_on_the_subnet() {
+        let one = subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.0.0/21".into()));
+        let other = subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.8.0/21".into()));
         let address = Input::Known(Ref::Key(eip(0)));
-        assert_eq!(nat_gateway(0, &here, &address).slot, "nat_gateway.0");
-        assert_ne!(nat_gateway(0, &here, &address), nat_gateway(0, &there, &address));
-        assert_ne!(nat_gateway(0, &here, &address), nat_gateway(0, &here, &Input::Known(Ref::Key(eip(1)))));
-        assert_ne!(route_table_association(&here), route_table_association(&there));
-        assert_eq!(route_table_association(&here).slot, "route_table_association.public.0");
+        assert_eq!(nat_gateway(0, &one, &address).slot, "nat_gateway.0");
+        assert_ne!(nat_gateway(0, &one, &address), nat_gateway(0, &other, &address));
+        assert_ne!(nat_gateway(0, &one, &address), nat_gateway(0, &one, &Input::Known(Ref::Key(eip(1)))));
+        assert_ne!(route_table_association(&one), route_table_association(&other));
+        assert_eq!(route_table_association(&one).slot, "route_table_association.public.0");
     }
 
     #[test]
-    fn an_unknown_part_makes_the_whole_unknown() {
+    fn unknown_part_makes_the_fixed_inputs_unknown() {
         let subnet = subnet(Tier::Transit, 2, "use1-az1", &Input::Unknown);
         assert_eq!(subnet.fixed, Input::Unknown);
         assert_eq!(nat_gateway(0, &subnet, &Input::Known(Ref::Id("eipalloc-1".into()))).fixed, Input::Unknown);

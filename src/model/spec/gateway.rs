@@ -9,11 +9,11 @@ use crate::plugin::Input;
 /// An HTTP API, the root of a gateway. Key `api`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Api {
-    /// Its name, also kept in the ownership tag.
+    /// Its name, also stored in the ownership tag.
     pub name: Input<String>,
-    /// Description; AWS's empty string is `None`.
+    /// Description; an empty string in AWS is `None`.
     pub description: Input<Option<String>>,
-    /// Version identifier; AWS's empty string is `None`.
+    /// Version identifier; an empty string in AWS is `None`.
     pub version: Input<Option<String>>,
     /// CORS configuration.
     pub cors: Input<Option<Cors>>,
@@ -34,11 +34,12 @@ pub struct Cors {
     pub allow_origins: Vec<String>,
     /// Headers that scripts may read.
     pub expose_headers: Vec<String>,
-    /// Seconds for which a browser keeps a preflight answer.
+    /// Time in seconds for which a browser may cache a preflight response.
     pub max_age: Option<i64>,
 }
 
-/// A REQUEST authorizer. Key `authorizer.<name>`, fixed by what it calls and how.
+/// A REQUEST authorizer. Key `authorizer.<name>`, fixed by all inputs except the TTL and the order of the identity
+/// sources.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Authorizer {
     /// Its API.
@@ -49,28 +50,28 @@ pub struct Authorizer {
     pub authorizer_uri: Input<String>,
     /// `1.0` or `2.0`.
     pub payload_format_version: Input<String>,
-    /// Where the identity stands in a request, such as `$request.header.Authorization`.
+    /// The identity sources, such as `$request.header.Authorization`.
     pub identity_sources: Input<Vec<String>>,
-    /// Seconds for which an answer is kept; 0 is not at all.
+    /// Time in seconds for which a result is cached; 0 turns caching off.
     pub result_ttl_in_seconds: Input<i64>,
-    /// Whether the function answers with a boolean instead of a policy. Payload 2.0 only.
+    /// Whether the function returns a boolean instead of an IAM policy. Requires payload format version 2.0.
     pub enable_simple_responses: Input<bool>,
-    /// A role to call the function with, in place of a permission.
+    /// ARN of a role that API Gateway assumes to call the function, instead of a permission.
     pub credentials_arn: Input<Option<String>>,
 }
 
-/// A statement in a function's policy that lets an AWS service call it. Key `permission.<function>.<hash>`,
-/// `authorizer_permission.<name>` or `subscription_permission`, fixed by function, qualifier and caller; the id is the
-/// statement id.
+/// A statement in a function's policy that allows an AWS service to call it. Key `permission.<function>.<hash>`,
+/// `authorizer_permission.<name>` or `subscription_permission`, fixed by function, qualifier and caller. The ID is the
+/// statement ID.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LambdaPermission {
-    /// The API for which it is made.
+    /// The API for which it is created.
     pub api: Key,
     /// Unqualified ARN of the function.
     pub function_arn: Input<String>,
-    /// Alias or version, where the ARN named one.
+    /// Alias or version, if the ARN contains one.
     pub qualifier: Input<Option<String>>,
-    /// Who may call.
+    /// The service and object that may call.
     pub caller: Caller,
 }
 
@@ -83,12 +84,11 @@ pub struct Integration {
     pub function_arn: Input<String>,
     /// `1.0` or `2.0`.
     pub payload_format_version: Input<String>,
-    /// Milliseconds after which API Gateway gives up, 50 to 30000.
+    /// Time in milliseconds after which API Gateway stops waiting, 50 to 30000.
     pub timeout_in_millis: Input<i64>,
-    /// Description; AWS's empty string is `None`.
+    /// Description; an empty string in AWS is `None`.
     pub description: Input<Option<String>>,
-    /// The permission that must stand before the integration is used and after; `None` for a function of another
-    /// account.
+    /// The permission that must exist as long as the integration is used; `None` for a function in another account.
     pub permission: Option<Key>,
 }
 
@@ -99,9 +99,9 @@ pub struct ApiRoute {
     pub api: Key,
     /// `<METHOD> <path>` or `$default`.
     pub route_key: String,
-    /// What answers; `None` where a route is found without a target.
+    /// The integration; `None` for a route that was found without a target.
     pub integration: Option<Ref>,
-    /// What protects it.
+    /// The authorizer, if any.
     pub authorizer: Option<Ref>,
 }
 
@@ -112,15 +112,16 @@ pub struct LogGroup {
     pub api: Key,
     /// Name of the group.
     pub name: Input<String>,
-    /// Days; `None` keeps events for ever.
+    /// Retention period in days; `None` if log events never expire.
     pub retention_in_days: Input<Option<i64>>,
-    /// ARN of the key that encrypts its events; `None` for AWS's own. CloudWatch Logs takes no ids and aliases.
+    /// ARN of the KMS key that encrypts its events; `None` for the encryption of CloudWatch Logs itself. CloudWatch
+    /// Logs does not accept key IDs and aliases.
     pub kms_key_arn: Input<Option<String>>,
     /// Tags.
     pub tags: Tags,
 }
 
-/// The subscription filter of the log group. Key `log_subscription`, fixed by the group's name; its id is
+/// The subscription filter of the log group. Key `log_subscription`, fixed by the group's name. Its ID is
 /// `<group>|<filter>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogSubscription {
@@ -128,13 +129,13 @@ pub struct LogSubscription {
     pub log_group: Key,
     /// ARN of the function or stream that receives them.
     pub destination_arn: Input<String>,
-    /// Which events are forwarded; the empty pattern is all.
+    /// The filter pattern; the empty pattern matches all events.
     pub filter_pattern: Input<String>,
-    /// Role by which CloudWatch Logs writes to a stream.
+    /// ARN of the role that CloudWatch Logs assumes to write to a stream.
     pub role_arn: Input<Option<String>>,
-    /// `Random` or `ByLogStream` for a Kinesis stream. What AWS shows for other destinations is left out.
+    /// `Random` or `ByLogStream` for a Kinesis stream; the value that AWS returns for other destinations is ignored.
     pub distribution: Input<Option<String>>,
-    /// The permission to call the function; `None` for a stream and for a function of another account.
+    /// The permission to call the function; `None` for a stream and for a function in another account.
     pub permission: Option<Key>,
 }
 
@@ -143,13 +144,14 @@ pub struct LogSubscription {
 pub struct Stage {
     /// Its API.
     pub api: Key,
-    /// Whether AWS deploys each change by itself. Always wanted: without it changes are not served.
+    /// Whether AWS deploys each change automatically. A blueprint always requires it, because changes are not served
+    /// otherwise.
     pub auto_deploy: bool,
-    /// AWS's words about its last deployment, where that has failed: then AWS serves what was deployed before. Never
-    /// wanted.
+    /// The message of AWS about the last deployment if it failed. AWS then serves the deployment before it. Always
+    /// `None` in a blueprint.
     #[serde(default)]
     pub deployment_failure: Option<String>,
-    /// Where requests are logged; `None` for nowhere.
+    /// The access logs; `None` if they are off.
     pub access_log: Option<AccessLog>,
     /// Tags.
     pub tags: Tags,
@@ -158,42 +160,42 @@ pub struct Stage {
 /// Access logs of a stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AccessLog {
-    /// The log group: ours, or another one by ARN.
+    /// The log group; an unmanaged one is referred to by its ARN.
     pub log_group: Ref,
-    /// One line of context variables.
+    /// The format, one line with `$context` variables.
     pub format: Input<String>,
 }
 
-/// A custom domain, regional and with TLS 1.2. Key `domain`, fixed by its name, which is its id.
+/// A custom domain, regional and with TLS 1.2. Key `domain`, fixed by its name, which is its ID.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DomainName {
     /// The API, which a domain does not need, but which must exist first (see [`super::Eip::vpc`]).
     pub api: Key,
-    /// The name, in lower case.
+    /// The name, in lowercase.
     pub domain_name: Input<String>,
     /// ARN of its certificate in ACM.
     pub certificate_arn: Input<String>,
-    /// [`DomainName::REGIONAL`], unless somebody has changed it.
+    /// [`DomainName::REGIONAL`], unless it was changed outside Terraform.
     pub endpoint_type: String,
-    /// [`DomainName::TLS_1_2`], unless somebody has changed it.
+    /// [`DomainName::TLS_1_2`], unless it was changed outside Terraform.
     pub security_policy: String,
     /// Tags.
     pub tags: Tags,
 }
 
 impl DomainName {
-    /// The only kind of endpoint that HTTP APIs can be reached by.
+    /// The only endpoint type that HTTP APIs support.
     pub const REGIONAL: &'static str = "REGIONAL";
-    /// The only security policy for domains of HTTP APIs.
+    /// The only security policy that domains of HTTP APIs support.
     pub const TLS_1_2: &'static str = "TLS_1_2";
 }
 
-/// What a custom domain leads to: the root of its paths to a stage. Key `api_mapping`, fixed by the domain's name.
+/// The mapping of the root path of a custom domain to a stage. Key `api_mapping`, fixed by the domain's name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApiMapping {
     /// Its API.
     pub api: Key,
-    /// Its stage; what somebody has put in its place is `<API id>/<stage>`.
+    /// Its stage; an unmanaged stage is referred to as `<API ID>/<stage>`.
     pub stage: Ref,
     /// The domain that it is part of.
     pub domain: Key,
@@ -201,24 +203,24 @@ pub struct ApiMapping {
     pub mapping_key: String,
 }
 
-/// An alias record of type A in Route 53. Key `dns_record`, fixed by zone and name; its id is `<zone>_<name>_A`.
+/// An alias record of type A in Route 53. Key `dns_record`, fixed by zone and name. Its ID is `<zone>_<name>_A`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DnsRecord {
-    /// Id of the hosted zone.
+    /// ID of the hosted zone.
     pub zone_id: Input<String>,
-    /// Fully qualified name, in lower case, without the last dot.
+    /// Fully qualified name, in lowercase, without the trailing dot.
     pub name: Input<String>,
-    /// The custom domain that it points to, or the name of something else.
+    /// The custom domain that it routes to, or the name of an unmanaged target.
     pub target: Ref,
-    /// Whether Route 53 looks whether the target is healthy; never, when it is ours.
+    /// Whether Route 53 evaluates the health of the target; always false in a blueprint.
     pub evaluate_target_health: bool,
 }
 
 impl Api {
-    /// AWS may show CORS in other words.
+    /// AWS may return an equivalent CORS configuration in another form.
     pub(super) fn mask_unowned(&mut self, wanted: &Api) {
-        if let (Input::Known(shown), Input::Known(cors)) = (&self.cors, &wanted.cors)
-            && means_the_same(shown, cors)
+        if let (Input::Known(found), Input::Known(cors)) = (&self.cors, &wanted.cors)
+            && is_equivalent(found, cors)
         {
             self.cors = wanted.cors.clone();
         }
@@ -230,10 +232,10 @@ impl Authorizer {
         vec![Need::new(&self.api, Restrict)]
     }
 
-    /// AWS may show identity sources in another order.
+    /// AWS may return identity sources in another order.
     pub(super) fn mask_unowned(&mut self, wanted: &Authorizer) {
-        if let (Input::Known(shown), Input::Known(sources)) = (&self.identity_sources, &wanted.identity_sources)
-            && in_order(shown, str::to_string) == in_order(sources, str::to_string)
+        if let (Input::Known(found), Input::Known(sources)) = (&self.identity_sources, &wanted.identity_sources)
+            && in_order(found, str::to_string) == in_order(sources, str::to_string)
         {
             self.identity_sources = wanted.identity_sources.clone();
         }
@@ -298,7 +300,7 @@ impl LogSubscription {
         needs
     }
 
-    /// AWS's default distribution is shown for some destinations only.
+    /// AWS returns the default distribution only for some destinations.
     pub(super) fn mask_unowned(&mut self, wanted: &LogSubscription) {
         let is_default = |it: &Input<Option<String>>| it.known().is_some_and(|it| it.as_deref() != Some("Random"));
         if is_default(&self.distribution) && is_default(&wanted.distribution) {
@@ -316,7 +318,7 @@ impl Stage {
 }
 
 impl DomainName {
-    /// AWS keeps an API that a path of a domain leads to, and more paths than ours may.
+    /// AWS rejects the deletion of an API to which a path of a domain is mapped, and there may be unmanaged mappings.
     pub(super) fn needs(&self) -> Vec<Need> {
         vec![Need::new(&self.api, Restrict)]
     }
@@ -336,9 +338,9 @@ impl DnsRecord {
     }
 }
 
-/// Whether two CORS configurations differ in nothing but the order of lists and the case of headers, which AWS may
-/// change, and in what it does not show: that there is an empty configuration, and that answers are kept for no time.
-fn means_the_same(one: &Option<Cors>, other: &Option<Cors>) -> bool {
+/// Whether two CORS configurations are equal except for the order of lists and the case of headers and origins, which
+/// AWS may change, and for an empty configuration and a cache time of 0, which AWS does not return.
+fn is_equivalent(one: &Option<Cors>, other: &Option<Cors>) -> bool {
     let plain = |cors: &Option<Cors>| {
         let cors = cors.clone().unwrap_or_default();
         Cors {

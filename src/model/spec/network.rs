@@ -9,20 +9,20 @@ use crate::plugin::Input;
 /// A VPC, the root of a network. Key `vpc`, fixed by primary CIDR and tenancy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vpc {
-    /// `vpc_name`, kept in the ownership tag.
+    /// `vpc_name`, stored in the ownership tag.
     pub name: Input<String>,
-    /// Primary IPv4 range in CIDR notation, as asked for; `None` where an IPAM pool chooses it. The range that the
-    /// pool chose is learned as `cidr_block`.
+    /// Primary IPv4 range in CIDR notation, as requested; `None` if an IPAM pool chooses it. The chosen range is stored
+    /// in `learned` as `cidr_block`.
     pub cidr_block: Input<Option<String>>,
-    /// The IPAM pool that the range comes from. AWS does not tell it afterwards.
+    /// ID of the IPAM pool of the range. AWS does not return it after the create.
     pub ipv4_ipam_pool_id: Input<Option<String>>,
-    /// Prefix length asked of the pool; `None` where the range is given or the pool has a default.
+    /// Prefix length requested from the pool; `None` if the range is configured or the pool has a default.
     pub ipv4_netmask_length: Input<Option<i64>>,
     /// `default` or `dedicated`.
     pub instance_tenancy: Input<String>,
-    /// Whether the Amazon DNS server answers.
+    /// Whether the Amazon DNS server is available in the VPC.
     pub enable_dns_support: Input<bool>,
-    /// Whether instances get public DNS names. AWS wants `enable_dns_support` for it.
+    /// Whether instances get public DNS names. AWS requires `enable_dns_support` for it.
     pub enable_dns_hostnames: Input<bool>,
     /// Whether network address usage metrics are computed.
     pub enable_network_address_usage_metrics: Input<bool>,
@@ -30,32 +30,32 @@ pub struct Vpc {
     pub tags: Tags,
 }
 
-/// The VPC's IPv6 range. Key `ipv6_cidr_block`, fixed by where it comes from. Its id is that of the association, and
-/// the range is learned as `ipv6_cidr_block`.
+/// The VPC's IPv6 range. Key `ipv6_cidr_block`, fixed by its source. Its ID is that of the association, and the range
+/// is stored in `learned` as `ipv6_cidr_block`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VpcIpv6Block {
     /// Its VPC.
     pub vpc: Key,
-    /// Where it comes from.
+    /// The source of the range.
     pub source: Ipv6Source,
 }
 
-/// Where an IPv6 range comes from.
+/// The source of an IPv6 range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ipv6Source {
-    /// A /56 of Amazon's.
+    /// A /56 that Amazon assigns.
     Amazon {
-        /// Where its addresses are advertised; `None` is the Region.
+        /// The network border group from which the addresses are advertised; `None` means the Region.
         network_border_group: Input<Option<String>>,
     },
     /// An IPAM pool.
     Pool {
-        /// The pool's id; `None` where the range was found in AWS, which does not tell.
+        /// The ID of the pool; `None` if the range was found in AWS, which does not return the pool.
         pool_id: Input<Option<String>>,
-        /// The range asked for.
+        /// The requested range.
         cidr_block: Input<Option<String>>,
-        /// The prefix length asked for.
+        /// The requested prefix length.
         netmask_length: Input<Option<i64>>,
     },
 }
@@ -63,7 +63,7 @@ pub enum Ipv6Source {
 /// An internet gateway, attached to its VPC. Key `internet_gateway`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InternetGateway {
-    /// The VPC it is attached to; `None` where it is found unattached.
+    /// The VPC it is attached to; `None` if it was found unattached.
     pub vpc: Option<Key>,
     /// Tags.
     pub tags: Tags,
@@ -80,7 +80,7 @@ pub enum Tier {
     Transit,
 }
 
-/// A subnet. Key `subnet.<tier>.<index>`, fixed by AZ id and CIDR.
+/// A subnet. Key `subnet.<tier>.<index>`, fixed by AZ ID and CIDR block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Subnet {
     /// Its VPC.
@@ -91,28 +91,29 @@ pub struct Subnet {
     pub index: u32,
     /// AZ name, such as `us-east-1a`.
     pub availability_zone: String,
-    /// AZ id, such as `use1-az4`.
+    /// AZ ID, such as `use1-az4`.
     pub availability_zone_id: String,
     /// IPv4 range in CIDR notation.
     pub cidr_block: Input<String>,
     /// Whether instances get a public address.
     pub map_public_ip_on_launch: Input<bool>,
-    /// The VPC's IPv6 range that the subnet's is part of.
+    /// The VPC's IPv6 range that contains the subnet's range.
     pub ipv6_block: Option<Key>,
-    /// IPv6 range in CIDR notation, canonical. Unknown until that of the VPC is.
+    /// IPv6 range in canonical CIDR notation. Unknown until the range of the VPC is known.
     pub ipv6_cidr_block: Input<Option<String>>,
-    /// Whether network interfaces get an IPv6 address. AWS wants an IPv6 range for it.
+    /// Whether network interfaces get an IPv6 address. AWS requires an IPv6 range for it.
     pub assign_ipv6_address_on_creation: Input<bool>,
     /// Tags.
     pub tags: Tags,
 }
 
-/// A route table. Key `route_table.<tier>.<index>`, or `route_table.public` where one serves all.
+/// A route table. Key `route_table.<tier>.<index>`, or `route_table.public` if one table serves all public subnets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RouteTable {
     /// Its VPC.
     pub vpc: Key,
-    /// Virtual private gateways whose routes we let propagate to it, sorted. Those that others let are not among them.
+    /// Virtual private gateways whose routes the provider propagates to it, sorted. Unmanaged propagations are not
+    /// included.
     pub propagating_gateways: Input<Vec<Input<String>>>,
     /// Tags.
     pub tags: Tags,
@@ -130,8 +131,8 @@ pub struct RouteTableAssociation {
 /// An Elastic IP address. Key `eip.<index>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Eip {
-    /// The VPC, which an address does not need, but which must exist first: a killed run leaves nothing that
-    /// is not reachable from the VPC's id.
+    /// The VPC. AWS does not require it for an address, but it must exist first, so that every object of a killed run
+    /// can be found by the ID of the VPC.
     pub vpc: Key,
     /// Tags.
     pub tags: Tags,
@@ -141,26 +142,26 @@ pub struct Eip {
 /// subnet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NatGateway {
-    /// The subnet that it stands in.
+    /// Its subnet.
     pub subnet: Key,
     /// The address of a public NAT gateway; `None` for a private one.
     pub allocation: Option<Input<Ref>>,
     /// The internet gateway that a public NAT gateway needs attached.
     pub internet_gateway: Option<Key>,
-    /// Number of private addresses beside the first one; 0 for a public one.
+    /// Number of secondary private addresses; 0 for a public NAT gateway.
     pub secondary_private_ip_address_count: Input<i64>,
     /// Tags.
     pub tags: Tags,
 }
 
-/// A route of our own. Key `route.<table>.<ipv4|ipv6>`, id `<route table id>_<destination>`.
+/// A managed route. Key `route.<table>.<ipv4|ipv6>`, ID `<route table ID>_<destination>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Route {
     /// The table.
     pub route_table: Key,
     /// Destination in canonical CIDR notation.
     pub destination: String,
-    /// An internet or NAT gateway; the id's prefix says which.
+    /// An internet or NAT gateway; the prefix of its ID shows which.
     pub target: Ref,
 }
 
@@ -169,27 +170,27 @@ pub struct Route {
 pub struct VpcEndpoint {
     /// Its VPC.
     pub vpc: Key,
-    /// The service's name as AWS lists it in this Region.
+    /// The service name as listed by AWS in this Region.
     pub service_name: Input<String>,
-    /// The tables that it writes its prefix-list routes into, sorted.
+    /// The route tables to which AWS adds its prefix list routes, sorted.
     pub route_tables: Vec<Ref>,
-    /// IAM policy as JSON; `None` is AWS's full access.
+    /// IAM policy as JSON; `None` means full access, the default of AWS.
     pub policy: Input<Option<String>>,
     /// Tags.
     pub tags: Tags,
 }
 
-/// The VPC's default network ACL, adopted. Key `default_network_acl`, id of the ACL.
+/// The VPC's default network ACL, adopted. Key `default_network_acl`, ID of the ACL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DefaultNetworkAcl {
     /// Its VPC.
     pub vpc: Key,
-    /// Inbound rules by number, without AWS's last one that denies the rest.
+    /// Inbound rules by number, without the default rule of AWS that denies the rest.
     pub ingress: Input<Vec<NetworkAclRule>>,
-    /// Outbound rules by number, without AWS's last one that denies the rest.
+    /// Outbound rules by number, without the default rule of AWS that denies the rest.
     pub egress: Input<Vec<NetworkAclRule>>,
-    /// Subnets that are given this ACL when they come into this list, sorted. A subnet that gets another ACL later is
-    /// not fought over.
+    /// Subnets that are associated with this ACL when they are added to this list, sorted. A subnet that is associated
+    /// with another ACL later keeps that one.
     pub subnets: Vec<Key>,
     /// Tags.
     pub tags: Tags,
@@ -198,7 +199,7 @@ pub struct DefaultNetworkAcl {
 /// One rule of a network ACL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NetworkAclRule {
-    /// Place in the order of evaluation, 1 to 32766; unique within a direction.
+    /// Position in the order of evaluation, 1 to 32766; unique within a direction.
     pub rule_no: i64,
     /// Whether it allows; otherwise it denies.
     pub allow: bool,
@@ -206,41 +207,41 @@ pub struct NetworkAclRule {
     pub protocol: String,
     /// IPv4 or IPv6 range, canonical.
     pub cidr_block: String,
-    /// First and last port; `None` where the protocol has none.
+    /// First and last port; `None` if the protocol has no ports.
     pub ports: Option<(i64, i64)>,
     /// ICMP type and code, where -1 means all; `None` for other protocols.
     pub icmp: Option<(i64, i64)>,
 }
 
-/// The VPC's default security group, adopted. Key `default_security_group`, id of the group.
+/// The VPC's default security group, adopted. Key `default_security_group`, ID of the group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DefaultSecurityGroup {
     /// Its VPC.
     pub vpc: Key,
-    /// Inbound rules, sorted, one per source; `None` leaves what is there.
+    /// Inbound rules, sorted, one per source; `None` leaves the existing rules unchanged.
     pub ingress: Input<Option<Vec<SecurityGroupRule>>>,
-    /// Outbound rules, sorted, one per destination; `None` leaves what is there.
+    /// Outbound rules, sorted, one per destination; `None` leaves the existing rules unchanged.
     pub egress: Input<Option<Vec<SecurityGroupRule>>>,
     /// Tags.
     pub tags: Tags,
 }
 
-/// One rule of a security group: AWS's rule, with one source.
+/// One rule of a security group, with one source or destination.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SecurityGroupRule {
     /// `-1` for all, `tcp`, `udp`, `icmp`, `icmpv6`, or a number.
     pub protocol: String,
-    /// First port or ICMP type; `None` where the protocol has none.
+    /// First port or ICMP type; `None` if the protocol has none.
     pub from_port: Option<i64>,
-    /// Last port or ICMP code; `None` where the protocol has none.
+    /// Last port or ICMP code; `None` if the protocol has none.
     pub to_port: Option<i64>,
-    /// Where traffic comes from or goes to.
+    /// The source or destination of the traffic.
     pub source: RuleSource,
     /// Free text.
     pub description: Option<String>,
 }
 
-/// The other end of a rule.
+/// The source or destination of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleSource {
@@ -250,9 +251,9 @@ pub enum RuleSource {
     CidrIpv6(String),
     /// The group itself.
     ItSelf,
-    /// A prefix list id.
+    /// The ID of a prefix list.
     PrefixList(String),
-    /// Another group's id.
+    /// The ID of another group.
     SecurityGroup(String),
 }
 
@@ -260,7 +261,7 @@ impl Tier {
     /// All tiers, in the order of the specification.
     pub const ALL: [Tier; 4] = [Tier::Public, Tier::PrivateApp, Tier::PrivatePersistence, Tier::Transit];
 
-    /// As in keys and outputs: `private_app`.
+    /// The name in keys and outputs, such as `private_app`.
     pub fn slot(self) -> &'static str {
         match self {
             Tier::Public => "public",
@@ -270,7 +271,7 @@ impl Tier {
         }
     }
 
-    /// As in names: `private-app`.
+    /// The name in Name tags and messages, such as `private-app`.
     pub fn name(self) -> &'static str {
         match self {
             Tier::Public => "public",
@@ -282,7 +283,7 @@ impl Tier {
 }
 
 impl Vpc {
-    /// AWS does not show the pool that a range comes from.
+    /// AWS does not return the pool of a range.
     pub(super) fn mask_unowned(&mut self, wanted: &Vpc) {
         if self.ipv4_ipam_pool_id == Input::Known(None) {
             self.ipv4_ipam_pool_id = wanted.ipv4_ipam_pool_id.clone();
@@ -299,7 +300,7 @@ impl VpcIpv6Block {
         vec![Need::new(&self.vpc, Restrict)]
     }
 
-    /// AWS does not show the pool that a range comes from.
+    /// AWS does not return the pool of a range.
     pub(super) fn mask_unowned(&mut self, wanted: &VpcIpv6Block) {
         if let (Ipv6Source::Pool { pool_id: Input::Known(None), .. }, Ipv6Source::Pool { .. }) =
             (&self.source, &wanted.source)
@@ -334,7 +335,7 @@ impl RouteTable {
         vec![Need::new(&self.vpc, Restrict)]
     }
 
-    /// Gateways whose routes propagate are ours one by one.
+    /// Propagating gateways are managed one by one.
     pub(super) fn merge_owned(&mut self, other: &RouteTable) {
         if let (Input::Known(gateways), Input::Known(others)) =
             (&mut self.propagating_gateways, &other.propagating_gateways)
@@ -345,7 +346,7 @@ impl RouteTable {
         }
     }
 
-    /// Others may let gateways propagate too.
+    /// Propagations of other gateways may be unmanaged.
     pub(super) fn mask_unowned(&mut self, wanted: &RouteTable) {
         if let (Input::Known(found), Input::Known(wanted)) =
             (&mut self.propagating_gateways, &wanted.propagating_gateways)
@@ -388,7 +389,7 @@ impl NatGateway {
 }
 
 impl Route {
-    /// AWS lets a target go first and leaves the route as a blackhole.
+    /// AWS allows deleting the target first and keeps the route as a blackhole.
     pub(super) fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::new(&self.route_table, Restrict)];
         needs.extend(Need::of(&self.target, NoAction));
@@ -405,14 +406,14 @@ impl VpcEndpoint {
 }
 
 impl DefaultNetworkAcl {
-    /// Its list only says which subnets were given it: they come and go by themselves.
+    /// The list only records associations, so the subnets are deleted in any order.
     pub(super) fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::new(&self.vpc, Restrict)];
         needs.extend(self.subnets.iter().map(|subnet| Need::new(subnet, NoAction)));
         needs
     }
 
-    /// AWS gives new subnets this ACL by itself: one that has another was given it by somebody.
+    /// AWS associates new subnets with this ACL itself, so another ACL was associated outside this resource.
     pub(super) fn mask_unowned(&mut self, wanted: &DefaultNetworkAcl) {
         self.subnets = wanted.subnets.clone();
     }
@@ -423,7 +424,7 @@ impl DefaultSecurityGroup {
         vec![Need::new(&self.vpc, Restrict)]
     }
 
-    /// An empty map of rules leaves those that are there.
+    /// An empty map of rules leaves the existing rules unchanged.
     pub(super) fn mask_unowned(&mut self, wanted: &DefaultSecurityGroup) {
         if wanted.ingress == Input::Known(None) {
             self.ingress = Input::Known(None);

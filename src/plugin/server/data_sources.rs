@@ -1,4 +1,4 @@
-//! Calls of data sources.
+//! Calls to data sources.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::{Block, Server, one_error, panicked};
 use crate::plugin::proto::tfplugin6 as pb;
 use crate::plugin::{DataRequest, DataSource, Diagnostics, Provider, checks, convert};
 
-/// A data source with what is derived from its schema.
+/// A data source and its block.
 pub(super) struct PreparedDataSource {
     source: Arc<dyn DataSource>,
     block: Arc<Block>,
@@ -16,7 +16,7 @@ pub(super) struct PreparedDataSource {
 /// The data sources of a provider by type, and their schemas.
 pub(super) type All = (BTreeMap<String, PreparedDataSource>, std::collections::HashMap<String, pb::Schema>);
 
-/// Prepares the data sources of a provider. The error says what Terraform would refuse in their schemas.
+/// Prepares the data sources of a provider. The error names the part of a schema that Terraform would reject.
 pub(super) fn all<P: Provider>(provider: &P) -> Result<All, String> {
     let mut all = All::default();
     for source in provider.data_sources() {
@@ -40,10 +40,10 @@ impl<P: Provider> Server<P> {
         &self,
         request: pb::validate_data_resource_config::Request,
     ) -> Result<Diagnostics, Diagnostics> {
-        let shown = self.data_source(&request.type_name)?;
-        let config = shown.block.decode(request.config, "configuration")?;
-        let mut diagnostics = checks::check_config(&shown.block.attributes, &config);
-        let source = shown.source.clone();
+        let prepared = self.data_source(&request.type_name)?;
+        let config = prepared.block.decode(request.config, "configuration")?;
+        let mut diagnostics = checks::check_config(&prepared.block.attributes, &config);
+        let source = prepared.source.clone();
         let found = self.run(async move { source.validate(&config) }).await.unwrap_or_else(panicked);
         checks::add_findings(&mut diagnostics, found);
         Ok(diagnostics)
@@ -53,23 +53,25 @@ impl<P: Provider> Server<P> {
         &self,
         request: pb::read_data_source::Request,
     ) -> Result<pb::read_data_source::Response, Diagnostics> {
-        let shown = self.data_source(&request.type_name)?;
-        let config = shown.block.decode(request.config, "configuration")?;
+        let prepared = self.data_source(&request.type_name)?;
+        let config = prepared.block.decode(request.config, "configuration")?;
         if !config.is_wholly_known() {
-            let detail = "Terraform asks for it once its configuration is known. This is a bug in Terraform.";
-            return Err(one_error(&format!("{} cannot be read yet", request.type_name), detail));
+            let detail = "Its configuration contains unknown values. Terraform reads a data source only when its \
+                          configuration is known, so this is a bug in Terraform.";
+            return Err(one_error(&format!("Error reading {}", request.type_name), detail));
         }
         let stop = self.lifecycle.stop_token();
-        let source = shown.source.clone();
+        let source = prepared.source.clone();
         let work = async move { source.read(DataRequest { config, stop }).await };
         let mut found = self.run(work).await.map_err(panicked)?;
         let Some(state) = found.state.filter(|state| !state.is_null()) else {
             if !found.diagnostics.has_errors() {
-                found.diagnostics.error("Nothing was found", format!("{} has no result.", request.type_name));
+                let summary = format!("Error reading {}", request.type_name);
+                found.diagnostics.error(summary, "The data source returned no result.");
             }
             return Err(found.diagnostics);
         };
-        let state = Some(shown.block.encode(state, &mut found.diagnostics));
+        let state = Some(prepared.block.encode(state, &mut found.diagnostics));
         Ok(pb::read_data_source::Response { state, diagnostics: convert::diagnostics(found.diagnostics) })
     }
 }

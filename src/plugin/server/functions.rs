@@ -1,4 +1,4 @@
-//! Calls of functions.
+//! Function calls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,37 +7,37 @@ use super::{Server, decode};
 use crate::plugin::proto::tfplugin6 as pb;
 use crate::plugin::{Function, FunctionError, Parameter, Provider, Signature, Value, convert, msgpack};
 
-/// A function with what it says of itself.
-pub(super) struct Offered {
+/// A function and its signature.
+pub(super) struct PreparedFunction {
     function: Arc<dyn Function>,
     signature: Signature,
 }
 
 /// The functions of a provider, by name.
-pub(super) fn offered<P: Provider>(provider: &P) -> BTreeMap<String, Offered> {
-    let offered = |function: Arc<dyn Function>| {
+pub(super) fn all<P: Provider>(provider: &P) -> BTreeMap<String, PreparedFunction> {
+    let prepare = |function: Arc<dyn Function>| {
         let signature = function.signature();
-        (function.name().to_string(), Offered { function, signature })
+        (function.name().to_string(), PreparedFunction { function, signature })
     };
-    provider.functions().into_iter().map(offered).collect()
+    provider.functions().into_iter().map(prepare).collect()
 }
 
-/// Why a call failed, for Terraform, which ends the sentence.
-pub(super) fn error(misuse: FunctionError) -> pb::FunctionError {
-    let text = misuse.message.trim_end().trim_end_matches('.').to_string();
-    pb::FunctionError { text, function_argument: misuse.argument.and_then(|argument| i64::try_from(argument).ok()) }
+/// The error in protocol form. Terraform appends a period to the text.
+pub(super) fn error(error: FunctionError) -> pb::FunctionError {
+    let text = error.message.trim_end().trim_end_matches('.').to_string();
+    pb::FunctionError { text, function_argument: error.argument.and_then(|argument| i64::try_from(argument).ok()) }
 }
 
-impl Offered {
-    /// The signature as Terraform reads it.
-    pub(super) fn described(&self) -> pb::Function {
+impl PreparedFunction {
+    /// The signature in protocol form.
+    pub(super) fn to_proto(&self) -> pb::Function {
         convert::function(&self.signature)
     }
 
     fn arguments(&self, given: Vec<pb::DynamicValue>) -> Result<Vec<Value>, FunctionError> {
         let parameters = &self.signature.parameters;
         if given.len() != parameters.len() {
-            let message = format!("It takes {} arguments, and {} were given.", parameters.len(), given.len());
+            let message = format!("expected {} arguments, got {}", parameters.len(), given.len());
             return Err(FunctionError::new(message));
         }
         let pairs = parameters.iter().zip(given).enumerate();
@@ -51,31 +51,34 @@ fn argument(number: usize, parameter: &Parameter, value: pb::DynamicValue) -> Re
         FunctionError::of_argument(number, format!("{place}{} {}", problem.message, problem.hint))
     })?;
     match value.is_null() && !parameter.nullable {
-        true => Err(FunctionError::of_argument(number, "It is null, and null has no meaning here.")),
+        true => Err(FunctionError::of_argument(number, "the value must not be null")),
         false => Ok(value),
     }
 }
 
 impl<P: Provider> Server<P> {
-    /// Calls a function. What is not known yet makes the result unknown, without a call.
-    pub(super) async fn called(&self, request: pb::call_function::Request) -> Result<pb::DynamicValue, FunctionError> {
+    /// Calls a function. If an argument contains unknown values, the result is unknown and the function is not called.
+    pub(super) async fn evaluate(
+        &self,
+        request: pb::call_function::Request,
+    ) -> Result<pb::DynamicValue, FunctionError> {
         let name = request.name;
-        let offered = self.functions.get(&name);
-        let offered = offered
-            .ok_or_else(|| FunctionError::new(format!("This version of the provider has no function {name:?}.")))?;
-        let arguments = offered.arguments(request.arguments)?;
+        let prepared = self.functions.get(&name);
+        let prepared = prepared
+            .ok_or_else(|| FunctionError::new(format!("this version of the provider has no function {name:?}")))?;
+        let arguments = prepared.arguments(request.arguments)?;
         let result = match arguments.iter().all(Value::is_wholly_known) {
             false => Value::Unknown,
             true => {
-                let function = offered.function.clone();
+                let function = prepared.function.clone();
                 let called = self.run(async move { function.call(&arguments) }).await;
                 called.map_err(|panic| {
-                    let hint = "This is a bug in the provider: please report it with this message.";
+                    let hint = "This is a bug in the provider. Report it with this message.";
                     FunctionError::new(format!("the provider failed unexpectedly: {panic}\n\n{hint}"))
                 })??
             }
         };
-        let (msgpack, problems) = msgpack::encode(&result, &offered.signature.result);
+        let (msgpack, problems) = msgpack::encode(&result, &prepared.signature.result);
         match problems.into_iter().next() {
             Some(problem) => {
                 let message = format!("the provider returned an invalid value for {}", problem.path);

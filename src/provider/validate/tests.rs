@@ -22,7 +22,7 @@ fn an_empty_block_is_valid() {
 }
 
 #[test]
-fn every_problem_is_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let role = Value::map([("role_arn", "deploy".into()), ("duration", "5m".into()), ("policy", "{".into())]);
     let found = paths(&[
         ("region", "Frankfurt".into()),
@@ -48,7 +48,7 @@ fn every_problem_is_told_at_once() {
 }
 
 #[test]
-fn unknown_values_are_no_problem() {
+fn unknown_values_are_valid() {
     let role = Value::map([("role_arn", Value::Unknown), ("duration", Value::Unknown)]);
     let unknown = [
         ("region", Value::Unknown),
@@ -67,7 +67,7 @@ fn unknown_values_are_no_problem() {
 }
 
 #[test]
-fn regions_of_every_partition_are_accepted_and_their_check_can_be_skipped() {
+fn regions_of_every_partition_are_valid() {
     for region in ["eu-central-1", "us-gov-west-1", "us-isob-east-1", "cn-north-1", "eusc-de-east-1", "mx-central-1"] {
         assert!(is_region(region), "{region}");
     }
@@ -80,14 +80,14 @@ fn regions_of_every_partition_are_accepted_and_their_check_can_be_skipped() {
 }
 
 #[test]
-fn an_empty_text_is_as_good_as_none() {
+fn empty_strings_are_valid() {
     let names =
         ["region", "sts_region", "profile", "access_key", "secret_key", "token", "http_proxy", "custom_ca_bundle"];
     assert_eq!(paths(&names.map(|name| (name, Value::from("")))), [""; 0]);
 }
 
 #[test]
-fn a_default_tag_that_ignore_tags_ignores_is_a_contradiction() {
+fn default_tag_matched_by_ignore_tags_is_rejected() {
     let tags = Value::map([("kubernetes.io/role", "elb".into()), ("team", "net".into()), ("fgw:object", "x".into())]);
     let found = messages(&[
         ("default_tags", list(&[Value::map([("tags", tags)])])),
@@ -98,7 +98,7 @@ fn a_default_tag_that_ignore_tags_ignores_is_a_contradiction() {
 }
 
 #[test]
-fn the_role_of_either_block_is_checked_to_its_name() {
+fn role_arns_of_both_blocks_are_checked() {
     for (arn, is_right) in [
         ("arn:aws-cn:iam::123456789012:role/ci/deploy", true),
         ("arn:aws:iam::12345678901x:role/deploy", false),
@@ -114,7 +114,7 @@ fn the_role_of_either_block_is_checked_to_its_name() {
 }
 
 #[test]
-fn guards_that_cannot_be_obeyed_are_refused() {
+fn account_lists_that_cannot_be_checked_are_rejected() {
     let found = paths(&[
         ("allowed_account_ids", list(&["123456789012".into()])),
         ("skip_credentials_validation", true.into()),
@@ -124,31 +124,31 @@ fn guards_that_cannot_be_obeyed_are_refused() {
 }
 
 #[test]
-fn arguments_without_effect_are_told_in_one_warning() {
+fn arguments_without_effect_get_one_warning() {
     let found = messages(&[
         ("s3_use_path_style", true.into()),
         ("endpoints", list(&[Value::map([("s3", "http://localhost:1".into()), ("ec2", "http://localhost:1".into())])])),
     ]);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].1, Severity::Warning);
-    assert!(found[0].2.ends_with("for: endpoints.s3, s3_use_path_style."), "{}", found[0].2);
+    assert!(found[0].2.ends_with("arguments: endpoints.s3, s3_use_path_style."), "{}", found[0].2);
 }
 
 #[test]
-fn a_service_has_one_endpoint_whatever_it_is_called() {
+fn aliases_of_a_service_cannot_have_two_endpoints() {
     let two = [("logs", "http://localhost:1".into()), ("cloudwatchlogs", "http://localhost:2".into())];
     assert_eq!(paths(&[("endpoints", list(&[Value::map(two)]))]), ["endpoints[0].logs"]);
 }
 
 #[test]
-fn a_password_in_a_proxy_is_not_repeated() {
+fn proxy_password_is_not_printed() {
     let found = messages(&[("https_proxy", "ada:open-sesame@proxy".into())]);
     assert_eq!(found.len(), 1);
     assert!(!found[0].2.contains("open-sesame"), "{}", found[0].2);
 }
 
 #[test]
-fn secrets_are_sensitive_and_every_name_is_declared_once() {
+fn secrets_are_sensitive_and_endpoint_names_unique() {
     let attributes = ProviderBlock::attributes();
     let sensitive: Vec<&str> = attributes.iter().filter(|it| it.sensitive).map(|it| it.name.as_str()).collect();
     assert_eq!(sensitive, ["secret_key", "token"]);

@@ -1,8 +1,8 @@
-//! Which CIDR block each subnet has.
+//! The IPv4 CIDR block of each subnet.
 //!
-//! A block is `cidrsubnet(vpc, bits, offset of the tier + index of the AZ)` when its subnet is first made. From then
-//! on it is frozen: only its own inputs move it. A new subnet keeps away from the blocks of those that leave, so that
-//! it can be made before they are deleted.
+//! The block of a new subnet is `cidrsubnet(vpc, bits, offset of the tier + index of the AZ)`. From then on it is
+//! frozen: only inputs of its own tier change it. A new subnet avoids the blocks of subnets that are to be deleted, so
+//! that it can be created before they are deleted.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -15,13 +15,13 @@ use crate::model::keys::network as keys;
 use crate::model::{Inventory, Spec, Subnet, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 
-/// A subnet's place in the network: its tier and the index of its AZ.
+/// The position of a subnet: its tier and the index of its AZ.
 pub(super) type SubnetSlot = (Tier, u32);
 
-/// The block of each subnet, or what is wrong. An input that is unknown leaves unknown what depends on it.
+/// The block of each subnet, or the problems. A block that depends on an unknown input is unknown.
 ///
-/// `prior` is the configuration applied last, `vpc` the VPC's range, which is unknown until a pool has chosen it.
-/// `tiers` are those that are created.
+/// `prior` is the configuration of the last apply, `vpc` the range of the VPC, which is unknown until a pool has
+/// allocated it, and `tiers` are those to create.
 pub(super) fn blocks(
     config: &Config,
     prior: Option<&Config>,
@@ -40,7 +40,7 @@ pub(super) fn blocks(
     }
 
     let Some(vpc) = vpc else {
-        // The VPC's range is unknown, and with it all that is computed from it.
+        // All blocks that are computed from the unknown range are unknown.
         check_numbers(config, sites.iter().filter(|site| !blocks.contains_key(site)))?;
         for site in &sites {
             blocks.entry(*site).or_insert(Input::Unknown);
@@ -68,7 +68,7 @@ pub(super) fn blocks(
 
     let new: Vec<SubnetSlot> = sites.iter().filter(|site| !blocks.contains_key(site)).copied().collect();
     if blocks.values().any(|block| !block.is_known()) {
-        // A block that is unknown may turn out to be where a new one would go.
+        // An unknown block may overlap any computed one, so new blocks stay unknown.
         blocks.extend(new.into_iter().map(|site| (site, Input::Unknown)));
         return Ok(as_text(blocks));
     }
@@ -76,8 +76,8 @@ pub(super) fn blocks(
     Ok(as_text(blocks))
 }
 
-/// Gives each new subnet its formula's block if that is free, else a free one near it. A block in `outgoing` is given
-/// only where no other is left: its new subnet then waits until the old one has been deleted.
+/// Assigns the formula's block to each new subnet if it is free, else another free one, preferably a higher one. A
+/// block in `outgoing` is used only if no other is left: the new subnet then waits until the old one has been deleted.
 fn place(
     config: &Config,
     vpc: Ipv4Net,
@@ -101,7 +101,7 @@ fn place(
             Input::Known(Ok(block)) => displaced.push((*site, block)),
         }
     }
-    // After all formula blocks, so that nobody loses his to a neighbour who had to move.
+    // Displaced subnets come last, so that none of them takes the formula's block of another subnet.
     let any_unknown = blocks.values().any(|block| !block.is_known());
     let reserved: Vec<Ipv4Net> = Tier::ALL
         .into_iter()
@@ -128,20 +128,20 @@ fn place(
             None => problems.push(Problem::new(
                 AttributePath::new(config.bits(site.0).0),
                 format!(
-                    "There is no free /{} in {vpc} for subnet {} of the {} tier. Free: {}.",
+                    "There is no free /{} in {vpc} for subnet {} of the {} tier. Free ranges: {}.",
                     wanted.prefix_len(),
                     site.1,
                     site.0.name(),
                     free_ranges(vpc, &taken)
                 ),
-                "Make the blocks smaller by more bits, or use fewer AZs or tiers.",
+                "Increase the bits, which makes the blocks smaller, or use fewer AZs or tiers.",
             )),
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// The block that the tier's bits and spacing give, or why there is none.
+/// The block that the tier's bits and spacing determine, or the problem if there is none.
 fn formula(config: &Config, vpc: Ipv4Net, (tier, index): SubnetSlot) -> Input<Result<Ipv4Net, Problem>> {
     let (bits_name, bits) = config.bits(tier);
     let (Input::Known(bits), Input::Known(offset)) = (bits, offset(config, tier)) else { return Input::Unknown };
@@ -150,7 +150,7 @@ fn formula(config: &Config, vpc: Ipv4Net, (tier, index): SubnetSlot) -> Input<Re
     if length > 28 {
         return Input::Known(Err(Problem::new(
             AttributePath::new(bits_name),
-            format!("{bits} bits after {vpc} make subnets of /{length}, and AWS allows none smaller than /28."),
+            format!("{bits} bits divide {vpc} into subnets of /{length}, but AWS allows none smaller than /28."),
             format!("Use at most {} bits.", 28_u32.saturating_sub(vpc.prefix_len().into())),
         )));
     }
@@ -159,30 +159,30 @@ fn formula(config: &Config, vpc: Ipv4Net, (tier, index): SubnetSlot) -> Input<Re
         return Input::Known(Err(Problem::new(
             AttributePath::new(bits_name),
             format!(
-                "Subnet {index} of the {} tier would be block number {number} of {vpc}, and with {bits} bits there are \
+                "Subnet {index} of the {} tier requires block number {number} of {vpc}, but {bits} bits result in only \
                  {count} blocks, 0 to {}.",
                 tier.name(),
                 count - 1
             ),
-            "Use more bits or a smaller spacing.",
+            "Increase the bits or reduce the spacing.",
         )));
     }
     let first = u64::from(u32::from(vpc.network())) + ((number as u64) << (32 - length));
-    let address = u32::try_from(first).expect("a block of a number below the count lies inside the VPC's range");
+    let address = u32::try_from(first).expect("a block number below the count is inside the VPC's range");
     let block = Ipv4Net::new(address.into(), length as u8).expect("28 is a valid prefix length");
     Input::Known(Ok(block))
 }
 
-/// Checks what can be checked of a range whose length alone is known.
+/// Checks the block numbers for a range of which only the length is known.
 fn check_numbers<'a>(config: &Config, sites: impl Iterator<Item = &'a SubnetSlot>) -> Result<(), Vec<Problem>> {
     let length = config.ipv4_netmask_length.known().copied().flatten().and_then(|length| u8::try_from(length).ok());
     let Some(any) = length.and_then(|length| Ipv4Net::new([0, 0, 0, 0].into(), length).ok()) else { return Ok(()) };
-    let told = |problem: &Problem| {
+    let reworded = |problem: &Problem| {
         let message = problem.message.replace(&any.to_string(), &format!("a range of /{}", any.prefix_len()));
         Problem { message, ..problem.clone() }
     };
     let formulas = sites.map(|site| formula(config, any, *site));
-    let problems: Vec<Problem> = formulas.filter_map(|it| it.known()?.as_ref().err().map(told)).collect();
+    let problems: Vec<Problem> = formulas.filter_map(|it| it.known()?.as_ref().err().map(reworded)).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
@@ -209,7 +209,7 @@ fn offset(config: &Config, tier: Tier) -> Input<i64> {
     between.clone().map(|between| between * tiers_before)
 }
 
-/// Whether the inputs that move the computed subnets of a tier have changed.
+/// Whether inputs that determine the computed blocks of a tier have changed.
 fn is_moved(prior: &Config, config: &Config, tier: Tier) -> Input<bool> {
     let (bits, spacing) = (config.bits(tier).1, config.own_spacing(tier));
     if bits.is_known() && bits != prior.bits(tier).1 || spacing.is_known() && spacing != prior.own_spacing(tier) {
@@ -218,28 +218,28 @@ fn is_moved(prior: &Config, config: &Config, tier: Tier) -> Input<bool> {
     if bits.is_known() && spacing.is_known() { Input::Known(false) } else { Input::Unknown }
 }
 
-/// The block that the subnet's own `AZ-<index>` entry gives. While the map is unknown, so is every block of the tier.
+/// The block of the subnet's own `AZ-<index>` entry. While the map is unknown, every block of the tier is unknown.
 fn explicit(config: &Config, (tier, index): SubnetSlot) -> Option<Input<Ipv4Net>> {
     match config.cidr_blocks(tier).1 {
         Input::Unknown => Some(Input::Unknown),
         Input::Known(entries) => match entries.get(&format!("AZ-{index}"))? {
             Input::Unknown => Some(Input::Unknown),
-            // An entry that is no CIDR is reported by the validation.
+            // The validation reports an entry that is not a CIDR block.
             Input::Known(text) => text.parse::<Ipv4Net>().ok().map(|block| Input::Known(block.trunc())),
         },
     }
 }
 
-/// The blocks that the subnets in these places have. Those of a VPC with another range mean nothing: the network is
-/// replaced. Where no subnet stays, one that is leaving does, because its tier or AZ is wanted again, unless the size
-/// of the tier's blocks has changed since.
+/// The current blocks of the subnets in these AZs. Blocks outside `vpc` are ignored, because a VPC with another range
+/// is replaced. If the only subnet at a position is pending deletion, it is kept, because its tier or AZ is required
+/// again, unless the size of the tier's blocks has changed since.
 fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[ZoneSlot]) -> BTreeMap<SubnetSlot, Ipv4Net> {
     let staying = existing.entries.iter().filter(|entry| !entry.pending_deletion);
-    let leaving = existing.present().filter(|entry| entry.pending_deletion);
+    let pending = existing.present().filter(|entry| entry.pending_deletion);
     let mut frozen = BTreeMap::new();
-    for entry in staying.chain(leaving).filter(|entry| entry.key.slot.starts_with("subnet.")) {
+    for entry in staying.chain(pending).filter(|entry| entry.key.slot.starts_with("subnet.")) {
         let Spec::Subnet(subnet) = &entry.applied else { continue };
-        // The AZ that has taken over an index has not taken over the blocks.
+        // An AZ that gets the index of a removed AZ does not get its blocks.
         let block = block(subnet).filter(|block| vpc.contains(block) && is_in(subnet, places));
         let block = block.filter(|block| !entry.pending_deletion || has_size(config, vpc, subnet.tier, block));
         if let Some(block) = block {
@@ -249,14 +249,14 @@ fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[ZoneSlo
     frozen
 }
 
-/// Whether the block is as large as the tier's bits say. Unknown bits leave the answer to others.
+/// Whether the block has the size that the tier's bits determine. `true` if the bits are unknown.
 fn has_size(config: &Config, vpc: Ipv4Net, tier: Tier, block: &Ipv4Net) -> bool {
     config.bits(tier).1.known().is_none_or(|bits| i64::from(vpc.prefix_len()) + bits == i64::from(block.prefix_len()))
 }
 
-/// The blocks of subnets that could not be deleted yet, because something still uses them, of those whose tier or AZ
-/// leaves now, and of those that a run which was cut off has left twice in one place. One that stays after all is in
-/// its place already, where nobody looks for room.
+/// The blocks of subnets that are pending deletion, of subnets whose tier or AZ the plan removes, and of duplicate
+/// subnets that an interrupted run left at one position. The list may include a subnet that is kept after all: its
+/// block is already assigned.
 fn outgoing(existing: &Inventory, sites: &[SubnetSlot], places: &[ZoneSlot]) -> Vec<Ipv4Net> {
     let subnets = existing.present().filter_map(|entry| match &entry.applied {
         Spec::Subnet(subnet) => {
@@ -278,7 +278,7 @@ fn block(subnet: &Subnet) -> Option<Ipv4Net> {
     subnet.cidr_block.known()?.parse().ok()
 }
 
-/// Reports explicit blocks that lie outside the VPC, and blocks that overlap.
+/// Reports explicit blocks outside the VPC's range, and blocks that overlap.
 fn overlaps(config: &Config, vpc: Ipv4Net, blocks: &BTreeMap<SubnetSlot, Input<Ipv4Net>>) -> Result<(), Vec<Problem>> {
     let known: Vec<(SubnetSlot, Ipv4Net)> =
         blocks.iter().filter_map(|(site, block)| Some((*site, *block.known()?))).collect();
@@ -286,12 +286,12 @@ fn overlaps(config: &Config, vpc: Ipv4Net, blocks: &BTreeMap<SubnetSlot, Input<I
     let mut problems = Vec::new();
     for (position, (site, block)) in known.iter().enumerate() {
         if !vpc.contains(block) {
-            let message = format!("{block} lies outside the VPC's range {vpc}.");
-            problems.push(Problem::new(path(*site), message, "Choose a block inside it."));
+            let message = format!("{block} is outside the VPC's range {vpc}.");
+            problems.push(Problem::new(path(*site), message, format!("Use a block inside {vpc}.")));
         }
         for (other_site, other) in &known[position + 1..] {
             if overlap(block, other) {
-                // The one to change is the one that was written down.
+                // The problem is reported for the explicit block, which the user can change.
                 let (at, its, its_site, with) = match explicit(config, *other_site) {
                     Some(_) => (*other_site, other, site, block),
                     None => (*site, block, other_site, other),
@@ -301,7 +301,7 @@ fn overlaps(config: &Config, vpc: Ipv4Net, blocks: &BTreeMap<SubnetSlot, Input<I
                     its_site.1,
                     its_site.0.name()
                 );
-                problems.push(Problem::new(path(at), message, "Choose a block that is free."));
+                problems.push(Problem::new(path(at), message, "Use a free block."));
             }
         }
     }
@@ -316,17 +316,17 @@ fn is_free(block: &Ipv4Net, taken: &[Ipv4Net]) -> bool {
     taken.iter().all(|other| !overlap(block, other))
 }
 
-/// What is free of a VPC's range, as the fewest blocks, in order.
+/// The free blocks of a VPC's range, sorted and aggregated into the fewest blocks.
 pub(super) fn free_blocks(vpc: Ipv4Net, taken: &[Ipv4Net]) -> Vec<Ipv4Net> {
     let blocks = |(first, last)| Ipv4Subnets::new(first, last, 0);
     gaps(vpc, taken).into_iter().flat_map(blocks).collect()
 }
 
-/// The first free ranges, for people.
+/// The first eight free ranges, for a message.
 fn free_ranges(vpc: Ipv4Net, taken: &[Ipv4Net]) -> String {
     let gaps = gaps(vpc, taken);
     let free: Vec<String> = gaps.iter().take(8).map(|(first, last)| format!("{first} to {last}")).collect();
-    if free.is_empty() { "nothing".to_string() } else { free.join(", ") }
+    if free.is_empty() { "none".to_string() } else { free.join(", ") }
 }
 
 /// The first and the last address of each free range.

@@ -19,23 +19,23 @@ use crate::model::{
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Blueprint, Context};
 
-/// The inputs that decide which objects there are.
+/// The inputs that decide which objects exist.
 struct Structure {
     tiers: Vec<Tier>,
     internet_gateway: bool,
     ipv6: bool,
     private_nat: bool,
     one_public_route_table: bool,
-    /// Tiers whose tables get a default route to a NAT gateway.
+    /// Tiers whose route tables get a default route to a NAT gateway.
     nat_tiers: Vec<Tier>,
     endpoints: bool,
     default_network_acl: bool,
-    /// Whether the subnets are given the default network ACL.
+    /// Whether the subnets are associated with the default network ACL.
     associates_acl: bool,
     default_security_group: bool,
 }
 
-/// A blueprint in the making.
+/// A blueprint under construction.
 struct Draft<'a> {
     context: &'a Context<'a, Config>,
     vpc: Key,
@@ -43,7 +43,7 @@ struct Draft<'a> {
     problems: Vec<Problem>,
 }
 
-/// The objects that should exist.
+/// The objects that the configuration requires, each after its dependencies.
 pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<Problem>> {
     let config = context.config;
     let Some(structure) = Structure::of(config) else { return Ok(Blueprint::Undecided) };
@@ -128,7 +128,7 @@ impl Structure {
 }
 
 impl<'a> Draft<'a> {
-    /// Begins with the VPC.
+    /// A draft that contains only the VPC.
     fn new(context: &'a Context<'a, Config>) -> Draft<'a> {
         let vpc = vpc::object(context);
         Draft { context, vpc: vpc.key.clone(), objects: vec![vpc], problems: Vec::new() }
@@ -192,7 +192,7 @@ impl<'a> Draft<'a> {
         subnets
     }
 
-    /// Gives the public subnets their blocks of the range.
+    /// Assigns blocks of the range to the public subnets.
     fn ipv6_blocks(&mut self, range: &Object, subnets: &BTreeMap<SubnetSlot, Key>) -> Result<(), Vec<Problem>> {
         let public = subnets.iter().filter(|((tier, _), _)| *tier == Tier::Public);
         let public = public.map(|((_, index), key)| (*index, key.clone())).collect();
@@ -208,7 +208,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The NAT gateways, with the index of the AZ that each stands in.
+    /// Adds the public NAT gateways. Returns the key of each, with the index of its AZ.
     fn nat_gateways(
         &mut self,
         nats: &[Nat],
@@ -281,8 +281,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The service's name as AWS lists it, else as the endpoint that exists has it. Names differ between partitions
-    /// and cannot be built.
+    /// The service name from AWS's list, else that of the existing endpoint. Service names differ between partitions,
+    /// so they cannot be computed.
     fn service_name(&mut self, service: EndpointService) -> Option<Input<String>> {
         let listed = self.context.facts.gateway_endpoint_services.as_ref();
         let found = listed.and_then(|names| names.iter().find(|name| EndpointService::of_name(name) == Some(service)));
@@ -296,9 +296,8 @@ impl<'a> Draft<'a> {
             (Some(Spec::VpcEndpoint(endpoint)), _) => Some(endpoint.service_name.clone()),
             (_, None) => Some(Input::Unknown),
             (_, Some(_)) => {
-                let message =
-                    format!("This Region offers no gateway endpoint for a service named {}.", service.label());
-                let hint = "Set it to false.";
+                let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
+                let hint = "Set create_vpc_endpoints to false.";
                 self.problems.push(Problem::new(AttributePath::new("create_vpc_endpoints"), message, hint));
                 None
             }

@@ -1,4 +1,4 @@
-//! The configuration of a network: every input, its type, its default and what users read about it.
+//! The configuration of a network: every input with its type, default and description.
 
 mod rules;
 
@@ -20,231 +20,258 @@ pub(super) type CidrBlocks = Input<BTreeMap<String, Input<String>>>;
 crate::attributes! {
     /// The configuration of one `fgw_four_tier_vpc`.
     pub struct Config {
-        /// IPv4 range of the VPC in CIDR notation, from /16 to /27, such as `10.0.0.0/16`; a /16 is recommended.
-        /// Required unless `ipv4_ipam_pool_id` is given; with a pool, the range asked of it.
+        /// IPv4 CIDR block of the VPC, from /16 to /27, such as `10.0.0.0/16`. A /16 is recommended. Required unless
+        /// `ipv4_ipam_pool_id` is set. With a pool, it is the block to request from the pool.
         cidr_block: Input<Option<String>> = optional().change(PlanEffect::RequiresReplace(
-            "but the range that a pool chose may be written down later, or one that was written down left to the pool"
+            "unless the change sets the block that the IPAM pool allocated, or removes `cidr_block` and keeps the pool"
         )),
-        /// Number of NAT gateways, public ones unless `enable_private_nat` is true. One per AZ is recommended for
-        /// production, one in all is enough elsewhere. Without a public tier no public one is made.
+        /// Number of NAT gateways, which are public, or private if `enable_private_nat` is true. One per AZ is
+        /// recommended for production; one for the whole network is enough elsewhere. Without a public tier, no public
+        /// NAT gateways are created.
         num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)).change(PlanEffect::PartialReplace(
-            "makes new NAT gateways, which take over the routes, before others go with their addresses; connections \
-             through those break"
+            "creates or deletes NAT gateways, with the Elastic IP addresses that this resource creates for them. \
+             Routes switch before a gateway is deleted, but connections through that gateway break"
         )),
-        /// Name of the network, such as `production`. It begins the Name tag of every object and the keys of
-        /// `<tier>_subnets`.
+        /// Name of the network, such as `production`. It is the prefix of the Name tags of all objects, and of the keys
+        /// in the outputs `<tier>_subnets`, such as `public_subnets`.
         vpc_name: Input<String> = required().change(PlanEffect::Disruptive(
-            "the keys of `<tier>_subnets` change with it, so what others make with `for_each` over them is replaced"
+            "the keys in `<tier>_subnets` change too, so resources that use `for_each` over these maps are replaced"
         )),
 
-        /// How many AZs to use; null means all. A number above that of the AZs there are means all.
+        /// Number of AZs to use. By default, or if it exceeds the number of AZs, all AZs are used.
         num_availability_zones: Input<Option<i64>> = optional_computed().check(Check::between(1, 100)).change(
-            PlanEffect::PartialReplace("to a smaller number removes the AZs of the highest index with all that stands in them")
+            PlanEffect::PartialReplace(
+                "to a smaller number removes the AZs with the highest indices and deletes the network's objects in them"
+            )
         ),
-        /// The ids of the AZs to use, such as `use1-az1`; null means all.
+        /// IDs of the AZs to use, such as `use1-az1`. By default, all AZs can be used.
         availability_zone_ids: Input<Option<Vec<Input<String>>>> = optional_computed()
-            .change(PlanEffect::PartialReplace("removes an AZ that is left out, with all that stands in it")),
-        /// Ids of AZs not to use, such as `use1-az3`.
+            .change(PlanEffect::PartialReplace("that leaves out an AZ deletes the network's objects in it")),
+        /// IDs of AZs not to use, such as `use1-az3`.
         availability_zone_exclude_ids: Strings = default(empty_list())
-            .change(PlanEffect::PartialReplace("removes an AZ that is named, with all that stands in it")),
+            .change(PlanEffect::PartialReplace("that excludes an AZ deletes the network's objects in it")),
         /// Names of AZs not to use, such as `us-east-1e`.
         availability_zone_exclude_names: Strings = default(empty_list())
-            .change(PlanEffect::PartialReplace("removes an AZ that is named, with all that stands in it")),
-        /// Use only AZs in this state for new subnets; null means any. An AZ that already has subnets stays whatever
-        /// its state.
+            .change(PlanEffect::PartialReplace("that excludes an AZ deletes the network's objects in it")),
+        /// State that an AZ must be in to get its first subnets. By default, any state is accepted. An AZ that already
+        /// has subnets stays in use, regardless of its state.
         availability_zone_state: Input<Option<String>> = optional()
             .check(Check::one_of(&["available", "information", "impaired", "unavailable"]))
-            .change(PlanEffect::PartialReplace("may add AZs that it lets in, with subnets, and removes none")),
-        /// Has no effect: the Region is that of the provider.
-        cloud_region: Input<String>
-            = default("").deprecated("The Region is that of the provider.").changes_nothing(),
+            .change(PlanEffect::PartialReplace(
+                "can add AZs that are in the new state, with their subnets, and removes none"
+            )),
+        /// AWS Region. The Region of the provider applies instead.
+        cloud_region: Input<String> = default("")
+            .deprecated("It has no effect. Set the Region in the provider configuration.")
+            .changes_nothing(),
 
-        /// Whether there is a public tier. Without it there is no internet gateway and no public NAT gateway.
+        /// Whether to create the public tier, which the internet gateway and public NAT gateways require.
         create_public_subnets: Input<bool> = default(true).change(PlanEffect::PartialReplace(
-            "makes or deletes the tier's subnets and route tables, the internet gateway, and the public NAT gateways \
+            "creates or deletes the tier's subnets and route tables, the internet gateway, and the public NAT gateways \
              with their addresses"
         )),
-        /// Whether there is a private app tier.
+        /// Whether to create the private app tier.
         create_private_app_subnets: Input<bool> = default(true)
-            .change(PlanEffect::PartialReplace("makes or deletes the tier's subnets and route tables")),
-        /// Whether there is a private persistence tier.
+            .change(PlanEffect::PartialReplace("creates or deletes the tier's subnets and route tables")),
+        /// Whether to create the private persistence tier.
         create_private_persistence_subnets: Input<bool> = default(true)
-            .change(PlanEffect::PartialReplace("makes or deletes the tier's subnets and route tables")),
-        /// Whether there is a transit tier.
+            .change(PlanEffect::PartialReplace("creates or deletes the tier's subnets and route tables")),
+        /// Whether to create the transit tier.
         create_transit_subnets: Input<bool> = default(false).change(PlanEffect::PartialReplace(
-            "makes or deletes the tier's subnets and route tables, and the private NAT gateways in it; it moves no \
-             other subnet"
+            "creates or deletes the tier's subnets and route tables, and the private NAT gateways in it; other subnets \
+             keep their CIDR blocks"
         )),
-        /// Whether there is an internet gateway. It needs a public tier, and public NAT gateways need it.
+        /// Whether to create an internet gateway, which public NAT gateways require. No effect without a public tier.
         create_igw: Input<bool> = default(true)
-            .change(PlanEffect::PartialReplace("makes or deletes the internet gateway and the routes to it")),
-        /// Whether there are gateway endpoints for S3 and DynamoDB, on every route table of the network.
+            .change(PlanEffect::PartialReplace("creates or deletes the internet gateway and the routes to it")),
+        /// Whether to create gateway endpoints for S3 and DynamoDB, and to associate them with all route tables of this
+        /// resource.
         create_vpc_endpoints: Input<bool> = default(true).change(PlanEffect::PartialReplace(
-            "makes or deletes the endpoints; connections to S3 and DynamoDB that are open are then interrupted"
+            "creates or deletes the endpoints, which interrupts open connections to S3 and DynamoDB"
         )),
-        /// Whether private persistence subnets reach the internet through the NAT gateways, be they public or private.
+        /// Whether to give private persistence subnets a default route to the public or private NAT gateways.
         allow_private_persistence_internet_access: Input<bool> = default(false)
-            .change(PlanEffect::PartialReplace("makes or deletes the default routes of the tier's tables")),
-        /// Whether transit subnets reach the internet through the public NAT gateways.
+            .change(PlanEffect::PartialReplace("creates or deletes the default routes of the tier's route tables")),
+        /// Whether to give transit subnets a default route to the public NAT gateways.
         allow_transit_internet_access: Input<bool> = default(false)
-            .change(PlanEffect::PartialReplace("makes or deletes the default routes of the tier's tables")),
-        /// Whether the NAT gateways are private ones in the transit tier, without addresses of the internet, instead of
-        /// public ones. It needs `create_transit_subnets`, and cannot go with `allow_transit_internet_access`.
+            .change(PlanEffect::PartialReplace("creates or deletes the default routes of the tier's route tables")),
+        /// Whether to create private NAT gateways in the transit tier instead of public ones. They have no public
+        /// addresses. Requires `create_transit_subnets` and conflicts with `allow_transit_internet_access`.
         enable_private_nat: Input<bool> = default(false).change(PlanEffect::PartialReplace(
-            "exchanges the NAT gateways: the new ones take over the routes before the others go, and connections \
-             through those break"
+            "replaces the NAT gateways: routes switch to the new ones before the old ones are deleted, and connections \
+             through the old ones break"
         )),
-        /// Whether NAT gateways use the addresses in `custom_nat_eips`.
+        /// Whether to use the Elastic IP addresses in `custom_nat_eips` for the NAT gateways instead of creating
+        /// addresses. No effect with `enable_private_nat`.
         use_custom_nat_eips: Input<bool> = default(false).change(PlanEffect::PartialReplace(
-            "exchanges the NAT gateways, whose addresses change; connections through the old ones break"
+            "replaces the NAT gateways, so their addresses change; connections through the old ones break"
         )),
-        /// Allocation ids of Elastic IP addresses for the NAT gateways, such as `eipalloc-0123456789abcdef0`, exactly
-        /// `num_nat_gateways` of them. Used only with `use_custom_nat_eips`. Their order has no meaning.
+        /// Allocation IDs of the Elastic IP addresses for the NAT gateways, such as `eipalloc-0123456789abcdef0`:
+        /// exactly `num_nat_gateways` of them, in any order. Used only with `use_custom_nat_eips`.
         custom_nat_eips: Strings = default(empty_list()).change(PlanEffect::PartialReplace(
-            "exchanges the NAT gateways whose address leaves the list; one whose address stays, stays"
+            "replaces the NAT gateways whose addresses are removed from the list, and keeps the others"
         )),
-        /// Number of private addresses that each private NAT gateway has beside its first, each for 55,000 more
-        /// connections to one destination; AWS allows 7 unless it has raised the quota. Only with
-        /// `enable_private_nat`.
+        /// Number of secondary private IPv4 addresses of each private NAT gateway. Each address allows 55,000 more
+        /// simultaneous connections to one destination. AWS allows 7 by default; more require a higher quota. A number
+        /// above 0 requires `enable_private_nat`.
         nat_secondary_private_ip_address_count: Input<i64>
             = default(0_i64).check(Check::between(0, 31)).in_place(),
-        /// Whether all public subnets share one route table; otherwise each has its own.
+        /// Whether to create one route table for all public subnets instead of one per subnet.
         one_route_table_public_subnets: Input<bool> = default(true).change(PlanEffect::PartialReplace(
-            "exchanges the tables: the new ones stand with their routes before the subnets move to them"
+            "replaces the public route tables. The new tables have their routes before subnets are associated with them"
         )),
-        /// Whether instances launched into public subnets get a public address.
+        /// Whether to assign a public IPv4 address to instances launched into public subnets.
         map_public_ip_on_launch: Input<bool> = default(false).in_place(),
-        /// Tenancy of instances: `default`, `dedicated` or `host`; AWS refuses `host` for a VPC.
+        /// Tenancy of instances launched into the VPC: `default` or `dedicated`. AWS rejects the third value, `host`,
+        /// for a VPC.
         tenancy: Input<String> = default("default")
             .check(Check::one_of(&["default", "dedicated", "host"]))
-            .change(PlanEffect::RequiresReplace("but one from `dedicated` to `default` is made in place")),
-        /// Whether instances get public DNS names; needs `enable_dns_support`.
+            .change(PlanEffect::RequiresReplace("except a change from `dedicated` to `default`, which is in place")),
+        /// Whether to assign public DNS names to instances with public addresses. Requires `enable_dns_support`.
         enable_dns_hostnames: Input<bool> = default(true).in_place(),
-        /// Whether the Amazon DNS server answers in the VPC.
+        /// Whether to enable DNS resolution by the Amazon DNS server in the VPC.
         enable_dns_support: Input<bool> = default(true).in_place(),
-        /// Whether AWS computes network address usage metrics.
+        /// Whether to enable network address usage metrics for the VPC.
         enable_network_address_usage_metrics: Input<bool> = default(false).in_place(),
 
-        /// Bits added to the VPC's prefix length for public subnets: 5 makes /21 of /16.
+        /// Number of bits added to the VPC's prefix length for public subnets: with 5, a /16 VPC has /21 subnets.
         public_subnet_bits: Input<i64>
-            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(EXCHANGED_WITH_NAT)),
-        /// Bits added to the VPC's prefix length for private app subnets: 5 makes /21 of /16.
-        private_subnet_bits: Input<i64> = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(EXCHANGED)),
-        /// Bits added to the VPC's prefix length for private persistence subnets: 5 makes /21 of /16.
+            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(REPLACED_TIER_WITH_NAT)),
+        /// Number of bits added to the VPC's prefix length for private app subnets: with 5, a /16 VPC has /21 subnets.
+        private_subnet_bits: Input<i64>
+            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(REPLACED_TIER)),
+        /// Number of bits added to the VPC's prefix length for private persistence subnets: with 5, a /16 VPC has /21
+        /// subnets.
         persistence_subnet_bits: Input<i64>
-            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(EXCHANGED)),
-        /// Bits added to the VPC's prefix length for transit subnets: 5 makes /21 of /16.
+            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(REPLACED_TIER)),
+        /// Number of bits added to the VPC's prefix length for transit subnets: with 5, a /16 VPC has /21 subnets.
         transit_subnet_bits: Input<i64>
-            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(EXCHANGED_WITH_NAT)),
-        /// Number of blocks from one tier to the next, without a transit tier. It places new subnets and moves none.
+            = default(5_i64).check(Check::between(0, 12)).change(PlanEffect::PartialReplace(REPLACED_TIER_WITH_NAT)),
+        /// Number of blocks from the first block of one tier to the first block of the next, in a network without a
+        /// transit tier. It applies only to new subnets.
         subnet_spacing: Input<i64> = default(10_i64).check(Check::between(0, 4095)).changes_nothing(),
-        /// Number of blocks from one tier to the next, with a transit tier. It places new subnets and moves none.
+        /// Number of blocks from the first block of one tier to the first block of the next, in a network with a
+        /// transit tier. It applies only to new subnets.
         global_subnet_spacing: Input<i64> = default(6_i64).check(Check::between(0, 4095)).changes_nothing(),
-        /// Number of the first private app block; null means the spacing between tiers.
+        /// Number of the first block of the private app tier. By default, it is `subnet_spacing`, or
+        /// `global_subnet_spacing` with a transit tier.
         private_subnet_spacing: Input<Option<i64>>
-            = optional_computed().check(Check::between(0, 4095)).change(PlanEffect::PartialReplace(EXCHANGED)),
-        /// Number of the first private persistence block; null means twice the spacing between tiers.
+            = optional_computed().check(Check::between(0, 4095)).change(PlanEffect::PartialReplace(REPLACED_TIER)),
+        /// Number of the first block of the private persistence tier. By default, it is twice `subnet_spacing`, or
+        /// twice `global_subnet_spacing` with a transit tier.
         persistence_subnet_spacing: Input<Option<i64>>
-            = optional_computed().check(Check::between(0, 4095)).change(PlanEffect::PartialReplace(EXCHANGED)),
-        /// Number of the first transit block; null means three times the spacing between tiers.
-        transit_subnet_spacing: Input<Option<i64>>
-            = optional_computed().check(Check::between(0, 4095)).change(PlanEffect::PartialReplace(EXCHANGED_WITH_NAT)),
-        /// CIDR blocks of public subnets, from /16 to /28, by `AZ-0`, `AZ-1`, ...: `AZ-0 = "10.0.0.0/20"`. A missing
-        /// one is computed.
-        public_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::PartialReplace(ENTRY)),
-        /// CIDR blocks of private app subnets, as for the public ones.
-        private_app_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::PartialReplace(ENTRY)),
-        /// CIDR blocks of private persistence subnets, as for the public ones.
-        private_persistence_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::PartialReplace(ENTRY)),
-        /// CIDR blocks of transit subnets, as for the public ones.
-        transit_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::PartialReplace(ENTRY)),
+            = optional_computed().check(Check::between(0, 4095)).change(PlanEffect::PartialReplace(REPLACED_TIER)),
+        /// Number of the first block of the transit tier. By default, it is three times `global_subnet_spacing`.
+        transit_subnet_spacing: Input<Option<i64>> = optional_computed()
+            .check(Check::between(0, 4095))
+            .change(PlanEffect::PartialReplace(REPLACED_TIER_WITH_NAT)),
+        /// CIDR blocks of public subnets by `AZ-<index>`, from /16 to /28, such as `AZ-0 = "10.0.0.0/20"`. The provider
+        /// computes all others.
+        public_subnet_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::PartialReplace(REPLACED_ENTRY)),
+        /// CIDR blocks of private app subnets by `AZ-<index>`, from /16 to /28. The provider computes all others.
+        private_app_subnet_cidr_blocks: CidrBlocks
+            = default(empty_map()).change(PlanEffect::PartialReplace(REPLACED_ENTRY)),
+        /// CIDR blocks of private persistence subnets by `AZ-<index>`, from /16 to /28. The provider computes all
+        /// others.
+        private_persistence_subnet_cidr_blocks: CidrBlocks
+            = default(empty_map()).change(PlanEffect::PartialReplace(REPLACED_ENTRY)),
+        /// CIDR blocks of transit subnets by `AZ-<index>`, from /16 to /28. The provider computes all others.
+        transit_subnet_cidr_blocks: CidrBlocks
+            = default(empty_map()).change(PlanEffect::PartialReplace(REPLACED_ENTRY)),
 
-        /// Id of the IPv4 IPAM pool that the VPC's range comes from: the range `cidr_block`, one of
-        /// `ipv4_netmask_length`, or one of the pool's default length. Its choice is the output `vpc_cidr_block`.
+        /// ID of the IPAM pool that allocates the IPv4 CIDR block of the VPC: `cidr_block` if it is set, otherwise a
+        /// block of the length `ipv4_netmask_length`, otherwise a block of the pool's default length. The output
+        /// `vpc_cidr_block` contains the allocated block.
         ipv4_ipam_pool_id: Input<Option<String>> = optional()
-            .change(PlanEffect::RequiresReplace("but the pool may be left out later where `cidr_block` says the range")),
-        /// Prefix length of the range from the IPAM pool, from 16 to 27. It needs `ipv4_ipam_pool_id`, and cannot go
-        /// with `cidr_block`.
+            .change(PlanEffect::RequiresReplace("unless the change removes it and `cidr_block` is that of the VPC")),
+        /// Prefix length of the CIDR block to request from the IPAM pool, from 16 to 27. Requires `ipv4_ipam_pool_id`
+        /// and conflicts with `cidr_block`.
         ipv4_netmask_length: Input<Option<i64>> = optional()
             .check(Check::between(16, 27))
-            .change(PlanEffect::RequiresReplace("unless the range has that length already")),
-        /// Whether the network has an IPv6 range, its public subnets blocks of it, and their tables a route to the
-        /// internet gateway. It needs a source: `assign_generated_ipv6_cidr_block` or `ipv6_ipam_pool_id`.
+            .change(PlanEffect::RequiresReplace("unless the change removes it or sets the length that the VPC has")),
+        /// Whether to enable IPv6: the VPC gets an IPv6 range, each public subnet a block of it, and the public route
+        /// tables an IPv6 default route to the internet gateway. Requires `assign_generated_ipv6_cidr_block` or
+        /// `ipv6_ipam_pool_id`.
         enable_ipv6: Input<bool> = default(false).change(PlanEffect::PartialReplace(
-            "makes or deletes the range and the routes; the public subnets stay, and gain or lose their blocks"
+            "creates or deletes the range and the routes; the public subnets are kept, and gain or lose IPv6 blocks"
         )),
-        /// Whether the IPv6 range is a /56 that Amazon chooses. It cannot go with `ipv6_ipam_pool_id`. Used only with
+        /// Whether to use an Amazon-provided /56 as the IPv6 range. Conflicts with `ipv6_ipam_pool_id`. Used only with
         /// `enable_ipv6`.
-        assign_generated_ipv6_cidr_block: Input<Option<bool>> = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)),
-        /// Whether network interfaces in public subnets get an IPv6 address. It needs `enable_ipv6`.
+        assign_generated_ipv6_cidr_block: Input<Option<bool>>
+            = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)),
+        /// Whether to assign an IPv6 address to new network interfaces in public subnets. Requires `enable_ipv6`.
         assign_ipv6_address_on_creation: Input<bool> = default(false).in_place(),
-        /// IPv6 range to ask of the IPAM pool, from /44 to /60; null leaves it to the pool. It needs
-        /// `ipv6_ipam_pool_id`, and cannot go with `ipv6_netmask_length`. Where it is not set, it tells the range that
-        /// the VPC has been given, if any.
+        /// IPv6 CIDR block to request from the IPAM pool: a /44, /48, /52, /56 or /60. Requires `ipv6_ipam_pool_id` and
+        /// conflicts with `ipv6_netmask_length`. If it is not set, AWS chooses the block, and this attribute contains
+        /// the IPv6 CIDR block of the VPC, or null if there is none.
         ipv6_cidr_block: Input<Option<String>> = optional_computed().change(PlanEffect::PartialReplace(OTHER_RANGE)),
-        /// Network border group, such as that of a local zone, to which the advertisement of the range is restricted;
-        /// null means the Region. It needs `assign_generated_ipv6_cidr_block`.
+        /// Network border group to which AWS limits the advertisement of the IPv6 range, such as that of a Local Zone.
+        /// Defaults to that of the Region. Requires `assign_generated_ipv6_cidr_block`.
         ipv6_cidr_block_network_border_group: Input<Option<String>>
             = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)),
-        /// Id of the IPv6 IPAM pool that the IPv6 range comes from. It cannot go with
-        /// `assign_generated_ipv6_cidr_block`. Used only with `enable_ipv6`.
+        /// ID of the IPv6 IPAM pool that allocates the IPv6 range. Conflicts with `assign_generated_ipv6_cidr_block`.
+        /// Used only with `enable_ipv6`.
         ipv6_ipam_pool_id: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)),
-        /// Prefix length of the range from the IPAM pool: 56, or null where the pool has a default. It needs
-        /// `ipv6_ipam_pool_id`.
+        /// Prefix length of the IPv6 range to request from the IPAM pool. The only allowed value is 56. Not required if
+        /// the pool has a default length. Requires `ipv6_ipam_pool_id` and conflicts with `ipv6_cidr_block`.
         ipv6_netmask_length: Input<Option<i64>> = optional().change(PlanEffect::PartialReplace(OTHER_LENGTH)),
-        /// Bits added to the prefix length of the IPv6 range for subnets: 8 makes /64 of /56. Allowed are those that
-        /// make /56, /60 or /64.
+        /// Number of bits added to the prefix length of the IPv6 range for public subnets: with 8, a /56 range has /64
+        /// subnets. The subnets must be /56, /60 or /64.
         ipv6_subnet_bits: Input<i64>
             = default(8_i64).check(Check::between(0, 8)).change(PlanEffect::Disruptive(OTHER_BLOCKS)),
-        /// IPv6 blocks of public subnets, by `AZ-0`, `AZ-1`, ... A missing one is computed: block number i of the range
-        /// for AZ i. Removing an entry moves nothing.
+        /// IPv6 CIDR blocks of public subnets by `AZ-<index>`: a /56, /60 or /64 each. Without an entry, the subnet in
+        /// the AZ with index i gets block number i of the range. A subnet whose entry is removed keeps its block.
         public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::Disruptive(OTHER_BLOCKS)),
 
-        /// Whether the rules below become those of the default network ACL. Turning it off brings AWS's original rules
-        /// back, which allow everything. Changed rule by rule, without a moment in which all is denied.
+        /// Whether to set the rules of the default network ACL to `default_nacl_ingress_rules` and
+        /// `default_nacl_egress_rules`. Rules change one at a time, in an order that does not block traffic that both
+        /// the old and the new rules allow. Turning this off restores AWS's original rules, which allow all traffic.
         apply_default_nacl_rules: Input<bool> = default(false).in_place(),
-        /// Whether the public, private app and persistence subnets are given the default network ACL. Used only with
-        /// `apply_default_nacl_rules`. A subnet that others give another ACL afterwards keeps that, and so does a
-        /// subnet that has it when this is turned off.
+        /// Whether to associate the public, private app and private persistence subnets with the default network ACL.
+        /// Used only with `apply_default_nacl_rules`. If a subnet is later associated with another network ACL outside
+        /// Terraform, it keeps that association. Turning this off keeps existing associations.
         associate_default_nacl_to_subnets: Input<bool> = default(true).in_place(),
-        /// Whether the rules of the VPC's default security group are managed. Turning it off revokes the rules that
-        /// were set.
+        /// Whether to manage the rules of the VPC's default security group. Turning this off revokes the rules that
+        /// this resource set.
         enable_default_security_group: Input<bool> = default(true).in_place(),
-        /// Inbound rules of the default network ACL, by any name. Used only with `apply_default_nacl_rules`. An empty
-        /// map denies everything.
+        /// Inbound rules of the default network ACL, by a name of your choice. Used only with
+        /// `apply_default_nacl_rules`. An empty map denies all inbound traffic.
         default_nacl_ingress_rules: Input<BTreeMap<String, Input<NaclRule>>>
             = default(rules::default_nacl_rules()).in_place(),
-        /// Outbound rules of the default network ACL, by any name. Used only with `apply_default_nacl_rules`. An empty
-        /// map denies everything.
+        /// Outbound rules of the default network ACL, by a name of your choice. Used only with
+        /// `apply_default_nacl_rules`. An empty map denies all outbound traffic.
         default_nacl_egress_rules: Input<BTreeMap<String, Input<NaclRule>>>
             = default(rules::default_nacl_rules()).in_place(),
-        /// Inbound rules of the default security group, by any name. An empty map leaves the rules as they are.
+        /// Inbound rules of the default security group, by a name of your choice; each requires a source. Used only
+        /// with `enable_default_security_group`. An empty map leaves the existing rules unchanged.
         default_security_group_ingress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
             = default(rules::default_ingress_rules()).in_place(),
-        /// Outbound rules of the default security group, by any name. An empty map leaves the rules as they are.
+        /// Outbound rules of the default security group, by a name of your choice; each requires a destination. Used
+        /// only with `enable_default_security_group`. An empty map leaves the existing rules unchanged.
         default_security_group_egress_rules: Input<BTreeMap<String, Input<SecurityGroupRule>>>
             = default(rules::default_egress_rules()).in_place(),
 
-        /// IAM policy (JSON) of the S3 endpoint; null allows everything.
+        /// IAM policy of the S3 endpoint, in JSON. Null allows all access.
         objectstore_endpoint_policy: Input<Option<String>> = optional().in_place(),
-        /// IAM policy (JSON) of the DynamoDB endpoint; null allows everything.
+        /// IAM policy of the DynamoDB endpoint, in JSON. Null allows all access.
         keyvalue_endpoint_policy: Input<Option<String>> = optional().in_place(),
-        /// Ids of virtual private gateways, such as `vgw-0123456789abcdef0`, whose VPN routes propagate to public
-        /// tables. Gateways that others added stay.
+        /// IDs of the virtual private gateways, such as `vgw-0123456789abcdef0`, whose VPN routes propagate to the
+        /// public route tables. In all tiers, propagation that was enabled outside Terraform stays enabled.
         public_propagating_vgws: Strings = default(empty_list()).in_place(),
-        /// Ids of virtual private gateways whose VPN routes propagate to private app tables.
+        /// IDs of the virtual private gateways whose VPN routes propagate to the private app route tables.
         private_propagating_vgws: Strings = default(empty_list()).in_place(),
-        /// Ids of virtual private gateways whose VPN routes propagate to private persistence tables.
+        /// IDs of the virtual private gateways whose VPN routes propagate to the private persistence route tables.
         persistence_propagating_vgws: Strings = default(empty_list()).in_place(),
-        /// Ids of virtual private gateways whose VPN routes propagate to transit tables.
+        /// IDs of the virtual private gateways whose VPN routes propagate to the transit route tables.
         transit_propagating_vgws: Strings = default(empty_list()).in_place(),
 
-        /// Tags for every object. They override the provider's `default_tags` and the Name tag, and are overridden by
-        /// the maps below. Tags that others set on the objects stay, here as with all maps of tags.
+        /// Tags for all objects. They override the provider's `default_tags` and the computed Name tag. More specific
+        /// maps, such as `vpc_custom_tags`, override them. Like all maps of tags, it leaves tags that were set outside
+        /// Terraform unchanged.
         custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for the VPC only.
         vpc_custom_tags: Tags = default(empty_map()).in_place(),
-        /// Tags for NAT gateways and their Elastic IP addresses.
+        /// Tags for NAT gateways, and for the Elastic IP addresses that this resource creates for them.
         nat_gateway_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for public subnets.
         public_subnet_custom_tags: Tags = default(empty_map()).in_place(),
@@ -264,45 +291,48 @@ crate::attributes! {
         transit_route_table_custom_tags: Tags = default(empty_map()).in_place(),
         /// Tags for the default security group.
         security_group_tags: Tags = default(empty_map()).in_place(),
-        /// How long to wait for one route table's creation, such as `5m`.
+        /// Maximum time to wait for the creation of one route table, such as `5m`.
         route_table_creation_timeout: Input<String> = default("5m").check(duration()).changes_nothing(),
-        /// How long to wait for one route table's deletion, such as `5m`.
+        /// Maximum time to wait for the deletion of one route table, such as `5m`.
         route_table_deletion_timeout: Input<String> = default("5m").check(duration()).changes_nothing(),
-        /// How long to wait for one route table's update, such as `2m`.
+        /// Maximum time to wait for the update of one route table, such as `2m`.
         route_table_update_timeout: Input<String> = default("2m").check(duration()).changes_nothing(),
 
-        /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` stands for any text: the drift of
-        /// these objects is neither reported nor mended, as long as the configuration wants nothing else of them.
+        /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of matching
+        /// objects is neither reported nor corrected until a change of the configuration affects these objects.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
-        /// How long whole operations may take.
+        /// Timeouts for creating, reading, updating and deleting the resource.
         timeouts: Input<Option<OperationTimeouts>> = block().changes_nothing(),
     }
 }
 
-/// What a change does that moves the subnets of one tier.
-const EXCHANGED: &str = "exchanges the tier's subnets; an old one in which something stands is listed in `pending_deletion`, \
-     and goes when that has moved";
+/// The effect of a change that replaces the subnets of one tier. The text completes "A change ...".
+const REPLACED_TIER: &str = "replaces the tier's subnets that have no explicit CIDR block; an old subnet that is still \
+     in use is listed in `pending_deletion` until a later apply can delete it";
 
-/// The same, of a tier that NAT gateways may stand in.
-const EXCHANGED_WITH_NAT: &str = "exchanges the tier's subnets with the NAT gateways in them, and breaks the \
-     connections through those; an old subnet in which something else stands is listed in `pending_deletion`, and goes when \
-     that has moved";
+/// The same for a tier that may contain NAT gateways.
+const REPLACED_TIER_WITH_NAT: &str = "replaces the tier's subnets that have no explicit CIDR block, and the NAT \
+     gateways in them, which breaks connections through these gateways; an old subnet that is still in use is listed \
+     in `pending_deletion` until a later apply can delete it";
 
-/// What a change of explicit blocks does.
-const ENTRY: &str = "of an entry to another block exchanges that subnet; removing an entry moves nothing";
+/// The effect of a change of explicit blocks.
+const REPLACED_ENTRY: &str =
+    "of an entry to another block replaces that subnet; a subnet whose entry is removed keeps its block";
 
-/// What a change does that leads to another IPv6 range.
-const OTHER_RANGE: &str = "exchanges the IPv6 range: the public subnets, which stay, get blocks of the new one \
-     before the old one goes, and what has addresses of the old one loses them";
+/// The effect of a change that requires another IPv6 range.
+const OTHER_RANGE: &str = "replaces the IPv6 range. The public subnets are kept and get blocks of the new range before \
+     the old range is deleted; addresses of the old range are lost";
 
-/// What a change does that leads to a range of another length.
-const OTHER_LENGTH: &str = "to another length than the range has exchanges the IPv6 range, as another pool does";
+/// The effect of a change that requires a range of another length.
+const OTHER_LENGTH: &str =
+    "to a length that differs from that of the current IPv6 range replaces the range, as a change of the pool does";
 
-/// What a change does that gives subnets other IPv6 blocks.
-const OTHER_BLOCKS: &str = "the public subnets get other blocks, and addresses of the old ones must be given up first";
+/// The effect of a change in place that gives subnets other IPv6 blocks.
+const OTHER_BLOCKS: &str = "the public subnets get other IPv6 blocks, which AWS rejects while network interfaces have \
+     addresses of the old ones";
 
 impl Config {
-    /// Whether there are subnets of this tier.
+    /// Whether to create the subnets of this tier.
     pub fn creates(&self, tier: Tier) -> &Input<bool> {
         match tier {
             Tier::Public => &self.create_public_subnets,
@@ -312,7 +342,7 @@ impl Config {
         }
     }
 
-    /// The tier's bits, with the attribute's name.
+    /// The name and the value of the `*_subnet_bits` of this tier.
     pub fn bits(&self, tier: Tier) -> (&'static str, &Input<i64>) {
         match tier {
             Tier::Public => ("public_subnet_bits", &self.public_subnet_bits),
@@ -322,7 +352,7 @@ impl Config {
         }
     }
 
-    /// The tier's own spacing; the public tier has none, it starts at block 0.
+    /// The number of the first block of this tier, if set. The public tier has no such input and starts at block 0.
     pub fn own_spacing(&self, tier: Tier) -> &Input<Option<i64>> {
         match tier {
             Tier::Public => &Input::Known(Some(0)),
@@ -332,7 +362,7 @@ impl Config {
         }
     }
 
-    /// The tier's explicit blocks, with the attribute's name.
+    /// The name and the value of the `*_subnet_cidr_blocks` of this tier.
     pub fn cidr_blocks(&self, tier: Tier) -> (&'static str, &CidrBlocks) {
         let blocks = match tier {
             Tier::Public => &self.public_subnet_cidr_blocks,
@@ -343,7 +373,7 @@ impl Config {
         (Self::cidr_blocks_name(tier), blocks)
     }
 
-    /// The attribute that holds the tier's explicit blocks.
+    /// The name of the attribute with the explicit blocks of this tier.
     pub fn cidr_blocks_name(tier: Tier) -> &'static str {
         match tier {
             Tier::Public => "public_subnet_cidr_blocks",
@@ -353,7 +383,7 @@ impl Config {
         }
     }
 
-    /// The gateways that propagate routes to the tier's tables, with the attribute's name.
+    /// The name and the value of the `*_propagating_vgws` of this tier.
     pub fn propagating_gateways(&self, tier: Tier) -> (&'static str, &Strings) {
         match tier {
             Tier::Public => ("public_propagating_vgws", &self.public_propagating_vgws),
@@ -383,7 +413,7 @@ impl Config {
         }
     }
 
-    /// Every map of tags, with its attribute's name.
+    /// The name and the value of every map of tags.
     pub fn tag_maps(&self) -> [(&'static str, &Tags); 12] {
         [
             ("custom_tags", &self.custom_tags),
@@ -415,7 +445,7 @@ pub(super) mod tests {
     use super::*;
     use crate::plugin::{AttributePath, Nested, Type, schema};
 
-    /// A configuration of `cidr_block = "10.0.0.0/16"`, one NAT gateway, the name `main`, and these attributes.
+    /// A configuration with `cidr_block = "10.0.0.0/16"`, one NAT gateway, the name `main`, and these attributes.
     pub(crate) fn config(attributes: &[(&str, Value)]) -> Config {
         decode(attributes).unwrap_or_else(|problems| panic!("{problems:?}"))
     }
@@ -456,7 +486,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_unknown_value_fits_everywhere() {
+    fn every_attribute_accepts_an_unknown_value() {
         for attribute in Config::attributes() {
             if let Err(problems) = decode(&[(&attribute.name, Value::Unknown)]) {
                 panic!("{}: {problems:?}", attribute.name);

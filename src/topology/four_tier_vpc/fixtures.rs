@@ -6,7 +6,7 @@ use crate::model::{Entry, Inventory, Object};
 use crate::plugin::Problem;
 use crate::topology::{Blueprint, Context, Topology};
 
-/// AZs called by these letters, such as `a` with the id `az-a`, all available.
+/// AZs named by these letters, such as `a` with the ID `az-a`, all available.
 pub(super) fn zones(letters: &str) -> Vec<AvailabilityZone> {
     let zone = |letter: char| AvailabilityZone {
         name: letter.to_string(),
@@ -50,7 +50,7 @@ pub(super) fn objects(config: &Config, letters: &str) -> Vec<Object> {
     next_objects(config, None, &Inventory::default(), letters)
 }
 
-/// The objects of a network that exists.
+/// The objects of an existing network.
 pub(super) fn next_objects(
     config: &Config,
     prior: Option<&Config>,
@@ -63,7 +63,7 @@ pub(super) fn next_objects(
     }
 }
 
-/// What exists after these objects have been made.
+/// The inventory after these objects were created.
 pub(super) fn applied(objects: &[Object]) -> Inventory {
     let entry = |object: &Object| {
         let id = format!("id-of-{}", object.key.slot);
@@ -72,7 +72,7 @@ pub(super) fn applied(objects: &[Object]) -> Inventory {
     Inventory { entries: objects.iter().map(entry).collect() }
 }
 
-/// What exists after a network of the defaults has been made in these AZs, with indices in this order.
+/// The inventory after a network with the default inputs was created in these AZs, with indices in this order.
 pub(super) fn existing_in(letters: &str) -> Inventory {
     let mut inventory =
         applied(&objects(&super::config::tests::config(&[]), "pqrstuvwxyz".get(..letters.len()).unwrap_or("")));

@@ -1,7 +1,8 @@
-//! From what exists to the inputs that reproduce it, for an import.
+//! From existing objects to the inputs that reproduce them, for an import.
 //!
-//! What AWS shows is read back. What it does not show, such as a spacing that placed subnets long ago, gets a value
-//! that leads to the same objects, so that any configuration which does so too counts as equal.
+//! Inputs that AWS returns are read back. Other inputs, such as the spacing that once placed the subnets, get a value
+//! that results in the same objects. A configuration with other such values counts as equal if it results in the same
+//! objects.
 
 mod addresses;
 pub(super) mod rules;
@@ -19,7 +20,7 @@ use crate::model::{Inventory, Ipv6Source, NatGateway, Ref, Route, Spec, Subnet, 
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
-/// The inputs; `None` where the VPC does not say that this provider made it.
+/// The inputs; `None` if the VPC does not have the tags of this provider.
 pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     let found = FoundNetwork(inventory);
     let vpc = found.vpc()?;
@@ -38,26 +39,27 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     Some(attributes)
 }
 
-/// Takes what AWS does not show from a configuration: what is null in `attributes`, and what places new subnets only.
+/// Takes the inputs that AWS does not return from a configuration: those that are null in `attributes`, and those that
+/// only place new subnets.
 pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory) {
     for (name, given) in configuration.as_map().into_iter().flatten() {
         if attributes.get(name).is_null() {
             attributes.set(name, given.clone());
         }
     }
-    // The range of a pool shows like any other.
+    // AWS returns the range of a pool like any other.
     if configuration.get("cidr_block").is_null() {
         attributes.set("cidr_block", Value::Null);
     }
     addresses::take_as_applied(attributes, configuration, inventory);
 }
 
-/// What exists and stays.
+/// The existing objects that are not pending deletion.
 struct FoundNetwork<'a>(&'a Inventory);
 
 impl<'a> FoundNetwork<'a> {
     fn specs(&self) -> impl Iterator<Item = (&'a str, &'a Spec)> {
-        let staying = self.0.present().filter(|entry| !entry.pending_deletion);
+        let staying = self.0.current();
         staying.map(|entry| (entry.key.slot.as_str(), entry.spec()))
     }
 
@@ -73,7 +75,7 @@ impl<'a> FoundNetwork<'a> {
         self.specs().filter_map(|(_, spec)| if let Spec::Route(route) = spec { Some(route) } else { None })
     }
 
-    /// The NAT gateways in these slots, in the order of their numbers.
+    /// The NAT gateways in the slots with this prefix, in the order of their numbers.
     fn nat_gateways(&self, prefix: &str) -> Vec<&'a NatGateway> {
         let mut gateways: Vec<(u32, &NatGateway)> = self
             .specs()
@@ -125,7 +127,7 @@ impl<'a> FoundNetwork<'a> {
         match source {
             Ipv6Source::Amazon { network_border_group } => {
                 attributes.set("assign_generated_ipv6_cidr_block", true.into());
-                // The group of the Region is what null stands for.
+                // Null means the border group of the Region.
                 let group = network_border_group.known().and_then(Option::as_deref);
                 let group = group.filter(|group| *group != scope.region);
                 attributes.set("ipv6_cidr_block_network_border_group", group.map(str::to_string).into());
@@ -133,9 +135,9 @@ impl<'a> FoundNetwork<'a> {
             Ipv6Source::Pool { pool_id, cidr_block, netmask_length } => {
                 attributes.set("ipv6_ipam_pool_id", pool_id.clone().into());
                 attributes.set("ipv6_netmask_length", netmask_length.clone().into());
-                let asked = cidr_block.known().cloned().flatten();
-                let asked = asked.or_else(|| range.cloned().filter(|_| netmask_length == &Input::Known(None)));
-                attributes.set("ipv6_cidr_block", asked.into());
+                let requested = cidr_block.known().cloned().flatten();
+                let requested = requested.or_else(|| range.cloned().filter(|_| netmask_length == &Input::Known(None)));
+                attributes.set("ipv6_cidr_block", requested.into());
             }
         }
         let public = subnets(self.0, Tier::Public);
@@ -172,7 +174,7 @@ impl<'a> FoundNetwork<'a> {
     fn routing(&self, attributes: &mut Value) {
         let own_public_tables = self.specs().any(|(slot, _)| slot.starts_with("route_table.public."));
         attributes.set("one_route_table_public_subnets", (!own_public_tables).into());
-        let leads_out = |tier: Tier| {
+        let routes_to_nat = |tier: Tier| {
             self.routes().any(|route| {
                 let from_tier = route.route_table.slot.starts_with(&format!("route_table.{}.", tier.slot()));
                 let to_nat = matches!(&route.target, Ref::Key(key) if key.slot.contains("nat_gateway."));
@@ -180,7 +182,7 @@ impl<'a> FoundNetwork<'a> {
             })
         };
         for tier in [Tier::PrivatePersistence, Tier::Transit] {
-            attributes.set(&format!("allow_{}_internet_access", tier.slot()), leads_out(tier).into());
+            attributes.set(&format!("allow_{}_internet_access", tier.slot()), routes_to_nat(tier).into());
         }
         for (tier, name) in [
             (Tier::Public, "public_propagating_vgws"),
@@ -192,7 +194,8 @@ impl<'a> FoundNetwork<'a> {
         }
     }
 
-    /// The gateways that propagate to every table of a tier: one that serves some of them only was set by others.
+    /// The gateways that propagate to every table of a tier. A gateway on only some of them was added outside
+    /// Terraform.
     fn propagating_gateways(&self, tier: Tier) -> Vec<Input<String>> {
         let mut tables = self.specs().filter_map(|(slot, spec)| match spec {
             Spec::RouteTable(table) if tier_of("route_table.", slot) == Some(tier) => {
@@ -221,7 +224,7 @@ impl<'a> FoundNetwork<'a> {
     }
 }
 
-/// The subnets of a tier that exist and stay, by index.
+/// The existing subnets of a tier that are not pending deletion, by index.
 fn subnets(inventory: &Inventory, tier: Tier) -> Vec<&Subnet> {
     let found = FoundNetwork(inventory);
     let mut subnets: Vec<&Subnet> = found
@@ -235,7 +238,7 @@ fn subnets(inventory: &Inventory, tier: Tier) -> Vec<&Subnet> {
     subnets
 }
 
-/// The tier that a slot names after this prefix, with an index behind it or without.
+/// The tier that a slot names after this prefix, with or without an index.
 pub(super) fn tier_of(prefix: &str, slot: &str) -> Option<Tier> {
     let place = slot.strip_prefix(prefix)?;
     let tier = place.split_once('.').map_or(place, |(tier, _)| tier);

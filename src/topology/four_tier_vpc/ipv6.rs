@@ -1,8 +1,8 @@
-//! IPv6: the VPC's range, and the block of it that each public subnet has.
+//! IPv6: the range of the VPC, and the block of each public subnet.
 //!
-//! Block number i goes to the subnet of AZ i when it first gets one. From then on it is frozen, as IPv4 blocks are. AWS
-//! changes a subnet's block in place, but never gives two subnets the same addresses, not even for a moment: a subnet
-//! keeps away from what another one still has.
+//! The subnet in AZ i first gets block number i. From then on its block is frozen, as IPv4 blocks are. AWS changes a
+//! block in place, but never assigns the same addresses to two subnets, not even for a moment, so a subnet avoids the
+//! blocks that other subnets still have.
 
 use std::collections::BTreeMap;
 
@@ -16,41 +16,41 @@ use crate::model::{Entry, Inventory, Ipv6Source, Key, Object, Spec, VpcIpv6Block
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
-/// The prefix lengths that AWS allows for subnets, of those in the specification's range from /56 to /64.
+/// The prefix lengths that AWS allows for subnets, within the specified range from /56 to /64.
 pub(super) const SUBNET_LENGTHS: [i64; 3] = [56, 60, 64];
 
-/// The range that the VPC should have, or what is missing for one.
+/// The range that the configuration requires, or the problem if it is invalid.
 pub(super) fn range(context: &Context<'_, Config>, vpc: &Key) -> Result<Object, Problem> {
     let wanted = source(context.config)?;
     let region = &context.scope.region;
     let existing = ranges(context.existing).find(|(entry, it)| is_compatible(entry, &it.source, &wanted, region));
     let (key, source) = match existing {
-        Some((entry, it)) => (entry.key.clone(), told(&it.source, &wanted)),
+        Some((entry, it)) => (entry.key.clone(), kept_source(&it.source, &wanted)),
         None => (keys::ipv6_cidr_block(&wanted), wanted),
     };
-    if let (Ipv6Source::Amazon { .. }, Input::Known(Some(asked))) = (&source, &context.config.ipv6_cidr_block) {
-        let there = existing.and_then(|(entry, _)| actual(entry));
-        if there.is_none_or(|there| asked.parse() != Ok(there)) {
-            let has = there.map_or("has none yet".to_string(), |there| format!("has {there}"));
+    if let (Ipv6Source::Amazon { .. }, Input::Known(Some(requested))) = (&source, &context.config.ipv6_cidr_block) {
+        let current = existing.and_then(|(entry, _)| actual(entry));
+        if current.is_none_or(|current| requested.parse() != Ok(current)) {
+            let has = current.map_or("has no range yet".to_string(), |current| format!("has {current}"));
             return Err(Problem::new(
                 AttributePath::new("ipv6_cidr_block"),
-                format!("{asked} cannot be had: Amazon chooses the range that it gives, and the network {has}."),
-                "Leave it out, or take a range from a pool with ipv6_ipam_pool_id.",
+                format!("{requested} cannot be requested, because Amazon chooses the range, and the network {has}."),
+                "Remove ipv6_cidr_block, or request the range from a pool with ipv6_ipam_pool_id.",
             ));
         }
     }
     Ok(Object::new(key, Spec::VpcIpv6Block(VpcIpv6Block { vpc: vpc.clone(), source })))
 }
 
-/// The range as this configuration wants it, if it wants one. A range carries no tags: once its subnets have given up
-/// their blocks, only its id leads to it.
+/// The range that this configuration requires, if any. A range carries no tags: once no subnet has a block of it, it
+/// can be found only by its ID.
 pub(super) fn remembered(config: &Config) -> Option<Object> {
     let source = source(config).ok().filter(|_| config.enable_ipv6 == Input::Known(true))?;
     let block = VpcIpv6Block { vpc: new_key(config), source };
     Some(Object::new(keys::ipv6_cidr_block(&block.source), Spec::VpcIpv6Block(block)))
 }
 
-/// Where the configuration says that the range comes from.
+/// The source of the range, or the problem if the configuration has none.
 pub(super) fn source(config: &Config) -> Result<Ipv6Source, Problem> {
     let (generated, pool_id) = (&config.assign_generated_ipv6_cidr_block, &config.ipv6_ipam_pool_id);
     let is_amazon = match generated {
@@ -64,8 +64,8 @@ pub(super) fn source(config: &Config) -> Result<Ipv6Source, Problem> {
     if *pool_id == Input::Known(None) {
         return Err(Problem::new(
             AttributePath::new("enable_ipv6"),
-            "It is true, and nothing says where the IPv6 range comes from.",
-            "Set assign_generated_ipv6_cidr_block to true for a range of Amazon's, or ipv6_ipam_pool_id.",
+            "enable_ipv6 is true, but the IPv6 range has no source.",
+            "Set assign_generated_ipv6_cidr_block to true for an Amazon-provided range, or set ipv6_ipam_pool_id.",
         ));
     }
     Ok(Ipv6Source::Pool {
@@ -75,9 +75,9 @@ pub(super) fn source(config: &Config) -> Result<Ipv6Source, Problem> {
     })
 }
 
-/// The block of each public subnet, by the index of its AZ. `subnets` are their keys by index.
+/// The block of each public subnet, by the index of its AZ. `subnets` are the keys of the subnets by index.
 ///
-/// Unknown is what depends on an unknown input or on a range that is not there yet.
+/// A block is unknown if it depends on an unknown input or on a range that does not exist yet.
 pub(super) fn blocks(
     context: &Context<'_, Config>,
     range: &Object,
@@ -109,13 +109,13 @@ pub(super) fn blocks(
         subnets.iter().filter(|(index, _)| !blocks.contains_key(index)).map(|(index, key)| (*index, key)).collect();
     match pool.filter(|_| blocks.values().all(Input::is_known)) {
         Some(pool) => place(&pool, subnets, &new, &held, &mut blocks)?,
-        // A block that is unknown may turn out to be where a new one would go.
+        // An unknown block may overlap any computed one, so new blocks stay unknown.
         None => blocks.extend(new.into_iter().map(|(index, _)| (index, Input::Unknown))),
     }
     Ok(blocks)
 }
 
-/// Gives each new one the block of its number if that is free, else the next free one.
+/// Assigns to each new subnet the block of its index if that is free, else the next free block.
 fn place(
     pool: &Ipv6BlockPool,
     subnets: &BTreeMap<u32, Key>,
@@ -124,7 +124,7 @@ fn place(
     blocks: &mut BTreeMap<u32, Input<Ipv6Net>>,
 ) -> Result<(), Vec<Problem>> {
     let mut taken: Vec<Ipv6Net> = blocks.values().filter_map(Input::known).copied().collect();
-    // What a subnet has itself is not in its way.
+    // A subnet's own block may overlap its new one.
     let is_unheld = |block: &Ipv6Net, key: &Key| held.iter().all(|(at, theirs)| *at == key || !overlap(block, theirs));
     let mut displaced = Vec::new();
     for (index, key) in new {
@@ -140,15 +140,16 @@ fn place(
     let mut problems = Vec::new();
     for (index, key) in displaced {
         let first = u128::from(index).min(pool.count());
-        // A VPC has at most 200 subnets unless AWS has raised the quota: a free block is not far, or there is none.
+        // A VPC has at most 200 subnets unless AWS has raised the quota, so 1024 candidates suffice.
         let candidates = || (first..pool.count()).chain(0..first).take(1024).filter_map(|number| pool.block(number));
-        // A subnet that is made anew may wait for one that goes.
-        let is_made = held.iter().all(|(holder, _)| *holder != key);
+        // A new subnet can wait for the deletion of an old one.
+        let is_created = held.iter().all(|(holder, _)| *holder != key);
         let stays = |holder: &Key| subnets.values().any(|key| key == holder);
-        let is_left = |block: &Ipv6Net| held.iter().all(|(holder, theirs)| !stays(holder) || !overlap(block, theirs));
+        let is_free_later =
+            |block: &Ipv6Net| held.iter().all(|(holder, theirs)| !stays(holder) || !overlap(block, theirs));
         let found = candidates()
             .find(|block| is_free(block, &taken) && is_unheld(block, key))
-            .or_else(|| candidates().find(|block| is_made && is_free(block, &taken) && is_left(block)));
+            .or_else(|| candidates().find(|block| is_created && is_free(block, &taken) && is_free_later(block)));
         match found {
             Some(block) => {
                 taken.push(block);
@@ -157,12 +158,12 @@ fn place(
             None => problems.push(Problem::new(
                 AttributePath::new("ipv6_subnet_bits"),
                 format!(
-                    "There is no free /{} in {} for public subnet {index}: it has room for {}.",
+                    "There is no free /{} in {} for public subnet {index}: the range has room for {}.",
                     pool.length,
                     pool.range,
                     pool.count()
                 ),
-                "Use more bits, or fewer AZs.",
+                "Increase ipv6_subnet_bits, or use fewer AZs.",
             )),
         }
     }
@@ -194,18 +195,18 @@ impl Ipv6BlockPool {
     }
 }
 
-pub(super) const SIZE_HINT: &str = "Use bits that make /56, /60 or /64, such as 8 for a range of /56.";
+pub(super) const SIZE_HINT: &str = "Use a number that results in /56, /60 or /64, such as 8 for a range of /56.";
 
-/// The prefix length of subnets that these bits make of a range of that length, or what is wrong with it.
+/// The prefix length of the subnets of a range of this length with this number of bits, or the message of the problem.
 pub(super) fn size(range: i64, bits: i64) -> Result<u8, String> {
     let length = range + bits;
     match u8::try_from(length) {
         Ok(short) if SUBNET_LENGTHS.contains(&length) => Ok(short),
-        _ => Err(format!("{bits} bits after an IPv6 range of /{range} make subnets of /{length}, which AWS refuses.")),
+        _ => Err(format!("{bits} bits divide an IPv6 range of /{range} into subnets of /{length}, which AWS rejects.")),
     }
 }
 
-/// The ranges of the VPC that exist, those that stay first.
+/// The existing ranges of the VPC, those that are pending deletion last.
 fn ranges(existing: &Inventory) -> impl Iterator<Item = (&Entry, &VpcIpv6Block)> {
     let mut entries: Vec<&Entry> = existing.present().filter(|entry| entry.key.slot == keys::IPV6_CIDR_BLOCK).collect();
     entries.sort_by_key(|entry| entry.pending_deletion);
@@ -215,17 +216,17 @@ fn ranges(existing: &Inventory) -> impl Iterator<Item = (&Entry, &VpcIpv6Block)>
     })
 }
 
-/// Whether the range that exists is what is wanted. AWS does not tell the pool of one that was imported.
+/// Whether the existing range satisfies the configuration. AWS does not return the pool of an imported range.
 fn is_compatible(entry: &Entry, source: &Ipv6Source, wanted: &Ipv6Source, region: &str) -> bool {
     match (source, wanted) {
         (
             Ipv6Source::Amazon { network_border_group: existing },
             Ipv6Source::Amazon { network_border_group: wanted },
         ) => {
-            // The border group of the Region itself is what one gets without asking.
-            let asked =
+            // The Region's own border group is the default.
+            let explicit =
                 |group: &Input<Option<String>>| group.clone().map(|group| group.filter(|group| group != region));
-            wanted.is_known() && asked(existing) == asked(wanted)
+            wanted.is_known() && explicit(existing) == explicit(wanted)
         }
         (Ipv6Source::Pool { pool_id: existing, .. }, Ipv6Source::Pool { pool_id, cidr_block, netmask_length }) => {
             let range = actual(entry);
@@ -246,9 +247,9 @@ fn is_compatible(entry: &Entry, source: &Ipv6Source, wanted: &Ipv6Source, region
     }
 }
 
-/// The source of a range that stays: what was asked for when it was made is history, but the pool of an imported one
-/// can still be told.
-fn told(source: &Ipv6Source, wanted: &Ipv6Source) -> Ipv6Source {
+/// The source of a range that is kept: the inputs of its creation, except for the pool, which the configuration
+/// provides for an imported range.
+fn kept_source(source: &Ipv6Source, wanted: &Ipv6Source) -> Ipv6Source {
     let mut source = source.clone();
     if let (Ipv6Source::Pool { pool_id, .. }, Ipv6Source::Pool { pool_id: wanted, .. }) = (&mut source, wanted) {
         *pool_id = wanted.clone();
@@ -256,7 +257,7 @@ fn told(source: &Ipv6Source, wanted: &Ipv6Source) -> Ipv6Source {
     source
 }
 
-/// The range that an existing object stands for.
+/// The CIDR block of an existing range.
 fn actual(entry: &Entry) -> Option<Ipv6Net> {
     let learned = entry.learned.get("ipv6_cidr_block").and_then(|text| text.parse().ok());
     learned.or_else(|| match &entry.applied {
@@ -267,10 +268,11 @@ fn actual(entry: &Entry) -> Option<Ipv6Net> {
     })
 }
 
-/// The wanted range's addresses, if they are known: because they were asked for, or because it is there.
+/// The CIDR block of the required range, if it is known because the range exists or because the configuration requests
+/// it.
 fn known_range(range: &Object, existing: &Inventory) -> Option<Ipv6Net> {
-    let there = ranges(existing).find(|(entry, _)| entry.key == range.key).and_then(|(entry, _)| actual(entry));
-    there.or_else(|| match &range.spec {
+    let current = ranges(existing).find(|(entry, _)| entry.key == range.key).and_then(|(entry, _)| actual(entry));
+    current.or_else(|| match &range.spec {
         Spec::VpcIpv6Block(VpcIpv6Block { source: Ipv6Source::Pool { cidr_block, .. }, .. }) => {
             cidr_block.known()?.as_ref()?.parse().ok()
         }
@@ -278,21 +280,21 @@ fn known_range(range: &Object, existing: &Inventory) -> Option<Ipv6Net> {
     })
 }
 
-/// The block that the subnet's own entry gives. While the map is unknown, so is every block.
+/// The block of the subnet's own entry. While the map is unknown, every block is unknown.
 fn explicit(config: &Config, index: u32) -> Option<Input<Ipv6Net>> {
     match &config.public_subnet_ipv6_cidr_blocks {
         Input::Unknown => Some(Input::Unknown),
         Input::Known(entries) => match entries.get(&format!("AZ-{index}"))? {
             Input::Unknown => Some(Input::Unknown),
-            // An entry that is no CIDR is reported by the validation.
+            // The validation reports an entry that is not a CIDR block.
             Input::Known(text) => text.parse::<Ipv6Net>().ok().map(|block| Input::Known(block.trunc())),
         },
     }
 }
 
-/// The block that the subnet has, unless the size of blocks has changed since.
+/// The current block of the subnet, unless the size of blocks has changed since.
 fn frozen(context: &Context<'_, Config>, key: &Key, pool: &Ipv6BlockPool) -> Option<Ipv6Net> {
-    // A subnet that was deleted behind our back is made anew as it was.
+    // A subnet that was deleted outside Terraform is created again with the same block.
     let entry = context.existing.entries.iter().find(|entry| entry.key == *key)?;
     let Spec::Subnet(subnet) = &entry.applied else { return None };
     let block: Ipv6Net = subnet.ipv6_cidr_block.known()?.as_ref()?.parse().ok()?;
@@ -301,7 +303,7 @@ fn frozen(context: &Context<'_, Config>, key: &Key, pool: &Ipv6BlockPool) -> Opt
     (pool.range.contains(&block) && is_same_size).then_some(block)
 }
 
-/// The blocks that subnets have at this moment.
+/// The blocks that subnets have now, by their last apply or in AWS.
 fn held(existing: &Inventory) -> Vec<(&Key, Ipv6Net)> {
     let blocks = existing.present().flat_map(|entry| {
         [Some(&entry.applied), entry.observed.as_ref()].into_iter().flatten().filter_map(|spec| match spec {
@@ -315,7 +317,7 @@ fn held(existing: &Inventory) -> Vec<(&Key, Ipv6Net)> {
     blocks.collect()
 }
 
-/// Blocks outside the range, blocks that overlap, and entries that name what another subnet still has.
+/// Reports entries outside the range, blocks that overlap, and entries with a block that another subnet still has.
 fn conflicts(
     config: &Config,
     subnets: &BTreeMap<u32, Key>,
@@ -329,29 +331,29 @@ fn conflicts(
     let mut problems = Vec::new();
     for (index, block) in known.iter().filter(|(index, _)| explicit(config, *index).is_some()) {
         if let Some(range) = range.filter(|range| !range.contains(block)) {
-            let message = format!("{block} lies outside the VPC's IPv6 range {range}.");
-            problems.push(Problem::new(path(*index), message, "Choose a block inside it."));
+            let message = format!("{block} is outside the VPC's IPv6 range {range}.");
+            problems.push(Problem::new(path(*index), message, format!("Use a block inside {range}.")));
         }
-        // Two entries are reported at the second one.
+        // Two entries that overlap are reported once, for the second one.
         let is_reported = |other: u32| other < *index && explicit(config, other).is_some();
         let others = known.iter().filter(|(other, theirs)| other != index && overlap(block, theirs));
         for (other, theirs) in others.filter(|(other, _)| !is_reported(*other)) {
             let message = format!("{block} overlaps {theirs}, the block of public subnet {other}.");
-            problems.push(Problem::new(path(*index), message, "Choose a block that is free."));
+            problems.push(Problem::new(path(*index), message, "Use a free block."));
         }
-        let is_made = held.iter().all(|(holder, _)| Some(*holder) != subnets.get(index));
-        let is_in_the_way = |holder: &Key| match subnets.iter().find(|(_, key)| *key == holder) {
+        let is_created = held.iter().all(|(holder, _)| Some(*holder) != subnets.get(index));
+        let is_blocking = |holder: &Key| match subnets.iter().find(|(_, key)| *key == holder) {
             Some((at, _)) if at == index => false,
-            // If it keeps its block, that was reported above.
+            // If that subnet keeps its block, the overlap was reported above.
             Some((at, _)) => {
                 blocks.get(at).is_none_or(|block_then| block_then.known().is_some_and(|it| !overlap(it, block)))
             }
-            // A subnet that is made waits for one that goes; one that is changed does not.
-            None => !is_made,
+            // A new subnet waits for the deletion of the holder; a subnet that changes in place does not.
+            None => !is_created,
         };
-        if let Some((holder, theirs)) = held.iter().find(|(key, theirs)| overlap(block, theirs) && is_in_the_way(key)) {
+        if let Some((holder, theirs)) = held.iter().find(|(key, theirs)| overlap(block, theirs) && is_blocking(key)) {
             let message = format!("{block} overlaps {theirs}, which {holder} has until this change is applied.");
-            let hint = "Make the change in two applies, or choose a block that is free.";
+            let hint = "Make the change in two applies, or use a free block.";
             problems.push(Problem::new(path(*index), message, hint));
         }
     }

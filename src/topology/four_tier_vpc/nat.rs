@@ -1,4 +1,4 @@
-//! Which NAT gateways there are, where each stands, and which tables use it.
+//! The public NAT gateways: their number, the subnet of each, and the gateway of each route table.
 
 use super::config::Config;
 use super::zones::ZoneSlot;
@@ -11,16 +11,17 @@ use crate::plugin::Input;
 pub(super) struct Nat {
     /// The number in its key.
     pub(super) slot: u32,
-    /// The index of the AZ whose public subnet it stands in.
+    /// The index of the AZ whose public subnet contains it.
     pub(super) index: u32,
-    /// Its address: one of ours, or one that the user gave.
+    /// Its Elastic IP address: one that this resource creates, or one that the user provides.
     pub(super) allocation: Input<Ref>,
 }
 
-/// The public NAT gateways in the order of their slots; `None` while an unknown input decides. `places` are the AZs
-/// that have a public subnet.
+/// The public NAT gateways in the order of their slots; `None` while an input that decides them is unknown. `places`
+/// are the AZs that have a public subnet.
 ///
-/// A gateway stays in its subnet as long as the network has that subnet, whatever its number says.
+/// A gateway stays in its subnet as long as the network has that subnet, even if its number would place it in another
+/// one.
 pub(super) fn nats(config: &Config, existing: &Inventory, places: &[ZoneSlot]) -> Option<Vec<Nat>> {
     let (count, custom) = (*config.num_nat_gateways.known()?, *config.use_custom_nat_eips.known()?);
     if !*config.create_igw.known()? || places.is_empty() {
@@ -36,17 +37,17 @@ pub(super) fn nats(config: &Config, existing: &Inventory, places: &[ZoneSlot]) -
     Some(addresses.into_iter().map(nat).collect())
 }
 
-/// The gateway that the tables of an AZ use: the one in the AZ, else one by number.
+/// The gateway that the route tables of an AZ use: the one in the same AZ, else one chosen by the index of the AZ.
 pub(super) fn gateway_for(index: u32, gateways: &[(u32, Key)]) -> Option<&Key> {
     let here = gateways.iter().find(|(at, _)| *at == index);
     let by_number = || gateways.get(index as usize % gateways.len().max(1));
     here.or_else(by_number).map(|(_, key)| key)
 }
 
-/// The slot of each address that the user gave. An address that a gateway holds keeps that gateway's slot, so that
-/// its place in the list has no meaning; a new one gets the lowest free slot.
+/// The slot of each address that the user provides. An address that a gateway uses keeps that gateway's slot, so the
+/// order of the list has no meaning. A new address gets the lowest free slot.
 fn custom_addresses(given: &[Input<String>], existing: &Inventory) -> Option<Vec<(u32, Input<Ref>)>> {
-    let held: Vec<(u32, &str)> = gateways(existing)
+    let in_use: Vec<(u32, &str)> = gateways(existing)
         .filter_map(|(slot, entry)| match &entry.applied {
             Spec::NatGateway(nat) => match &nat.allocation {
                 Some(Input::Known(Ref::Id(id))) => Some((slot, id.as_str())),
@@ -56,12 +57,13 @@ fn custom_addresses(given: &[Input<String>], existing: &Inventory) -> Option<Vec
         })
         .collect();
     let is_given = |id: &str| given.iter().any(|it| it.known().is_some_and(|it| it == id));
-    let may_be_held = held.iter().any(|(_, id)| !is_given(id));
-    if may_be_held && given.iter().any(|id| !id.is_known()) {
-        // The unknown address may be one that a gateway holds, and then it keeps that gateway's slot.
+    let may_be_in_use = in_use.iter().any(|(_, id)| !is_given(id));
+    if may_be_in_use && given.iter().any(|id| !id.is_known()) {
+        // The unknown address may be one that a gateway uses, and then it keeps that gateway's slot.
         return None;
     }
-    let slot_of = |id: &Input<String>| held.iter().find(|(_, it)| id.known().is_some_and(|id| id == it)).map(|it| it.0);
+    let slot_of =
+        |id: &Input<String>| in_use.iter().find(|(_, it)| id.known().is_some_and(|id| id == it)).map(|it| it.0);
     let mut taken: Vec<u32> = given.iter().filter_map(slot_of).collect();
     let mut addresses = Vec::new();
     for id in given {
@@ -76,18 +78,18 @@ fn custom_addresses(given: &[Input<String>], existing: &Inventory) -> Option<Vec
     Some(addresses)
 }
 
-/// The AZ of a gateway: where it stands, else by its number.
+/// The index of the AZ of a gateway: that of its current subnet, else one chosen by its number.
 fn index(slot: u32, existing: &Inventory, places: &[ZoneSlot]) -> u32 {
-    let standing = gateways(existing).find(|(it, _)| *it == slot).and_then(|(_, entry)| match &entry.applied {
+    let current = gateways(existing).find(|(it, _)| *it == slot).and_then(|(_, entry)| match &entry.applied {
         Spec::NatGateway(nat) => {
             places.iter().find(|place| nat.subnet.slot == keys::subnet_slot(Tier::Public, place.index))
         }
         _ => None,
     });
-    standing.unwrap_or(&places[slot as usize % places.len()]).index
+    current.unwrap_or(&places[slot as usize % places.len()]).index
 }
 
-/// The existing gateways by slot. One that was deleted behind our back is made anew in its place.
+/// The gateways by slot. One that was deleted outside Terraform is included, because it is created again in its subnet.
 fn gateways(existing: &Inventory) -> impl Iterator<Item = (u32, &Entry)> {
     let staying = existing.entries.iter().filter(|entry| !entry.pending_deletion);
     staying.filter_map(|entry| Some((entry.key.slot.strip_prefix("nat_gateway.")?.parse().ok()?, entry)))

@@ -1,4 +1,4 @@
-//! The rules of the default network ACL: from the user's words to AWS's.
+//! The rules of the default network ACL, converted from the form of the configuration to that of AWS.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::config::NaclRule;
 use crate::model::NetworkAclRule;
 use crate::plugin::Input;
 
-/// Names of protocols, with the numbers that AWS knows them by. ICMPv6 has two names.
+/// Names of protocols, with the numbers that AWS uses. ICMPv6 has two names.
 const PROTOCOLS: [(&str, &str); 16] = [
     ("all", "-1"),
     ("icmp", "1"),
@@ -27,17 +27,17 @@ const PROTOCOLS: [(&str, &str); 16] = [
     ("sctp", "132"),
 ];
 
-/// The rules of one direction by number; unknown while a part of one is.
+/// The rules of one direction, sorted by number; unknown while any part of a rule is unknown.
 pub(super) fn rules(rules: &Input<BTreeMap<String, Input<NaclRule>>>) -> Input<Vec<NetworkAclRule>> {
     let Input::Known(rules) = rules else { return Input::Unknown };
-    let rules: Option<Vec<NetworkAclRule>> = rules.values().map(|rule| rule.known().and_then(of_user)).collect();
+    let rules: Option<Vec<NetworkAclRule>> = rules.values().map(|rule| rule.known().and_then(from_config)).collect();
     rules.map_or(Input::Unknown, |mut rules| {
         rules.sort_by_key(|rule| rule.rule_no);
         Input::Known(rules)
     })
 }
 
-/// The protocol's number, -1 for all; `None` where AWS knows none of that name.
+/// The number of the protocol, -1 for all; `None` if there is no such protocol.
 pub(super) fn protocol(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     if let Some((_, number)) = PROTOCOLS.iter().find(|(name, _)| *name == lower) {
@@ -47,14 +47,14 @@ pub(super) fn protocol(text: &str) -> Option<String> {
     (-1..=255).contains(&number).then(|| number.to_string())
 }
 
-/// Whether a rule of this protocol has an ICMP type and code. For ICMPv6 AWS wants them with an IPv6 range; an IPv4
-/// range means all types.
+/// Whether a rule for this protocol has an ICMP type and code. For ICMPv6, AWS requires them with an IPv6 range; a rule
+/// with an IPv4 range applies to all types.
 pub(super) fn has_icmp(protocol: &str, is_ipv6: bool) -> bool {
     protocol == "1" || protocol == "58" && is_ipv6
 }
 
-/// `None` while a part is unknown. What is wrong was reported by the validation.
-pub(super) fn of_user(rule: &NaclRule) -> Option<NetworkAclRule> {
+/// The rule in the form of AWS; `None` while any part is unknown. The validation has reported invalid parts.
+pub(super) fn from_config(rule: &NaclRule) -> Option<NetworkAclRule> {
     let protocol = protocol(rule.protocol.known()?).unwrap_or_else(|| "-1".to_string());
     let (ipv4, ipv6) = (rule.cidr_block.known()?, rule.ipv6_cidr_block.known()?);
     let (icmp_type, icmp_code) = (*rule.icmp_type.known()?, *rule.icmp_code.known()?);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_stand_by_number_and_have_what_their_protocol_has() {
+    fn rules_are_sorted_and_have_the_parts_of_their_protocol() {
         let web = rule(&[
             ("action", "Deny".into()),
             ("protocol", "TCP".into()),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_rules_allow_everything_with_and_without_ipv6() {
+    fn the_default_rules_allow_all_ipv4_and_ipv6_traffic() {
         let Input::Known(rules) = rules(&config(&[]).default_nacl_egress_rules) else { panic!() };
         let shown: Vec<_> = rules.iter().map(|it| (it.rule_no, it.allow, it.cidr_block.as_str())).collect();
         assert_eq!(shown, [(100, true, "0.0.0.0/0"), (101, true, "::/0")]);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_acl_is_that_of_all_subnets_but_transit() {
+    fn the_acl_is_associated_with_all_but_transit_subnets() {
         let on = [("apply_default_nacl_rules", true.into()), ("create_transit_subnets", true.into())];
         let objects = objects(&config(&on), "ab");
         let acl = objects.iter().find(|it| it.key.slot == "default_network_acl").unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn turning_it_off_says_whose_rules_come_back() {
+    fn turning_it_off_warns_about_the_original_rules() {
         let on = config(&[("apply_default_nacl_rules", true.into())]);
         let existing = applied(&objects(&on, "a"));
         let warnings = |config| match blueprint(&config, Some(&on), &existing, "a") {

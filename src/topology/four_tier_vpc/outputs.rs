@@ -1,4 +1,4 @@
-//! What a network tells of itself: the computed attributes.
+//! The computed attributes of a network.
 
 use std::collections::BTreeMap;
 
@@ -15,44 +15,44 @@ pub(super) fn schema() -> Vec<Attribute> {
     let list = |name: &str, description: &str| Attribute::computed(name, strings(), description);
     let mut schema = vec![
         text("vpc_arn", "ARN of the VPC."),
-        text("vpc_id", "Id of the VPC."),
-        text("vpc_cidr_block", "IPv4 CIDR block of the VPC, which an IPAM pool may have chosen."),
+        text("vpc_id", "ID of the VPC."),
+        text("vpc_cidr_block", "IPv4 CIDR block of the VPC, from the configuration or an IPAM pool."),
         list("availability_zones", "Names of the AZs in use, in the order of their indices."),
-        list("availability_zone_ids_used", "Ids of the AZs in use, in the order of their indices."),
-        text("default_route_table_id", "Id of the VPC's main route table, which is left alone."),
-        text("default_network_acl_id", "Id of the VPC's default network ACL."),
-        text("default_security_group_id", "Id of the VPC's default security group."),
-        text("internet_gateway_id", "Id of the internet gateway; null where there is none."),
-        list("nat_gateway_ids", "Ids of the public NAT gateways."),
-        list("nat_gateway_public_ips", "Public addresses of the NAT gateways, in the order of `nat_gateway_ids`."),
-        list("private_nat_gateway_ids", "Ids of the private NAT gateways."),
-        text("objectstore_endpoint_id", "Id of the S3 endpoint; null where there is none."),
-        text("keyvalue_endpoint_id", "Id of the DynamoDB endpoint; null where there is none."),
+        list("availability_zone_ids_used", "IDs of the AZs in use, in the order of their indices."),
+        text("default_route_table_id", "ID of the VPC's main route table, which the provider does not manage."),
+        text("default_network_acl_id", "ID of the VPC's default network ACL."),
+        text("default_security_group_id", "ID of the VPC's default security group."),
+        text("internet_gateway_id", "ID of the internet gateway, or null if there is none."),
+        list("nat_gateway_ids", "IDs of the public NAT gateways."),
+        list("nat_gateway_public_ips", "Public IPv4 addresses of the NAT gateways, in the order of `nat_gateway_ids`."),
+        list("private_nat_gateway_ids", "IDs of the private NAT gateways."),
+        text("objectstore_endpoint_id", "ID of the S3 endpoint, or null if there is none."),
+        text("keyvalue_endpoint_id", "ID of the DynamoDB endpoint, or null if there is none."),
     ];
     for tier in Tier::ALL {
         let (slot, name) = (tier.slot(), tier.name().replace('-', " "));
         let subnets =
-            format!("The {name} subnets with all their properties, by name (`<vpc_name>-{}-<index>`).", tier.name());
+            format!("Properties of the {name} subnets, by subnet name (`<vpc_name>-{}-<index>`).", tier.name());
         schema.extend([
             Attribute::computed(&format!("{slot}_subnets"), Type::Map(Box::new(subnet_type())), &subnets)
                 .fields(SUBNET_FIELDS),
-            list(&format!("{slot}_subnet_ids"), &format!("Ids of the {name} subnets, in the order of their AZs.")),
+            list(&format!("{slot}_subnet_ids"), &format!("IDs of the {name} subnets, in the order of their AZs.")),
             list(&format!("{slot}_subnet_arns"), &format!("ARNs of the {name} subnets, in the order of their AZs.")),
             list(
                 &format!("{slot}_route_table_ids"),
-                &format!("Ids of the route tables of the {name} subnets, in the order of their AZs."),
+                &format!("IDs of the route tables of the {name} subnets, in the order of their AZs, each listed once."),
             ),
         ]);
     }
     schema
 }
 
-/// The one output that users may set, so that it stands with the inputs in the schema.
+/// The only output that users can also set, so the schema declares it with the inputs.
 pub(super) const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
 
-/// The same where nobody sets it.
+/// The same output in the schema of the data source, where it is not an input.
 pub(super) fn ipv6_range_schema() -> Attribute {
-    Attribute::computed(IPV6_CIDR_BLOCK, Type::String, "IPv6 CIDR block of the VPC; null where it has none.")
+    Attribute::computed(IPV6_CIDR_BLOCK, Type::String, "IPv6 CIDR block of the VPC, or null if it has none.")
 }
 
 /// The outputs of a network. Without objects, all are unknown.
@@ -64,21 +64,21 @@ pub(super) fn outputs(
 ) -> BTreeMap<String, Value> {
     let Some(objects) = objects else {
         let unknown = schema().into_iter().map(|attribute| (attribute.name, Value::Unknown));
-        return unknown.chain([(IPV6_CIDR_BLOCK.to_string(), asked_ipv6_range(config, || Value::Unknown))]).collect();
+        return unknown.chain([(IPV6_CIDR_BLOCK.to_string(), ipv6_range_or(config, || Value::Unknown))]).collect();
     };
     Network { config, objects, ids, scope }.outputs()
 }
 
-/// The IPv6 range that the user wrote down, which must stay as he wrote it, else the other one.
-fn asked_ipv6_range(config: &Config, other: impl FnOnce() -> Value) -> Value {
+/// The IPv6 range from the configuration, which Terraform requires unchanged, else `other`.
+fn ipv6_range_or(config: &Config, other: impl FnOnce() -> Value) -> Value {
     match &config.ipv6_cidr_block {
-        Input::Known(Some(asked)) => asked.as_str().into(),
+        Input::Known(Some(configured)) => configured.as_str().into(),
         Input::Known(None) => other(),
         Input::Unknown => Value::Unknown,
     }
 }
 
-/// All that the outputs are made from.
+/// The data that the outputs are computed from.
 struct Network<'a> {
     config: &'a Config,
     objects: &'a [Object],
@@ -97,7 +97,7 @@ impl<'a> Network<'a> {
             ("vpc_id".to_string(), vpc.map_or(Value::Null, |vpc| self.ids.id(vpc))),
             ("vpc_arn".to_string(), vpc.map_or(Value::Null, |vpc| self.arn("vpc", vpc))),
             ("vpc_cidr_block".to_string(), self.vpc_range()),
-            (IPV6_CIDR_BLOCK.to_string(), asked_ipv6_range(self.config, || self.ipv6_range())),
+            (IPV6_CIDR_BLOCK.to_string(), ipv6_range_or(self.config, || self.ipv6_range())),
             ("availability_zones".to_string(), list(zones.values().map(|it| it.availability_zone.as_str().into()))),
             (
                 "availability_zone_ids_used".to_string(),
@@ -125,14 +125,14 @@ impl<'a> Network<'a> {
         outputs
     }
 
-    /// The range that was asked for, else the one that a pool has chosen.
+    /// The configured range, else the one that a pool allocated.
     fn vpc_range(&self) -> Value {
         let vpc = self.objects.iter().find_map(|object| match &object.spec {
             Spec::Vpc(vpc) => Some((&object.key, vpc)),
             _ => None,
         });
         match vpc {
-            Some((_, Vpc { cidr_block: Input::Known(Some(asked)), .. })) => asked.as_str().into(),
+            Some((_, Vpc { cidr_block: Input::Known(Some(configured)), .. })) => configured.as_str().into(),
             Some((key, _)) => self.ids.learned(key, "cidr_block"),
             None => Value::Null,
         }
@@ -171,7 +171,7 @@ impl<'a> Network<'a> {
             .collect()
     }
 
-    /// The address is known before the gateway where it is ours.
+    /// An Elastic IP address that this resource creates is known before its gateway exists.
     fn public_ip(&self, key: &Key, nat: &NatGateway) -> Value {
         match &nat.allocation {
             Some(Input::Known(Ref::Key(eip))) => self.ids.learned(eip, "public_ip"),
@@ -179,7 +179,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The subnets by their computed names. The names are unknown while that of the network is.
+    /// The subnets by their computed names. The names are unknown while the name of the network is unknown.
     fn subnet_map(&self, subnets: &[(&Key, &Subnet)]) -> Value {
         let Input::Known(vpc_name) = &self.config.vpc_name else {
             return if subnets.is_empty() { Value::Map(BTreeMap::new()) } else { Value::Unknown };
@@ -218,7 +218,7 @@ impl<'a> Network<'a> {
         })
     }
 
-    /// Each table once: public subnets may share one.
+    /// The IDs of the route tables without duplicates: public subnets may share a table.
     fn route_table_ids(&self, subnets: &[(&Key, &Subnet)]) -> Value {
         let mut tables: Vec<&Ref> = Vec::new();
         for table in subnets.iter().filter_map(|(key, _)| self.route_table_of(key)) {
@@ -233,7 +233,7 @@ impl<'a> Network<'a> {
         self.ids.resolve(reference).map_or(Value::Unknown, Value::from)
     }
 
-    /// The id of the object in a slot; null where the network has no such object.
+    /// The ID of the object in a slot; null if the network has no such object.
     fn id_at(&self, slot: &str) -> Value {
         let object = self.objects.iter().find(|object| object.key.slot == slot);
         object.map_or(Value::Null, |object| self.ids.id(&object.key))
@@ -243,42 +243,42 @@ impl<'a> Network<'a> {
         let vpc = self.objects.iter().find(|object| object.key.slot == keys::VPC);
         let owner = vpc.map_or(Input::Unknown, |vpc| self.owner(&vpc.key));
         match (self.scope, owner, self.ids.get(key)) {
-            (Some(scope), Input::Known(Some(owner)), Some(made)) => {
-                format!("arn:{}:ec2:{}:{owner}:{kind}/{}", scope.partition, scope.region, made.id).into()
+            (Some(scope), Input::Known(Some(owner)), Some(resolved)) => {
+                format!("arn:{}:ec2:{}:{owner}:{kind}/{}", scope.partition, scope.region, resolved.id).into()
             }
-            // Without an owner there is no ARN.
+            // The ARN cannot be computed without the owner.
             (Some(_), Input::Known(None), Some(_)) => Value::Null,
             _ => Value::Unknown,
         }
     }
 
-    /// The account that owns the VPC, as AWS told it, else the one we work in.
+    /// The account that owns the VPC, as AWS returned it, else the account of the credentials.
     fn owner(&self, vpc: &Key) -> Input<Option<String>> {
         let account = self.scope.and_then(|scope| scope.account.clone());
         match self.ids.get(vpc) {
-            Some(made) => Input::Known(made.learned.get("owner_id").cloned().or(account)),
+            Some(resolved) => Input::Known(resolved.learned.get("owner_id").cloned().or(account)),
             None => account.map_or(Input::Unknown, |account| Input::Known(Some(account))),
         }
     }
 }
 
-/// What is told of a subnet.
+/// The attributes of a subnet, with their descriptions.
 const SUBNET_FIELDS: &[(&str, &str)] = &[
-    ("id", "Id of the subnet."),
+    ("id", "ID of the subnet."),
     ("arn", "ARN of the subnet."),
-    ("name", "Its name, the key in this map."),
-    ("tier", "`public`, `private_app`, `private_persistence` or `transit`."),
-    ("index", "Index of its AZ in the network, from 0."),
-    ("availability_zone", "Name of its AZ, such as `eu-central-1a`."),
-    ("availability_zone_id", "Id of its AZ, such as `euc1-az2`."),
-    ("cidr_block", "Its IPv4 block."),
-    ("ipv6_cidr_block", "Its IPv6 block; null where it has none."),
-    ("map_public_ip_on_launch", "Whether instances launched into it get a public address."),
-    ("assign_ipv6_address_on_creation", "Whether network interfaces in it get an IPv6 address."),
-    ("route_table_id", "Id of its route table."),
-    ("vpc_id", "Id of the VPC."),
-    ("owner_id", "Id of the account that owns it."),
-    ("tags", "The tags that this resource has set on it, the provider's `default_tags` among them."),
+    ("name", "Name of the subnet, which is its key in this map."),
+    ("tier", "Tier of the subnet: `public`, `private_app`, `private_persistence` or `transit`."),
+    ("index", "Index of the subnet's AZ in the network, from 0."),
+    ("availability_zone", "Name of the subnet's AZ, such as `eu-central-1a`."),
+    ("availability_zone_id", "ID of the subnet's AZ, such as `euc1-az2`."),
+    ("cidr_block", "IPv4 CIDR block of the subnet."),
+    ("ipv6_cidr_block", "IPv6 CIDR block of the subnet, or null if it has none."),
+    ("map_public_ip_on_launch", "Whether instances launched into the subnet get a public IPv4 address."),
+    ("assign_ipv6_address_on_creation", "Whether new network interfaces in the subnet get an IPv6 address."),
+    ("route_table_id", "ID of the subnet's route table."),
+    ("vpc_id", "ID of the VPC."),
+    ("owner_id", "ID of the account that owns the subnet."),
+    ("tags", "Tags that this resource sets on the subnet, including the provider's `default_tags`."),
 ];
 
 fn subnet_type() -> Type {

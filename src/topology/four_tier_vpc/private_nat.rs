@@ -1,4 +1,4 @@
-//! Private NAT gateways: how many there are, and which transit subnet each stands in.
+//! The private NAT gateways: their number, and the transit subnet of each.
 
 use super::config::Config;
 use super::zones::ZoneSlot;
@@ -10,12 +10,12 @@ use crate::model::{Inventory, Spec, Tier};
 pub(super) struct PrivateNat {
     /// The number in its key.
     pub(super) slot: u32,
-    /// The index of the AZ whose transit subnet it stands in.
+    /// The index of the AZ whose transit subnet contains it.
     pub(super) index: u32,
 }
 
-/// The private NAT gateways in the order of their slots; `None` while an unknown input decides. `places` are the AZs
-/// that have a transit subnet.
+/// The private NAT gateways in the order of their slots; `None` while an input that decides them is unknown. `places`
+/// are the AZs that have a transit subnet.
 ///
 /// Like a public one, a gateway stays in its subnet as long as the network has that subnet.
 pub(super) fn private_nats(config: &Config, existing: &Inventory, places: &[ZoneSlot]) -> Option<Vec<PrivateNat>> {
@@ -27,17 +27,18 @@ pub(super) fn private_nats(config: &Config, existing: &Inventory, places: &[Zone
     Some(slots.map(|slot| PrivateNat { slot, index: index(slot, existing, places) }).collect())
 }
 
-/// The AZ of a gateway: where it stands, or stood before it was deleted behind our back, else by its number.
+/// The index of the AZ of a gateway: that of its subnet, also after a deletion outside Terraform, else one chosen by
+/// its number.
 fn index(slot: u32, existing: &Inventory, places: &[ZoneSlot]) -> u32 {
     let name = format!("private_nat_gateway.{slot}");
     let entry = existing.entries.iter().find(|entry| entry.key.slot == name && !entry.pending_deletion);
-    let standing = entry.and_then(|entry| match &entry.applied {
+    let current = entry.and_then(|entry| match &entry.applied {
         Spec::NatGateway(nat) => {
             places.iter().find(|place| nat.subnet.slot == keys::subnet_slot(Tier::Transit, place.index))
         }
         _ => None,
     });
-    standing.unwrap_or(&places[slot as usize % places.len()]).index
+    current.unwrap_or(&places[slot as usize % places.len()]).index
 }
 
 #[cfg(test)]
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn private_nat_gateways_stand_in_transit_subnets_without_addresses() {
+    fn gateways_are_in_transit_subnets_without_public_addresses() {
         let config = private(2, &[("nat_secondary_private_ip_address_count", 3_i64.into())]);
         let objects = objects(&config, "abc");
         assert_eq!(slots(&objects, "nat_gateway"), ["private_nat_gateway.0", "private_nat_gateway.1"]);
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn app_tables_lead_to_them_and_persistence_tables_where_allowed() {
+    fn app_tables_and_allowed_persistence_tables_route_to_them() {
         let two = objects(&private(2, &[]), "abc");
         let targets_of_two = targets(&two);
         assert_eq!(targets_of_two["route.private_app.1.ipv4"], "private_nat_gateway.1");
@@ -101,26 +102,26 @@ mod tests {
     }
 
     #[test]
-    fn they_need_no_public_tier() {
+    fn they_require_no_public_tier() {
         let objects = objects(&private(1, &[("create_public_subnets", false.into())]), "ab");
         assert_eq!(targets(&objects)["route.private_app.1.ipv4"], "private_nat_gateway.0");
         assert_eq!(slots(&objects, "internet_gateway"), [""; 0]);
     }
 
     #[test]
-    fn one_stays_in_its_subnet_when_azs_come() {
+    fn a_gateway_stays_in_its_subnet_when_azs_are_added() {
         let config = private(3, &[]);
         let before = objects(&config, "ab");
         let after = next_objects(&config, Some(&config), &applied(&before), "abc");
         for slot in ["private_nat_gateway.0", "private_nat_gateway.1", "private_nat_gateway.2"] {
             let key = |objects: &[Object]| objects.iter().find(|it| it.key.slot == slot).unwrap().key.clone();
-            // NAT 2 would now stand in subnet 2, but it stands in subnet 0.
+            // A new NAT gateway 2 would now be in subnet 2, but the existing one is in subnet 0.
             assert_eq!(key(&before), key(&after));
         }
     }
 
     #[test]
-    fn what_has_no_effect_is_said() {
+    fn inputs_without_effect_cause_a_warning() {
         let config = private(
             1,
             &[

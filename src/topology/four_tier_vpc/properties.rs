@@ -1,4 +1,4 @@
-//! What holds for every network, whatever its inputs.
+//! Properties of every network, whatever its inputs.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::model::{Ids, Inventory, Object, Spec, Tier};
 use crate::plugin::Value;
 use crate::topology::Blueprint;
 
-/// Inputs that people change in the life of a network.
+/// Inputs that users change during the life of a network.
 #[derive(Clone, Debug)]
-struct Wish {
+struct Case {
     zones: usize,
     tiers: [bool; 4],
     nats: i64,
@@ -24,7 +24,7 @@ struct Wish {
     spacing: i64,
     bits: [i64; 4],
     entry: Option<(u32, u8)>,
-    /// IPv6, private NAT, the default ACL.
+    /// Whether to enable IPv6, private NAT and the rules of the default network ACL.
     extras: [bool; 3],
     unknown: Option<usize>,
 }
@@ -41,7 +41,7 @@ const UNKNOWABLE: [&str; 9] = [
     "private_propagating_vgws",
 ];
 
-impl Wish {
+impl Case {
     fn config(&self) -> Config {
         let mut attributes: Vec<(&str, Value)> = vec![
             ("create_public_subnets", self.tiers[0].into()),
@@ -78,14 +78,14 @@ impl Wish {
     }
 }
 
-fn wish() -> impl Strategy<Value = Wish> {
+fn case() -> impl Strategy<Value = Case> {
     (
         (1..=6_usize, any::<[bool; 4]>(), 0..5_i64, any::<bool>(), any::<bool>(), any::<bool>()),
         (6..11_i64, [4..7_i64, 4..7, 4..7, 4..7], prop::option::weighted(0.3, (0..6_u32, any::<u8>()))),
         any::<[bool; 3]>(),
         prop::option::weighted(0.3, 0..UNKNOWABLE.len()),
     )
-        .prop_map(|((zones, tiers, nats, igw, one_table, allow), (spacing, bits, entry), extras, unknown)| Wish {
+        .prop_map(|((zones, tiers, nats, igw, one_table, allow), (spacing, bits, entry), extras, unknown)| Case {
             zones,
             tiers,
             nats,
@@ -100,8 +100,8 @@ fn wish() -> impl Strategy<Value = Wish> {
         })
 }
 
-fn known_wish() -> impl Strategy<Value = Wish> {
-    wish().prop_map(|wish| Wish { unknown: None, ..wish })
+fn known_case() -> impl Strategy<Value = Case> {
+    case().prop_map(|case| Case { unknown: None, ..case })
 }
 
 fn decided(config: &Config, prior: Option<&Config>, existing: &Inventory, letters: &str) -> Option<Vec<Object>> {
@@ -139,45 +139,45 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_need_is_in_the_blueprint_before_the_object_and_slots_are_unique(wish in wish()) {
-        let Some(objects) = decided(&wish.config(), None, &Inventory::default(), wish.letters()) else { return Ok(()) };
+    fn dependencies_come_first_and_slots_are_unique(case in case()) {
+        let Some(objects) = decided(&case.config(), None, &Inventory::default(), case.letters()) else { return Ok(()) };
         for (position, object) in objects.iter().enumerate() {
             let before = &objects[..position];
-            prop_assert!(before.iter().all(|it| it.key.slot != object.key.slot), "{} twice", object.key);
+            prop_assert!(before.iter().all(|it| it.key.slot != object.key.slot), "{} occurs twice", object.key);
             let needs = object.spec.needs().into_iter().map(|need| need.key);
             for need in needs.chain(object.after.iter().cloned()) {
-                prop_assert!(before.iter().any(|it| it.key == need), "{} needs {need}", object.key);
+                prop_assert!(before.iter().any(|it| it.key == need), "{} precedes its dependency {need}", object.key);
             }
         }
     }
 
     #[test]
-    fn outputs_fit_their_types(wish in wish()) {
-        let config = wish.config();
-        let Some(objects) = decided(&config, None, &Inventory::default(), wish.letters()) else { return Ok(()) };
+    fn outputs_fit_their_types(case in case()) {
+        let config = case.config();
+        let Some(objects) = decided(&config, None, &Inventory::default(), case.letters()) else { return Ok(()) };
         tests::assert_outputs_conform(&config, Some(&objects), &Ids::default());
         tests::assert_outputs_conform(&config, Some(&objects), &tests::ids_of(&objects));
     }
 
     #[test]
-    fn addresses_stay_through_any_changes(wishes in prop::collection::vec(known_wish(), 1..6)) {
+    fn addresses_stay_through_any_changes(sequence in prop::collection::vec(known_case(), 1..6)) {
         let (mut prior, mut existing): (Option<Config>, _) = (None, Inventory::default());
         let mut before: BTreeMap<(Tier, u32, String), Ipv4Net> = BTreeMap::new();
-        for wish in wishes {
-            let config = wish.config();
-            let Some(objects) = decided(&config, prior.as_ref(), &existing, wish.letters()) else { continue };
+        for case in sequence {
+            let config = case.config();
+            let Some(objects) = decided(&config, prior.as_ref(), &existing, case.letters()) else { continue };
             let after = blocks(&objects);
             assert_apart_and_inside(&after)?;
             for (site, block) in &before {
-                let own_entry = wish.entry.is_some_and(|(index, _)| (Tier::PrivateApp, index) == (site.0, site.1));
+                let own_entry = case.entry.is_some_and(|(index, _)| (Tier::PrivateApp, index) == (site.0, site.1));
                 let bits_changed = prior.as_ref().is_some_and(|prior| prior.bits(site.0).1 != config.bits(site.0).1);
                 if let Some(now) = after.get(site).filter(|_| !own_entry && !bits_changed) {
                     prop_assert_eq!(now, block, "{:?}", site);
                 }
             }
             existing = applied(&objects);
-            let again = decided(&config, Some(&config), &existing, wish.letters());
-            prop_assert_eq!(again.as_ref(), Some(&objects), "a second plan wants the same");
+            let again = decided(&config, Some(&config), &existing, case.letters());
+            prop_assert_eq!(again.as_ref(), Some(&objects), "a second plan has no changes");
             (before, prior) = (after, Some(config));
         }
     }

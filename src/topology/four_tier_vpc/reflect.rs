@@ -1,6 +1,8 @@
-//! What others changed, in the words of the configuration: Terraform shows a change where the user wrote the value.
+//! Writes changes that were made outside Terraform into the attributes of the configuration, so that Terraform shows
+//! them at the attribute that the user set.
 //!
-//! One attribute often stands for many objects. It can only say what they all agree on; the rest is in `drift`.
+//! One attribute often applies to many objects. It changes only if all of them changed in the same way; other changes
+//! appear only in `drift`.
 
 mod rules;
 
@@ -9,7 +11,7 @@ use crate::model::keys::network as keys;
 use crate::model::{Entry, Inventory, Spec, Subnet, Tags, Tier};
 use crate::plugin::{Input, Value};
 
-/// Writes what differs from what was applied into the attributes that express it.
+/// Writes differences from the last apply into the attributes that express them.
 pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
     the_vpc(state, inventory);
     endpoints(state, inventory);
@@ -81,13 +83,13 @@ fn endpoints(state: &mut Value, inventory: &Inventory) {
     }
 }
 
-/// A key of a map of tags changes or goes where every object that has it from this map agrees.
+/// Changes or removes a key of a map of tags if all objects that have the key from this map agree.
 fn tags(state: &mut Value, inventory: &Inventory) {
     for map in maps_of_tags() {
         let Some(entries) = state.get(map).as_map().cloned() else { continue };
         let mut reflected = entries.clone();
         for key in entries.keys() {
-            // What a more specific map says counts for its objects.
+            // A more specific map overrides `custom_tags` for its objects.
             let is_overridden =
                 |own: &str| map == "custom_tags" && state.get(own).as_map().is_some_and(|own| own.contains_key(key));
             let value = agreed(inventory, |slot, spec| {
@@ -110,7 +112,7 @@ fn tags(state: &mut Value, inventory: &Inventory) {
     }
 }
 
-/// The value of a tag, `None` inside where the object has no such tag.
+/// The value of a tag; the inner `None` means that the object has no such tag.
 fn tag(tags: &Tags, key: &str) -> Option<Option<String>> {
     match tags.known()?.get(key) {
         Some(value) => Some(Some(value.known()?.clone())),
@@ -124,9 +126,9 @@ fn set<T: Into<Value>>(state: &mut Value, name: &str, value: Option<T>) {
     }
 }
 
-/// What a property is now, where all objects that have it agreed before and agree on something else now.
+/// The new value of a property, if all objects that have it agreed on the old value and agree on another one now.
 fn agreed<T: PartialEq>(inventory: &Inventory, property: impl Fn(&str, &Spec) -> Option<T>) -> Option<T> {
-    let staying = inventory.present().filter(|entry| !entry.pending_deletion);
+    let staying = inventory.current();
     let of = |entry: &Entry, spec: &Spec| property(&entry.key.slot, spec);
     let mut changes = staying.filter_map(|entry| Some((of(entry, &entry.applied)?, of(entry, entry.spec())?)));
     let first = changes.next()?;
@@ -143,16 +145,16 @@ mod tests {
         Value::map([("team", Value::from(value))])
     }
 
-    /// A network of team blue, whose VPC is of team red, and its state.
+    /// A network with the tag `team = blue`, whose VPC has `team = red`, and its state.
     fn tagged() -> (Inventory, Value) {
         let maps = [("custom_tags", team("blue")), ("vpc_custom_tags", team("red"))];
         (applied(&objects(&config(&maps), "ab")), Value::map(maps))
     }
 
-    fn damage(inventory: &mut Inventory, is_hit: impl Fn(&Entry) -> bool, damage: impl Fn(&mut Spec)) {
-        for entry in inventory.entries.iter_mut().filter(|entry| is_hit(entry)) {
+    fn observe(inventory: &mut Inventory, selects: impl Fn(&Entry) -> bool, change: impl Fn(&mut Spec)) {
+        for entry in inventory.entries.iter_mut().filter(|entry| selects(entry)) {
             let mut spec = entry.applied.clone();
-            damage(&mut spec);
+            change(&mut spec);
             entry.observed = Some(spec);
         }
     }
@@ -164,12 +166,12 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_shows_in_the_map_that_it_is_from_where_all_its_objects_agree() {
+    fn a_tag_changes_in_its_map_if_all_its_objects_agree() {
         let (mut inventory, mut state) = tagged();
-        damage(&mut inventory, |entry| entry.key.slot != keys::VPC, retag);
+        observe(&mut inventory, |entry| entry.key.slot != keys::VPC, retag);
         write_drift(&mut state, &inventory);
         assert_eq!((state.get("custom_tags"), state.get("vpc_custom_tags")), (&team("green"), &team("red")));
-        damage(
+        observe(
             &mut inventory,
             |entry| entry.key.slot == keys::VPC,
             |spec| {
@@ -183,19 +185,19 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_one_object_lost_shows_in_no_map() {
+    fn a_tag_that_changes_on_one_object_changes_no_map() {
         let (mut inventory, mut state) = tagged();
         let before = state.clone();
-        damage(&mut inventory, |entry| entry.key.slot == "subnet.public.0", retag);
+        observe(&mut inventory, |entry| entry.key.slot == "subnet.public.0", retag);
         write_drift(&mut state, &inventory);
         assert_eq!(state, before);
     }
 
     #[test]
-    fn a_policy_shows_and_so_does_its_absence() {
+    fn new_and_removed_policies_are_reflected() {
         let policy = r#"{"Statement":[]}"#;
         let mut inventory = applied(&objects(&config(&[("objectstore_endpoint_policy", policy.into())]), "ab"));
-        damage(
+        observe(
             &mut inventory,
             |_| true,
             |spec| {

@@ -1,4 +1,5 @@
-//! The rules of the default security group: from the user's rules, each with many sources, to AWS's, each with one.
+//! The rules of the default security group, converted from the form of the configuration, with many sources per rule,
+//! to that of AWS, with one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +7,7 @@ use super::config::{SecurityGroupRule as Rule, Strings};
 use crate::model::{RuleSource, SecurityGroupRule};
 use crate::plugin::Input;
 
-/// The rules of one direction, sorted; `None` where there is none, which leaves AWS's as they are.
+/// The rules of one direction, sorted; `None` for an empty map, which leaves the rules of AWS unchanged.
 pub(super) fn rules(rules: &Input<BTreeMap<String, Input<Rule>>>) -> Input<Option<Vec<SecurityGroupRule>>> {
     let Input::Known(rules) = rules else { return Input::Unknown };
     if rules.is_empty() {
@@ -20,7 +21,7 @@ pub(super) fn rules(rules: &Input<BTreeMap<String, Input<Rule>>>) -> Input<Optio
     Input::Known(Some(all.into_iter().collect()))
 }
 
-/// The protocol as AWS answers it.
+/// The protocol in the form that AWS returns.
 pub(super) fn protocol(text: &str) -> String {
     match text.to_ascii_lowercase().as_str() {
         "all" | "-1" => "-1".into(),
@@ -32,7 +33,7 @@ pub(super) fn protocol(text: &str) -> String {
     }
 }
 
-/// One rule per source; `None` while a part is unknown.
+/// One rule per source; `None` while any part is unknown.
 pub(super) fn expand(rule: &Rule) -> Option<Vec<SecurityGroupRule>> {
     let protocol = protocol(rule.protocol.known()?);
     let (from, to) = (*rule.from_port.known()?, *rule.to_port.known()?);
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn each_source_is_a_rule_of_its_own() {
+    fn each_source_becomes_a_rule() {
         let Input::Known(Some(rules)) = ingress(web(vec!["10.1.0.0/16", "10.0.0.0/16"].into())) else { panic!() };
         let shown: Vec<_> = rules.iter().map(|it| (it.protocol.as_str(), it.from_port, it.source.clone())).collect();
         let cidr = |text: &str| RuleSource::CidrIpv4(text.into());
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_rules_are_those_of_aws() {
+    fn the_default_rules_equal_those_of_aws() {
         let config = config(&[]);
         let Input::Known(Some(ingress)) = rules(&config.default_security_group_ingress_rules) else { panic!() };
         assert_eq!((ingress.len(), &ingress[0].source, ingress[0].from_port), (1, &RuleSource::ItSelf, None));

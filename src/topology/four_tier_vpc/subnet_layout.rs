@@ -1,4 +1,4 @@
-//! The function `subnet_layout`: the addresses that a new network would have, for people who plan and review them.
+//! The provider function `subnet_layout`: the IPv4 addresses of a new network, for planning and review.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::plugin::{
     Value,
 };
 
-/// The function. It decides with the code that decides for the resource.
+/// The function. It uses the code of the resource.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SubnetLayout;
 
-/// The inputs of the resource that decide addresses, beside the range and the number of AZs.
+/// The inputs of the resource that determine addresses, in addition to the range and the number of AZs.
 const OPTIONS: [&str; 17] = [
     "create_public_subnets",
     "create_private_app_subnets",
@@ -39,7 +39,7 @@ const OPTIONS: [&str; 17] = [
     "transit_subnet_cidr_blocks",
 ];
 
-/// The arguments in their order, under the names that the resource's rules know them by.
+/// The arguments in order: the name of each, and the name of the input of the resource that it corresponds to.
 const ARGUMENTS: [(&str, &str); 3] =
     [("cidr_block", "cidr_block"), ("az_count", "num_availability_zones"), ("options", "")];
 
@@ -61,29 +61,29 @@ impl Function for SubnetLayout {
         };
         let all = OPTIONS.map(|name| format!("`{name}`")).join(", ");
         Signature {
-            summary: "The IPv4 addresses that fgw_four_tier_vpc would give to its subnets".to_string(),
+            summary: "The IPv4 CIDR blocks of the subnets of a new fgw_four_tier_vpc".to_string(),
             description: description(),
             parameters: vec![
                 parameter(
                     cidr_block,
                     Type::String,
                     false,
-                    "IPv4 range of the VPC in CIDR notation, from /16 to /27: the resource's `cidr_block`.",
+                    "IPv4 CIDR block of the VPC, from /16 to /27: the `cidr_block` of the resource.",
                 ),
                 parameter(
                     az_count,
                     Type::Number,
                     false,
-                    "Number of AZs, from 1 to 100: the resource's `num_availability_zones`. Where that is left out, it is \
-                     the number of AZs in the Region.",
+                    "Number of AZs, from 1 to 100: the `num_availability_zones` of the resource, or the number of AZs \
+                     in the Region if the resource does not set it.",
                 ),
                 parameter(
                     options,
                     Type::Dynamic,
                     true,
                     &format!(
-                        "An object of those inputs of the resource that differ from their defaults, under their names; `{{}}` \
-                         or null where none does. Allowed are {all}."
+                        "Object with the inputs of the resource that differ from their defaults. Use `{{}}` or null if \
+                         none differ. The allowed inputs are {all}."
                     ),
                 ),
             ],
@@ -93,23 +93,25 @@ impl Function for SubnetLayout {
 
     fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
         let [cidr_block, az_count, options] = arguments else {
-            return Err(FunctionError::new("It takes a cidr_block, an az_count and options."));
+            return Err(FunctionError::new("The function requires three arguments: cidr_block, az_count and options."));
         };
-        layout(cidr_block, az_count, options).map_err(misuse)
+        layout(cidr_block, az_count, options).map_err(function_error)
     }
 }
 
 fn description() -> String {
     format!(
-        "Gives the IPv4 block of each subnet that a new `fgw_four_tier_vpc` with these inputs would make. It needs \
-         neither AWS nor credentials, and decides with the code that decides for the resource.\n\nThe result is an object \
-         of\n\n\
-         - `public_subnet_cidr_blocks`, `private_app_subnet_cidr_blocks`, `private_persistence_subnet_cidr_blocks` and \
-         `transit_subnet_cidr_blocks`: the blocks of each tier by `AZ-0`, `AZ-1`, ..., in the form of the resource's inputs \
-         of the same names, to which they may be given; empty for a tier that is not created;\n\
-         - `{FREE}`: what no subnet takes of the VPC's range, as the fewest blocks, in order;\n\
-         - `{WARNINGS}`: what a plan of the resource would warn of, such as an entry for an AZ that there is not.\n\n\
-         A network that exists keeps the blocks that its subnets have, whatever the layout of a new one would be."
+        "Returns the IPv4 CIDR block of each subnet that a new `fgw_four_tier_vpc` with these inputs would create. The \
+         function uses the code of the resource, and needs neither credentials nor access to AWS.\n\n\
+         The result is an object with these attributes:\n\n\
+         - `public_subnet_cidr_blocks`, `private_app_subnet_cidr_blocks`, `private_persistence_subnet_cidr_blocks` \
+         and `transit_subnet_cidr_blocks`: the blocks of each tier by `AZ-0`, `AZ-1`, .... The resource has inputs of \
+         the same names, which accept these values. The map of a tier that is not created is empty;\n\
+         - `{FREE}`: the unallocated blocks of the VPC's range, sorted and aggregated;\n\
+         - `{WARNINGS}`: the warnings that a plan of the resource would show, such as one about an entry for an AZ \
+         that does not exist.\n\n\
+         The result is for a new network. The subnets of an existing network keep their blocks, even if the result \
+         differs."
     )
 }
 
@@ -125,8 +127,8 @@ fn layout(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Value
     let config = config(cidr_block, az_count, options)?;
     let nothing = Inventory::default();
     let (Some(vpc), Input::Known(Some(count))) = (vpc::range(&config, &nothing), &config.num_availability_zones) else {
-        let message = "A layout needs a range and a number of AZs.";
-        return Err(vec![Problem::new(AttributePath::root(), message, "Give both.")]);
+        let message = "A layout requires a CIDR block and a number of AZs.";
+        return Err(vec![Problem::new(AttributePath::root(), message, "Set cidr_block and az_count.")]);
     };
     let count = u32::try_from(*count).unwrap_or(0);
     let places: Vec<ZoneSlot> =
@@ -148,7 +150,7 @@ fn layout(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Value
     Ok(result)
 }
 
-/// The configuration of a network with these inputs. What has no say in addresses is as good as any.
+/// The configuration of a network with these inputs. The other required inputs have no effect on addresses.
 fn config(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Config, Vec<Problem>> {
     let mut value = Value::map([
         ("vpc_name", "layout".into()),
@@ -173,28 +175,29 @@ fn config(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Confi
     }
 }
 
-/// The options by name. All that are none are named at once.
+/// The options by name, or one problem that lists all unknown options.
 fn known_options(options: &Value) -> Result<&BTreeMap<String, Value>, Vec<Problem>> {
     static NONE: BTreeMap<String, Value> = BTreeMap::new();
     let options = match options {
         Value::Null => return Ok(&NONE),
         Value::Map(options) => options,
         other => {
-            let message = format!("{other} is no object.");
-            return Err(vec![Problem::new(AttributePath::root(), message, "Write { name = value } or {}.")]);
+            let message = format!("{other} is not an object.");
+            let hint = "Use an object such as { public_subnet_bits = 6 }, or {}.";
+            return Err(vec![Problem::new(AttributePath::root(), message, hint)]);
         }
     };
     let unknown: Vec<&str> = options.keys().map(String::as_str).filter(|name| !OPTIONS.contains(name)).collect();
     if unknown.is_empty() {
         return Ok(options);
     }
-    let (what, these) = if unknown.len() == 1 { ("is no option", "it") } else { ("are no options", "them") };
-    let message = format!("{} {what}. Options are {}.", unknown.join(", "), OPTIONS.join(", "));
-    Err(vec![Problem::new(AttributePath::root(), message, format!("Leave {these} out."))])
+    let (verdict, these) = if unknown.len() == 1 { ("is not an option", "it") } else { ("are not options", "them") };
+    let message = format!("{} {verdict}. The options are {}.", unknown.join(", "), OPTIONS.join(", "));
+    Err(vec![Problem::new(AttributePath::root(), message, format!("Remove {these}."))])
 }
 
-/// A value as Terraform would convert it for the resource: a number or a bool may be written as a string. What cannot
-/// be converted stays, and is reported when it is decoded.
+/// A value as Terraform would convert it for the resource: a string may contain a number or a bool. A value that cannot
+/// be converted stays as it is, and decoding reports it.
 fn converted(value: &Value, kind: &AttributeType) -> Value {
     match (kind, value) {
         (AttributeType::Plain(Type::Number), Value::String(text)) => {
@@ -211,11 +214,11 @@ fn in_words(problem: &Problem) -> String {
     format!("{}: {} {}", problem.path, problem.message, problem.hint)
 }
 
-/// All problems, told of the first argument that has one.
-fn misuse(mut problems: Vec<Problem>) -> FunctionError {
+/// One error with all problems, for the first argument that has one.
+fn function_error(mut problems: Vec<Problem>) -> FunctionError {
     problems.sort_by_key(argument);
     let first = problems.first().map_or(ARGUMENTS.len() - 1, argument);
-    let told = |problem: &Problem| {
+    let text = |problem: &Problem| {
         let (name, _) = ARGUMENTS[argument(problem)];
         let words = format!("{} {}", problem.message, problem.hint);
         match (argument(problem), problem.path.0.is_empty()) {
@@ -225,11 +228,11 @@ fn misuse(mut problems: Vec<Problem>) -> FunctionError {
             (_, false) => in_words(problem),
         }
     };
-    let told: Vec<String> = problems.iter().map(told).collect();
-    FunctionError::of_argument(first, told.join("\n"))
+    let texts: Vec<String> = problems.iter().map(text).collect();
+    FunctionError::of_argument(first, texts.join("\n"))
 }
 
-/// The argument that a problem is about. What is said of no attribute is said of the options.
+/// The index of the argument with the problem. A problem without an attribute belongs to `options`.
 fn argument(problem: &Problem) -> usize {
     let attribute = match problem.path.0.first() {
         Some(Step::Attribute(name)) => name.as_str(),

@@ -6,8 +6,8 @@ use super::config::Config;
 use crate::model::{Scope, Tags, check_count};
 use crate::plugin::{AttributePath, Input, Problem};
 
-/// The tags of an object called `<vpc_name><suffix>`, less the keys that others manage. A map that is unknown makes
-/// all unknown; a value that is unknown is so alone.
+/// The tags of an object with the name `<vpc_name><suffix>`, without the keys that the provider ignores. An unknown map
+/// makes all tags unknown; an unknown value affects only its own key.
 pub(super) fn tags(config: &Config, scope: &Scope, suffix: &str, own: &[&Tags]) -> Tags {
     let name = config.vpc_name.clone().map(|name| format!("{name}{suffix}"));
     let name = Input::Known([("Name".to_string(), name)].into());
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_value_is_unknown_alone_and_an_unknown_map_altogether() {
+    fn an_unknown_map_makes_all_tags_unknown_and_a_value_only_one() {
         let config_of = |tags: Value| config(&[("custom_tags", tags)]);
         let config = config_of(Value::map([("a", Value::Unknown)]));
         let known = tags(&config, &scope(), "", &[]);

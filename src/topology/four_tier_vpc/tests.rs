@@ -1,6 +1,6 @@
-//! Tests of the product as a whole: its waves, its worked examples, and what holds for every network.
+//! Tests of the topology as a whole: its waves, its worked examples, and invariants of every network.
 
-mod leaving_addresses;
+mod pending_addresses;
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ pub(super) fn ids_of(objects: &[Object]) -> Ids {
     ids
 }
 
-/// Whether a value has the shape that a type allows, unknown and null parts aside.
+/// Whether a value has the shape of a type, except for unknown and null parts.
 fn conforms(value: &Value, kind: &Type) -> bool {
     match (value, kind) {
         (Value::Unknown | Value::Null, _) => true,
@@ -141,14 +141,14 @@ fn addresses_follow_the_formula() {
 }
 
 #[test]
-fn turning_transit_on_moves_nobody_and_finds_it_a_free_block() {
+fn enabling_transit_moves_no_subnet_and_uses_free_blocks() {
     let before = objects(&config(&[]), "abc");
     let with_transit = config(&[("create_transit_subnets", true.into())]);
     let after = blocks(&next_objects(&with_transit, Some(&config(&[])), &applied(&before), "abc"));
     for (slot, block) in blocks(&before) {
         assert_eq!(after[&slot], block);
     }
-    // The formula's blocks are .144, .152 and .160, and persistence holds the last one.
+    // The formula's blocks are .144, .152 and .160. The persistence tier has the last one.
     assert_eq!(after["subnet.transit.0"], "10.0.144.0/21");
     assert_eq!(after["subnet.transit.1"], "10.0.152.0/21");
     assert_eq!(after["subnet.transit.2"], "10.0.192.0/21");
@@ -191,12 +191,12 @@ fn a_subnet_keeps_its_block_when_an_az_is_added() {
 }
 
 #[test]
-fn an_az_that_takes_over_an_index_gets_blocks_of_its_own() {
+fn an_az_that_reuses_an_index_gets_other_blocks() {
     let before = blocks(&objects(&config(&[]), "abc"));
     let without_a = config(&[("availability_zone_exclude_names", vec!["a"].into())]);
     let existing = applied(&objects(&config(&[]), "abc"));
     let after = blocks(&next_objects(&without_a, Some(&config(&[])), &existing, "abcd"));
-    // The subnets of a hold .0, .80 and .160 until those of d are there.
+    // The subnets of AZ a have .0, .80 and .160 until those of AZ d exist.
     let expected =
         [("public", "10.0.48.0/21"), ("private_app", "10.0.128.0/21"), ("private_persistence", "10.0.208.0/21")];
     for (tier, block) in expected {
@@ -209,7 +209,7 @@ fn an_az_that_takes_over_an_index_gets_blocks_of_its_own() {
 }
 
 #[test]
-fn an_az_that_takes_over_an_index_waits_for_the_old_block_where_no_other_is_left() {
+fn an_az_that_reuses_an_index_may_wait_for_the_only_block() {
     let crowded = |excluded: &[&str]| {
         config(&[
             ("public_subnet_bits", 2_i64.into()),
@@ -224,13 +224,13 @@ fn an_az_that_takes_over_an_index_waits_for_the_old_block_where_no_other_is_left
         blocks(&after)["subnet.public.1"].clone()
     };
     assert_eq!(block(&existing), "10.0.64.0/18");
-    // The old subnet was still in use, and the next plan must not fail for it.
+    // The old subnet is still in use. The next plan must not fail because of it.
     set_pending_deletion(&mut existing, "subnet.public.1");
     assert_eq!(block(&existing), "10.0.64.0/18");
 }
 
 #[test]
-fn a_tier_that_is_turned_back_on_takes_back_the_subnets_that_are_leaving() {
+fn a_tier_enabled_again_keeps_subnets_pending_deletion() {
     let without = config(&[("create_private_persistence_subnets", false.into())]);
     let before = objects(&config(&[]), "abc");
     let mut existing = applied(&before);
@@ -239,12 +239,12 @@ fn a_tier_that_is_turned_back_on_takes_back_the_subnets_that_are_leaving() {
     assert_eq!(blocks(&after), blocks(&before));
     let smaller = config(&[("persistence_subnet_bits", 6_i64.into())]);
     let moved = blocks(&next_objects(&smaller, Some(&without), &existing, "abc"));
-    // The formula's block would be .80, which a subnet of the private app tier holds.
+    // The formula's block is .80, which a subnet of the private app tier has.
     assert!(moved["subnet.private_persistence.0"].ends_with("/22"), "{moved:?}");
 }
 
 #[test]
-fn a_subnet_that_is_leaving_is_not_taken_back_by_another_az() {
+fn another_az_does_not_keep_subnets_pending_deletion() {
     let before = objects(&config(&[]), "abc");
     let mut existing = applied(&before);
     set_pending_deletion(&mut existing, "subnet.public.0");
@@ -258,7 +258,7 @@ fn a_subnet_that_is_leaving_is_not_taken_back_by_another_az() {
 }
 
 #[test]
-fn overlapping_entries_are_refused_with_both_blocks() {
+fn overlapping_entries_are_rejected_with_both_blocks() {
     let entry = Value::map([("AZ-0", "10.0.80.0/22".into()), ("AZ-1", "10.1.0.0/24".into())]);
     let config = config(&[
         ("public_subnet_cidr_blocks", entry),
@@ -271,7 +271,7 @@ fn overlapping_entries_are_refused_with_both_blocks() {
 }
 
 #[test]
-fn a_block_number_out_of_range_is_refused_with_both_numbers() {
+fn a_block_number_out_of_range_is_rejected_with_both_numbers() {
     let config = config(&[("private_subnet_bits", 3_i64.into())]);
     let problems = blueprint(&config, None, &Inventory::default(), "a").unwrap_err();
     assert!(problems[0].message.contains("number 10") && problems[0].message.contains("8 blocks"), "{problems:?}");
@@ -324,19 +324,19 @@ fn without_a_public_tier_there_are_no_gateways() {
 }
 
 #[test]
-fn a_nat_gateway_stays_in_its_subnet_when_azs_come() {
+fn a_nat_gateway_stays_in_its_subnet_when_azs_are_added() {
     let two = config(&[("num_nat_gateways", 3_i64.into())]);
     let before = objects(&two, "ab");
     let after = next_objects(&two, Some(&two), &applied(&before), "abc");
     let nats = |objects: &[Object]| -> Vec<Key> {
         objects.iter().map(|it| it.key.clone()).filter(|key| key.slot.starts_with("nat_gateway")).collect()
     };
-    // NAT 2 would now stand in subnet 2, but it stands in subnet 0.
+    // A new NAT gateway 2 would now be in subnet 2, but the existing one is in subnet 0.
     assert_eq!(nats(&before), nats(&after));
 }
 
 #[test]
-fn custom_nat_gateways_are_matched_by_address_and_not_by_position() {
+fn custom_nat_gateways_are_matched_by_address_not_position() {
     let with = |ids: &[&str]| {
         config(&[
             ("use_custom_nat_eips", true.into()),
@@ -356,7 +356,7 @@ fn custom_nat_gateways_are_matched_by_address_and_not_by_position() {
 }
 
 #[test]
-fn an_unknown_address_leaves_its_nat_gateway_unknown_and_no_more() {
+fn an_unknown_address_makes_only_its_nat_gateway_unknown() {
     let config =
         config(&[("use_custom_nat_eips", true.into()), ("custom_nat_eips", Value::List(vec![Value::Unknown]))]);
     let objects = objects(&config, "a");
@@ -366,7 +366,7 @@ fn an_unknown_address_leaves_its_nat_gateway_unknown_and_no_more() {
 }
 
 #[test]
-fn what_decides_the_structure_must_be_known() {
+fn inputs_that_decide_the_structure_must_be_known() {
     for name in ["num_nat_gateways", "create_igw", "create_transit_subnets", "availability_zone_ids"] {
         let config = config(&[(name, Value::Unknown)]);
         assert_eq!(blueprint(&config, None, &Inventory::default(), "abc"), Ok(Blueprint::Undecided), "{name}");
@@ -374,7 +374,7 @@ fn what_decides_the_structure_must_be_known() {
 }
 
 #[test]
-fn an_unknown_range_leaves_the_slots_known() {
+fn the_slots_are_known_while_the_range_is_unknown() {
     let unknown = objects(&config(&[("cidr_block", Value::Unknown)]), "abc");
     let known = objects(&config(&[]), "abc");
     assert_eq!(slots(&unknown, ""), slots(&known, ""));
@@ -383,7 +383,7 @@ fn an_unknown_range_leaves_the_slots_known() {
 }
 
 #[test]
-fn outputs_tell_of_the_subnets() {
+fn outputs_describe_the_subnets() {
     let objects = objects(&full(), "abc");
     let outputs = FourTierVpc::outputs(&full(), Some(&objects), &ids_of(&objects), Some(&scope()));
     let subnet = outputs["private_app_subnets"].get("main-private-app-1");
@@ -417,7 +417,7 @@ fn outputs_fit_their_types_in_every_state() {
     }
 }
 
-/// What replaces a network of that configuration, with and without a look at what exists.
+/// The attributes that require the replacement of a network of that configuration, with and without its inventory.
 fn replaced(prior: &Config, config: &Config) -> Vec<AttributePath> {
     let by_prior = FourTierVpc::replaced_by(prior, config, &Inventory::default());
     assert_eq!(FourTierVpc::replaced_by(prior, config, &applied(&objects(prior, "a"))), by_prior);
@@ -425,7 +425,7 @@ fn replaced(prior: &Config, config: &Config) -> Vec<AttributePath> {
 }
 
 #[test]
-fn a_dedicated_vpc_becomes_default_in_place_and_not_the_other_way() {
+fn only_dedicated_tenancy_changes_in_place() {
     let dedicated = config(&[("tenancy", "dedicated".into())]);
     let default = config(&[]);
     assert_eq!(replaced(&dedicated, &default), []);
@@ -447,7 +447,7 @@ fn another_range_replaces_the_network_and_moves_every_subnet() {
 }
 
 #[test]
-fn what_aws_shows_is_reflected_where_one_attribute_can_say_it() {
+fn drift_is_reflected_if_one_attribute_can_express_it() {
     let mut inventory = applied(&objects(&config(&[]), "ab"));
     let mut state = Value::map([("map_public_ip_on_launch", false.into()), ("enable_dns_hostnames", true.into())]);
     let change = |inventory: &mut Inventory, slot: &str| {

@@ -1,5 +1,5 @@
-//! What may be written: every rule of the specification and of AWS that can be checked without AWS. What is unknown is
-//! never a problem, and all problems are reported at once.
+//! The rules for the inputs: all rules of the specification and of AWS that can be checked without AWS. Unknown values
+//! are never a problem, and all problems are reported at once.
 
 mod access_rules;
 mod addresses;
@@ -17,7 +17,7 @@ use super::{network_acl, security_group};
 use crate::model::{TaggingService, Tier, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
 
-/// Every problem.
+/// All problems of a configuration.
 pub(super) fn validate(config: &Config) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.name(config);
@@ -36,14 +36,14 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     problems.0
 }
 
-/// The problems of IPv4 addresses alone.
+/// Only the problems of the IPv4 addresses.
 pub(super) fn addresses(config: &Config) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.addresses(config);
     problems.0
 }
 
-/// Whether a text is right.
+/// Whether a text is valid.
 type Test = fn(&str) -> bool;
 
 /// The problems found so far.
@@ -55,11 +55,11 @@ impl Problems {
         self.0.push(Problem::new(path, message, hint));
     }
 
-    /// Reports each element that is not right.
-    fn each(&mut self, path: &AttributePath, list: &Strings, is_right: Test, what: &str) {
+    /// Reports each invalid element. `what` completes the sentence "... is not ...".
+    fn each(&mut self, path: &AttributePath, list: &Strings, is_valid: Test, what: &str, hint: &str) {
         for (index, item) in list.known().into_iter().flatten().enumerate() {
-            if let Some(text) = item.known().filter(|text| !is_right(text)) {
-                self.add(path.index(index), format!("{text:?} is not {what}."), format!("Use {what}."));
+            if let Some(text) = item.known().filter(|text| !is_valid(text)) {
+                self.add(path.index(index), format!("{text:?} is not {what}."), hint);
             }
         }
     }
@@ -68,13 +68,13 @@ impl Problems {
         let Input::Known(name) = &config.vpc_name else { return };
         let path = AttributePath::new("vpc_name");
         if name.trim().is_empty() || name.trim() != name || name.chars().any(char::is_control) {
-            let message = format!("{name:?} is empty, or begins or ends with a space, or has control characters.");
-            self.add(path.clone(), message, "Use a plain name.");
+            let message = format!("{name:?} is empty, starts or ends with a space, or contains control characters.");
+            self.add(path.clone(), message, "Use a name such as \"production\".");
         }
-        // AWS allows 256 characters in a tag; the longest suffix is `-private-persistence-` and a number.
+        // The value of a tag has at most 256 characters. The longest suffix is `-private-persistence-` and a number.
         let length = name.chars().count();
         if length > 230 {
-            let message = format!("It has {length} characters, and with their suffixes Name tags would exceed 256.");
+            let message = format!("The name has {length} characters, so Name tags with a suffix would exceed 256.");
             self.add(path, message, "Use at most 230 characters.");
         }
     }
@@ -83,8 +83,8 @@ impl Problems {
         if let Input::Known(Some(ids)) = &config.availability_zone_ids {
             let path = AttributePath::new("availability_zone_ids");
             if ids.is_empty() {
-                let message = "The list is empty, so that no AZ could be used.";
-                self.add(path.clone(), message, "Leave it out to use all AZs.");
+                let message = "The list is empty, so no AZ can be used.";
+                self.add(path.clone(), message, "Remove the list to use all AZs.");
             }
             for (index, id) in ids.iter().enumerate() {
                 let is_excluded = |id: &String| {
@@ -93,29 +93,30 @@ impl Problems {
                 };
                 if let Some(id) = id.known().filter(|id| is_excluded(id)) {
                     let message = format!("{id} is also in availability_zone_exclude_ids.");
-                    self.add(path.index(index), message, "Remove it from one of the two.");
+                    self.add(path.index(index), message, "Remove it from one of the two lists.");
                 }
                 if let Some(id) = id.known().filter(|id| ids[..index].contains(&Input::Known((*id).clone()))) {
-                    self.add(path.index(index), format!("{id} is given twice."), "Give each AZ once.");
+                    self.add(path.index(index), format!("{id} is listed twice."), "List each AZ once.");
                 }
             }
             let ids = Input::Known(ids.clone());
-            self.each(&path, &ids, is_zone_id, "the id of an AZ, such as use1-az1; the names of AZs end otherwise");
+            self.each(&path, &ids, is_zone_id, "an AZ ID", "Use an AZ ID such as use1-az1 instead of a name.");
         }
         let path = AttributePath::new("availability_zone_exclude_ids");
-        let what = "the id of an AZ, such as use1-az1; names go to availability_zone_exclude_names";
-        self.each(&path, &config.availability_zone_exclude_ids, is_zone_id, what);
+        let hint = "Use an AZ ID such as use1-az1, or move the name to availability_zone_exclude_names.";
+        self.each(&path, &config.availability_zone_exclude_ids, is_zone_id, "an AZ ID", hint);
         let path = AttributePath::new("availability_zone_exclude_names");
-        let what = "the name of an AZ, such as us-east-1a; ids go to availability_zone_exclude_ids";
-        self.each(&path, &config.availability_zone_exclude_names, |name| !is_zone_id(name), what);
+        let hint = "Use an AZ name such as us-east-1a, or move the ID to availability_zone_exclude_ids.";
+        let names = &config.availability_zone_exclude_names;
+        self.each(&path, names, |name| !is_zone_id(name), "an AZ name", hint);
     }
 
     fn dns(&mut self, config: &Config) {
         if config.enable_dns_hostnames == Input::Known(true) && config.enable_dns_support == Input::Known(false) {
             self.add(
                 AttributePath::new("enable_dns_hostnames"),
-                "AWS gives DNS names only where enable_dns_support is true, and it is false.",
-                "Set enable_dns_hostnames to false too.",
+                "AWS assigns DNS names only if enable_dns_support is true, but it is false.",
+                "Set enable_dns_support to true, or enable_dns_hostnames to false.",
             );
         }
     }
@@ -125,12 +126,13 @@ impl Problems {
         match serde_json::from_str::<BTreeMap<String, serde_json::Value>>(text) {
             Ok(fields) if !fields.contains_key("Statement") => {
                 let message = "The policy has no Statement.";
-                self.add(AttributePath::new(name), message, "Add one, or leave the policy out to allow everything.");
+                self.add(AttributePath::new(name), message, "Add one, or remove the policy to allow all access.");
             }
             Ok(_) => {}
             Err(error) => {
-                let message = format!("The policy is no JSON object: {error}.");
-                self.add(AttributePath::new(name), message, "Write it with jsonencode() or as a policy document.");
+                let message = format!("The policy is not a JSON object: {error}.");
+                let hint = "Use jsonencode() or the aws_iam_policy_document data source.";
+                self.add(AttributePath::new(name), message, hint);
             }
         }
     }
@@ -142,7 +144,7 @@ fn is_az_key(key: &str) -> bool {
     index.is_some_and(|index| key == format!("AZ-{index}"))
 }
 
-/// Whether this is the id of an AZ, the same for all accounts, and no name: ids end in `-az` and a number.
+/// Whether this is an AZ ID and not a name: IDs, which are the same in all accounts, end in `-az` and a number.
 fn is_zone_id(text: &str) -> bool {
     text.rsplit_once("-az").is_some_and(|(_, number)| number.parse::<u32>().is_ok())
 }

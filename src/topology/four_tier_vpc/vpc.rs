@@ -1,5 +1,4 @@
-//! The VPC: its key, which stays as long as AWS can do what is wanted with it, and the range that all IPv4 addresses
-//! come from.
+//! The VPC: its key, which stays the same unless the VPC must be replaced, and the range of all IPv4 addresses.
 
 use ipnet::Ipv4Net;
 
@@ -10,7 +9,7 @@ use crate::model::{Entry, Inventory, Key, Object, Spec, Vpc};
 use crate::plugin::{AttributePath, Input};
 use crate::topology::Context;
 
-/// The VPC that should exist.
+/// The VPC that the configuration requires.
 pub(super) fn object(context: &Context<'_, Config>) -> Object {
     let config = context.config;
     let mut spec = Vpc {
@@ -27,7 +26,7 @@ pub(super) fn object(context: &Context<'_, Config>) -> Object {
     let Some((entry, vpc)) = staying(context.existing, config) else {
         return Object::new(new_key(config), Spec::Vpc(spec));
     };
-    // What was asked for when it was made is history. Only the pool of an imported VPC can still be told.
+    // The inputs of the creation do not change. Only an imported VPC gets its pool from the configuration.
     spec.cidr_block = vpc.cidr_block.clone();
     spec.ipv4_netmask_length = vpc.ipv4_netmask_length.clone();
     if vpc.ipv4_ipam_pool_id != Input::Known(None) {
@@ -36,7 +35,7 @@ pub(super) fn object(context: &Context<'_, Config>) -> Object {
     Object::new(entry.key.clone(), Spec::Vpc(spec))
 }
 
-/// The VPC's range: the one that was asked for, else the one that a pool has chosen. `None` while it is unknown.
+/// The range of the VPC: the configured one, else the one that a pool allocated. `None` while it is unknown.
 pub(super) fn range(config: &Config, existing: &Inventory) -> Option<Ipv4Net> {
     match &config.cidr_block {
         Input::Unknown => None,
@@ -45,9 +44,9 @@ pub(super) fn range(config: &Config, existing: &Inventory) -> Option<Ipv4Net> {
     }
 }
 
-/// The attributes whose wanted values this VPC cannot get: AWS changes neither range nor pool, and takes a VPC from
-/// `dedicated` to `default` tenancy, but not back. An unknown input may be another value, and Terraform must be told of
-/// the replacement before it happens.
+/// The attributes whose configured values require another VPC. AWS changes neither range nor pool, and the tenancy only
+/// from `dedicated` to `default`. An unknown input counts, because it may have another value, and the plan must
+/// announce the replacement.
 pub(super) fn replaced_by(entry: &Entry, config: &Config) -> Vec<AttributePath> {
     let Spec::Vpc(vpc) = &entry.applied else { return Vec::new() };
     let range = range_of(entry, vpc);
@@ -64,7 +63,7 @@ pub(super) fn replaced_by(entry: &Entry, config: &Config) -> Vec<AttributePath> 
             "ipv4_ipam_pool_id",
             match (&config.ipv4_ipam_pool_id, &vpc.ipv4_ipam_pool_id) {
                 (Input::Unknown, _) => true,
-                // AWS does not tell the pool of a VPC that was imported.
+                // AWS does not return the pool of an imported VPC.
                 (Input::Known(Some(_)), Input::Known(None)) => !entry.adopted,
                 (Input::Known(Some(wanted)), Input::Known(Some(given))) => wanted != given,
                 (Input::Known(None), _) | (_, Input::Unknown) => false,
@@ -83,7 +82,7 @@ pub(super) fn replaced_by(entry: &Entry, config: &Config) -> Vec<AttributePath> 
     differs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| AttributePath::new(name)).collect()
 }
 
-/// The same where nothing is known of the VPC: from the configuration applied last.
+/// The same for a VPC that is not in the inventory, compared with the configuration of the last apply.
 pub(super) fn replaced_since(prior: &Config, config: &Config) -> Vec<AttributePath> {
     let range = |config: &Config| {
         let cidr_block = config.cidr_block.clone();
@@ -104,7 +103,7 @@ pub(super) fn replaced_since(prior: &Config, config: &Config) -> Vec<AttributePa
     paths
 }
 
-/// The VPC that exists, where it need not be replaced.
+/// The existing VPC, unless it must be replaced.
 fn staying<'a>(existing: &'a Inventory, config: &Config) -> Option<(&'a Entry, &'a Vpc)> {
     let entry = existing.at(keys::VPC).filter(|entry| replaced_by(entry, config).is_empty())?;
     match &entry.applied {
@@ -113,7 +112,7 @@ fn staying<'a>(existing: &'a Inventory, config: &Config) -> Option<(&'a Entry, &
     }
 }
 
-/// The key of a VPC that is made from this configuration.
+/// The key of a VPC that is created from this configuration.
 pub(super) fn new_key(config: &Config) -> Key {
     match &config.cidr_block {
         Input::Unknown => keys::vpc(&Input::Unknown, &config.tenancy),
@@ -126,8 +125,8 @@ pub(super) fn new_key(config: &Config) -> Key {
 }
 
 fn range_of(entry: &Entry, vpc: &Vpc) -> Option<Ipv4Net> {
-    let asked = vpc.cidr_block.known().and_then(Option::as_ref);
-    asked.or_else(|| entry.learned.get("cidr_block")).and_then(|text| text.parse().ok())
+    let requested = vpc.cidr_block.known().and_then(Option::as_ref);
+    requested.or_else(|| entry.learned.get("cidr_block")).and_then(|text| text.parse().ok())
 }
 
 #[cfg(test)]
@@ -144,8 +143,8 @@ mod tests {
         config(&all)
     }
 
-    /// The network after its first apply, with the range that the pool chose.
-    fn made(config: &Config) -> Inventory {
+    /// The network after its first apply, with the range that the pool allocated.
+    fn created(config: &Config) -> Inventory {
         let mut existing = applied(&objects(config, "ab"));
         existing.entries[0].learned.insert("cidr_block".into(), "10.7.0.0/16".into());
         existing
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_range_of_a_pool_is_unknown_until_the_vpc_is_there() {
+    fn the_range_of_a_pool_is_unknown_until_the_vpc_exists() {
         let of_pool = pool(&[("ipv4_netmask_length", 16_i64.into())]);
         let before = objects(&of_pool, "ab");
         let block = |objects: &[Object]| {
@@ -166,15 +165,15 @@ mod tests {
         };
         assert_eq!(block(&before), Input::Unknown);
         assert_eq!(before[0].key.fixed, Input::Known("ipam-pool-1 /16 default".into()));
-        let after = next_objects(&of_pool, Some(&of_pool), &made(&of_pool), "ab");
+        let after = next_objects(&of_pool, Some(&of_pool), &created(&of_pool), "ab");
         assert_eq!(block(&after), Input::Known("10.7.88.0/21".into()));
         assert_eq!(after[0], before[0]);
     }
 
     #[test]
-    fn the_range_that_a_pool_chose_may_be_written_down_and_left_out_again() {
+    fn an_allocated_range_can_be_configured_and_removed_again() {
         let of_pool = pool(&[]);
-        let existing = made(&of_pool);
+        let existing = created(&of_pool);
         let written = pool(&[("cidr_block", "10.7.0.0/16".into())]);
         let without_pool = config(&[("cidr_block", "10.7.0.0/16".into())]);
         let of_its_length = pool(&[("ipv4_netmask_length", 16_i64.into())]);
@@ -188,7 +187,7 @@ mod tests {
 
     #[test]
     fn another_range_pool_or_length_replaces_the_network() {
-        let existing = made(&pool(&[]));
+        let existing = created(&pool(&[]));
         let replaced = |config: &Config| names(&replaced_by(&existing.entries[0], config));
         assert_eq!(replaced(&config(&[("cidr_block", "10.8.0.0/16".into())])), ["cidr_block"]);
         assert_eq!(replaced(&pool(&[("ipv4_ipam_pool_id", "ipam-pool-2".into())])), ["ipv4_ipam_pool_id"]);
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pool_of_an_imported_vpc_can_still_be_told() {
+    fn the_pool_of_an_imported_vpc_can_be_configured() {
         let mut existing = applied(&objects(&config(&[("cidr_block", "10.7.0.0/16".into())]), "ab"));
         let of_pool = pool(&[("ipv4_netmask_length", 16_i64.into())]);
         assert_eq!(names(&replaced_by(&existing.entries[0], &of_pool)), ["ipv4_ipam_pool_id"]);

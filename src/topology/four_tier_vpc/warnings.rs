@@ -1,4 +1,4 @@
-//! What is legal and yet probably not meant, or worth knowing before it happens.
+//! Warnings about configurations that are valid but probably not intended, and about effects of a change.
 
 use std::collections::BTreeMap;
 
@@ -9,43 +9,47 @@ use crate::model::keys::network as keys;
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
-/// AWS's quota of private addresses per NAT gateway is 8, one of them the first.
+/// AWS's default quota is 8 private addresses per NAT gateway, including the primary one.
 const MOST_SECONDARY: i64 = 7;
 
-/// AWS's quota of rules per direction of a network ACL.
+/// AWS's default quota of rules per direction of a network ACL.
 const MOST_RULES: usize = 20;
 
-/// What is legal and yet probably not meant.
+/// All warnings except those of [`unused_entries`].
 pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
     let config = context.config;
     let mut warnings = Vec::new();
     if config.tenancy.known().is_some_and(|tenancy| tenancy == "host") {
         warnings.push(Problem::new(
             AttributePath::new("tenancy"),
-            "AWS refuses \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\".",
-            "Use \"default\" and give instances the tenancy \"host\", or use \"dedicated\".",
+            "AWS rejects \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\".",
+            "Use \"default\" and set the tenancy of the instances to \"host\", or use \"dedicated\".",
         ));
     }
     let given = |list: &Strings| list.known().is_some_and(|list| !list.is_empty());
     if config.use_custom_nat_eips == Input::Known(false) && given(&config.custom_nat_eips) {
         warnings.push(Problem::new(
             AttributePath::new("custom_nat_eips"),
-            "It has no effect while use_custom_nat_eips is false.",
+            "custom_nat_eips has no effect while use_custom_nat_eips is false.",
             "Set use_custom_nat_eips to true, or remove the list.",
         ));
     }
     if config.enable_private_nat == Input::Known(true) && config.use_custom_nat_eips == Input::Known(true) {
         warnings.push(Problem::new(
             AttributePath::new("use_custom_nat_eips"),
-            "It has no effect while enable_private_nat is true: private NAT gateways have no addresses of the internet.",
-            "Set it to false, or enable_private_nat.",
+            "use_custom_nat_eips has no effect while enable_private_nat is true, because private NAT gateways have no \
+             Elastic IP addresses.",
+            "Set use_custom_nat_eips or enable_private_nat to false.",
         ));
     }
     if let Some(count) = config.nat_secondary_private_ip_address_count.known().filter(|count| **count > MOST_SECONDARY)
     {
         warnings.push(Problem::new(
             AttributePath::new("nat_secondary_private_ip_address_count"),
-            format!("With {count} a NAT gateway has {} private addresses. AWS allows 8 by default.", count + 1),
+            format!(
+                "With {count} secondary addresses, a NAT gateway has {} private ones, but AWS allows 8 by default.",
+                count + 1
+            ),
             format!("Use at most {MOST_SECONDARY}, unless AWS has raised the quota of this account."),
         ));
     }
@@ -54,23 +58,23 @@ pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
     warnings
 }
 
-/// That users of the subnets find them under other keys.
+/// The warning that the keys of the subnets change with the name of the network.
 fn renamed(context: &Context<'_, Config>) -> Option<Problem> {
     let prior = context.prior.filter(|prior| prior.vpc_name != context.config.vpc_name)?;
     let name = |config: &Config| config.vpc_name.known().map_or("(known after apply)".into(), |it| format!("{it:?}"));
     Some(Problem::new(
         AttributePath::new("vpc_name"),
         format!(
-            "The name changes from {} to {}, and with it the keys of public_subnets, private_app_subnets, \
-             private_persistence_subnets and transit_subnets. What is made by for_each over these maps is replaced.",
+            "The name changes from {} to {}, which changes the keys of public_subnets, private_app_subnets, \
+             private_persistence_subnets and transit_subnets. Resources with for_each over these maps are replaced.",
             name(prior),
             name(context.config)
         ),
-        "Use the lists <tier>_subnet_ids, or keep the name and set the tag Name in custom_tags.",
+        "Use the lists <tier>_subnet_ids instead, or keep the name and set the Name tag in custom_tags.",
     ))
 }
 
-/// What becomes of the default network ACL's rules, and where AWS may refuse them.
+/// Warnings about the rules of the default network ACL: their replacement by AWS's original rules, and their number.
 fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
     let config = context.config;
     let mut warnings = Vec::new();
@@ -78,8 +82,8 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
         Input::Known(false) if context.existing.at(&keys::default_network_acl().slot).is_some() => {
             warnings.push(Problem::new(
                 AttributePath::new("apply_default_nacl_rules"),
-                "AWS's original rules come back to the default network ACL, and they allow everything.",
-                "Leave it at true to keep the rules.",
+                "The default network ACL gets AWS's original rules again, which allow all traffic.",
+                "Set apply_default_nacl_rules to true to keep the current rules.",
             ));
         }
         Input::Known(true) => {
@@ -92,8 +96,8 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
                 if count > MOST_RULES {
                     warnings.push(Problem::new(
                         AttributePath::new(name),
-                        format!("It has {count} rules. AWS allows {MOST_RULES} in a direction by default."),
-                        "Use fewer, unless AWS has raised the quota of this account.",
+                        format!("The map has {count} rules, but AWS allows {MOST_RULES} per direction by default."),
+                        "Use fewer rules, unless AWS has raised the quota of this account.",
                     ));
                 }
             }
@@ -103,7 +107,7 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
     warnings
 }
 
-/// Entries of CIDR maps that name an AZ index which the network does not have.
+/// Warnings about entries of the CIDR block maps for AZ indices that the network does not have.
 pub(super) fn unused_entries(config: &Config, tiers: &[Tier], places: &[ZoneSlot]) -> Vec<Problem> {
     let mut warnings = Vec::new();
     let ipv4 = tiers.iter().map(|tier| config.cidr_blocks(*tier));
@@ -117,8 +121,8 @@ pub(super) fn unused_entries(config: &Config, tiers: &[Tier], places: &[ZoneSlot
             let indices: Vec<String> = places.iter().map(|place| format!("AZ-{}", place.index)).collect();
             warnings.push(Problem::new(
                 AttributePath::new(name).key(key),
-                format!("The entry is not used: the network has {}.", indices.join(", ")),
-                "Remove it, or use more AZs.",
+                format!("The entry is not used, because the network has only {}.", indices.join(", ")),
+                "Remove the entry, or use more AZs.",
             ));
         }
     }
@@ -144,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_changes_the_keys_of_the_subnets() {
+    fn a_new_name_warns_about_the_keys_of_the_subnets() {
         let (before, after) = (config(&[]), config(&[("vpc_name", "other".into())]));
         let existing = applied(&objects(&before, "a"));
         assert_eq!(warnings_of(&before, Some(&before), &existing), []);
@@ -155,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_for_an_az_that_is_not_there_is_said_to_be_unused() {
+    fn an_entry_for_a_missing_az_is_reported_as_unused() {
         let entry = |block: &str| Value::map([("AZ-3", block.into())]);
         let config = config(&[
             ("transit_subnet_cidr_blocks", entry("10.0.1.0/24")),
@@ -169,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn quotas_are_told_but_not_enforced() {
+    fn quotas_cause_warnings_and_no_errors() {
         let rule = |number: i64| {
             let fields = [
                 ("action", Value::from("allow")),

@@ -1,6 +1,6 @@
-//! Which AZs the network uses, and the index of each.
+//! The AZs of the network, and the index of each.
 //!
-//! An index, once given, stays with its AZ: subnets are named and addressed by it.
+//! An AZ keeps its index, because its subnets are named and addressed by it.
 
 use super::config::Config;
 use crate::model::AvailabilityZone;
@@ -12,13 +12,13 @@ use crate::plugin::{AttributePath, Input, Problem};
 pub(super) struct ZoneSlot {
     /// Its index in the network.
     pub(super) index: u32,
-    /// Such as `us-east-1a`.
+    /// The name, such as `us-east-1a`.
     pub(super) name: String,
-    /// Such as `use1-az4`.
+    /// The ID, such as `use1-az4`.
     pub(super) id: String,
 }
 
-/// The inputs that choose AZs, all known.
+/// The inputs that select AZs, all known.
 struct Choice<'a> {
     count: Option<usize>,
     ids: Option<Vec<&'a str>>,
@@ -27,11 +27,11 @@ struct Choice<'a> {
     state: Option<&'a str>,
 }
 
-/// The AZs by index; `None` while an unknown input decides. Warnings are added to `warnings`.
+/// The AZs by index; `None` while an input that selects them is unknown. Warnings are added to `warnings`.
 ///
-/// AZs that hold subnets stay until an input removes them. One whose subnets are all leaving comes back at its index,
-/// if it is wanted again and nobody has taken that. The filters and the order by name choose among the `available`
-/// AZs for new places only, and each new place gets the lowest free index.
+/// AZs with subnets stay until an input removes them. If all subnets of an AZ are pending deletion and the AZ is
+/// required again, it returns at its index, unless another AZ has taken that index. The filters and the order by name
+/// select among the `available` AZs only for new places, and each new place gets the lowest free index.
 pub(super) fn places(
     config: &Config,
     existing: &Inventory,
@@ -44,20 +44,25 @@ pub(super) fn places(
     add(&mut places, holders(existing, false), &choice);
     places.sort_by_key(|place| place.index);
     places.truncate(limit);
-    // Where an AZ is wanted again before its subnets could be deleted, new ones at other blocks would help nobody.
+    // If an AZ is required again before its subnets could be deleted, these are kept: new subnets would need other
+    // blocks.
     let staying = places.len();
     add(&mut places, holders(existing, true), &choice);
     places[staying..].sort_by_key(|place| place.index);
     places.truncate(limit);
 
-    let unheard_of = |id: &&&str| available.iter().all(|zone| zone.id != **id) && places.iter().all(|it| it.id != **id);
-    let unknown_ids: Vec<&str> = choice.ids.iter().flatten().filter(unheard_of).copied().collect();
-    if !unknown_ids.is_empty() {
+    let is_missing = |id: &&&str| available.iter().all(|zone| zone.id != **id) && places.iter().all(|it| it.id != **id);
+    let missing_ids: Vec<&str> = choice.ids.iter().flatten().filter(is_missing).copied().collect();
+    if !missing_ids.is_empty() {
         let usable: Vec<&str> = available.iter().map(|zone| zone.id.as_str()).collect();
         return Err(vec![Problem::new(
             AttributePath::new("availability_zone_ids"),
-            format!("The account has no AZ {} in this Region; it has {}.", unknown_ids.join(", "), usable.join(", ")),
-            "Use ids from this list.",
+            format!(
+                "This account has no AZ {} in the Region. Its AZs are {}.",
+                missing_ids.join(", "),
+                usable.join(", ")
+            ),
+            "Use IDs from this list.",
         )]);
     }
 
@@ -78,15 +83,15 @@ pub(super) fn places(
     if places.is_empty() {
         return Err(vec![Problem::new(
             AttributePath::new("availability_zone_ids"),
-            "No AZ is left after the AZ inputs have been applied.",
-            "Exclude fewer AZs, or allow another availability_zone_state.",
+            "The inputs that select AZs exclude every AZ of the Region.",
+            "Exclude fewer AZs, or change availability_zone_state.",
         )]);
     }
     warnings.extend(warning(&places, available));
     Ok(Some(places))
 }
 
-/// Adds each AZ that the inputs admit, unless it or its index is there already.
+/// Adds each AZ that the inputs admit, unless the AZ or its index is already in the list.
 fn add(places: &mut Vec<ZoneSlot>, holders: impl Iterator<Item = ZoneSlot>, choice: &Choice<'_>) {
     for holder in holders.filter(|place| choice.admits(&place.id, &place.name)) {
         if places.iter().all(|place| place.index != holder.index && place.id != holder.id) {
@@ -95,11 +100,13 @@ fn add(places: &mut Vec<ZoneSlot>, holders: impl Iterator<Item = ZoneSlot>, choi
     }
 }
 
-/// The AZ and index of each subnet that stays, or of each that is leaving. A subnet that should stay and was deleted
-/// behind our back counts: it is made anew.
-fn holders(existing: &Inventory, leaving: bool) -> impl Iterator<Item = ZoneSlot> {
-    let entries =
-        existing.entries.iter().filter(move |entry| entry.pending_deletion == leaving && !(leaving && entry.gone));
+/// The AZ and index of each subnet that is, or is not, pending deletion. A subnet that was deleted outside Terraform
+/// counts if it is not pending deletion, because it is created again.
+fn holders(existing: &Inventory, pending_deletion: bool) -> impl Iterator<Item = ZoneSlot> {
+    let entries = existing
+        .entries
+        .iter()
+        .filter(move |entry| entry.pending_deletion == pending_deletion && !(pending_deletion && entry.missing));
     entries.filter(|entry| entry.key.slot.starts_with("subnet.")).filter_map(|entry| match &entry.applied {
         Spec::Subnet(subnet) => Some(ZoneSlot {
             index: subnet.index,
@@ -110,8 +117,8 @@ fn holders(existing: &Inventory, leaving: bool) -> impl Iterator<Item = ZoneSlot
     })
 }
 
-/// Says which AZs in use are not as they should be: all in one warning, since Terraform shows only the first of several
-/// that begin alike.
+/// The warning about AZs in use that AWS no longer lists or that are not available. It is a single one, because
+/// Terraform shows only the first of several warnings with the same summary.
 fn warning(places: &[ZoneSlot], available: &[AvailabilityZone]) -> Option<Problem> {
     let of = |place: &ZoneSlot| match available.iter().find(|zone| zone.id == place.id) {
         None => Some(format!("AWS no longer lists the AZ {} ({}). Its subnets stay.", place.name, place.id)),
@@ -121,7 +128,7 @@ fn warning(places: &[ZoneSlot], available: &[AvailabilityZone]) -> Option<Proble
         Some(_) => None,
     };
     let messages: Vec<String> = places.iter().filter_map(of).collect();
-    let hint = "To leave an AZ, add its id to availability_zone_exclude_ids.";
+    let hint = "To stop using an AZ, add its ID to availability_zone_exclude_ids.";
     let path = AttributePath::new("availability_zone_exclude_ids");
     (!messages.is_empty()).then(|| Problem::new(path, messages.join(" "), hint))
 }
@@ -166,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn all_azs_are_used_by_name_and_without_duplicates() {
+    fn azs_are_used_in_the_order_of_their_names() {
         assert_eq!(chosen(&[], &Inventory::default(), &zones("cab")), ["0 a", "1 b", "2 c"]);
         let nine = [("num_availability_zones", 9_i64.into())];
         assert_eq!(chosen(&nine, &Inventory::default(), &zones("abc")), ["0 a", "1 b", "2 c"]);
@@ -175,18 +182,18 @@ mod tests {
     }
 
     #[test]
-    fn an_az_that_opens_later_moves_nobody() {
+    fn a_new_az_gets_the_next_free_index() {
         assert_eq!(chosen(&[], &existing_in("bc"), &zones("abc")), ["0 b", "1 c", "2 a"]);
     }
 
     #[test]
-    fn an_az_that_vanishes_or_fails_stays_with_a_warning() {
+    fn an_unlisted_or_impaired_az_stays_with_a_warning() {
         let mut warnings = vec![];
         let mut available = zones("ab");
         available[0].state = "impaired".into();
         let places = places(&config(&[]), &existing_in("abc"), &available, &mut warnings).unwrap().unwrap();
         assert_eq!(places.len(), 3);
-        assert_eq!(warnings.len(), 1, "Terraform would fold a second one into the first");
+        assert_eq!(warnings.len(), 1, "Terraform would hide a second warning");
         for text in ["The AZ a (az-a) is impaired.", "AWS no longer lists the AZ c (az-c)."] {
             assert!(warnings[0].message.contains(text), "{warnings:?}");
         }
@@ -195,18 +202,18 @@ mod tests {
     }
 
     #[test]
-    fn an_excluded_az_leaves_its_index_to_a_new_one() {
+    fn a_new_az_gets_the_index_of_an_excluded_one() {
         let without_a = [("availability_zone_exclude_names", vec!["a"].into())];
         assert_eq!(chosen(&without_a, &existing_in("abc"), &zones("abcd")), ["0 d", "1 b", "2 c"]);
     }
 
     #[test]
-    fn the_highest_index_leaves_first() {
+    fn the_az_with_the_highest_index_is_removed_first() {
         let two = [("num_availability_zones", 2_i64.into())];
         assert_eq!(chosen(&two, &existing_in("cab"), &zones("abc")), ["0 c", "1 a"]);
     }
 
-    /// The subnets of the AZs called by these letters.
+    /// The subnets in the AZs that these letters name.
     fn subnets_in(existing: &Inventory, letters: &str) -> Vec<Entry> {
         let is_in = |entry: &&Entry| match &entry.applied {
             Spec::Subnet(subnet) => letters.contains(&subnet.availability_zone),
@@ -216,10 +223,10 @@ mod tests {
     }
 
     #[test]
-    fn an_az_whose_subnets_are_leaving_comes_back_at_its_index() {
+    fn an_az_pending_deletion_returns_at_its_index() {
         let mut existing = existing_in("dca");
-        let leaving = subnets_in(&existing, "cd");
-        for entry in existing.entries.iter_mut().filter(|entry| leaving.contains(entry)) {
+        let pending = subnets_in(&existing, "cd");
+        for entry in existing.entries.iter_mut().filter(|entry| pending.contains(entry)) {
             entry.pending_deletion = true;
         }
         assert_eq!(chosen(&[], &existing, &zones("abcd")), ["0 d", "1 c", "2 a", "3 b"]);
@@ -232,15 +239,15 @@ mod tests {
     }
 
     #[test]
-    fn an_az_comes_back_at_another_index_where_a_new_one_has_taken_its_own() {
+    fn an_az_returns_at_another_index_if_its_own_is_taken() {
         let mut existing = existing_in("dbc");
-        let leaving = subnets_in(&existing_in("abc"), "a").into_iter();
-        existing.entries.extend(leaving.map(|entry| Entry { pending_deletion: true, ..entry }));
+        let pending = subnets_in(&existing_in("abc"), "a").into_iter();
+        existing.entries.extend(pending.map(|entry| Entry { pending_deletion: true, ..entry }));
         assert_eq!(chosen(&[], &existing, &zones("abcd")), ["0 d", "1 b", "2 c", "3 a"]);
     }
 
     #[test]
-    fn an_az_keeps_the_index_that_it_took_over_in_an_apply_that_failed() {
+    fn an_az_keeps_the_index_from_a_failed_apply() {
         let mut existing = existing_in("abc");
         existing.entries.extend(subnets_in(&existing_in("ebc"), "e"));
         let inputs = [("availability_zone_exclude_names", vec!["a"].into()), ("num_availability_zones", 3_i64.into())];
@@ -248,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn an_az_id_that_does_not_exist_is_refused_and_an_unknown_one_is_waited_for() {
+    fn a_missing_az_id_is_rejected_and_an_unknown_one_is_not() {
         let wrong = config(&[("availability_zone_ids", vec!["az-x"].into())]);
         let problems = places(&wrong, &Inventory::default(), &zones("ab"), &mut vec![]).unwrap_err();
         assert!(problems[0].message.contains("az-x") && problems[0].message.contains("az-a, az-b"));

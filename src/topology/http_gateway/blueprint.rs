@@ -1,4 +1,4 @@
-//! From the configuration to the objects that should exist, in the order of creation.
+//! Computes the objects that a configuration requires, in the order of creation.
 
 mod authorizers;
 mod domain;
@@ -10,6 +10,7 @@ pub(super) use authorizers::default_ttl;
 pub(super) use domain::certificate_domain;
 
 use super::config::{CorsConfig, GatewayConfig, RouteConfig};
+use super::warnings::warnings;
 use crate::model::keys::gateway as keys;
 use crate::model::{
     AccessLog, Api, ApiRoute, Caller, Cors, Facts, FunctionArn, Integration, Inventory, Key, LambdaPermission,
@@ -18,7 +19,10 @@ use crate::model::{
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Blueprint, Context};
 
-/// The objects that should exist. Errors are what only the account and Region can tell.
+/// The AWS quota of integrations per API, which cannot be increased.
+const MOST_INTEGRATIONS: usize = 300;
+
+/// The objects that the configuration requires. Errors are problems that depend on the account or Region.
 pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {
     let mut draft = Draft {
         scope: context.scope,
@@ -26,10 +30,10 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
         existing: context.existing,
         api: keys::api(),
         objects: Vec::new(),
-        after_routes: BTreeMap::new(),
-        warnings: Vec::new(),
+        protections: BTreeMap::new(),
+        warnings: warnings(context.config),
         missing: Vec::new(),
-        // What API Gateway takes, CloudWatch Logs takes too.
+        // CloudWatch Logs accepts every tag that API Gateway accepts.
         problems: context.scope.default_tag_problems(TaggingService::ApiGateway, &AttributePath::new("api_tags")),
     };
     let decided = draft.all(context.config);
@@ -43,15 +47,15 @@ pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprin
     }
 }
 
-/// A blueprint in the making. Its steps return `None` where an unknown input decides which objects there are.
+/// An incomplete blueprint. Its methods return `None` if the set of objects depends on an unknown input.
 struct Draft<'a> {
     scope: &'a Scope,
     facts: &'a Facts,
     existing: &'a Inventory,
     api: Key,
     objects: Vec<Object>,
-    /// Per authorizer name: its key, and the permission that must stand before a route uses it.
-    after_routes: BTreeMap<&'a str, (Key, Option<Key>)>,
+    /// By authorizer name: the key of the authorizer, and the permission that must exist before a route uses it.
+    protections: BTreeMap<&'a str, (Key, Option<Key>)>,
     warnings: Vec<Problem>,
     missing: Vec<Problem>,
     problems: Vec<Problem>,
@@ -63,7 +67,7 @@ impl<'a> Draft<'a> {
         let authorizers = known_entries(&config.faas_authorizers);
         self.api(config);
         let log_group = self.logs(config);
-        // Each step runs although another is undecided, so that all problems are found at once.
+        // Each step runs even if another one is undecided, so that all problems are reported at once.
         let functions = routes.as_ref().and_then(|routes| self.permissions(routes));
         let protected = authorizers.and_then(|authorizers| self.authorizers(authorizers));
         let (routes, functions, ()) = (routes?, functions?, protected?);
@@ -86,7 +90,8 @@ impl<'a> Draft<'a> {
         self.add(self.api.clone(), Spec::Api(spec), vec![]);
     }
 
-    /// One permission per function and qualifier of ours. Answers per function ARN as configured.
+    /// Adds one permission per function and qualifier in the provider's account. Returns the permissions by configured
+    /// function ARN.
     fn permissions(&mut self, routes: &[(&'a str, &'a RouteConfig)]) -> Option<BTreeMap<&'a str, Option<Key>>> {
         let mut permissions: BTreeMap<&str, Option<Key>> = BTreeMap::new();
         let mut decided = true;
@@ -106,22 +111,24 @@ impl<'a> Draft<'a> {
                 self.add(key.clone(), Spec::LambdaPermission(spec), vec![]);
                 permissions.insert(arn, Some(key));
             } else {
-                self.warn_of_foreign_function(&function, path, None);
+                if !self.has_integration_with(arn) {
+                    self.warn_of_function_in_other_account(&function, path, Caller::Routes);
+                }
                 permissions.insert(arn, None);
             }
         }
         decided.then_some(permissions)
     }
 
-    /// One integration per distinct function, payload version, timeout and description: API Gateway allows 300, so
-    /// routes share them. Answers per route key.
+    /// Adds one integration per distinct function, payload format version, timeout and description. Routes share
+    /// integrations because API Gateway allows 300 per API. Returns the integrations by route key.
     fn integrations(
         &mut self,
         routes: &[(&'a str, &'a RouteConfig)],
         functions: &BTreeMap<&str, Option<Key>>,
     ) -> Option<BTreeMap<&'a str, Key>> {
         let mut integrations = BTreeMap::new();
-        let mut made: BTreeMap<String, Integration> = BTreeMap::new();
+        let mut added: BTreeMap<String, Integration> = BTreeMap::new();
         for (route_key, route) in routes {
             let spec = Integration {
                 api: self.api.clone(),
@@ -132,19 +139,30 @@ impl<'a> Draft<'a> {
                 permission: functions.get(route.faas_function_arn.known()?.as_str()).cloned().flatten(),
             };
             let key = keys::integration(&spec)?;
-            match made.get(&key.slot) {
+            match added.get(&key.slot) {
                 Some(known) if *known != spec => self.problems.push(Problem::new(
                     AttributePath::new("route_config").key(route_key),
-                    format!("By chance its integration and another one of the function would both be {:?}.", key.slot),
-                    "Change its description.",
+                    format!("Its integration would have the same key {:?} as another one of the function.", key.slot),
+                    "Change the description of this route.",
                 )),
                 Some(_) => {}
                 None => {
-                    made.insert(key.slot.clone(), spec.clone());
+                    added.insert(key.slot.clone(), spec.clone());
                     self.add(key.clone(), Spec::Integration(spec), vec![]);
                 }
             }
             integrations.insert(*route_key, key);
+        }
+        if added.len() > MOST_INTEGRATIONS {
+            self.problems.push(Problem::new(
+                AttributePath::new("route_config"),
+                format!(
+                    "The routes need {} integrations, one for each distinct function, payload format version, \
+                     timeout and description; an API can have {MOST_INTEGRATIONS}.",
+                    added.len()
+                ),
+                "Use the same settings for routes of one function, or split the gateway.",
+            ));
         }
         Some(integrations)
     }
@@ -154,17 +172,18 @@ impl<'a> Draft<'a> {
         routes: &[(&'a str, &'a RouteConfig)],
         integrations: &BTreeMap<&'a str, Key>,
     ) -> Option<Vec<Key>> {
-        let mut made = Vec::new();
+        let mut added = Vec::new();
         for (route_key, route) in routes {
             let protection = match route.authorizer_name.known()? {
                 None => None,
-                Some(name) => match self.after_routes.get(name.as_str()) {
+                Some(name) => match self.protections.get(name.as_str()) {
                     Some(protection) => Some(protection.clone()),
-                    // Never without the protection that was asked for.
+                    // A route is never created without its configured authorizer.
                     None => {
                         let path = AttributePath::new("route_config").key(route_key).attribute("authorizer_name");
-                        let message = format!("There is no authorizer {name:?}.");
-                        self.problems.push(Problem::new(path, message, "Add it to faas_authorizers."));
+                        let message = format!("There is no authorizer {name:?} in faas_authorizers.");
+                        let hint = "Add it there, or remove authorizer_name.";
+                        self.problems.push(Problem::new(path, message, hint));
                         continue;
                     }
                 },
@@ -178,12 +197,12 @@ impl<'a> Draft<'a> {
                 authorizer: authorizer.map(Ref::Key),
             };
             self.add(key.clone(), Spec::ApiRoute(spec), permission.into_iter().collect());
-            made.push(key);
+            added.push(key);
         }
-        Some(made)
+        Some(added)
     }
 
-    /// The stage comes last: it is deployed once, not once for each route.
+    /// The stage is created after the routes, so that it is deployed once and not once per route.
     fn stage(&mut self, config: &GatewayConfig, log_group: Option<Key>, routes: Vec<Key>) {
         let spec = Stage {
             api: self.api.clone(),
@@ -210,11 +229,12 @@ impl<'a> Draft<'a> {
 
     fn tags(&mut self, attribute: &str, own: &Tags) -> Tags {
         let merged = self.scope.tags(&[own]);
-        // Too many of its own have been reported by validation.
+        // Validation has already reported too many tags in the attribute itself.
         if let (Some(all), Some(own)) = (merged.known(), own.known())
             && own.len() <= MOST_TAGS
         {
-            self.problems.extend(check_count("With default_tags there are", all.len(), &AttributePath::new(attribute)));
+            let path = AttributePath::new(attribute);
+            self.problems.extend(check_count("With default_tags, there are", all.len(), &path));
         }
         merged
     }
@@ -226,40 +246,58 @@ impl<'a> Draft<'a> {
                 Some(function)
             }
             Err(message) => {
-                self.problems.push(Problem::new(path.clone(), message, "Give the ARN of a function."));
+                self.problems.push(Problem::new(path.clone(), message, "Use the ARN of a Lambda function."));
                 None
             }
         }
     }
 
-    /// Nothing reaches from one partition into another.
+    /// API Gateway cannot call a function in another partition.
     fn check_partition(&mut self, function: &FunctionArn, path: &AttributePath) {
         let ours = &self.scope.partition;
         if *ours != function.partition {
-            let message = format!("The function is in partition {:?}, the gateway in {ours:?}.", function.partition);
-            self.problems.push(Problem::new(path.clone(), message, "Use a function of the gateway's partition."));
+            let message =
+                format!("The function is in partition {:?}, but the gateway is in {ours:?}.", function.partition);
+            self.problems.push(Problem::new(path.clone(), message, "Use a function in the partition of the gateway."));
         }
     }
 
-    /// Functions of other accounts are neither touched nor read. Without our account's id all are taken for ours.
+    /// Functions in other accounts are neither changed nor read. If the provider's account ID is unknown, every
+    /// function counts as one in its account.
     fn is_ours(&self, function: &FunctionArn) -> bool {
         self.scope.account.as_ref().is_none_or(|account| *account == function.account)
     }
 
-    fn warn_of_foreign_function(&mut self, function: &FunctionArn, path: AttributePath, authorizer: Option<&Key>) {
-        let id = |key: &Key, placeholder: &str| {
-            let entry = self.existing.present().find(|entry| entry.key == *key && !entry.pending_deletion);
-            entry.map_or_else(|| placeholder.to_string(), |entry| entry.id.clone())
+    /// Whether an integration with this function exists. If so, an earlier plan has shown the warning about it. The
+    /// provider cannot read the policy, so the warning would appear in every plan.
+    fn has_integration_with(&self, function_arn: &str) -> bool {
+        self.existing.current().any(|entry| match &entry.applied {
+            Spec::Integration(it) => it.function_arn.known().is_some_and(|it| it == function_arn),
+            _ => false,
+        })
+    }
+
+    /// Whether this object exists.
+    fn exists(&self, key: &Key) -> bool {
+        self.existing.current().any(|entry| entry.key == *key)
+    }
+
+    fn warn_of_function_in_other_account(&mut self, function: &FunctionArn, path: AttributePath, caller: Caller) {
+        let api = self.existing.current().find(|entry| entry.key == self.api);
+        let (api, api_output) = match api {
+            Some(entry) => (entry.id.as_str(), None),
+            None => ("API_ID", Some("API_ID is the output api_id")),
         };
-        let api = id(&self.api, "API_ID");
         let Scope { partition, region, .. } = self.scope;
         let account = self.scope.account.as_deref().unwrap_or("ACCOUNT_ID");
-        let (source, statement) = match authorizer {
-            None => ("*/*".to_string(), format!("http-gateway-{api}")),
-            Some(key) => {
-                let id = id(key, "AUTHORIZER_ID");
-                (format!("authorizers/{id}"), format!("http-gateway-{api}-authorizer-{id}"))
-            }
+        let (source, statement, authorizer_output) = match caller {
+            // The authorizer does not exist yet, so its ID is unknown.
+            Caller::Authorizer(_) => (
+                "authorizers/AUTHORIZER_ID",
+                format!("http-gateway-{api}-authorizer-AUTHORIZER_ID"),
+                Some("AUTHORIZER_ID is in the output authorizer_ids"),
+            ),
+            _ => ("*/*", format!("http-gateway-{api}"), None),
         };
         let qualifier = function.qualifier.iter().map(|it| format!(" --qualifier {it}")).collect::<String>();
         let command = format!(
@@ -269,25 +307,26 @@ impl<'a> Draft<'a> {
             function.region,
             function.unqualified(),
         );
-        let ids = match (command.contains("API_ID"), command.contains("AUTHORIZER_ID")) {
-            (false, false) => "",
-            (true, false) => " API_ID is the output api_id, once the gateway is made.",
-            (_, true) => " API_ID and AUTHORIZER_ID are in the outputs api_id and authorizer_ids, once they are made.",
+        let outputs: Vec<&str> = api_output.into_iter().chain(authorizer_output).collect();
+        let ids = match outputs.is_empty() {
+            true => String::new(),
+            false => format!(" After the apply, {}.", outputs.join(", and ")),
         };
         self.warnings.push(Problem::new(
             path,
             format!(
-                "The function {} belongs to account {}, not to {account}, so its policy is not touched. Unless it \
-                 lets this gateway in already, calls fail.",
+                "The function {} belongs to account {}, not to {account}, so the provider does not manage its policy. \
+                 Calls fail unless the policy already allows this gateway.",
                 function.short(),
                 function.account
             ),
-            format!("Have its owner run: {command}{ids}"),
+            format!("Ask the owner of the function to run: {command}{ids}"),
         ));
     }
 
-    /// API Gateway sends a preflight request to a route that takes any method, and through its authorizer. A route for
-    /// `OPTIONS` beside it takes them in its place, and is looked at itself.
+    /// Warns of routes whose authorizer rejects preflight requests: API Gateway sends these requests to routes for any
+    /// method, and through their authorizer. A route for `OPTIONS` on the same path receives them instead, and is
+    /// checked itself.
     fn warn_of_preflights(&mut self, config: &GatewayConfig, routes: &[(&'a str, &'a RouteConfig)]) {
         if !matches!(config.cors_configuration, Input::Known(Some(_))) {
             return;
@@ -295,23 +334,23 @@ impl<'a> Draft<'a> {
         for (key, route) in routes {
             let Ok(route_key) = RouteKey::parse(key) else { continue };
             let Input::Known(Some(authorizer)) = &route.authorizer_name else { continue };
-            let is_spared = |(other, _): &(&str, _)| {
+            let is_covered = |(other, _): &(&str, _)| {
                 RouteKey::parse(other).is_ok_and(|other| other.takes_preflights_of(&route_key))
             };
-            if !route_key.takes_preflights() || routes.iter().any(is_spared) {
+            if !route_key.takes_preflights() || routes.iter().any(is_covered) {
                 continue;
             }
             let path = key.split_once(' ').map_or("/{proxy+}", |(_, path)| path);
             self.warnings.push(Problem::new(
                 AttributePath::new("route_config").key(key).attribute("authorizer_name"),
                 format!(
-                    "{key:?} takes OPTIONS requests, so authorizer {authorizer:?} checks CORS preflights, which \
-                     browsers send without credentials: they are refused in spite of cors_configuration."
+                    "{key:?} matches OPTIONS requests, so authorizer {authorizer:?} rejects CORS preflight requests \
+                     despite cors_configuration, because browsers send them without credentials."
                 ),
                 match key.starts_with("OPTIONS ") {
-                    true => "Leave the authorizer out of it.".to_string(),
+                    true => "Remove authorizer_name from this route.".to_string(),
                     false => {
-                        format!("Add a route \"OPTIONS {path}\" without an authorizer, or name the methods one by one.")
+                        format!("Add a route \"OPTIONS {path}\" without an authorizer, or use one route per method.")
                     }
                 },
             ));
@@ -319,17 +358,17 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The entries of a map, if all of them are known.
+/// The entries of a map; `None` unless all of them are known.
 fn known_entries<T>(map: &Input<BTreeMap<String, Input<T>>>) -> Option<Vec<(&str, &T)>> {
     map.known()?.iter().map(|(key, entry)| Some((key.as_str(), entry.known()?))).collect()
 }
 
-/// AWS shows an empty text and an absent one alike.
+/// AWS returns the same for an empty text and an absent one.
 fn absent_if_empty(text: &Input<Option<String>>) -> Input<Option<String>> {
     text.clone().map(|text| text.filter(|it| !it.is_empty()))
 }
 
-/// What is set on the API. Unknown where any part is, as it is set with one call.
+/// The CORS configuration of the API. Unknown if any part is, because one call sets all of it.
 fn cors(config: &Input<Option<CorsConfig>>) -> Input<Option<Cors>> {
     match config {
         Input::Unknown => Input::Unknown,

@@ -1,23 +1,23 @@
-//! From what exists to the inputs that reproduce it, for an import.
+//! Computes the inputs that reproduce existing objects, for an import.
 //!
-//! What AWS shows is read back. Where several words lead to the same objects, the shortest ones are taken, so that any
-//! configuration which leads there too counts as equal.
+//! If several inputs produce the same objects, the shortest ones are chosen. Any other configuration that produces
+//! these objects counts as equal.
 
 mod entries;
 
-pub(super) use entries::{FoundGateway, Look, authorizers, cors, forwarding, routes};
+pub(super) use entries::{FoundGateway, View, authorizers, cors, routes, subscription_attributes};
 
 use std::collections::BTreeMap;
 
 use super::blueprint::default_ttl;
-use super::config::{FaasAuthorizer, GatewayConfig, access_log_format_in_words};
+use super::config::{FaasAuthorizer, GatewayConfig, access_log_format_attributes};
 use crate::model::keys::gateway as keys;
 use crate::model::{Authorizer, FunctionArn, Inventory, Ref, Scope, Spec, Stage, Tags};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
-/// The inputs; `None` where the API does not say that this provider made it. All that such an API has would be deleted
-/// with it, and what no input expresses would be lost.
+/// The inputs; `None` if the tags of the API do not show that this provider created it. Deleting an imported API would
+/// delete everything in it, including objects that no input expresses.
 pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     let root = inventory.at(keys::API)?;
     let is_ours = root.learned.get(keys::RESOURCE).is_some_and(|resource| resource.starts_with("http_gateway/"));
@@ -25,7 +25,7 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     if !is_ours {
         return None;
     }
-    let found = FoundGateway { inventory, look: Look::Now };
+    let found = FoundGateway { inventory, view: View::Current };
     let mut attributes = with_defaults(&GatewayConfig::attributes(), &Value::Map(BTreeMap::new()));
     attributes.set("name", api.name.clone().into());
     attributes.set("description", api.description.clone().into());
@@ -36,7 +36,8 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     }
     let routes = routes(found).into_iter().filter_map(|(key, entry)| Some((key.to_string(), Value::map(entry?))));
     attributes.set("route_config", Value::map(routes));
-    let authorizers = authorizers(found).into_iter().map(|(name, spec)| (name.to_string(), protecting(spec, scope)));
+    let authorizers = authorizers(found).into_iter();
+    let authorizers = authorizers.map(|(name, spec)| (name.to_string(), authorizer_entry(spec, scope)));
     attributes.set("faas_authorizers", Value::map(authorizers));
     access_logs(found, scope, &mut attributes);
     subscription(found, &mut attributes);
@@ -44,8 +45,20 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     Some(attributes)
 }
 
-/// Takes what is not read back from a configuration.
+/// Copies attributes that cannot be read from AWS from a configuration. Without a log group or a subscription, these
+/// include the inputs that apply only to it.
 pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value) {
+    for (object, dependent) in [
+        ("access_log_logservice_group_name", "access_log_format_type"),
+        (
+            "access_log_logservice_group_subscription_destination_arn",
+            "access_log_logservice_group_subscription_filter_pattern",
+        ),
+    ] {
+        if attributes.get(object).is_null() {
+            attributes.set(dependent, configuration.get(dependent).clone());
+        }
+    }
     for (name, given) in configuration.as_map().into_iter().flatten() {
         if attributes.get(name).is_null() {
             attributes.set(name, given.clone());
@@ -58,7 +71,8 @@ fn access_logs(found: FoundGateway<'_>, scope: &Scope, attributes: &mut Value) {
     if let Some(Stage { tags, .. }) = stage {
         attributes.set("stage_tags", own(tags, scope).into());
     }
-    // A group that the stage writes to and that is not ours cannot be configured: there it would be made.
+    // A log group that this resource does not manage cannot be expressed: its name in the configuration would create a
+    // group.
     let group =
         found.specs().find_map(|(key, spec)| if let Spec::LogGroup(group) = spec { Some((key, group)) } else { None });
     let Some((key, group)) = group else { return };
@@ -69,7 +83,7 @@ fn access_logs(found: FoundGateway<'_>, scope: &Scope, attributes: &mut Value) {
     attributes.set("access_log_logservice_group_tags", Some(tags).filter(|tags| !tags.is_empty()).into());
     let format = stage.and_then(|stage| stage.access_log.as_ref()).filter(|log| log.log_group == Ref::Key(key.clone()));
     if let Some(format) = format.and_then(|log| log.format.known()) {
-        let (kind, custom) = access_log_format_in_words(format);
+        let (kind, custom) = access_log_format_attributes(format);
         attributes.set("access_log_format_type", kind.into());
         attributes.set("custom_access_log_format", custom.into());
     }
@@ -78,7 +92,7 @@ fn access_logs(found: FoundGateway<'_>, scope: &Scope, attributes: &mut Value) {
 fn subscription(found: FoundGateway<'_>, attributes: &mut Value) {
     for (_, spec) in found.specs() {
         let Spec::LogSubscription(subscription) = spec else { continue };
-        for (name, value) in forwarding(subscription) {
+        for (name, value) in subscription_attributes(subscription) {
             attributes.set(name, value);
         }
     }
@@ -89,7 +103,8 @@ fn domain(found: FoundGateway<'_>, attributes: &mut Value) {
         match spec {
             Spec::DomainName(domain) => {
                 attributes.set("domain_name", domain.domain_name.clone().into());
-                // The certificate covers the name itself, by whichever name it was looked up once.
+                // The domain by which the certificate was looked up is not recorded, but the certificate covers the
+                // name itself.
                 attributes.set("certificate_domain", domain.domain_name.clone().into());
             }
             Spec::DnsRecord(record) => {
@@ -102,11 +117,11 @@ fn domain(found: FoundGateway<'_>, attributes: &mut Value) {
 }
 
 /// An entry of `faas_authorizers`.
-fn protecting(spec: &Authorizer, scope: &Scope) -> Value {
+fn authorizer_entry(spec: &Authorizer, scope: &Scope) -> Value {
     let uri = spec.authorizer_uri.known().map(String::as_str).unwrap_or_default();
-    let (function, uri) = called(&spec.name, uri, scope);
+    let (function, uri) = function_and_uri(&spec.name, uri, scope);
     let sources = spec.identity_sources.known().cloned().unwrap_or_default();
-    let unsaid_ttl = Input::Known(default_ttl(&sources));
+    let default_ttl_of_sources = Input::Known(default_ttl(&sources));
     let entry = Value::map([
         ("authorizer_name", function.into()),
         ("authorizer_uri", uri.into()),
@@ -114,7 +129,7 @@ fn protecting(spec: &Authorizer, scope: &Scope) -> Value {
         ("identity_sources", if sources.is_empty() { Value::Null } else { sources.into() }),
         (
             "result_ttl_in_seconds",
-            if spec.result_ttl_in_seconds == unsaid_ttl {
+            if spec.result_ttl_in_seconds == default_ttl_of_sources {
                 Value::Null
             } else {
                 spec.result_ttl_in_seconds.clone().into()
@@ -126,19 +141,19 @@ fn protecting(spec: &Authorizer, scope: &Scope) -> Value {
     with_defaults(&FaasAuthorizer::attributes(), &entry)
 }
 
-/// `authorizer_name` and `authorizer_uri` for an invoke URI. The latter is left out where the former leads to it.
-fn called(name: &str, uri: &str, scope: &Scope) -> (String, Option<String>) {
+/// `authorizer_name` and `authorizer_uri` for an invoke URI. The latter is `None` if it follows from the former.
+fn function_and_uri(name: &str, uri: &str, scope: &Scope) -> (String, Option<String>) {
     let Some(function) = FunctionArn::parse_invoke_uri(uri) else {
         return (name.to_string(), Some(uri.to_string()));
     };
     let is_near = function.partition == scope.partition
         && function.region == scope.region
         && scope.account.as_ref() == Some(&function.account);
-    let said = if is_near { function.short() } else { function.to_string() };
-    (said, (function.invoke_uri() != uri).then(|| uri.to_string()))
+    let function_name = if is_near { function.short() } else { function.to_string() };
+    (function_name, (function.invoke_uri() != uri).then(|| uri.to_string()))
 }
 
-/// What `default_tags` does not explain.
+/// The tags that `default_tags` does not set.
 fn own(tags: &Tags, scope: &Scope) -> BTreeMap<String, String> {
     let tags = tags.known().into_iter().flatten().filter_map(|(key, value)| Some((key, value.known()?)));
     let own = tags.filter(|(key, value)| scope.default_tags.get(*key) != Some(value));

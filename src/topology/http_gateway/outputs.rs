@@ -8,34 +8,42 @@ use crate::model::keys::gateway as keys;
 use crate::model::{Ids, Object, Ref, Spec};
 use crate::plugin::{Attribute, Input, Type, Value};
 
-/// The attributes that [`outputs`] fills.
+/// The schema of the attributes that [`outputs`] computes.
 pub(super) fn schema() -> Vec<Attribute> {
     let ids = || Type::Map(Box::new(Type::String));
     let domain = ["domain_name", "hosted_zone_id"].map(|name| (name.to_string(), Type::String)).into();
     vec![
-        Attribute::computed("api_id", Type::String, "Id of the API."),
+        Attribute::computed("api_id", Type::String, "ID of the API."),
         Attribute::computed("api_arn", Type::String, "ARN of the API."),
-        Attribute::computed("api_endpoint", Type::String, "URL of the API, `https://<api id>.execute-api...`."),
+        Attribute::computed(
+            "api_endpoint",
+            Type::String,
+            "URL of the API itself, such as `https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com`.",
+        ),
         Attribute::computed(
             "execution_arn",
             Type::String,
-            "The start of the ARNs by which permissions name the API's requests, `arn:aws:execute-api:<region>:<account>\
-             :<api id>`. Null when the provider may not ask for its account.",
+            "Prefix of the ARNs by which Lambda permissions and IAM policies refer to requests to the API: \
+             `arn:aws:execute-api:<region>:<account>:<api id>`. Null if the provider does not know its account ID.",
         ),
         Attribute::computed(
             "invoke_url",
             Type::String,
-            "URL at which the gateway answers: that of the custom domain where there is one.",
+            "URL of the gateway: the URL of the custom domain, or `api_endpoint` if there is none or it is a wildcard.",
         ),
-        Attribute::computed("default_stage_id", Type::String, "Id of the stage, `$default`."),
+        Attribute::computed("default_stage_id", Type::String, "ID of the stage, which is always `$default`."),
         Attribute::computed("stage_arn", Type::String, "ARN of the stage."),
-        Attribute::computed("integration_ids", ids(), "Ids of integrations, by route key. Equal routes share one."),
-        Attribute::computed("route_ids", ids(), "Ids of routes, by route key."),
-        Attribute::computed("authorizer_ids", ids(), "Ids of authorizers, by name."),
+        Attribute::computed(
+            "integration_ids",
+            ids(),
+            "IDs of the integrations by route key. Routes with equal settings share an integration.",
+        ),
+        Attribute::computed("route_ids", ids(), "IDs of the routes by route key."),
+        Attribute::computed("authorizer_ids", ids(), "IDs of the authorizers by name."),
         Attribute::computed(
             "access_log_group_arn",
             Type::String,
-            "ARN of the log group for access logs. Null when access logs are off.",
+            "ARN of the log group for access logs. Null if access logs are off.",
         ),
         Attribute::computed(
             "certificate_arn",
@@ -45,17 +53,21 @@ pub(super) fn schema() -> Vec<Attribute> {
         Attribute::computed(
             "domain_target",
             Type::Object(domain),
-            "What a DNS record for the custom domain points to. Null without a custom domain.",
+            "Target of a DNS record for the custom domain. Null without a custom domain.",
         )
         .fields(&[
-            ("domain_name", "Name of API Gateway's endpoint for the domain, the target of an alias record or a CNAME."),
-            ("hosted_zone_id", "Id of that endpoint's hosted zone, which an alias record needs."),
+            ("domain_name", "DNS name of the domain's endpoint in API Gateway, for an alias record or a CNAME record."),
+            ("hosted_zone_id", "ID of the hosted zone of that endpoint, for an alias record."),
         ]),
-        Attribute::computed("dns_record_fqdn", Type::String, "Name of the DNS record. Null without one."),
+        Attribute::computed(
+            "dns_record_fqdn",
+            Type::String,
+            "Domain name of the DNS record. Null if there is no record.",
+        ),
     ]
 }
 
-/// The outputs, unknown where they depend on what is not made or not decided yet.
+/// The outputs. An output is unknown if it depends on an object that does not exist yet or on undecided objects.
 pub(super) fn outputs(
     config: &GatewayConfig,
     objects: Option<&[Object]>,
@@ -65,7 +77,7 @@ pub(super) fn outputs(
     let api = keys::api();
     let stage = ids.id(&keys::stage());
     let endpoint = ids.learned(&api, "api_endpoint");
-    // ARNs of an API have no account.
+    // The ARN of an API contains no account ID.
     let api_arn = arn(scope, |scope| {
         let Scope { partition, region, .. } = scope;
         text(ids.input(&api).map(|id| format!("arn:{partition}:apigateway:{region}::/apis/{id}")))
@@ -113,8 +125,8 @@ pub(super) fn outputs(
     .into()
 }
 
-/// The ARN is known before the group is made, as it consists of what the configuration says. Without the account
-/// it is what AWS tells.
+/// The ARN is built from the configuration, so it is known before the group exists. Without the account ID it is the
+/// one that AWS returns.
 fn access_log_group_arn(config: &GatewayConfig, ids: &Ids, scope: Option<&Scope>) -> Value {
     let name = match &config.access_log_logservice_group_name {
         Input::Unknown => return Value::Unknown,
@@ -127,18 +139,18 @@ fn access_log_group_arn(config: &GatewayConfig, ids: &Ids, scope: Option<&Scope>
     })
 }
 
-/// The custom domain where there is one.
+/// The URL of the custom domain if there is one, otherwise the endpoint of the API.
 fn invoke_url(config: &GatewayConfig, endpoint: &Value) -> Value {
     match &config.domain_name {
         Input::Unknown => Value::Unknown,
         Input::Known(None) => endpoint.clone(),
-        // There is no such name: requests come to those that the wildcard stands for.
+        // A wildcard is not a name that a client can call.
         Input::Known(Some(domain)) if domain.starts_with("*.") => endpoint.clone(),
         Input::Known(Some(domain)) => format!("https://{domain}").into(),
     }
 }
 
-/// What depends on the custom domain: null where there is none.
+/// A value that depends on the custom domain; null if there is none.
 fn of_domain(config: &GatewayConfig, value: impl FnOnce() -> Value) -> Value {
     match &config.domain_name {
         Input::Unknown => Value::Unknown,
@@ -165,7 +177,7 @@ fn domain_target(config: &GatewayConfig, ids: &Ids) -> Value {
     }
 }
 
-/// The record has the domain's name.
+/// The record has the name of the custom domain.
 fn dns_record_fqdn(config: &GatewayConfig) -> Value {
     match &config.create_dns_entry {
         Input::Unknown => Value::Unknown,
@@ -182,7 +194,7 @@ fn text(input: Input<String>) -> Value {
     input.into()
 }
 
-/// A map with the keys of a configured one. They stay known although values are not.
+/// A map with the keys of a configured map. The keys are known even if values are unknown.
 fn by_key<T>(entries: &Input<BTreeMap<String, T>>, value: impl Fn(&str) -> Value) -> Value {
     match entries {
         Input::Unknown => Value::Unknown,
@@ -190,7 +202,7 @@ fn by_key<T>(entries: &Input<BTreeMap<String, T>>, value: impl Fn(&str) -> Value
     }
 }
 
-/// What answers a route.
+/// The integration of a route.
 fn route<'a>(objects: &'a [Object], route_key: &str) -> Option<&'a Ref> {
     objects.iter().find_map(|object| match &object.spec {
         Spec::ApiRoute(route) if route.route_key == route_key => route.integration.as_ref(),

@@ -1,28 +1,30 @@
-//! What others changed, in the words of the configuration: Terraform shows a change where the user wrote the value.
+//! Writes drift into the attributes of the configuration, so that Terraform shows a change at the attribute that
+//! expresses it.
 //!
-//! What is as applied is left as the user wrote it. What no attribute expresses, such as a route that leads to
-//! something that is not ours, is in `drift` alone.
+//! Attributes without drift keep their values. Drift that no attribute expresses, such as a route with an unmanaged
+//! integration, appears only in `drift`.
 
 use std::collections::BTreeMap;
 
-use super::config::access_log_format_in_words;
-use super::import::{FoundGateway, Look, authorizers, cors, forwarding, routes};
+use super::config::access_log_format_attributes;
+use super::import::{FoundGateway, View, authorizers, cors, routes, subscription_attributes};
 use crate::model::keys::gateway as keys;
 use crate::model::{Api, Authorizer, Entry, Inventory, Spec};
 use crate::plugin::{Input, Value};
 
-/// Writes what differs from what was applied into the attributes that express it.
+/// Writes drift into the attributes that express it.
 pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
-    // With the API everything has gone. What there was is what the replacement makes again.
+    // AWS deletes everything together with the API. The attributes stay, because the replacement creates the same
+    // objects.
     let Some(root) = inventory.at(keys::API) else { return };
     if let (Spec::Api(applied), Some(Spec::Api(found))) = (&root.applied, root.drifted()) {
-        the_api(state, applied, found);
+        write_api(state, applied, found);
     }
-    the_routes(state, inventory);
-    the_authorizers(state, inventory);
+    write_routes(state, inventory);
+    write_authorizers(state, inventory);
     access_logs(state, inventory);
     domain(state, inventory);
-    for entry in inventory.present().filter(|entry| !entry.pending_deletion) {
+    for entry in inventory.current() {
         let map = match &entry.applied {
             Spec::Api(_) => "api_tags",
             Spec::Stage(_) => "stage_tags",
@@ -33,7 +35,7 @@ pub(super) fn write_drift(state: &mut Value, inventory: &Inventory) {
     }
 }
 
-fn the_api(state: &mut Value, applied: &Api, found: &Api) {
+fn write_api(state: &mut Value, applied: &Api, found: &Api) {
     if applied.name != found.name {
         state.set("name", found.name.clone().into());
     }
@@ -50,39 +52,39 @@ fn the_api(state: &mut Value, applied: &Api, found: &Api) {
     }
 }
 
-fn the_routes(state: &mut Value, inventory: &Inventory) {
-    let (applied, now) = looks(inventory);
+fn write_routes(state: &mut Value, inventory: &Inventory) {
+    let (applied, now) = views(inventory);
     let (applied, now) = (routes(applied), routes(now));
-    entries(state, "route_config", |key, entry| {
-        let Some(before) = applied.get(key) else { return Fate::Stays };
+    retain_entries(state, "route_config", |key, entry| {
+        let Some(before) = applied.get(key) else { return Fate::Kept };
         match (before, now.get(key)) {
-            (_, None) => Fate::Goes,
+            (_, None) => Fate::Removed,
             (Some(before), Some(Some(now))) => {
-                set_what_differs(entry, before, now);
-                Fate::Stays
+                set_differences(entry, before, now);
+                Fate::Kept
             }
-            _ => Fate::Stays,
+            _ => Fate::Kept,
         }
     });
 }
 
-fn the_authorizers(state: &mut Value, inventory: &Inventory) {
-    let (applied, now) = looks(inventory);
+fn write_authorizers(state: &mut Value, inventory: &Inventory) {
+    let (applied, now) = views(inventory);
     let (applied, now) = (authorizers(applied), authorizers(now));
-    entries(state, "faas_authorizers", |name, entry| {
-        let Some(before) = applied.get(name) else { return Fate::Stays };
-        let Some(now) = now.get(name) else { return Fate::Goes };
-        set_what_differs(entry, &precisely(before), &precisely(now));
+    retain_entries(state, "faas_authorizers", |name, entry| {
+        let Some(before) = applied.get(name) else { return Fate::Kept };
+        let Some(now) = now.get(name) else { return Fate::Removed };
+        set_differences(entry, &authorizer_attributes(before), &authorizer_attributes(now));
         if before.identity_sources != now.identity_sources {
-            // What a TTL that is left out stands for depends on them.
+            // The default of an omitted TTL depends on the identity sources.
             entry.set("result_ttl_in_seconds", now.result_ttl_in_seconds.clone().into());
         }
-        Fate::Stays
+        Fate::Kept
     });
 }
 
-/// What an authorizer is, in attributes that say it whatever the others say.
-fn precisely(spec: &Authorizer) -> BTreeMap<String, Value> {
+/// The attributes of an authorizer that describe it without depending on defaults or other attributes.
+fn authorizer_attributes(spec: &Authorizer) -> BTreeMap<String, Value> {
     let attributes: [(&str, Value); 6] = [
         ("authorizer_uri", spec.authorizer_uri.clone().into()),
         ("authorizer_payload_format_version", spec.payload_format_version.clone().into()),
@@ -113,17 +115,19 @@ fn access_logs(state: &mut Value, inventory: &Inventory) {
                 state.set("access_log_logservice_group_subscription_destination_arn", Value::Null);
             }
             (Spec::LogSubscription(applied), Some(Spec::LogSubscription(found))) => {
-                for ((name, before), (_, now)) in forwarding(applied).into_iter().zip(forwarding(found)) {
+                let before = subscription_attributes(applied).into_iter();
+                for ((name, before), (_, now)) in before.zip(subscription_attributes(found)) {
                     if before != now {
                         state.set(name, now);
                     }
                 }
             }
             (Spec::Stage(applied), Some(Spec::Stage(found))) => {
-                // Logs that are off or go elsewhere cannot be said without giving up the group and its events.
+                // If logs are off or go to another group, no attribute can express it without also removing the group
+                // and its events.
                 let (Some(before), Some(now)) = (&applied.access_log, &found.access_log) else { continue };
                 let (true, Input::Known(format)) = (before.format != now.format, &now.format) else { continue };
-                let (kind, custom) = access_log_format_in_words(format);
+                let (kind, custom) = access_log_format_attributes(format);
                 state.set("access_log_format_type", kind.into());
                 state.set("custom_access_log_format", custom.into());
             }
@@ -132,7 +136,7 @@ fn access_logs(state: &mut Value, inventory: &Inventory) {
     }
 }
 
-/// A domain or record that is gone. That a certificate is another one or that a name leads elsewhere no input says.
+/// Writes a deleted domain or record. No input expresses another certificate or another target of a name.
 fn domain(state: &mut Value, inventory: &Inventory) {
     for entry in inventory.entries.iter().filter(|entry| !entry.pending_deletion && !entry.is_present()) {
         match &entry.applied {
@@ -143,36 +147,36 @@ fn domain(state: &mut Value, inventory: &Inventory) {
     }
 }
 
-/// A key of a map of tags changes or goes. A tag that is not in the map is of `default_tags`.
+/// Writes changed and removed tags into a map of tags. A tag that is not in the map comes from `default_tags`.
 fn tags(state: &mut Value, map: &str, entry: &Entry) {
-    let look = |spec: &Spec| spec.tags().and_then(Input::known).cloned().unwrap_or_default();
-    let (applied, now) = (look(&entry.applied), look(entry.spec()));
-    entries(state, map, |key, value| match (applied.get(key), now.get(key)) {
+    let tags = |spec: &Spec| spec.tags().and_then(Input::known).cloned().unwrap_or_default();
+    let (applied, now) = (tags(&entry.applied), tags(entry.spec()));
+    retain_entries(state, map, |key, value| match (applied.get(key), now.get(key)) {
         (Some(before), Some(now)) if before != now => {
             *value = now.clone().into();
-            Fate::Stays
+            Fate::Kept
         }
-        (Some(_), None) => Fate::Goes,
-        _ => Fate::Stays,
+        (Some(_), None) => Fate::Removed,
+        _ => Fate::Kept,
     });
 }
 
-/// What becomes of an entry.
+/// Whether an entry of a map is kept.
 #[derive(PartialEq)]
 enum Fate {
-    Stays,
-    Goes,
+    Kept,
+    Removed,
 }
 
-/// Changes the entries of a map, or lets them go.
-fn entries(state: &mut Value, map: &str, change: impl Fn(&str, &mut Value) -> Fate) {
+/// Changes or removes the entries of a map.
+fn retain_entries(state: &mut Value, map: &str, change: impl Fn(&str, &mut Value) -> Fate) {
     let Value::Map(entries) = state.get(map) else { return };
     let mut entries = entries.clone();
-    entries.retain(|key, entry| change(key, entry) == Fate::Stays);
+    entries.retain(|key, entry| change(key, entry) == Fate::Kept);
     state.set(map, Value::Map(entries));
 }
 
-fn set_what_differs(entry: &mut Value, before: &BTreeMap<String, Value>, now: &BTreeMap<String, Value>) {
+fn set_differences(entry: &mut Value, before: &BTreeMap<String, Value>, now: &BTreeMap<String, Value>) {
     for (name, value) in now {
         if before.get(name) != Some(value) {
             entry.set(name, value.clone());
@@ -180,8 +184,8 @@ fn set_what_differs(entry: &mut Value, before: &BTreeMap<String, Value>, now: &B
     }
 }
 
-fn looks(inventory: &Inventory) -> (FoundGateway<'_>, FoundGateway<'_>) {
-    (FoundGateway { inventory, look: Look::Applied }, FoundGateway { inventory, look: Look::Now })
+fn views(inventory: &Inventory) -> (FoundGateway<'_>, FoundGateway<'_>) {
+    (FoundGateway { inventory, view: View::Applied }, FoundGateway { inventory, view: View::Current })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The gateway as a whole: rules, waves, unknowns, and what holds for every configuration.
+//! Tests of the whole gateway: waves, unknown inputs, and properties of every configuration.
 
 mod domains;
 mod logs;
@@ -24,7 +24,7 @@ pub(super) const USERS: &str = "arn:aws:lambda:eu-central-1:123456789012:functio
 pub(super) const FOREIGN: &str = "arn:aws:lambda:us-east-1:210987654321:function:theirs:live";
 
 #[test]
-fn every_input_of_the_specification_is_there() {
+fn every_specified_input_exists() {
     let names: BTreeSet<String> = GatewayConfig::attributes().into_iter().map(|attribute| attribute.name).collect();
     for name in [
         "name",
@@ -55,19 +55,19 @@ fn every_input_of_the_specification_is_there() {
 }
 
 #[test]
-fn a_gateway_is_made_in_these_waves() {
+fn three_routes_match_the_golden_waves() {
     let objects = objects(&three_routes());
     expect_file!["../../../tests/golden/http_gateway/three_routes.txt"].assert_eq(&waves(&objects));
 }
 
 #[test]
-fn a_gateway_of_one_route_is_made_in_these_waves() {
+fn one_route_matches_the_golden_waves() {
     let objects = objects(&config(json!({})));
     expect_file!["../../../tests/golden/http_gateway/one_route.txt"].assert_eq(&waves(&objects));
 }
 
 #[test]
-fn a_changed_timeout_leaves_the_integration_and_makes_another() {
+fn changed_timeout_replaces_only_the_integration() {
     let before = objects(&config(json!({})));
     let after = objects(&config(json!({
         "route_config": { "GET /": { "faas_function_arn": ORDERS, "timeout_milliseconds": 100 } }
@@ -78,7 +78,7 @@ fn a_changed_timeout_leaves_the_integration_and_makes_another() {
 }
 
 #[test]
-fn a_renamed_path_variable_is_a_route_that_leaves_before_the_other_arrives() {
+fn renamed_path_variable_deletes_the_old_route_first() {
     let route = json!({ "faas_function_arn": ORDERS });
     let routes = |name: &str| {
         let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));
@@ -103,7 +103,7 @@ fn a_renamed_path_variable_is_a_route_that_leaves_before_the_other_arrives() {
 }
 
 #[test]
-fn a_changed_ttl_keeps_the_authorizer_and_a_changed_source_exchanges_it_with_its_permission() {
+fn identity_source_change_replaces_authorizer_and_ttl_does_not() {
     let with_authorizer = |ttl: i64, source: &str| {
         objects(&config(json!({ "faas_authorizers": { "a": {
             "authorizer_name": "auth", "identity_sources": [source], "result_ttl_in_seconds": ttl,
@@ -120,7 +120,7 @@ fn a_changed_ttl_keeps_the_authorizer_and_a_changed_source_exchanges_it_with_its
 }
 
 #[test]
-fn an_authorizer_keeps_answers_only_where_it_has_identity_sources() {
+fn default_ttl_is_zero_without_identity_sources() {
     let ttl = |entry: serde_json::Value| {
         let objects = objects(&config(json!({ "faas_authorizers": { "a": entry } })));
         objects.into_iter().find_map(|object| match object.spec {
@@ -134,7 +134,7 @@ fn an_authorizer_keeps_answers_only_where_it_has_identity_sources() {
 }
 
 #[test]
-fn a_route_waits_for_the_permission_of_its_authorizer() {
+fn route_depends_on_permission_of_its_authorizer() {
     let objects = objects(&three_routes());
     let after = |slot: &str| objects.iter().find(|object| object.key.slot == slot).map(|object| object.after.clone());
     assert_eq!(after("route.GET /orders"), Some(vec![key_at(&objects, "authorizer_permission.token").unwrap()]));
@@ -142,7 +142,7 @@ fn a_route_waits_for_the_permission_of_its_authorizer() {
 }
 
 #[test]
-fn an_authorizer_named_without_its_account_needs_the_account_to_be_known() {
+fn short_authorizer_name_requires_a_known_account() {
     let config = config(json!({ "faas_authorizers": { "a": { "authorizer_name": "auth" } } }));
     let scope = Scope { account: None, ..scope() };
     let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope, &Facts::default()));
@@ -151,7 +151,7 @@ fn an_authorizer_named_without_its_account_needs_the_account_to_be_known() {
 }
 
 #[test]
-fn a_function_of_another_partition_is_refused() {
+fn function_in_another_partition_is_rejected() {
     let config = config(json!({ "route_config": { "GET /": {
         "faas_function_arn": "arn:aws-cn:lambda:cn-north-1:123456789012:function:orders",
     } } }));
@@ -160,15 +160,15 @@ fn a_function_of_another_partition_is_refused() {
 }
 
 #[test]
-fn an_authorizer_with_a_role_needs_no_permission() {
+fn authorizer_with_role_needs_no_permission() {
     let objects = objects(&config(json!({ "faas_authorizers": { "a": {
         "authorizer_name": "auth", "authorizer_credentials_arn": "arn:aws:iam::123456789012:role/r",
     } } })));
-    assert_eq!(of_kind(&objects, "Lambda permission").len(), 1, "the one of the route");
+    assert_eq!(of_kind(&objects, "Lambda permission").len(), 1, "the permission of the route");
 }
 
 #[test]
-fn a_function_of_another_account_is_not_touched_and_its_owner_is_told_what_to_run() {
+fn function_in_another_account_gets_a_warning_with_a_command() {
     let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": FOREIGN } } }));
     let mut existing = Inventory::default();
     let api = objects(&config).remove(0);
@@ -183,7 +183,56 @@ fn a_function_of_another_account_is_not_touched_and_its_owner_is_told_what_to_ru
 }
 
 #[test]
-fn without_the_account_every_function_is_taken_for_ours() {
+fn integrations_above_the_quota_are_an_error_and_routes_are_not() {
+    let blueprint = |routes: i64, integrations: i64| {
+        let route = |it: i64| {
+            let timeout = 1000 + it % integrations;
+            (format!("GET /r{it}"), json!({ "faas_function_arn": ORDERS, "timeout_milliseconds": timeout }))
+        };
+        let routes: serde_json::Map<String, serde_json::Value> = (0..routes).map(route).collect();
+        let config = config(json!({ "route_config": routes }));
+        HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()))
+    };
+    let problems = blueprint(301, 301).unwrap_err();
+    assert_eq!((problems.len(), problems[0].path.to_string().as_str()), (1, "route_config"));
+    assert!(problems[0].message.contains("301 integrations"), "{problems:?}");
+    assert!(problems[0].message.contains("an API can have 300"), "{problems:?}");
+    let Ok(Blueprint::Decided { objects, warnings, .. }) = blueprint(600, 300) else { panic!("it is valid") };
+    assert_eq!(of_kind(&objects, "integration").len(), 300);
+    assert_eq!(warnings.iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), ["route_config"]);
+    assert!(warnings[0].message.contains("600 routes") && warnings[0].message.contains("300"), "{warnings:?}");
+}
+
+#[test]
+fn existing_function_in_another_account_gets_no_warning() {
+    let attributes = json!({
+        "route_config": { "GET /": { "faas_function_arn": FOREIGN } },
+        "faas_authorizers": { "a": { "authorizer_name": FOREIGN } },
+    });
+    let config = config(attributes.clone());
+    let (objects, first) = decided(&config, &Inventory::default(), &scope());
+    let paths = |warnings: &[Problem]| warnings.iter().map(|it| it.path.to_string()).collect::<Vec<_>>();
+    let (of_route, of_authorizer) =
+        ("route_config[\"GET /\"].faas_function_arn", "faas_authorizers[\"a\"].authorizer_name");
+    assert_eq!(paths(&first), [of_route, of_authorizer]);
+    let ids = "After the apply, API_ID is the output api_id, and AUTHORIZER_ID is in the output authorizer_ids.";
+    assert!(first[1].hint.ends_with(ids), "{}", first[1].hint);
+    let entry = |object: Object| Entry::new(object.key.clone(), format!("id-{}", object.key), object.spec);
+    let mut existing = Inventory { entries: objects.into_iter().map(entry).collect() };
+    assert_eq!(decided(&config, &existing, &scope()).1, []);
+
+    // Another function is a new one, and so is one whose objects were deleted.
+    let other =
+        with(attributes, json!({ "route_config": { "GET /": { "faas_function_arn": format!("{FOREIGN}2") } } }));
+    assert_eq!(paths(&decided(&self::config(other), &existing, &scope()).1), [of_route]);
+    existing.entries.retain(|entry| matches!(entry.applied, Spec::Api(_)));
+    let again = decided(&config, &existing, &scope()).1;
+    assert_eq!(paths(&again), [of_route, of_authorizer]);
+    assert!(again[1].hint.ends_with("After the apply, AUTHORIZER_ID is in the output authorizer_ids."), "{again:?}");
+}
+
+#[test]
+fn unknown_account_counts_every_function_as_own() {
     let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": FOREIGN } } }));
     let (objects, warnings) = decided(&config, &Inventory::default(), &Scope { account: None, ..scope() });
     assert_eq!(of_kind(&objects, "Lambda permission").len(), 1);
@@ -191,7 +240,7 @@ fn without_the_account_every_function_is_taken_for_ours() {
 }
 
 #[test]
-fn cors_with_an_authorized_route_for_preflights_is_warned_of() {
+fn authorizer_on_preflight_route_gets_a_warning() {
     let warnings = |key: &str| {
         let config = config(json!({
             "faas_authorizers": { "a": { "authorizer_name": "auth" } },
@@ -202,8 +251,8 @@ fn cors_with_an_authorized_route_for_preflights_is_warned_of() {
     };
     assert_eq!(["ANY /x", "$default", "OPTIONS /x", "GET /x"].map(warnings), [1, 1, 1, 0]);
 
-    // What the warning advises is enough: API Gateway prefers a route that names the method, and $default last.
-    let beside = |guarded: &str, open: &str| {
+    // The advice of the warning is sufficient: API Gateway prefers a route for the method, and uses $default last.
+    let warnings_with_route = |guarded: &str, open: &str| {
         let config = config(json!({
             "faas_authorizers": { "a": { "authorizer_name": "auth" } },
             "cors_configuration": { "allow_origins": ["*"] },
@@ -225,12 +274,12 @@ fn cors_with_an_authorized_route_for_preflights_is_warned_of() {
         ("$default", "OPTIONS /x/{proxy+}", 1),
         ("OPTIONS /x", "ANY /x", 1),
     ] {
-        assert_eq!(beside(guarded, open), expected, "{guarded} beside {open}");
+        assert_eq!(warnings_with_route(guarded, open), expected, "{guarded} and {open}");
     }
 }
 
 #[test]
-fn own_tags_win_over_defaults_and_ignored_keys_are_not_set() {
+fn own_tags_override_defaults_and_ignored_keys_are_unset() {
     let mut scope = scope();
     scope.default_tags = BTreeMap::from([("team".into(), "a".into()), ("theirs".into(), "x".into())]);
     scope.ignore_tags.keys = vec!["theirs".into()];
@@ -240,7 +289,7 @@ fn own_tags_win_over_defaults_and_ignored_keys_are_not_set() {
 }
 
 #[test]
-fn a_default_tag_that_api_gateway_does_not_take_is_a_problem_of_the_gateway() {
+fn invalid_default_tag_is_a_problem_of_the_gateway() {
     let mut scope = scope();
     scope.default_tags = BTreeMap::from([("cost".into(), "100%".into())]);
     let problems =
@@ -251,7 +300,7 @@ fn a_default_tag_that_api_gateway_does_not_take_is_a_problem_of_the_gateway() {
 }
 
 #[test]
-fn a_function_made_in_the_same_run_leaves_the_objects_undecided_and_the_known_outputs_known() {
+fn unknown_function_arn_leaves_objects_undecided() {
     let config = config(json!({ "route_config": { "GET /": { "faas_function_arn": UNKNOWN } } }));
     let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
     assert_eq!(blueprint, Ok(Blueprint::Undecided));
@@ -264,10 +313,10 @@ fn a_function_made_in_the_same_run_leaves_the_objects_undecided_and_the_known_ou
 }
 
 #[test]
-fn arns_have_the_forms_that_aws_gives_them() {
+fn output_arns_have_the_format_of_aws() {
     let config = three_routes();
     let objects = objects(&config);
-    let outputs = HttpGateway::outputs(&config, Some(&objects), &all_made(&objects), Some(&scope()));
+    let outputs = HttpGateway::outputs(&config, Some(&objects), &all_created(&objects), Some(&scope()));
     let text = |name: &str| outputs[name].as_str().unwrap_or_default().to_string();
     assert_eq!(text("api_arn"), "arn:aws:apigateway:eu-central-1::/apis/id-api");
     assert_eq!(text("stage_arn"), "arn:aws:apigateway:eu-central-1::/apis/id-api/stages/id-stage");
@@ -277,12 +326,12 @@ fn arns_have_the_forms_that_aws_gives_them() {
 }
 
 #[test]
-fn what_someone_changed_on_the_api_shows_in_its_attributes_and_the_rest_stays_as_written() {
+fn api_drift_changes_only_the_drifted_attributes() {
     let config =
         config(json!({ "description": "ours", "cors_configuration": { "allow_origins": ["*"], "allow_headers": [] } }));
     let api = objects(&config).remove(0);
     let mut entry = Entry::new(api.key, "a1", api.spec.clone());
-    let Spec::Api(mut found) = api.spec else { panic!("the first object is the API") };
+    let Spec::Api(mut found) = api.spec else { panic!("the first object must be the API") };
     found.description = Input::Known(Some("theirs".into()));
     found.cors = Input::Known(Some(Cors { allow_origins: vec!["*".into()], max_age: Some(5), ..Cors::default() }));
     entry.observed = Some(Spec::Api(found));
@@ -302,17 +351,17 @@ fn what_someone_changed_on_the_api_shows_in_its_attributes_and_the_rest_stays_as
 
 proptest! {
     #[test]
-    fn every_blueprint_holds_together(config in gateways()) {
+    fn blueprints_are_consistent(config in gateways()) {
         let config = self::config(config);
         let objects = objects(&config);
         let text = waves(&objects);
         prop_assert!(!text.contains("never"), "{}", text);
         let slots: BTreeSet<&str> = objects.iter().map(|object| object.key.slot.as_str()).collect();
-        prop_assert_eq!(slots.len(), objects.len(), "slots are unique");
+        prop_assert_eq!(slots.len(), objects.len(), "slots must be unique");
         let mut before: Vec<&Key> = Vec::new();
         for object in &objects {
             for need in object.spec.needs() {
-                prop_assert!(before.contains(&&need.key), "{} stands after what it needs", object.key);
+                prop_assert!(before.contains(&&need.key), "{} precedes a dependency", object.key);
             }
             before.push(&object.key);
         }
@@ -322,19 +371,19 @@ proptest! {
             (&it.faas_function_arn, &it.payload_format_version, &it.timeout_milliseconds, description)
         }).collect();
         prop_assert_eq!(of_kind(&objects, "integration").len(), tuples.len());
-        let ours: BTreeSet<_> =
+        let own_functions: BTreeSet<_> =
             routes.iter().filter_map(|it| it.faas_function_arn.known()).filter(|it| it.contains(":123456789012:")).collect();
         let statements = objects.iter().filter(|it| it.key.slot.starts_with("permission.")).count();
-        prop_assert_eq!(statements, ours.len());
+        prop_assert_eq!(statements, own_functions.len());
     }
 
     #[test]
-    fn outputs_have_their_declared_types_whatever_is_known(
-        config in gateways(), made in any::<bool>(), decided in any::<bool>(), configured in any::<bool>()
+    fn outputs_always_have_their_declared_types(
+        config in gateways(), created in any::<bool>(), decided in any::<bool>(), configured in any::<bool>()
     ) {
         let config = self::config(config);
         let objects = objects(&config);
-        let ids = if made { all_made(&objects) } else { Ids::default() };
+        let ids = if created { all_created(&objects) } else { Ids::default() };
         let scope = configured.then(scope);
         let outputs = HttpGateway::outputs(&config, decided.then_some(&objects), &ids, scope.as_ref());
         let schema = HttpGateway::outputs_schema();
@@ -342,14 +391,14 @@ proptest! {
         prop_assert_eq!(outputs.keys().map(String::as_str).collect::<BTreeSet<_>>(), declared);
         for Attribute { name, kind, .. } in &schema {
             prop_assert!(conforms(&outputs[name], &kind.value_type()), "{} is {}", name, outputs[name]);
-            if made && decided && configured {
+            if created && decided && configured {
                 prop_assert!(outputs[name].is_wholly_known(), "{} is {}", name, outputs[name]);
             }
         }
     }
 
     #[test]
-    fn what_is_unknown_at_plan_never_fails_it(path in prop::sample::select(unknowable()), config in gateways()) {
+    fn unknown_inputs_never_fail_a_plan(path in prop::sample::select(unknowable()), config in gateways()) {
         let mut config = config;
         make_unknown(&mut config, path);
         prop_assert_eq!(problems(config.clone()), vec![]);
@@ -368,7 +417,7 @@ proptest! {
     }
 }
 
-/// Configurations that keep every rule.
+/// Valid configurations.
 pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
     let function = prop::sample::select(vec![
         ORDERS.to_string(),
@@ -414,7 +463,7 @@ pub(super) fn gateways() -> impl Strategy<Value = serde_json::Value> {
         })
 }
 
-/// The places that [`make_unknown`] is tried on.
+/// The paths of inputs that may be unknown at plan, for [`make_unknown`].
 fn unknowable() -> Vec<&'static str> {
     vec![
         "name",
@@ -489,7 +538,7 @@ fn three_routes() -> GatewayConfig {
     }))
 }
 
-/// A configuration with a name and one route, unless the test says otherwise.
+/// The attributes of a gateway with a name and one route, overridden by `config`, with defaults filled in.
 pub(super) fn complete(config: serde_json::Value) -> Value {
     let basis = json!({ "name": "shop", "route_config": { "GET /": { "faas_function_arn": ORDERS } } });
     with_defaults(&GatewayConfig::attributes(), &value(with(basis, config)))
@@ -501,7 +550,7 @@ pub(super) fn config(config: serde_json::Value) -> GatewayConfig {
     decoded.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
-/// What validation says, the rules of single attributes among it.
+/// The problems that validation and the checks of the attributes report.
 pub(super) fn problems(config: serde_json::Value) -> Vec<Problem> {
     let mut problems = schema::check(&GatewayConfig::attributes(), &complete(config.clone()), &AttributePath::root());
     problems.extend(HttpGateway::validate(&self::config(config)));
@@ -545,7 +594,7 @@ fn key_at(objects: &[Object], slot: &str) -> Option<Key> {
     objects.iter().map(|object| object.key.clone()).find(|key| key.slot == slot)
 }
 
-fn all_made(objects: &[Object]) -> Ids {
+fn all_created(objects: &[Object]) -> Ids {
     let mut ids = Ids::default();
     for object in objects {
         let id = format!("id-{}", object.key.slot);

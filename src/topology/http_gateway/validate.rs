@@ -1,6 +1,6 @@
-//! What may be written: every rule of the specification and of AWS that can be checked without AWS. What is unknown is
-//! never a problem, and all problems are reported at once. Rules for one value alone stand with their attribute, as a
-//! check.
+//! Validation: every rule of the specification and of AWS that can be checked without a call to AWS. An unknown value
+//! is never a problem, and all problems are reported at once. Rules that concern a single value are checks of its
+//! attribute in `config`.
 
 mod authorizers;
 mod cors;
@@ -16,7 +16,7 @@ use super::config::GatewayConfig;
 use crate::model::{ALLOWED_CHARACTERS, TaggingService, check_tags};
 use crate::plugin::{AttributePath, Input, Problem};
 
-/// Every problem.
+/// All problems of a configuration.
 pub(super) fn validate(config: &GatewayConfig) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.api(config);
@@ -50,9 +50,10 @@ impl Problems {
         if let Input::Known(name) = &config.name {
             let path = AttributePath::new("name");
             self.length(name, 1, 128, path.clone());
-            // A tag of the API carries the name, by which it is found again after a killed run.
-            if !name.chars().all(|character| TaggingService::ApiGateway.takes(character)) {
-                let message = format!("{name:?} has characters that AWS does not take in a tag, and a tag carries it.");
+            // The name is stored in a tag of the API, by which the API is found again after a run was killed.
+            if !name.chars().all(|character| TaggingService::ApiGateway.allows(character)) {
+                let message =
+                    format!("{name:?} contains characters that AWS does not allow in a tag, where the name is stored.");
                 self.add(path, message, ALLOWED_CHARACTERS);
             }
         }
@@ -67,12 +68,12 @@ impl Problems {
     fn length(&mut self, text: &str, shortest: usize, longest: usize, path: AttributePath) {
         let length = text.chars().count();
         if !(shortest..=longest).contains(&length) {
-            let message = format!("It has {length} characters; AWS takes {shortest} to {longest}.");
+            let message = format!("The value has {length} characters; AWS allows {shortest} to {longest}.");
             self.add(path, message, if length > longest { "Shorten it." } else { "Give it a value." });
         }
     }
 
-    /// Reports each item that stands in a list a second time.
+    /// Reports each item that repeats an earlier item of the list.
     fn repeated<'a>(
         &mut self,
         path: &AttributePath,
@@ -84,8 +85,8 @@ impl Problems {
             match seen.iter().find(|it| is_same(it, item)) {
                 Some(first) => {
                     let message = match *first == item {
-                        true => format!("{item:?} is given twice."),
-                        false => format!("{item:?} is given twice, the first time as {first:?}."),
+                        true => format!("{item:?} is listed twice."),
+                        false => format!("{item:?} is listed twice, the first time as {first:?}."),
                     };
                     self.add(path.index(index), message, "Remove one of them.");
                 }
@@ -95,13 +96,13 @@ impl Problems {
     }
 }
 
-/// The known items of a list with their positions.
+/// The known items of a list with their indices.
 fn items(list: &Input<Option<Vec<Input<String>>>>) -> impl Iterator<Item = (usize, &String)> + Clone {
     let items = list.known().and_then(Option::as_deref).unwrap_or_default().iter();
     items.enumerate().filter_map(|(index, item)| Some((index, item.known()?)))
 }
 
-/// Whether this is the name of an HTTP header, or `*`.
+/// Whether the text is a valid name of an HTTP header, or `*`.
 fn is_header(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(it))
 }

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::*;
-use crate::aws::recorded::{Answer, Recorded, Told, run};
+use crate::aws::recorded::{Answer, Recorded, Records, run};
 use crate::cloud::Deadlines;
 use crate::model::keys::gateway as keys;
 
@@ -32,7 +32,7 @@ fn ours() -> Value {
     json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "domain" })
 }
 
-/// What AWS shows of the domain in a status, with these tags.
+/// The answer of AWS with the domain in this status and with these tags.
 fn domain(status: &str, message: &str, tags: Value) -> Answer {
     let configuration = json!({
         "apiGatewayDomainName": "d-1.execute-api.example", "hostedZoneId": "Z1", "certificateArn": "cert1",
@@ -46,11 +46,11 @@ fn taken() -> Answer {
     Answer::Error(409, "ConflictException", "The domain name you provided already exists.")
 }
 
-fn gone() -> Answer {
+fn not_found() -> Answer {
     Answer::Error(404, "NotFoundException", "Invalid domain name identifier specified")
 }
 
-async fn created(aws: &Recorded, region: &str) -> (Result<(), Failure>, Told) {
+async fn created(aws: &Recorded, region: &str) -> (Result<(), Failure>, Records) {
     run(&aws.session(region), &key(), &[], async |it| create(it, &spec("cert1")).await).await
 }
 
@@ -64,9 +64,9 @@ async fn is_deleted(aws: &Recorded, region: &str) -> Result<(), Failure> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_is_regional_with_tls_1_2_and_tells_at_once_what_a_record_points_to() {
+async fn create_sets_regional_and_tls_1_2_and_records_the_dns_target() {
     let aws = Recorded::default().on(POST, domain("AVAILABLE", "", ours()));
-    let (answer, told) = created(&aws, "domain-create").await;
+    let (answer, reported) = created(&aws, "domain-create").await;
     answer.unwrap();
     assert_eq!(
         aws.body(POST),
@@ -75,55 +75,55 @@ async fn a_domain_is_regional_with_tls_1_2_and_tells_at_once_what_a_record_point
                 { "certificateArn": "cert1", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2" }],
             "tags": { "team": "web", "fgw:resource": "http_gateway/api1", "fgw:object": "domain" } })
     );
-    assert_eq!(told.ids, [NAME]);
+    assert_eq!(reported.ids, [NAME]);
     let learned = [("target_domain_name", "d-1.execute-api.example"), ("target_hosted_zone_id", "Z1")];
-    assert_eq!(told.learned, learned.map(|(name, value)| (name.to_string(), value.to_string())).into());
-    assert_eq!(aws.calls(), [POST], "no look is needed where the answer says that it is available");
+    assert_eq!(reported.learned, learned.map(|(name, value)| (name.to_string(), value.to_string())).into());
+    assert_eq!(aws.calls(), [POST], "an available domain is not polled");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_that_is_set_up_is_waited_for() {
+async fn create_waits_until_the_domain_is_available() {
     let aws = Recorded::default()
         .on(POST, domain("UPDATING", "", ours()))
         .on(GET, domain("UPDATING", "", ours()))
         .on(GET, domain("AVAILABLE", "", ours()));
-    let (answer, told) = created(&aws, "domain-wait").await;
+    let (answer, reported) = created(&aws, "domain-wait").await;
     answer.unwrap();
-    assert_eq!(told.ids, [NAME]);
+    assert_eq!(reported.ids, [NAME]);
     assert_eq!(aws.calls(), [POST, GET, GET]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_that_waits_for_somebody_fails_at_once_with_awss_words_and_its_id_is_kept() {
+async fn pending_manual_step_fails_at_once_and_keeps_the_id() {
     for (status, message) in [
         ("PENDING_CERTIFICATE_REIMPORT", "Reimport the certificate"),
         ("PENDING_OWNERSHIP_VERIFICATION", "Provide an ownership verification certificate"),
     ] {
         let aws = Recorded::default().on(POST, domain(status, message, ours()));
-        let (answer, told) = created(&aws, &format!("domain-{}", status.to_lowercase().replace('_', "-"))).await;
+        let (answer, reported) = created(&aws, &format!("domain-{}", status.to_lowercase().replace('_', "-"))).await;
         let failure = answer.unwrap_err();
         assert!(failure.message.ends_with(&format!("status {status}: {message}")), "{failure}");
-        assert_eq!(told.ids, [NAME]);
+        assert_eq!(reported.ids, [NAME]);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_that_runs_out_of_time_says_what_it_saw() {
+async fn timeout_reports_the_last_status() {
     let aws = Recorded::default().on(GET, domain("UPDATING", "moving", ours()));
-    let call = async |it: &Operation<'_>| available(it, NAME, None, SET_UP).await;
+    let call = async |it: &Operation<'_>| wait_until_available(it, NAME, None, SET_UP).await;
     let failure = run(&aws.session("domain-slow"), &key(), &[], call).await.0.unwrap_err();
     assert_eq!(failure.cause, Cause::TimedOut);
     assert_eq!(failure.message, "gave up waiting after 600 s; last seen: status UPDATING: moving");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_of_someone_else_is_left_alone_and_the_error_says_how_to_hand_it_over() {
+async fn unmanaged_domain_is_not_adopted_and_the_error_explains_how() {
     for (region, tags) in [
         ("domain-foreign", json!({})),
         ("domain-of-another", json!({ "fgw:resource": "http_gateway/api2", "fgw:object": "domain" })),
     ] {
         let aws = Recorded::default().on(POST, taken()).on(GET, domain("AVAILABLE", "", tags));
-        let (answer, told) = created(&aws, region).await;
+        let (answer, reported) = created(&aws, region).await;
         let failure = answer.unwrap_err();
         assert_eq!(failure.cause, Cause::Exists);
         for part in [
@@ -133,34 +133,34 @@ async fn a_domain_of_someone_else_is_left_alone_and_the_error_says_how_to_hand_i
         ] {
             assert!(failure.message.contains(part), "no {part} in {failure}");
         }
-        assert!(told.ids.is_empty());
+        assert!(reported.ids.is_empty());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_name_that_is_taken_where_we_cannot_look_is_said_to_be() {
-    let refusal = Answer::Error(400, "BadRequestException", "The domain name you provided already exists.");
-    let aws = Recorded::default().on(POST, refusal).on(GET, gone());
+async fn name_in_use_in_another_account_is_reported() {
+    let rejection = Answer::Error(400, "BadRequestException", "The domain name you provided already exists.");
+    let aws = Recorded::default().on(POST, rejection).on(GET, not_found());
     let failure = created(&aws, "domain-elsewhere").await.0.unwrap_err();
-    assert!(failure.message.contains("another account or Region has it"), "{failure}");
+    assert!(failure.message.contains("in use in another account or Region"), "{failure}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_whose_creating_answer_was_lost_is_found_by_its_tags() {
+async fn lost_create_is_resolved_by_tags() {
     let aws = Recorded::default().on(POST, Answer::Lost).on(GET, domain("AVAILABLE", "", ours()));
-    let (answer, told) = created(&aws, "domain-lost").await;
+    let (answer, reported) = created(&aws, "domain-lost").await;
     answer.unwrap();
-    assert_eq!((told.ids, told.learned.len()), (vec![NAME.to_string()], 2));
+    assert_eq!((reported.ids, reported.learned.len()), (vec![NAME.to_string()], 2));
     assert_eq!(aws.calls(), [POST, GET]);
 
     let aws = Recorded::default().on(POST, Answer::Lost).on(GET, domain("AVAILABLE", "", json!({})));
-    let (answer, told) = created(&aws, "domain-lost-foreign").await;
-    assert!(answer.unwrap_err().message.contains("not managed here"));
-    assert!(told.ids.is_empty());
+    let (answer, reported) = created(&aws, "domain-lost-foreign").await;
+    assert!(answer.unwrap_err().message.contains("not managed by this resource"));
+    assert!(reported.ids.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_that_a_killed_run_has_left_is_taken_and_brought_to_what_is_wanted() {
+async fn domain_of_an_interrupted_run_is_adopted_and_updated() {
     let tags = "POST /v2/tags/arn%3Aaws%3Aapigateway%3Adomain-left%3A%3A%2Fdomainnames%2Fapi.example.com";
     let aws = Recorded::default()
         .on(POST, taken())
@@ -169,26 +169,26 @@ async fn a_domain_that_a_killed_run_has_left_is_taken_and_brought_to_what_is_wan
         .on(GET, domain("AVAILABLE", "", ours()))
         .on(PATCH, domain("UPDATING", "", ours()))
         .on(tags, Answer::Json(201, json!({})));
-    let (answer, told) = created(&aws, "domain-left").await;
+    let (answer, reported) = created(&aws, "domain-left").await;
     answer.unwrap();
-    assert_eq!(told.ids, [NAME]);
-    assert_eq!(aws.calls(), [POST, GET, GET, GET, PATCH, GET, tags], "no change is sent while one is at work");
+    assert_eq!(reported.ids, [NAME]);
+    assert_eq!(aws.calls(), [POST, GET, GET, GET, PATCH, GET, tags], "no change is sent while another is in progress");
     assert_eq!(aws.body(PATCH)["domainNameConfigurations"][0]["certificateArn"], "cert1");
     assert_eq!(aws.body(tags), json!({ "tags": { "team": "web" } }));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_certificate_is_told_and_leaves_nothing() {
-    let refusal = Answer::Error(400, "BadRequestException", "The provided certificate does not exist.");
-    let aws = Recorded::default().on(POST, refusal);
-    let (answer, told) = created(&aws, "domain-refused").await;
+async fn rejected_certificate_is_reported_and_records_nothing() {
+    let rejection = Answer::Error(400, "BadRequestException", "The provided certificate does not exist.");
+    let aws = Recorded::default().on(POST, rejection);
+    let (answer, reported) = created(&aws, "domain-refused").await;
     assert_eq!(answer.unwrap_err().message, "The provided certificate does not exist.");
-    assert!(told.ids.is_empty());
+    assert!(reported.ids.is_empty());
     assert_eq!(aws.calls(), [POST]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn too_many_domain_calls_are_waited_out_whoever_sent_them() {
+async fn throttled_domain_calls_are_retried() {
     let throttled = || Answer::Error(429, "TooManyRequestsException", "Too Many Requests");
     let aws = Recorded::default()
         .on(POST, throttled())
@@ -207,7 +207,7 @@ async fn too_many_domain_calls_are_waited_out_whoever_sent_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_domain_waits_for_its_turn_and_a_stop_ends_the_wait() {
+async fn stop_request_ends_the_wait_for_the_rate_limit() {
     let aws = Recorded::default().on(POST, domain("AVAILABLE", "", ours()));
     created(&aws, "domain-turns").await.0.unwrap();
     let session = aws.session("domain-turns");
@@ -219,7 +219,7 @@ async fn a_second_domain_waits_for_its_turn_and_a_stop_ends_the_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_certificate_is_set_in_place_and_waited_for() {
+async fn certificate_changes_in_place_and_is_waited_for() {
     let aws = Recorded::default()
         .on(PATCH, domain("UPDATING", "", ours()))
         .on(GET, domain("UPDATING", "", ours()))
@@ -234,7 +234,7 @@ async fn another_certificate_is_set_in_place_and_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_that_waits_for_somebody_is_told() {
+async fn update_that_requires_a_manual_step_fails() {
     let aws = Recorded::default()
         .on(PATCH, domain("UPDATING", "", ours()))
         .on(GET, domain("PENDING_CERTIFICATE_REIMPORT", "Reimport it", ours()));
@@ -243,7 +243,7 @@ async fn a_change_that_waits_for_somebody_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_weaker_policy_that_somebody_set_is_drift_and_set_right() {
+async fn weaker_security_policy_is_drift_and_is_corrected() {
     let configuration = DomainNameConfiguration::builder()
         .certificate_arn("cert1")
         .endpoint_type(EndpointType::Regional)
@@ -258,7 +258,7 @@ async fn a_weaker_policy_that_somebody_set_is_drift_and_set_right() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tags_alone_need_no_call_that_aws_takes_twice_a_minute() {
+async fn tag_changes_need_no_rate_limited_call() {
     let tags = "/v2/tags/arn%3Aaws%3Aapigateway%3Adomain-tags%3A%3A%2Fdomainnames%2Fapi.example.com";
     let (set, remove) = (format!("POST {tags}"), format!("DELETE {tags}?tagKeys=old"));
     let aws = Recorded::default().on(&set, Answer::Json(201, json!({}))).on(&remove, Answer::Json(204, json!(null)));
@@ -270,13 +270,13 @@ async fn tags_alone_need_no_call_that_aws_takes_twice_a_minute() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_that_is_gone_counts_as_deleted() {
-    let aws = Recorded::default().on(MAPPINGS, gone()).on(DELETE, gone());
-    is_deleted(&aws, "domain-gone").await.unwrap();
+async fn missing_domain_counts_as_deleted() {
+    let aws = Recorded::default().on(MAPPINGS, not_found()).on(DELETE, not_found());
+    is_deleted(&aws, "domain-missing").await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_by_which_others_reach_their_apis_is_not_deleted() {
+async fn domain_with_mappings_to_other_apis_is_not_deleted() {
     let theirs = json!({ "apiMappingId": "m9", "apiId": "api2", "stage": "prod", "apiMappingKey": "v1" });
     let aws = Recorded::default().on(MAPPINGS, Answer::Json(200, json!({ "items": [theirs] })));
     let failure = is_deleted(&aws, "domain-shared").await.unwrap_err();
@@ -286,7 +286,7 @@ async fn a_domain_by_which_others_reach_their_apis_is_not_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_domain_whose_paths_all_lead_to_our_api_is_deleted_with_them_and_the_api_waits_for_aws_to_see_it() {
+async fn domain_with_mappings_only_to_its_own_api_is_deleted() {
     let further = json!({ "apiMappingId": "m2", "apiId": "api1", "stage": "$default", "apiMappingKey": "v1" });
     let aws = Recorded::default()
         .on(MAPPINGS, Answer::Json(200, json!({ "items": [further] })))

@@ -1,4 +1,4 @@
-//! The DNS record of a gateway among what is read. It is in another service than the rest, and outlives the API.
+//! Reads the DNS record of a gateway. It is an object of Route 53 and outlives the API.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,21 +14,22 @@ use crate::model::Input;
 use crate::model::keys::gateway as keys;
 use crate::model::{Entry, Key, Spec};
 
-/// What Route 53 lists in the places of known records, by the ids of these.
+/// The record sets that Route 53 lists for the zones and names of the known records, keyed by the IDs of the records.
 pub(super) type Listed = BTreeMap<String, ResourceRecordSet>;
 
-/// Looks for the records that state knows, one call for each.
+/// Reads the records in state, with one call for each.
 pub(super) async fn listed(session: &Session, known: &[Entry]) -> Result<Listed, Failure> {
-    let look = async |entry: &Entry| {
+    let find = async |entry: &Entry| {
         let Some((zone_id, name)) = place(entry) else { return Ok(None) };
         let found = record::find(session, zone_id, name).await?;
         Ok(found.map(|found| (entry.id.clone(), found)))
     };
-    let found = join_all(known.iter().filter(|entry| place(entry).is_some()).map(look)).await;
+    let found = join_all(known.iter().filter(|entry| place(entry).is_some()).map(find)).await;
     Ok(found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// The known records as they are now. `seen` are the other objects, with the custom domain that a record may lead to.
+/// The current observations of the known records. `seen` are the other objects, among them the custom domains to which
+/// records may point.
 pub(super) fn known(listed: &Listed, known: &[Entry], seen: &[Observed]) -> Vec<Observed> {
     let domains: Vec<(Key, DomainTarget)> = domains(seen).map(|(key, _, target)| (key.clone(), target)).collect();
     let read = |entry: &Entry| {
@@ -38,8 +39,8 @@ pub(super) fn known(listed: &Listed, known: &[Entry], seen: &[Observed]) -> Vec<
     known.iter().filter_map(read).collect()
 }
 
-/// The records of custom domains that state does not know, made by an update that was killed: in the zones that state
-/// knows, aliases to such a domain.
+/// Finds the records of custom domains that are missing in state because an interrupted update created them. Only the
+/// zones of the known records are searched, for aliases to such a domain.
 pub(super) async fn of_unknown_domains(
     session: &Session,
     known: &[Entry],
@@ -56,27 +57,28 @@ pub(super) async fn of_unknown_domains(
     Ok(records)
 }
 
-/// The records of custom domains of which no state tells. Each is ours if it is an alias to its domain, in a public
-/// zone of the domain's name or of one above it.
+/// Finds the records of custom domains in an import. A record belongs to the gateway if it is an alias to a domain in a
+/// public zone of the domain's name or of a parent domain.
 pub(super) async fn imported(session: &Session, seen: &[Observed]) -> Result<Vec<Observed>, Failure> {
     let mut records = Vec::new();
     for (key, name, target) in domains(seen) {
         match nearest(session, name, (key, &target)).await {
-            // Who may not list zones has an import all the same: the plan makes the record, and create takes it.
-            Err(failure) if failure.cause == Cause::Denied => not_looked_for(name, &failure),
+            // An import succeeds without the permission to list zones: the plan creates the record, and create adopts
+            // the existing one.
+            Err(failure) if failure.cause == Cause::Denied => warn_of_skipped_search(name, &failure),
             found => records.extend(found?),
         }
     }
     Ok(records)
 }
 
-/// The alias to a domain in the nearest zone that has one.
+/// The alias to a domain in the most specific zone that has one.
 async fn nearest(session: &Session, name: &str, domain: (&Key, &DomainTarget)) -> Result<Option<Observed>, Failure> {
     for zone_name in zone_names(name) {
         for zone_id in public_zones(session, zone_name).await? {
             match alias(session, &zone_id, name, domain).await {
-                // A role may be let into one zone alone, which need not be the first.
-                Err(failure) if failure.cause == Cause::Denied => not_looked_for(name, &failure),
+                // A role may have access to one of the zones only.
+                Err(failure) if failure.cause == Cause::Denied => warn_of_skipped_search(name, &failure),
                 Ok(None) => {}
                 found => return found,
             }
@@ -85,7 +87,7 @@ async fn nearest(session: &Session, name: &str, domain: (&Key, &DomainTarget)) -
     Ok(None)
 }
 
-/// The record of this zone and name, if it is an alias to the domain.
+/// The record with this zone and name, if it is an alias to the domain.
 async fn alias(
     session: &Session,
     zone_id: &str,
@@ -93,22 +95,22 @@ async fn alias(
     (key, target): (&Key, &DomainTarget),
 ) -> Result<Option<Observed>, Failure> {
     let found = record::find(session, zone_id, name).await?;
-    let Some(found) = found.filter(|found| target.is_behind(found)) else { return Ok(None) };
+    let Some(found) = found.filter(|found| target.is_target_of(found)) else { return Ok(None) };
     let record = keys::dns_record(&zone_id.to_string().into(), &name.to_string().into());
     Ok(record::read(&found, record, zone_id, name, &[(key.clone(), target.clone())]))
 }
 
-fn not_looked_for(name: &str, denied: &Failure) {
-    tracing::warn!("The DNS record of {name} is not looked for: {denied}");
+fn warn_of_skipped_search(name: &str, denied: &Failure) {
+    tracing::warn!("Skipping the search for the DNS record of {name}: {denied}");
 }
 
-/// Zone and name of a record.
+/// The zone ID and the name of a record.
 fn place(entry: &Entry) -> Option<(&str, &str)> {
     let Spec::DnsRecord(applied) = &entry.applied else { return None };
     Some((applied.zone_id.known()?, applied.name.known()?))
 }
 
-/// The custom domains, with their names and what they are reached by.
+/// The custom domains with their names and DNS targets.
 fn domains(seen: &[Observed]) -> impl Iterator<Item = (&Key, &str, DomainTarget)> {
     seen.iter().filter_map(|it| match &it.spec {
         Spec::DomainName(domain) => match &domain.domain_name {
@@ -119,13 +121,13 @@ fn domains(seen: &[Observed]) -> impl Iterator<Item = (&Key, &str, DomainTarget)
     })
 }
 
-/// The names of the zones that may hold a name, the longest first. A zone's name has no wildcard.
+/// The names of the zones that may contain a name, the most specific first. The name of a zone has no wildcard.
 fn zone_names(name: &str) -> impl Iterator<Item = &str> {
     let longest = name.strip_prefix("*.").unwrap_or(name);
     std::iter::successors(Some(longest), |&name| Some(name.split_once('.')?.1))
 }
 
-/// The ids of the public zones of exactly this name.
+/// Lists the IDs of the public zones with exactly this name.
 async fn public_zones(session: &Session, zone_name: &str) -> Result<Vec<String>, Failure> {
     let mut ids = Vec::new();
     let mut next = (Some(zone_name.to_string()), None);
@@ -137,7 +139,7 @@ async fn public_zones(session: &Session, zone_name: &str) -> Result<Vec<String>,
         let zones = page.hosted_zones.iter().filter(|zone| is_it(&zone.name));
         let public = zones.filter(|zone| zone.config.as_ref().is_none_or(|config| !config.private_zone));
         ids.extend(public.map(|zone| zone.id.trim_start_matches("/hostedzone/").to_string()));
-        // The list is sorted by name, so that zones of one name stand together.
+        // The list is sorted by name, so zones with the same name are adjacent.
         if !page.is_truncated || !page.next_dns_name.as_deref().is_some_and(is_it) {
             return Ok(ids);
         }
@@ -178,7 +180,7 @@ mod tests {
         )
     }
 
-    fn leading_to(target: &str) -> Answer {
+    fn alias_to(target: &str) -> Answer {
         Answer::Xml(
             200,
             format!(
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_import_finds_the_alias_in_the_nearest_public_zone_that_has_one() {
+    async fn import_finds_the_alias_in_the_most_specific_public_zone() {
         let aws = Recorded::default()
             .on(&by_name(NAME), zones(&[("Z9", "apis.example.com", false)]))
             .on(
@@ -233,15 +235,15 @@ mod tests {
                 zones(&[("Z3", "shop.example.com", true), ("Z2", "shop.example.com", false)]),
             )
             .on(&by_name("example.com"), zones(&[("Z1", "example.com", false)]))
-            .on(&list_in("Z2"), leading_to("elsewhere.example.net"))
-            .on(&list_in("Z1"), leading_to("d-1.execute-api"));
+            .on(&list_in("Z2"), alias_to("elsewhere.example.net"))
+            .on(&list_in("Z1"), alias_to("d-1.execute-api"));
         let found = imported(&aws.session("zones"), &[domain()]).await.unwrap();
         assert_eq!(found, [record(Ref::Key(domain().key))]);
-        assert!(!aws.calls().contains(&list_in("Z3")), "a private zone answers nobody outside");
+        assert!(!aws.calls().contains(&list_in("Z3")), "private zones are not searched");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_import_finds_the_records_of_all_domains() {
+    async fn records_of_all_domains_are_found() {
         let other = Observed { id: "b".into(), key: keys::domain(&Input::Known("b".into())), ..domain() };
         let Spec::DomainName(spec) = &other.spec else { panic!("{other:?}") };
         let spec = Spec::DomainName(DomainName { domain_name: Input::Known("b".into()), ..spec.clone() });
@@ -249,11 +251,11 @@ mod tests {
         let aws = Recorded::default()
             .on(&by_name("b"), zones(&[]))
             .on(&by_name(NAME), zones(&[("Z1", NAME, false)]))
-            .on(&list_in("Z1"), leading_to("d-1.execute-api"));
+            .on(&list_in("Z1"), alias_to("d-1.execute-api"));
         let found = imported(&aws.session("all"), &[other.clone(), domain()]).await.unwrap();
-        assert_eq!(found, [record(Ref::Key(domain().key))], "also where the first has none");
+        assert_eq!(found, [record(Ref::Key(domain().key))], "even if the first domain has none");
 
-        // What a killed update has made is looked for in the zones that are known, and nowhere else.
+        // After an interrupted update only the zones of known records are searched.
         let entry = |it: &Observed| Entry::new(it.key.clone(), &it.id, it.spec.clone());
         let known_record = Entry::new(
             keys::dns_record(&Input::Known("Z1".into()), &Input::Known("b".into())),
@@ -265,7 +267,7 @@ mod tests {
                 evaluate_target_health: false,
             }),
         );
-        let aws = Recorded::default().on(&list_in("Z1"), leading_to("d-1.execute-api"));
+        let aws = Recorded::default().on(&list_in("Z1"), alias_to("d-1.execute-api"));
         let session = aws.session("killed");
         let (known, seen) = ([entry(&other), known_record], [other.clone(), domain()]);
         let found = of_unknown_domains(&session, &known, &seen).await.unwrap();
@@ -275,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_import_without_a_domain_asks_nothing_and_one_without_a_record_finds_none() {
+    async fn import_without_domain_sends_no_call_and_a_record_is_optional() {
         let aws = Recorded::default();
         assert_eq!(imported(&aws.session("zones"), &[]).await.unwrap(), []);
         assert_eq!(aws.calls(), Vec::<String>::new());
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_may_not_list_zones_can_import_all_the_same() {
+    async fn import_succeeds_without_permission_to_list_zones() {
         let denied =
             "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
         let aws = Recorded::default().on(&by_name(NAME), Answer::Xml(403, denied.into()));
@@ -295,11 +297,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_may_read_only_their_own_zone_can_import_all_the_same() {
+    async fn import_succeeds_with_permission_for_one_zone_only() {
         let denied =
             "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>";
         for (own, expected) in
-            [(nothing(), vec![]), (leading_to("d-1.execute-api"), vec![record(Ref::Key(domain().key))])]
+            [(nothing(), vec![]), (alias_to("d-1.execute-api"), vec![record(Ref::Key(domain().key))])]
         {
             let aws = Recorded::default()
                 .on(&by_name(NAME), zones(&[]))
@@ -313,14 +315,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_known_record_is_shown_with_what_it_leads_to_now() {
+    async fn known_record_is_read_with_its_current_target() {
         let ours = record(Ref::Key(domain().key));
         let entries = [Entry::new(ours.key.clone(), &ours.id, ours.spec.clone())];
         for (answer, seen, expected) in [
-            (leading_to("d-1.execute-api"), vec![domain()], vec![ours.clone()]),
-            (leading_to("x.example.net"), vec![domain()], vec![record(Ref::Id("x.example.net".into()))]),
-            // Without the domain it leads to nothing of ours, and must be led to the new one.
-            (leading_to("d-1.execute-api"), vec![], vec![record(Ref::Id("d-1.execute-api".into()))]),
+            (alias_to("d-1.execute-api"), vec![domain()], vec![ours.clone()]),
+            (alias_to("x.example.net"), vec![domain()], vec![record(Ref::Id("x.example.net".into()))]),
+            // Without the domain the target is unmanaged, and an update must point the record to the new domain.
+            (alias_to("d-1.execute-api"), vec![], vec![record(Ref::Id("d-1.execute-api".into()))]),
             (nothing(), vec![domain()], vec![]),
         ] {
             let aws = Recorded::default().on(&list_in("Z1"), answer);
@@ -331,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_zones_that_may_hold_a_name_are_those_of_the_names_above_it() {
+    fn zone_names_are_the_name_and_its_parent_domains() {
         let of = |name: &'static str| zone_names(name).collect::<Vec<_>>();
         assert_eq!(of("a.b.c"), ["a.b.c", "b.c", "c"]);
         assert_eq!(of("*.b.c"), ["b.c", "c"]);

@@ -1,4 +1,4 @@
-//! The custom domain of a gateway, and what it leads to.
+//! Reads the custom domain of a gateway and its API mappings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,20 +21,20 @@ pub(super) struct FoundDomain {
     is_ours: bool,
 }
 
-/// The domains that state knows, and those that an update which was killed has made. `resource` is how their tags name
-/// the gateway.
+/// Reads the domains in state and those that an interrupted update created. `resource` is the value of the tag
+/// `fgw:resource` for the gateway.
 pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Vec<FoundDomain>, Failure> {
     if known.iter().all(|entry| matches!(entry.applied, Spec::Api(_))) {
-        // An import looks by tags alone.
+        // An import finds domains only by their tags, see `tagged`.
         return Ok(Vec::new());
     }
     let names: BTreeSet<&str> = known.iter().filter_map(name).collect();
     let mappings = join_all(names.iter().map(|name| api_mapping::list(session, name)));
     let (listed, mappings) = tokio::join!(domain_name::list(session), mappings);
     let listed = match listed {
-        // Some roles may look at their own domain alone.
+        // A role may have access to its own domain only.
         Err(failure) if failure.cause == Cause::Denied => {
-            tracing::warn!("Custom domains that state does not know are not looked for: {failure}");
+            tracing::warn!("Skipping the search for custom domains that are not in state: {failure}");
             Vec::new()
         }
         listed => listed?,
@@ -44,7 +44,7 @@ pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) ->
     let mut found = Vec::new();
     for (name, mappings) in names.into_iter().zip(mappings) {
         let shown = match listed.remove(name) {
-            // That something is gone is believed only of a call that asks for it.
+            // A domain counts as deleted only if GetDomainName reports it as missing.
             None => domain_name::get(session, name).await?,
             listed => listed,
         };
@@ -58,7 +58,7 @@ pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) ->
     Ok(found)
 }
 
-/// The domains that carry the gateway's tags, where no state knows them.
+/// Finds the domains with the tags of the gateway, for an import.
 pub(super) async fn tagged(session: &Session, resource: &str) -> Result<Vec<FoundDomain>, Failure> {
     let all = domain_name::list(session).await?;
     let ours = all.into_iter().filter(|shown| is_tagged(shown, resource));
@@ -71,14 +71,14 @@ async fn with_mappings(session: &Session, shown: DomainName) -> Result<FoundDoma
     Ok(FoundDomain { name, shown: Some(shown), mappings, is_ours: true })
 }
 
-/// A known domain or mapping as it is now.
+/// The current observation of a known domain or mapping.
 pub(super) fn read(domains: &[FoundDomain], entry: &Entry, root_id: &str, api: &Key) -> Option<Observed> {
     let found = domains.iter().find(|found| name(entry) == Some(found.name.as_str()))?;
     match &entry.applied {
         Spec::DomainName(_) => {
             let shown = found.shown.as_ref()?;
-            // Somebody may have deleted ours and made another one of this name. It has another target, but a domain of
-            // ours keeps its target, though somebody takes its tags away.
+            // The domain may have been deleted and created again outside Terraform. The new domain has another target,
+            // while the original one keeps its target even if its tags are removed.
             let learned = domain_name::learned(shown);
             let is_the_same = found.is_ours || (!entry.learned.is_empty() && entry.learned == learned);
             is_the_same.then(|| domain_name::read(shown, api.clone(), entry.key.clone()))?
@@ -91,13 +91,13 @@ pub(super) fn read(domains: &[FoundDomain], entry: &Entry, root_id: &str, api: &
     }
 }
 
-/// What of these domains state does not know.
+/// The domains that are missing in state, with their root mappings.
 pub(super) fn unknown(domains: &[FoundDomain], known: &[Entry], root_id: &str, api: &Key) -> Vec<Observed> {
     let is_known = |found: &&FoundDomain| known.iter().any(|entry| name(entry) == Some(found.name.as_str()));
     everything(domains.iter().filter(|found| !is_known(found)), root_id, api)
 }
 
-/// What of these domains belongs to a gateway of which only the API is known.
+/// The domains and their root mappings to the API of the gateway.
 pub(super) fn everything<'a>(
     domains: impl IntoIterator<Item = &'a FoundDomain>,
     root_id: &str,
@@ -118,7 +118,7 @@ pub(super) fn everything<'a>(
     seen
 }
 
-/// The name of the domain that an entry is, or is part of.
+/// The name of the domain that an entry is or belongs to.
 fn name(entry: &Entry) -> Option<&str> {
     match &entry.applied {
         Spec::DomainName(_) => Some(&entry.id),
@@ -161,7 +161,7 @@ mod tests {
         Answer::Json(200, json!({ "items": items }))
     }
 
-    /// A gateway of which nothing exists but the API.
+    /// A gateway of which only the API exists.
     fn api() -> Recorded {
         let api = json!({ "apiId": "api1", "name": "shop", "tags": { "fgw:resource": "http_gateway/shop" } });
         let lists = ["routes", "integrations", "authorizers"];
@@ -171,19 +171,19 @@ mod tests {
         lists.iter().fold(aws, |aws, list| aws.on(&format!("GET /v2/apis/api1/{list}"), items(&[])))
     }
 
-    /// The same where AWS knows no such API.
+    /// The same after the deletion of the API.
     fn no_api() -> Recorded {
-        let gone = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
+        let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
         let parts = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"];
-        parts.iter().fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), gone.clone()))
+        parts.iter().fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()))
     }
 
-    /// `shown` is the domain, unless it is gone.
+    /// Adds the domain, or `None` for a deleted one, and its mappings.
     fn with(aws: Recorded, shown: Option<Value>, mappings: Answer) -> Recorded {
-        let gone = Answer::Error(404, "NotFoundException", "Invalid domain name identifier specified");
+        let missing = Answer::Error(404, "NotFoundException", "Invalid domain name identifier specified");
         let listed = items(&shown.iter().cloned().collect::<Vec<_>>());
         aws.on("GET /v2/domainnames", listed)
-            .on(&format!("GET /v2/domainnames/{NAME}"), shown.map_or(gone, |shown| Answer::Json(200, shown)))
+            .on(&format!("GET /v2/domainnames/{NAME}"), shown.map_or(missing, |shown| Answer::Json(200, shown)))
             .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), mappings)
     }
 
@@ -194,7 +194,7 @@ mod tests {
         seen.map(|seen| seen.objects).unwrap_or_default().into_iter().filter(is_here).collect()
     }
 
-    /// What an import finds.
+    /// The domain and the mapping that an import finds.
     async fn imported() -> (Recorded, Vec<Observed>) {
         let not_ours = [
             json!({}),
@@ -208,7 +208,7 @@ mod tests {
             .on("GET /v2/domainnames", Answer::Json(200, others))
             .on("GET /v2/domainnames?nextToken=p2", items(&[domain(NAME, "d-1", &ours())]))
             .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), items(&mappings));
-        // An import looks for the record of the domain too.
+        // An import also searches for the record of the domain.
         let zones = "<HostedZones></HostedZones><IsTruncated>false</IsTruncated><MaxItems>100</MaxItems>";
         let zones = format!("<ListHostedZonesByNameResponse>{zones}</ListHostedZonesByNameResponse>");
         let aws = [NAME, "example.com", "com"].iter().fold(aws, |aws, name| {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_import_finds_the_domain_by_its_tags_and_the_mapping_that_leads_to_the_api() {
+    async fn import_finds_the_tagged_domain_and_the_mapping_to_the_api() {
         let (aws, found) = imported().await;
         let slots: Vec<(&str, &str)> = found.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
         assert_eq!(slots, [("domain", NAME), ("api_mapping", "m1")]);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_known_domain_reads_the_same_with_the_list_and_its_mappings() {
+    async fn known_domain_reads_as_imported() {
         let (_, found) = imported().await;
         let mappings = items(&[mapping("m1", "api1", "$default", "")]);
         let aws = with(api(), Some(domain(NAME, "d-1", &ours())), mappings);
@@ -248,12 +248,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_domain_that_a_killed_update_has_made_is_seen_beside_the_known_one() {
+    async fn domain_of_an_interrupted_update_is_found() {
         let other = "shop.example.com";
-        let tagged_otherwise = json!({ "fgw:resource": "http_gateway/api2", "fgw:object": "domain" });
+        let other_tags = json!({ "fgw:resource": "http_gateway/api2", "fgw:object": "domain" });
         let listed = [
             domain(NAME, "d-1", &ours()),
-            domain("theirs.example.com", "d-2", &tagged_otherwise),
+            domain("theirs.example.com", "d-2", &other_tags),
             domain(other, "d-3", &ours()),
         ];
         let mappings = [mapping("m9", "api2", "prod", "v1"), mapping("m2", "api1", "$default", "")];
@@ -262,18 +262,18 @@ mod tests {
             .on(&format!("GET /v2/domainnames/{NAME}/apimappings"), items(&[mapping("m1", "api1", "$default", "")]))
             .on(&format!("GET /v2/domainnames/{other}/apimappings"), items(&mappings));
         let found = seen(&aws, &known().await).await;
-        let told: Vec<(&str, &str)> = found.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
-        assert_eq!(told, [("domain", NAME), ("api_mapping", "m1"), ("domain", other), ("api_mapping", "m2")]);
+        let slots: Vec<(&str, &str)> = found.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
+        assert_eq!(slots, [("domain", NAME), ("api_mapping", "m1"), ("domain", other), ("api_mapping", "m2")]);
         assert_eq!(found[3].key.fixed, Input::Known(other.to_string()));
 
-        // It is looked for too where state knows of no domain.
+        // It is also found if state contains no domain.
         let route = ApiRoute { api: keys::api(), route_key: "GET /a".into(), integration: None, authorizer: None };
         let without = [Entry::new(keys::route("GET /a"), "r1", Spec::ApiRoute(route))];
         assert_eq!(seen(&aws, &without).await.len(), 4);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_known_domain_that_the_list_does_not_show_is_asked_for() {
+    async fn known_domain_missing_in_the_list_is_read_by_name() {
         let denied = Answer::Error(403, "AccessDeniedException", "not you");
         for listed in [items(&[]), denied] {
             let aws = api()
@@ -288,17 +288,17 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_domain_that_is_gone_took_its_mapping_along() {
-        let gone = || Answer::Error(404, "NotFoundException", "Invalid domain name identifier specified");
-        let aws = with(api(), None, gone());
+    async fn deleted_domain_is_not_returned_and_neither_is_its_mapping() {
+        let missing = || Answer::Error(404, "NotFoundException", "Invalid domain name identifier specified");
+        let aws = with(api(), None, missing());
         assert_eq!(seen(&aws, &known().await).await, []);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn another_domain_of_that_name_is_not_ours_and_one_without_tags_still_is() {
+    async fn domain_is_recognized_by_its_target_or_its_tags() {
         let mappings = || items(&[mapping("m7", "api2", "prod", "")]);
         let aws = with(api(), Some(domain(NAME, "d-2", &json!({}))), mappings());
-        assert_eq!(seen(&aws, &known().await).await, [], "it has another target, and not our tags");
+        assert_eq!(seen(&aws, &known().await).await, [], "another target without the tags");
 
         let aws = with(api(), Some(domain(NAME, "d-1", &json!({}))), mappings());
         let found = seen(&aws, &known().await).await;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_mapping_that_was_led_elsewhere_is_shown_so() {
+    async fn changed_target_of_a_mapping_is_drift() {
         let mappings = items(&[mapping("m1", "api2", "prod", "")]);
         let aws = with(api(), Some(domain(NAME, "d-1", &ours())), mappings);
         let known = known().await;
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_domain_outlives_its_api() {
+    async fn domain_outlives_its_api() {
         let aws = with(no_api(), Some(domain(NAME, "d-1", &ours())), items(&[]));
         let slots: Vec<String> = seen(&aws, &known().await).await.into_iter().map(|it| it.key.slot).collect();
         assert_eq!(slots, ["domain"]);

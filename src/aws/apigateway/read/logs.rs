@@ -1,4 +1,4 @@
-//! The part of a gateway that CloudWatch Logs keeps: the log group and its subscription filter. Both outlive the API.
+//! Reads the objects of a gateway in CloudWatch Logs: the log group and its subscription filter. Both outlive the API.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,17 +18,17 @@ use crate::model::keys::gateway as keys;
 use crate::model::{Caller, Entry, Key, Ref, Spec};
 use crate::model::{Destination, FunctionArn};
 
-/// What AWS shows of log groups.
+/// The log groups and filters that AWS returned.
 #[derive(Default)]
 pub(super) struct Logs {
     groups: Vec<FoundGroup>,
-    /// Our filters, by the names of their groups.
+    /// The filters of this provider, each with the name of its group.
     filters: Vec<(String, SubscriptionFilter)>,
 }
 
 impl Logs {
-    /// The groups and filters that state knows: two calls for a group, one for a filter. `resource` is how their tags
-    /// name the gateway.
+    /// Reads the groups and filters in state, with two calls for a group and one for a filter. `resource` is the value
+    /// of the tag `fgw:resource` for the gateway.
     pub(super) async fn known(session: &Session, known: &[Entry], resource: &str) -> Result<Logs, Failure> {
         let entries: BTreeMap<&str, &Entry> = known
             .iter()
@@ -41,7 +41,7 @@ impl Logs {
         let (groups, filters) = tokio::join!(groups, filters);
         let groups: Vec<FoundGroup> = groups.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
         let filters: Vec<_> = filters.into_iter().flat_map(Result::transpose).collect::<Result<_, _>>()?;
-        // A group that somebody made anew under the name is not ours, and nor are its filters.
+        // A group that was created again outside Terraform under the same name is unmanaged, and so are its filters.
         let is_ours = |found: &FoundGroup| {
             let Some(entry) = found.shown.log_group_name.as_deref().and_then(|name| entries.get(name)) else {
                 return false;
@@ -50,12 +50,12 @@ impl Logs {
             group::is_the_same(found, &entry.learned, resource, &slot)
         };
         let (ours, others): (Vec<FoundGroup>, Vec<FoundGroup>) = groups.into_iter().partition(is_ours);
-        let is_of_others = |name: &str| others.iter().any(|found| found.shown.log_group_name.as_deref() == Some(name));
-        let filters = filters.into_iter().filter(|(group, _)| !is_of_others(group)).collect();
+        let is_unmanaged = |name: &str| others.iter().any(|found| found.shown.log_group_name.as_deref() == Some(name));
+        let filters = filters.into_iter().filter(|(group, _)| !is_unmanaged(group)).collect();
         Ok(Logs { groups: ours, filters })
     }
 
-    /// The group that a stage logs to, if it is ours, and its filter.
+    /// Reads the group that a stage logs to, with its filter, if the group has the tags of this resource.
     pub(super) async fn of_stage(session: &Session, stage: Option<&Stage>, resource: &str) -> Result<Logs, Failure> {
         let Some(name) = stage.and_then(stage::destination).and_then(group::name_in) else {
             return Ok(Logs::default());
@@ -67,7 +67,7 @@ impl Logs {
         Ok(Logs { groups: vec![group], filters: filter.into_iter().collect() })
     }
 
-    /// A group or filter that state knows, as it is now.
+    /// The current observation of a group or filter in state.
     pub(super) fn read(&self, entry: &Entry, api_key: &Key) -> Option<Observed> {
         match &entry.applied {
             Spec::LogGroup(_) => {
@@ -84,20 +84,20 @@ impl Logs {
         }
     }
 
-    /// The key of the group that was found by the stage.
+    /// The key of the group that the stage logs to.
     pub(super) fn group_key(&self) -> Option<Key> {
         let name = self.groups.first()?.shown.log_group_name.clone()?;
         Some(keys::log_group(&name.into()))
     }
 
-    /// The functions that filters forward to.
+    /// The functions to which filters forward events.
     pub(super) fn functions(&self) -> impl Iterator<Item = FunctionArn> {
         self.filters.iter().filter_map(|(_, filter)| function(filter))
     }
 }
 
 impl View<'_> {
-    /// The group that was found by the stage, its filter, and the statement that lets the filter call a function.
+    /// The group that the stage logs to, its filter, and the statement that allows the filter to call a function.
     pub(super) fn access_logs(&self, api_key: &Key) -> Vec<Observed> {
         let (Some(found), Some(group)) = (self.logs.groups.first(), self.logs.group_key()) else { return Vec::new() };
         let mut seen: Vec<Observed> = group::read(found, api_key.clone(), group.clone()).into_iter().collect();
@@ -118,7 +118,7 @@ impl View<'_> {
     }
 }
 
-/// The log group with this ARN: ours, or another one.
+/// A reference to the log group with this ARN: by key if it is in state, otherwise by ARN.
 pub(super) fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
     let is_it = |entry: &&Entry| {
         matches!(entry.applied, Spec::LogGroup(_))
@@ -130,7 +130,7 @@ pub(super) fn reference_to_group(known: &[Entry], arn: &str) -> Ref {
     known.iter().find(is_it).map_or_else(|| Ref::Id(arn.to_string()), |entry| Ref::Key(entry.key.clone()))
 }
 
-/// The group of a filter that state knows.
+/// The name of the group of a filter in state.
 fn group_of_filter(entry: &Entry) -> Option<&str> {
     match &entry.applied {
         Spec::LogSubscription(applied) => applied.log_group.fixed.known().map(String::as_str),
@@ -142,7 +142,7 @@ async fn filter_of(session: &Session, group: &str) -> Result<Option<(String, Sub
     Ok(subscription::find(session, group).await?.map(|filter| (group.to_string(), filter)))
 }
 
-/// The function that a filter forwards to.
+/// The function to which a filter forwards events.
 fn function(filter: &SubscriptionFilter) -> Option<FunctionArn> {
     match Destination::parse(filter.destination_arn.as_deref()?) {
         Ok(Destination::Function(function)) => Some(function),

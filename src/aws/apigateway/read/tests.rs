@@ -110,7 +110,7 @@ fn aws(region: &str) -> Recorded {
         )
 }
 
-/// Makes sure that reading can run in a spawned task.
+/// Runs `read` in a spawned task, which requires that its future is `Send`.
 async fn read_in_a_task(session: Session, known: Vec<Entry>) -> Option<Vec<Observed>> {
     tokio::spawn(async move { read(&session, OWNER, "api1", &known).await })
         .await
@@ -126,7 +126,7 @@ fn entries(observed: &[Observed]) -> Vec<Entry> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_import_finds_everything_that_is_used_under_the_keys_of_the_blueprint() {
+async fn import_finds_all_used_objects_with_blueprint_keys() {
     let seen = read_in_a_task(aws("import").session("import"), vec![]).await.unwrap();
     let slots: Vec<(&str, &str)> = seen.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
     let integration = keys::integration(&Integration {
@@ -179,7 +179,7 @@ async fn an_import_finds_everything_that_is_used_under_the_keys_of_the_blueprint
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_read_reads_the_same_when_state_knows_it() {
+async fn imported_objects_read_the_same_when_known() {
     let imported = read_in_a_task(aws("again").session("again"), vec![]).await.unwrap();
     let aws = aws("again");
     let seen = read_in_a_task(aws.session("again"), entries(&imported)).await.unwrap();
@@ -188,13 +188,13 @@ async fn what_was_read_reads_the_same_when_state_knows_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_state_does_not_know_is_not_ours_and_what_has_gone_is_not_returned() {
+async fn unknown_and_deleted_objects_are_not_returned() {
     let imported = read_in_a_task(aws("known").session("known"), vec![]).await.unwrap();
     let mut known = entries(&imported);
     known.retain(|entry| !["route.GET /b", "authorizer.token"].contains(&entry.key.slot.as_str()));
     for entry in &mut known {
         if entry.key.slot == "route.GET /a" {
-            entry.id = "gone".into();
+            entry.id = "deleted".into();
         }
     }
     known.push(Entry::new(keys::route("GET /b"), "r2", imported[7].spec.clone()));
@@ -205,39 +205,39 @@ async fn what_state_does_not_know_is_not_ours_and_what_has_gone_is_not_returned(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_statement_for_an_authorizer_that_is_gone_is_another_object() {
+async fn statement_of_a_deleted_authorizer_gets_another_key() {
     let imported = read_in_a_task(aws("lost").session("lost"), vec![]).await.unwrap();
     let mut known = entries(&imported);
     let is_statement = |key: &Key| key.slot == "authorizer_permission.token";
     let before = known.iter().find(|entry| is_statement(&entry.key)).unwrap().clone();
     for entry in known.iter_mut().filter(|entry| entry.key.slot == "authorizer.token") {
-        entry.id = "made-anew".into();
+        entry.id = "created-again".into();
     }
     let seen = read_in_a_task(aws("lost").session("lost"), known).await.unwrap();
-    let now = seen.iter().find(|it| is_statement(&it.key)).expect("it is there, and is to be removed");
+    let now = seen.iter().find(|it| is_statement(&it.key)).expect("the statement exists and must be deleted");
     assert_eq!((&now.id, &now.spec), (&before.id, &before.applied));
-    assert_ne!(now.key, before.key, "one for the new authorizer arrives beside it");
+    assert_ne!(now.key, before.key, "the statement for the new authorizer has its own key");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_authorizer_that_a_killed_update_has_made_is_known_by_its_statement() {
+async fn authorizer_of_an_interrupted_update_is_found_by_statement() {
     let imported = read_in_a_task(aws("left").session("left"), vec![]).await.unwrap();
     let slots = ["authorizer.token", "authorizer_permission.token"];
-    let left: Vec<&Observed> = imported.iter().filter(|it| slots.contains(&it.key.slot.as_str())).collect();
-    assert_eq!(left.len(), 2);
+    let created: Vec<&Observed> = imported.iter().filter(|it| slots.contains(&it.key.slot.as_str())).collect();
+    assert_eq!(created.len(), 2);
     let mut known = entries(&imported);
     known.retain(|entry| !slots.contains(&entry.key.slot.as_str()));
-    // An authorizer before it was the only one of its function.
+    // An earlier authorizer was the only one of its function.
     let mut before = entries(&imported).into_iter().find(|entry| entry.key.slot == slots[1]).unwrap();
     before.key = Key::new("authorizer_permission.before");
     before.id = statement_id("api1", &place(CHECK), CallerId::Authorizer("a0"));
     known.push(before);
     let seen = read_in_a_task(aws("left").session("left"), known).await.unwrap();
-    assert!(left.iter().all(|it| seen.contains(it)), "{seen:#?}");
+    assert!(created.iter().all(|it| seen.contains(it)), "{seen:#?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_statement_that_lets_in_something_else_counts_as_gone() {
+async fn statement_with_another_source_counts_as_deleted() {
     let imported = read_in_a_task(aws("statement").session("statement"), vec![]).await.unwrap();
     let aws = Recorded::default()
         .on(&get_policy(FUNCTION), policy("other-region", &imported[4].id, "*/*"))
@@ -256,38 +256,38 @@ async fn a_statement_that_lets_in_something_else_counts_as_gone() {
         policies,
         domains: vec![],
     };
-    assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API is left");
+    assert_eq!(view.known(&entries(&imported)).len(), 1, "only the API remains");
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_awss_word_that_the_api_does_not_exist_makes_it_absent() {
+async fn api_counts_as_deleted_only_if_aws_reports_it_missing() {
     let answers = |answer: Answer| {
         ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
             .iter()
             .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), answer.clone()))
     };
-    let gone = answers(Answer::Error(404, "NotFoundException", "Invalid API identifier specified"));
-    assert_eq!(read(&gone.session("absent"), OWNER, "api1", &[]).await.unwrap(), None);
+    let missing = answers(Answer::Error(404, "NotFoundException", "Invalid API identifier specified"));
+    assert_eq!(read(&missing.session("absent"), OWNER, "api1", &[]).await.unwrap(), None);
     let denied = answers(Answer::Error(403, "AccessDeniedException", "not you"));
     let failure = read(&denied.session("denied"), OWNER, "api1", &[]).await.unwrap_err();
     assert_eq!(failure.action, "GetApi");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_log_group_and_permissions_outlive_the_api_and_are_shown_without_it() {
+async fn log_group_and_permissions_outlive_the_api() {
     let all = read_in_a_task(aws("left").session("left"), vec![]).await.unwrap();
     let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
-    let gone = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
+    let deleted = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
         .iter()
         .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()));
     let group = json!({ "logGroupName": "/http/shop", "arn": "arn:aws:logs:left:123456789012:log-group:/http/shop:*" });
-    let gone = gone
+    let deleted = deleted
         .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
         .on("DescribeLogGroups", Answer::Json(200, json!({ "logGroups": [group] })))
         .on("ListTagsForResource", Answer::Json(200, json!({ "tags": {} })))
         .on(&get_policy(FUNCTION), policy("left", &all[4].id, "*/*"))
         .on(&get_policy(CHECK), Answer::Error(404, "ResourceNotFoundException", "no policy"));
-    let seen = read_in_a_task(gone.session("left"), entries(&all)).await.expect("something is left");
+    let seen = read_in_a_task(deleted.session("left"), entries(&all)).await.expect("objects remain");
     let ids: Vec<&str> = seen.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["/http/shop", all[4].id.as_str()]);
 }
@@ -378,7 +378,7 @@ async fn every_change_can_run_in_a_spawned_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unfinished_creation_is_believed_only_after_a_second_look_at_the_tags() {
+async fn incomplete_creation_is_reported_only_after_a_second_read() {
     let region = "marked";
     let tags = format!("GET /v2/tags/arn%3Aaws%3Aapigateway%3A{region}%3A%3A%2Fapis%2Fapi1");
     let answers = |state: &str| {
@@ -394,8 +394,8 @@ async fn an_unfinished_creation_is_believed_only_after_a_second_look_at_the_tags
             aws.on(&format!("GET /v2/apis/api1/{list}"), Answer::Json(200, json!({ "items": [] })))
         })
     };
-    for (shown, believed) in [("ready", RootState::Ready), ("creating", RootState::Creating)] {
-        let seen = read(&answers(shown).session(region), OWNER, "api1", &[]).await.unwrap().unwrap();
-        assert_eq!(seen.root_state, Some(believed));
+    for (tag, expected) in [("ready", RootState::Ready), ("creating", RootState::Creating)] {
+        let seen = read(&answers(tag).session(region), OWNER, "api1", &[]).await.unwrap().unwrap();
+        assert_eq!(seen.root_state, Some(expected));
     }
 }

@@ -1,4 +1,4 @@
-//! Deletions whose answers never come, of every kind that is changed here.
+//! Deletions with lost responses, for every kind of object that uses this module.
 
 use serde_json::{Value, json};
 
@@ -16,14 +16,14 @@ use crate::model::{
 const FUNCTION: &str = "arn:aws:lambda:deletion:123456789012:function:orders";
 const POLICY: &str = "/2015-03-31/functions/arn%3Aaws%3Alambda%3Adeletion%3A123456789012%3Afunction%3Aorders/policy";
 
-/// One kind: what is deleted, the call that deletes, the call that looks, and its answer where the object is still
-/// there and where it is gone.
+/// One kind of object: the entry to delete, the delete call, the read call, and the response to the read call for an
+/// object that exists and for a missing one.
 struct Case {
     entry: Entry,
     delete: String,
-    look: String,
-    there: Answer,
-    gone: Answer,
+    read: String,
+    existing: Answer,
+    missing: Answer,
 }
 
 fn text(text: &str) -> Input<String> {
@@ -38,9 +38,9 @@ fn group() -> Key {
     keys::log_group(&text("/http/shop"))
 }
 
-fn case(id: &str, spec: Spec, delete: &str, look: &str, there: Answer, gone: Answer) -> Case {
+fn case(id: &str, spec: Spec, delete: &str, read: &str, existing: Answer, missing: Answer) -> Case {
     let entry = Entry::new(Key::new(spec.kind()), id, spec);
-    Case { entry, delete: delete.to_string(), look: look.to_string(), there, gone }
+    Case { entry, delete: delete.to_string(), read: read.to_string(), existing, missing }
 }
 
 fn shown(body: Value) -> Answer {
@@ -52,15 +52,15 @@ fn items(name: &str, items: &[Value]) -> Answer {
 }
 
 fn not_found() -> Answer {
-    Answer::Error(404, "NotFoundException", "not there")
+    Answer::Error(404, "NotFoundException", "not found")
 }
 
 /// A child of the API.
 fn child(kind: &str, id: &str, spec: Spec) -> Case {
     let list = format!("GET /v2/apis/api1/{kind}s");
-    let there = items("items", &[json!({ format!("{kind}Id"): id })]);
-    let other = items("items", &[json!({ format!("{kind}Id"): "other" })]);
-    case(id, spec, &format!("DELETE /v2/apis/api1/{kind}s/{id}"), &list, there, other)
+    let existing = items("items", &[json!({ format!("{kind}Id"): id })]);
+    let missing = items("items", &[json!({ format!("{kind}Id"): "other" })]);
+    case(id, spec, &format!("DELETE /v2/apis/api1/{kind}s/{id}"), &list, existing, missing)
 }
 
 fn cases() -> Vec<Case> {
@@ -99,8 +99,8 @@ fn cases() -> Vec<Case> {
     };
     let mapping =
         ApiMapping { api: keys::api(), stage: Ref::Key(keys::stage()), domain: domain(), mapping_key: String::new() };
-    let place = FunctionPolicy { function_arn: FUNCTION.into(), qualifier: None };
-    let statement = statement_id("api1", &place, CallerId::Routes);
+    let function_policy = FunctionPolicy { function_arn: FUNCTION.into(), qualifier: None };
+    let statement = statement_id("api1", &function_policy, CallerId::Routes);
     let log_group = LogGroup {
         api: keys::api(),
         name: text("/http/shop"),
@@ -149,7 +149,7 @@ fn cases() -> Vec<Case> {
         ),
         case(
             &statement,
-            Spec::LambdaPermission(place.permission(keys::api(), Caller::Routes)),
+            Spec::LambdaPermission(function_policy.permission(keys::api(), Caller::Routes)),
             &format!("DELETE {POLICY}/{statement}"),
             &format!("GET {POLICY}"),
             policy(&[json!({ "Sid": statement })]),
@@ -174,19 +174,19 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Deletes where the deleting call is answered always so, and a look afterwards shows this. In a Region of its own, as
-/// domains have a limit in each.
+/// Deletes an object. `answer` is the response to every delete call, and `then` to a read call afterwards. Each
+/// deletion has its own Region, because domains have a rate limit in each Region.
 async fn deleted(case: &Case, answer: Answer, then: &Answer, region: &str) -> Result<(), Failure> {
     let mut aws = Recorded::default().on(&case.delete, answer);
-    // A domain is asked for its mappings first, a mapping is looked for before it is deleted, and a log group is left
-    // alone if others have made it.
+    // Before the deletion, a read lists the mappings of a domain, finds the mapping to delete, or checks that a log
+    // group is not an unmanaged one.
     match &case.entry.applied {
-        Spec::DomainName(_) => aws = aws.on(&format!("{}/apimappings", case.look), items("items", &[])),
-        Spec::LogGroup(_) => aws = aws.on(&case.look, case.gone.clone()),
-        Spec::ApiMapping(_) => aws = aws.on(&case.look, case.there.clone()),
+        Spec::DomainName(_) => aws = aws.on(&format!("{}/apimappings", case.read), items("items", &[])),
+        Spec::LogGroup(_) => aws = aws.on(&case.read, case.missing.clone()),
+        Spec::ApiMapping(_) => aws = aws.on(&case.read, case.existing.clone()),
         _ => {}
     }
-    let aws = aws.on(&case.look, then.clone());
+    let aws = aws.on(&case.read, then.clone());
     let session = aws.session(&format!("{region}-{}", case.entry.key.slot.to_lowercase().replace(' ', "-")));
     let ids = [(keys::api(), "api1"), (domain(), "api.example.com"), (group(), "/http/shop")];
     let delete = async |it: &Operation<'_>| it.session.delete(it.work, &case.entry).await;
@@ -194,33 +194,33 @@ async fn deleted(case: &Case, answer: Answer, then: &Answer, region: &str) -> Re
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_gone_although_no_deletion_of_it_was_answered_is_deleted() {
+async fn a_lost_delete_succeeds_if_the_object_is_missing() {
     for case in cases() {
         let broken = Answer::Error(500, "InternalError", "broken");
         for (number, answer) in [Answer::Lost, broken].into_iter().enumerate() {
-            let gone = deleted(&case, answer.clone(), &case.gone, &format!("gone{number}")).await;
-            assert_eq!(gone, Ok(()), "{} after {answer:?}", case.delete);
-            let there = deleted(&case, answer.clone(), &case.there, &format!("there{number}")).await;
-            assert!(there.is_err(), "{} after {answer:?}", case.delete);
+            let missing = deleted(&case, answer.clone(), &case.missing, &format!("missing{number}")).await;
+            assert_eq!(missing, Ok(()), "{} after {answer:?}", case.delete);
+            let existing = deleted(&case, answer.clone(), &case.existing, &format!("existing{number}")).await;
+            assert!(existing.is_err(), "{} after {answer:?}", case.delete);
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_that_aws_refuses_has_deleted_nothing_whatever_a_look_shows() {
+async fn a_rejected_delete_fails_even_if_the_object_is_missing() {
     for case in cases() {
-        let refusal = Answer::Error(403, "AccessDeniedException", "no");
-        let failure = deleted(&case, refusal, &case.gone, "refused").await.expect_err(&case.delete);
+        let denied = Answer::Error(403, "AccessDeniedException", "no");
+        let failure = deleted(&case, denied, &case.missing, "rejected").await.expect_err(&case.delete);
         assert_eq!(failure.cause, Cause::Denied, "{}", case.delete);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_of_which_nothing_is_known_says_so() {
+async fn a_lost_delete_reports_that_its_outcome_is_unknown() {
     for case in cases() {
-        let denied = Answer::Error(403, "AccessDeniedException", "no look");
-        let failure = deleted(&case, Answer::Lost, &denied, "unseen").await.expect_err(&case.delete);
+        let denied = Answer::Error(403, "AccessDeniedException", "no read");
+        let failure = deleted(&case, Answer::Lost, &denied, "unknown").await.expect_err(&case.delete);
         let text = failure.to_string();
-        assert!(text.contains("whether it was carried out is not known") && text.contains("no look"), "{text}");
+        assert!(text.contains("the outcome of the call is unknown") && text.contains("no read"), "{text}");
     }
 }

@@ -1,5 +1,5 @@
-//! Tests of the way from a provider block to a session. What the process environment can disturb runs in a process
-//! of its own, because a process has only one environment.
+//! Tests of the connection, from a provider block to a session. A test that depends on environment variables runs in
+//! its own process, because a process has only one environment.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -72,8 +72,8 @@ async fn sts() -> Loopback {
 
 const CHILD: &str = "FGW_TEST_CHILD";
 
-/// Runs a test of this file again in a process of its own with only these variables. In that process it returns
-/// true, and the test goes on.
+/// Runs a test of this file again in a child process that has only these variables. In the child process it returns
+/// true, and the test continues.
 async fn alone(test: &str, variables: &[(&str, &str)]) -> bool {
     if std::env::var_os(CHILD).is_some() {
         return true;
@@ -101,39 +101,39 @@ fn file(content: &str) -> tempfile::NamedTempFile {
     file
 }
 
-fn refusal(result: Result<Session, ConfigError>) -> ConfigError {
+fn error_of(result: Result<Session, ConfigError>) -> ConfigError {
     match result {
-        Ok(_) => panic!("a session was made"),
-        Err(refusal) => refusal,
+        Ok(_) => panic!("a session was created"),
+        Err(error) => error,
     }
 }
 
 #[tokio::test]
-async fn without_a_region_the_error_says_where_it_was_looked_for() {
-    if alone("without_a_region_the_error_says_where_it_was_looked_for", &[]).await {
-        let refusal = refusal(connect(&block(&[]), "").await);
-        assert_eq!(refusal.argument, Some("region"));
+async fn a_missing_region_error_lists_the_sources() {
+    if alone("a_missing_region_error_lists_the_sources", &[]).await {
+        let error = error_of(connect(&block(&[]), "").await);
+        assert_eq!(error.argument, Some("region"));
         for place in ["provider block", "AWS_REGION", "AWS_DEFAULT_REGION", "profile \"default\""] {
-            assert!(refusal.detail.contains(place), "{}", refusal.detail);
+            assert!(error.detail.contains(place), "{}", error.detail);
         }
     }
 }
 
 #[tokio::test]
-async fn without_credentials_the_error_lists_where_they_were_looked_for() {
-    if alone("without_credentials_the_error_lists_where_they_were_looked_for", &[]).await {
-        let refusal = refusal(connect(&block(&[("region", "eu-central-1".into())]), "").await);
-        assert_eq!(refusal.summary, "No AWS credentials");
+async fn a_missing_credentials_error_lists_the_sources() {
+    if alone("a_missing_credentials_error_lists_the_sources", &[]).await {
+        let error = error_of(connect(&block(&[("region", "eu-central-1".into())]), "").await);
+        assert_eq!(error.summary, "Error configuring the provider: no AWS credentials");
         for place in ["access_key", "AWS_ACCESS_KEY_ID", "profile \"default\"", "AWS_WEB_IDENTITY_TOKEN_FILE"] {
-            assert!(refusal.detail.contains(place), "{}", refusal.detail);
+            assert!(error.detail.contains(place), "{}", error.detail);
         }
     }
 }
 
 #[tokio::test]
-async fn keys_of_the_block_sign_one_call_that_gives_account_and_partition() {
+async fn keys_in_the_block_sign_a_single_identity_call() {
     if !alone(
-        "keys_of_the_block_sign_one_call_that_gives_account_and_partition",
+        "keys_in_the_block_sign_a_single_identity_call",
         &[("AWS_ACCESS_KEY_ID", "AKIDENV"), ("AWS_SECRET_ACCESS_KEY", "x"), ("AWS_REGION", "us-west-2")],
     )
     .await
@@ -154,8 +154,8 @@ async fn keys_of_the_block_sign_one_call_that_gives_account_and_partition() {
 }
 
 #[tokio::test]
-async fn the_environment_gives_keys_region_and_endpoint() {
-    let name = "the_environment_gives_keys_region_and_endpoint";
+async fn the_environment_sets_keys_region_and_endpoint() {
+    let name = "the_environment_sets_keys_region_and_endpoint";
     if std::env::var_os(CHILD).is_some() {
         let session = connect(&block(&[]), "").await.unwrap();
         assert_eq!(session.scope.region, "ap-south-1");
@@ -171,15 +171,15 @@ async fn the_environment_gives_keys_region_and_endpoint() {
     ];
     alone(name, &variables).await;
     let seen = server.seen();
-    assert_eq!(seen.len(), 1, "the endpoint of STS goes before the endpoint of all services");
+    assert_eq!(seen.len(), 1, "the endpoint of STS takes precedence over that of all services");
     assert!(seen[0].header("authorization").contains("AKIDENV/"), "{seen:?}");
     assert!(seen[0].header("authorization").contains("/ap-south-1/sts/"), "{seen:?}");
 }
 
 #[tokio::test]
-async fn a_profile_of_the_block_goes_before_keys_of_the_environment() {
+async fn a_profile_in_the_block_overrides_environment_keys() {
     let variables = [("AWS_ACCESS_KEY_ID", "AKIDENV"), ("AWS_SECRET_ACCESS_KEY", "x")];
-    if !alone("a_profile_of_the_block_goes_before_keys_of_the_environment", &variables).await {
+    if !alone("a_profile_in_the_block_overrides_environment_keys", &variables).await {
         return;
     }
     let server = sts().await;
@@ -194,19 +194,19 @@ async fn a_profile_of_the_block_goes_before_keys_of_the_environment() {
 }
 
 #[tokio::test]
-async fn an_unknown_profile_is_refused_with_those_that_exist() {
-    if !alone("an_unknown_profile_is_refused_with_those_that_exist", &[]).await {
+async fn an_unknown_profile_error_lists_the_defined_profiles() {
+    if !alone("an_unknown_profile_error_lists_the_defined_profiles", &[]).await {
         return;
     }
     let config = file("[profile deploy]\nregion = eu-west-3\n");
     let files = Value::List(vec![config.path().to_str().unwrap().into()]);
-    let refusal = refusal(connect(&block(&[("profile", "deplyo".into()), ("shared_config_files", files)]), "").await);
-    assert!(refusal.detail.contains("\"deplyo\"") && refusal.detail.contains("define: deploy"), "{}", refusal.detail);
+    let error = error_of(connect(&block(&[("profile", "deplyo".into()), ("shared_config_files", files)]), "").await);
+    assert!(error.detail.contains("\"deplyo\"") && error.detail.contains("define: deploy"), "{}", error.detail);
 }
 
 #[tokio::test]
-async fn an_ended_sign_in_names_the_command_that_renews_it() {
-    if !alone("an_ended_sign_in_names_the_command_that_renews_it", &[]).await {
+async fn an_expired_sign_in_error_names_the_login_command() {
+    if !alone("an_expired_sign_in_error_names_the_login_command", &[]).await {
         return;
     }
     let config = file(
@@ -215,13 +215,13 @@ async fn an_ended_sign_in_names_the_command_that_renews_it() {
          [sso-session corp]\nsso_region = eu-west-3\nsso_start_url = https://corp.awsapps.test/start\n",
     );
     let files = Value::List(vec![config.path().to_str().unwrap().into()]);
-    let refusal = refusal(connect(&block(&[("profile", "deploy".into()), ("shared_config_files", files)]), "").await);
-    assert!(refusal.detail.contains("aws sso login --profile people"), "{}", refusal.detail);
+    let error = error_of(connect(&block(&[("profile", "deploy".into()), ("shared_config_files", files)]), "").await);
+    assert!(error.detail.contains("aws sso login --profile people"), "{}", error.detail);
 }
 
 #[tokio::test]
-async fn roles_are_assumed_in_order_each_with_the_credentials_before() {
-    if !alone("roles_are_assumed_in_order_each_with_the_credentials_before", &[]).await {
+async fn each_role_is_assumed_with_the_previous_credentials() {
+    if !alone("each_role_is_assumed_with_the_previous_credentials", &[]).await {
         return;
     }
     let server = sts().await;
@@ -255,8 +255,8 @@ async fn roles_are_assumed_in_order_each_with_the_credentials_before() {
 }
 
 #[tokio::test]
-async fn a_refused_role_is_named_without_any_secret() {
-    if !alone("a_refused_role_is_named_without_any_secret", &[]).await {
+async fn a_rejected_role_is_reported_without_secrets() {
+    if !alone("a_rejected_role_is_reported_without_secrets", &[]).await {
         return;
     }
     let server = Loopback::http(|_, _| {
@@ -266,9 +266,9 @@ async fn a_refused_role_is_named_without_any_secret() {
     .await;
     let role = Value::map([("role_arn", "arn:aws:iam::123456789012:role/first".into())]);
     let block = keys_and_endpoint(&server.url("http"), &[("assume_role", Value::List(vec![role]))]);
-    let refusal = refusal(connect(&block, "").await);
-    assert!(refusal.detail.contains("role/first") && refusal.detail.contains("not you"), "{}", refusal.detail);
-    assert!(!format!("{refusal:?}{block:?}").contains("open sesame"));
+    let error = error_of(connect(&block, "").await);
+    assert!(error.detail.contains("role/first") && error.detail.contains("not you"), "{}", error.detail);
+    assert!(!format!("{error:?}{block:?}").contains("open sesame"));
 }
 
 #[tokio::test]
@@ -295,8 +295,8 @@ async fn a_web_identity_token_file_is_sent_unsigned() {
 }
 
 #[tokio::test]
-async fn the_metadata_service_is_asked_last_and_only_if_it_may_be() {
-    let name = "the_metadata_service_is_asked_last_and_only_if_it_may_be";
+async fn the_metadata_service_is_the_last_source_unless_disabled() {
+    let name = "the_metadata_service_is_the_last_source_unless_disabled";
     if !alone(name, &[("AWS_EC2_METADATA_DISABLED", "false")]).await {
         return;
     }
@@ -323,13 +323,16 @@ async fn the_metadata_service_is_asked_last_and_only_if_it_may_be() {
     connect(&block(&arguments), "").await.unwrap();
     assert!(server.seen()[1].header("authorization").contains("AKIDIMDS/"), "{:?}", server.seen());
 
-    let asked = metadata.seen().len();
+    let calls = metadata.seen().len();
     arguments.push(("skip_metadata_api_check", true.into()));
-    assert_eq!(refusal(connect(&block(&arguments), "").await).summary, "No AWS credentials");
-    assert_eq!(metadata.seen().len(), asked);
+    assert_eq!(
+        error_of(connect(&block(&arguments), "").await).summary,
+        "Error configuring the provider: no AWS credentials"
+    );
+    assert_eq!(metadata.seen().len(), calls);
 }
 
-/// Keeps the URLs that are asked for, and answers none.
+/// Stores the requested URLs, and fails every request.
 #[derive(Clone, Debug, Default)]
 struct Urls(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
 
@@ -341,8 +344,8 @@ impl HttpConnector for Urls {
 }
 
 #[tokio::test]
-async fn the_metadata_service_has_an_address_of_each_version_of_ip() {
-    let name = "the_metadata_service_has_an_address_of_each_version_of_ip";
+async fn the_metadata_service_is_called_over_ipv4_or_ipv6() {
+    let name = "the_metadata_service_is_called_over_ipv4_or_ipv6";
     if !alone(name, &[("AWS_EC2_METADATA_DISABLED", "false")]).await {
         return;
     }
@@ -363,8 +366,8 @@ async fn the_metadata_service_has_an_address_of_each_version_of_ip() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_not_allowed_is_refused_with_both_numbers() {
-    if !alone("an_account_that_is_not_allowed_is_refused_with_both_numbers", &[]).await {
+async fn a_disallowed_account_error_names_both_account_ids() {
+    if !alone("a_disallowed_account_error_names_both_account_ids", &[]).await {
         return;
     }
     let server = sts().await;
@@ -372,17 +375,17 @@ async fn an_account_that_is_not_allowed_is_refused_with_both_numbers() {
     let connect_with = async |name: &'static str, id: &str| {
         connect(&keys_and_endpoint(&server.url("http"), &[(name, list(id))]), "").await
     };
-    let not_allowed = refusal(connect_with("allowed_account_ids", "999999999999").await);
+    let not_allowed = error_of(connect_with("allowed_account_ids", "999999999999").await);
     assert!(not_allowed.detail.contains("123456789012") && not_allowed.detail.contains("999999999999"));
-    let forbidden = refusal(connect_with("forbidden_account_ids", "123456789012").await);
+    let forbidden = error_of(connect_with("forbidden_account_ids", "123456789012").await);
     assert_eq!(forbidden.argument, Some("forbidden_account_ids"));
     assert!(connect_with("allowed_account_ids", "123456789012").await.is_ok());
     assert!(connect_with("forbidden_account_ids", "999999999999").await.is_ok());
 }
 
 #[tokio::test]
-async fn nothing_is_asked_where_both_checks_are_skipped() {
-    if !alone("nothing_is_asked_where_both_checks_are_skipped", &[]).await {
+async fn no_call_is_sent_if_both_checks_are_skipped() {
+    if !alone("no_call_is_sent_if_both_checks_are_skipped", &[]).await {
         return;
     }
     let server = sts().await;
@@ -394,14 +397,14 @@ async fn nothing_is_asked_where_both_checks_are_skipped() {
 }
 
 #[tokio::test]
-async fn default_tags_of_the_block_go_before_the_environment() {
+async fn default_tags_in_the_block_override_the_environment() {
     let variables = [
         ("TF_AWS_DEFAULT_TAGS_team", "environment"),
         ("TF_AWS_DEFAULT_TAGS_stage", "test"),
         ("TF_AWS_IGNORE_TAGS_KEY_PREFIXES", "kubernetes.io/, karpenter"),
         ("TF_AWS_IGNORE_TAGS_KEYS", "owner"),
     ];
-    if !alone("default_tags_of_the_block_go_before_the_environment", &variables).await {
+    if !alone("default_tags_in_the_block_override_the_environment", &variables).await {
         return;
     }
     let tags = Value::List(vec![Value::map([("tags", Value::map([("team", "block".into())]))])]);
@@ -416,8 +419,8 @@ async fn default_tags_of_the_block_go_before_the_environment() {
 }
 
 #[tokio::test]
-async fn a_bundle_decides_which_certificate_is_believed_and_insecure_believes_all() {
-    if !alone("a_bundle_decides_which_certificate_is_believed_and_insecure_believes_all", &[]).await {
+async fn only_certificates_of_the_bundle_are_trusted_unless_insecure() {
+    if !alone("only_certificates_of_the_bundle_are_trusted_unless_insecure", &[]).await {
         return;
     }
     let (server, certificate) = Loopback::https(|_, _| identity("123456789012", "aws")).await;
@@ -430,13 +433,13 @@ async fn a_bundle_decides_which_certificate_is_believed_and_insecure_believes_al
     let (_, other) = Loopback::https(|_, _| None).await;
     let other = file(&other);
     let other = ("custom_ca_bundle", other.path().to_str().unwrap().into());
-    let refused = refusal(connect(&keys_and_endpoint(&url, &[other, once]), "").await);
-    assert!(refused.detail.contains("certificate"), "{}", refused.detail);
+    let error = error_of(connect(&keys_and_endpoint(&url, &[other, once]), "").await);
+    assert!(error.detail.contains("certificate"), "{}", error.detail);
     assert_eq!(server.seen().len(), 2);
     let empty = file("no certificate");
     let empty = ("custom_ca_bundle", empty.path().to_str().unwrap().into());
-    let refused = refusal(connect(&keys_and_endpoint(&url, &[empty]), "").await);
-    assert_eq!(refused.argument, Some("custom_ca_bundle"));
+    let error = error_of(connect(&keys_and_endpoint(&url, &[empty]), "").await);
+    assert_eq!(error.argument, Some("custom_ca_bundle"));
 }
 
 #[tokio::test]
@@ -464,8 +467,8 @@ async fn a_proxy_forwards_http_and_tunnels_https_with_its_password() {
 }
 
 #[tokio::test]
-async fn fips_and_dual_stack_endpoints_are_called_where_the_block_or_the_environment_asks_for_them() {
-    let name = "fips_and_dual_stack_endpoints_are_called_where_the_block_or_the_environment_asks_for_them";
+async fn fips_and_dual_stack_settings_select_the_endpoints() {
+    let name = "fips_and_dual_stack_settings_select_the_endpoints";
     if !alone(name, &[("AWS_USE_DUALSTACK_ENDPOINT", "true")]).await {
         return;
     }
@@ -498,7 +501,7 @@ async fn fips_and_dual_stack_endpoints_are_called_where_the_block_or_the_environ
 }
 
 #[test]
-fn proxies_of_the_block_go_before_the_environment_and_this_machine_needs_none() {
+fn proxies_in_the_block_override_the_environment() {
     let variables = |names: &[&str]| match names[0] {
         "HTTPS_PROXY" => Some("http://environment:1".to_string()),
         "NO_PROXY" => Some("internal.test".to_string()),
@@ -532,7 +535,7 @@ async fn session_for(url: &str) -> Session {
     connect(&keys_and_endpoint(url, &without_check()), "").await.unwrap()
 }
 
-/// The override for calls without a token, less the pauses between attempts.
+/// The override for calls without a token, with no pauses between attempts.
 fn once(session: &Session) -> aws_sdk_ec2::config::Builder {
     let retries = session.ec2.config().retry_config().expect("a session has one").clone();
     session.once_ec2().retry_config(retries.with_max_backoff(Duration::ZERO))
@@ -577,7 +580,7 @@ async fn a_call_without_a_connection_is_sent_again() {
     if !alone("a_call_without_a_connection_is_sent_again", &[]).await {
         return;
     }
-    // A socket that does not listen refuses connections, and keeps others from its port.
+    // A socket that does not listen rejects connections, and reserves its port.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let port = socket.local_addr().unwrap().port();
@@ -616,8 +619,8 @@ impl aws_smithy_runtime_api::client::interceptors::Intercept for CountAttempts {
 }
 
 #[tokio::test]
-async fn zones_that_are_not_real_or_not_opted_in_are_left_out() {
-    if !alone("zones_that_are_not_real_or_not_opted_in_are_left_out", &[]).await {
+async fn local_zones_and_zones_not_opted_in_are_excluded() {
+    if !alone("local_zones_and_zones_not_opted_in_are_excluded", &[]).await {
         return;
     }
     let server = Loopback::http(|_, seen| {

@@ -34,12 +34,12 @@ const EMPTY: [(&str, &str); 9] = [
     ("DescribeVpcs", "<vpcSet/>"),
 ];
 
-/// The VPC with these answers; calls that are not named answer with nothing.
+/// The VPC with these answers. All other calls return empty lists.
 fn network(answers: &[(&str, &str)]) -> Recorded {
     network_with("", answers)
 }
 
-/// The same with further elements of the VPC.
+/// Like [`network`], with more elements of the VPC.
 fn network_with(inside: &str, answers: &[(&str, &str)]) -> Recorded {
     let vpc = format!(
         "<vpcSet><item><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><instanceTenancy>default\
@@ -73,7 +73,7 @@ fn none() -> crate::model::Tags {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_vpc_that_aws_does_not_show_is_absent() {
+async fn a_vpc_that_aws_does_not_return_reads_as_none() {
     let mut aws = Recorded::default().fail("DescribeVpcAttribute", 400, "InvalidVpcID.NotFound", "does not exist");
     for (action, inside) in EMPTY {
         aws = aws.on(action, inside);
@@ -82,7 +82,7 @@ async fn a_vpc_that_aws_does_not_show_is_absent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_fails_is_no_absence() {
+async fn a_failed_call_is_an_error_and_not_an_absence() {
     let mut aws = Recorded::default().fail("DescribeVpcs", 503, "Unavailable", "try later");
     aws = aws.on("DescribeVpcAttribute", "");
     for (action, inside) in &EMPTY[..8] {
@@ -93,7 +93,7 @@ async fn a_call_that_fails_is_no_absence() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_root_shows_its_name_its_attributes_and_what_came_with_it() {
+async fn the_root_has_its_name_attributes_and_default_objects() {
     let main = "<routeTableSet><item><routeTableId>rtb-main</routeTableId><associationSet><item>\
         <routeTableAssociationId>rtbassoc-0</routeTableAssociationId><routeTableId>rtb-main</routeTableId>\
         <main>true</main></item></associationSet></item></routeTableSet>";
@@ -102,7 +102,7 @@ async fn the_root_shows_its_name_its_attributes_and_what_came_with_it() {
         ("DescribeNetworkAcls", "<networkAclSet><item><networkAclId>acl-1</networkAclId></item></networkAclSet>"),
     ]);
     let objects = objects(&aws, &[]).await;
-    assert_eq!(objects.len(), 1, "the main table and the default group are not ours: {objects:#?}");
+    assert_eq!(objects.len(), 1, "the main table and the default group are unmanaged: {objects:#?}");
     let root = at(&objects, "vpc");
     assert_eq!(root.key, keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into())));
     let Spec::Vpc(spec) = &root.spec else { panic!("{root:?}") };
@@ -115,12 +115,12 @@ async fn the_root_shows_its_name_its_attributes_and_what_came_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_are_found_by_their_tags_on_every_page_and_strangers_are_left_out() {
+async fn tagged_objects_on_all_pages_are_found_and_others_ignored() {
     let pages = [
         format!(
             "<subnetSet>{}{}</subnetSet><nextToken>more</nextToken>",
             subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"),
-            subnet_item("subnet-9", &tags(&[("Name", "by hand")]), "10.0.240.0/24"),
+            subnet_item("subnet-9", &tags(&[("Name", "unmanaged")]), "10.0.240.0/24"),
         ),
         format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-2", &below("subnet.transit.0"), "10.0.144.0/21")),
     ];
@@ -137,7 +137,7 @@ async fn objects_are_found_by_their_tags_on_every_page_and_strangers_are_left_ou
     assert_eq!(tags.keys().map(String::as_str).collect::<Vec<_>>(), ["Name", "team"]);
 }
 
-fn a_public_subnet_with_its_table(target: &str) -> [(&'static str, String); 6] {
+fn public_subnet_answers(target: &str) -> [(&'static str, String); 6] {
     let subnets =
         format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"));
     let tables = format!(
@@ -193,13 +193,13 @@ fn a_public_subnet_with_its_table(target: &str) -> [(&'static str, String); 6] {
 const TO_GATEWAY: &str = "<gatewayId>igw-1</gatewayId><state>active</state>";
 
 async fn read_public_subnet(target: &str, known: &[Entry]) -> Vec<Observed> {
-    let answers = a_public_subnet_with_its_table(target);
+    let answers = public_subnet_answers(target);
     let answers: Vec<(&str, &str)> = answers.iter().map(|(action, inside)| (*action, inside.as_str())).collect();
     objects(&network(&answers), known).await
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_network_of_which_state_knows_nothing_is_read_as_a_blueprint_would_write_it() {
+async fn a_network_without_state_reads_like_a_blueprint() {
     let objects = read_public_subnet(TO_GATEWAY, &[]).await;
     let slots: Vec<&str> = objects.iter().map(|it| it.key.slot.as_str()).collect();
     assert_eq!(
@@ -241,12 +241,12 @@ async fn a_network_of_which_state_knows_nothing_is_read_as_a_blueprint_would_wri
     assert_eq!(spec.target, Ref::Key(keys::internet_gateway()));
 
     let Spec::VpcEndpoint(spec) = &at(&objects, "vpc_endpoint.objectstore").spec else { panic!("no endpoint") };
-    assert_eq!(spec.route_tables, [Ref::Key(table)], "a table that others added is not ours to see");
+    assert_eq!(spec.route_tables, [Ref::Key(table)], "an unmanaged table is left out");
     assert_eq!(spec.policy, Input::Known(None));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_blackhole_shows_as_another_target() {
+async fn a_blackhole_reads_as_another_target() {
     let known = Route {
         route_table: Key::new("route_table.public"),
         destination: "0.0.0.0/0".into(),
@@ -261,14 +261,14 @@ async fn a_blackhole_shows_as_another_target() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_default_route_of_someone_else_is_not_ours() {
+async fn an_unmanaged_default_route_is_ignored() {
     let target = "<transitGatewayId>tgw-1</transitGatewayId><state>active</state>";
     let objects = read_public_subnet(target, &[]).await;
     assert!(objects.iter().all(|it| it.key.slot != "route.public.ipv4"), "{objects:#?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_nat_gateway_is_another_object_than_the_wanted_one() {
+async fn a_failed_nat_gateway_reads_as_another_object() {
     let item = |state: &str| {
         format!(
             "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><subnetId>subnet-1</subnetId><state>{state}</state>\
@@ -297,7 +297,7 @@ const PROPAGATED: &str = "<routeTableId>rtb-1</routeTableId><propagatingVgwSet><
     </item><item><gatewayId>vgw-1</gatewayId></item></propagatingVgwSet>";
 
 #[tokio::test(start_paused = true)]
-async fn gateways_that_others_let_propagate_are_not_ours_and_one_that_stopped_is_drift() {
+async fn unmanaged_propagation_is_ignored_and_a_stopped_one_is_drift() {
     let tables = format!("<routeTableSet><item>{PROPAGATED}{}</item></routeTableSet>", below("route_table.public"));
     let aws = network(&[("DescribeRouteTables", &tables)]);
     let table = |gateways: &[&str]| crate::model::RouteTable {
@@ -312,11 +312,11 @@ async fn gateways_that_others_let_propagate_are_not_ours_and_one_that_stopped_is
     let applied = Spec::RouteTable(table(&["vgw-1", "vgw-2"]));
     let entry = Entry::new(Key::new("route_table.public"), "rtb-1", applied);
     assert_eq!(shown(&[entry]).await, table(&["vgw-1"]).propagating_gateways);
-    assert_eq!(shown(&[]).await, table(&["vgw-1", "vgw-9"]).propagating_gateways, "an import takes all");
+    assert_eq!(shown(&[]).await, table(&["vgw-1", "vgw-9"]).propagating_gateways, "an import adopts all");
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_default_acl_is_ours_by_its_tag_and_its_list_of_subnets_never_drifts() {
+async fn the_default_acl_is_found_by_tag_and_its_subnets_never_drift() {
     let association = |subnet: &str| format!("<item><subnetId>{subnet}</subnetId></item>");
     let entry = |number: i64, egress: bool| {
         format!(
@@ -346,18 +346,18 @@ async fn the_default_acl_is_ours_by_its_tag_and_its_list_of_subnets_never_drifts
         let aws = network(&[("DescribeNetworkAcls", &acls(tags)), ("DescribeSubnets", &subnets)]);
         objects(&aws, known).await.into_iter().find(|it| it.key == keys::default_network_acl())
     };
-    assert_eq!(read("", &[]).await, None, "AWS's own ACL is not ours");
+    assert_eq!(read("", &[]).await, None, "an ACL without the tag is unmanaged");
     let public = keys::subnet(Tier::Public, 0, "use1-az6", &Input::Known("10.0.0.0/21".into()));
-    let found = read(&below("default_network_acl"), &[]).await.expect("it carries our tag");
+    let found = read(&below("default_network_acl"), &[]).await.expect("it has the ownership tag");
     let Spec::DefaultNetworkAcl(spec) = &found.spec else { panic!("{found:?}") };
     let numbers: Vec<i64> = spec.ingress.known().unwrap().iter().map(|rule| rule.rule_no).collect();
     assert_eq!((numbers, spec.egress.known().unwrap().len()), (vec![100, 200], 0));
-    assert_eq!(spec.subnets, [public], "the transit tier is never given it");
+    assert_eq!(spec.subnets, [public], "the transit tier is left out");
 
     let mut applied = spec.clone();
     applied.subnets = vec![];
     let known = Entry::new(keys::default_network_acl(), "acl-1", Spec::DefaultNetworkAcl(applied.clone()));
-    let found = read("", &[known]).await.expect("state knows it");
+    let found = read("", &[known]).await.expect("it is in state");
     assert_eq!(found.spec, Spec::DefaultNetworkAcl(crate::model::DefaultNetworkAcl { tags: none(), ..applied }));
 }
 
@@ -390,12 +390,12 @@ async fn secondary_addresses_count_for_private_nat_gateways_only() {
         (nat.key.clone(), spec.allocation.is_some(), spec.secondary_private_ip_address_count.clone())
     };
     assert_eq!(shown("private", &several).await, (keys::private_nat_gateway(0, &subnet), false, Input::Known(2)));
-    assert_eq!(shown("private", &address("")).await.2, Input::Known(0), "a lone address is the first one");
+    assert_eq!(shown("private", &address("")).await.2, Input::Known(0), "a single address is the primary one");
     assert_eq!(shown("public", &several).await.2, Input::Known(0));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_lost_its_tag_or_its_attachment_is_looked_for_by_its_id() {
+async fn objects_without_tag_or_attachment_are_found_by_id() {
     let vpc = Key::new("vpc");
     let eip = Entry::new(keys::eip(0), "eipalloc-1", Spec::Eip(Eip { vpc: vpc.clone(), tags: none() }));
     let spec = crate::model::InternetGateway { vpc: Some(vpc), tags: none() };
@@ -417,7 +417,7 @@ async fn what_lost_its_tag_or_its_attachment_is_looked_for_by_its_id() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_default_group_shows_its_rules_by_source_where_we_manage_them() {
+async fn the_default_group_lists_rules_of_managed_directions_only() {
     let group = format!(
         "<securityGroupInfo><item><groupId>sg-1</groupId><ipPermissions><item><ipProtocol>-1</ipProtocol><groups><item>\
          <groupId>sg-1</groupId></item></groups></item></ipPermissions><ipPermissionsEgress><item>\
@@ -441,7 +441,7 @@ async fn the_default_group_shows_its_rules_by_source_where_we_manage_them() {
 
 #[tokio::test(start_paused = true)]
 async fn a_network_is_read_with_a_fixed_number_of_calls() {
-    let answers = a_public_subnet_with_its_table(TO_GATEWAY);
+    let answers = public_subnet_answers(TO_GATEWAY);
     let answers: Vec<(&str, &str)> = answers.iter().map(|(action, inside)| (*action, inside.as_str())).collect();
     let aws = network(&answers);
     objects(&aws, &[]).await;
@@ -449,7 +449,7 @@ async fn a_network_is_read_with_a_fixed_number_of_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn addresses_outlive_the_vpc_and_are_shown_without_it() {
+async fn addresses_are_read_without_their_vpc() {
     let address = format!(
         "<addressesSet><item><allocationId>eipalloc-1</allocationId><publicIp>203.0.113.7</publicIp>{}</item>\
          </addressesSet>",
@@ -466,7 +466,7 @@ async fn addresses_outlive_the_vpc_and_are_shown_without_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn addresses_that_cannot_be_looked_at_make_no_vpc_absent() {
+async fn an_unreadable_address_list_is_an_error_and_not_an_absence() {
     let mut aws = Recorded::default().fail("DescribeVpcAttribute", 400, "InvalidVpcID.NotFound", "does not exist");
     aws = aws.fail("DescribeAddresses", 403, "UnauthorizedOperation", "not you");
     for (action, inside) in EMPTY.into_iter().filter(|(action, _)| *action != "DescribeAddresses") {
@@ -477,13 +477,13 @@ async fn addresses_that_cannot_be_looked_at_make_no_vpc_absent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_internet_gateway_that_a_killed_create_did_not_attach_is_found_by_its_tag() {
-    let left = format!(
+async fn an_unattached_internet_gateway_is_found_by_its_tag() {
+    let tagged = format!(
         "<internetGatewaySet><item><internetGatewayId>igw-1</internetGatewayId><attachmentSet/>{}</item>\
          </internetGatewaySet>",
         below("internet_gateway")
     );
-    let aws = network(&[("DescribeInternetGateways", "<internetGatewaySet/>"), ("DescribeInternetGateways", &left)]);
+    let aws = network(&[("DescribeInternetGateways", "<internetGatewaySet/>"), ("DescribeInternetGateways", &tagged)]);
     let objects = objects(&aws, &[]).await;
     let gateway = at(&objects, "internet_gateway");
     let Spec::InternetGateway(spec) = &gateway.spec else { panic!("{gateway:?}") };
@@ -494,14 +494,14 @@ async fn an_internet_gateway_that_a_killed_create_did_not_attach_is_found_by_its
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_tag_of_the_root_tells_how_far_its_creation_got() {
+async fn the_root_state_comes_from_its_tag() {
     let aws = network(&[]);
     let seen = read(&aws.session(), OWNER, "vpc-1", &[]).await.unwrap().expect("the VPC exists");
     assert_eq!(seen.root_state, Some(RootState::Ready));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_default_route_of_somebody_else_in_our_table_is_told_by_the_table_until_it_goes() {
+async fn an_unmanaged_default_route_is_learned_until_it_is_deleted() {
     let table = |routes: &str| {
         format!(
             "<routeTableSet><item><routeTableId>rtb-1</routeTableId><routeSet><item><destinationCidrBlock>10.0.0.0/16\
@@ -514,14 +514,14 @@ async fn a_default_route_of_somebody_else_in_our_table_is_told_by_the_table_unti
     };
     let ipv4 = "<destinationCidrBlock>0.0.0.0/0</destinationCidrBlock>";
     let ipv6 = "<destinationIpv6CidrBlock>::/0</destinationIpv6CidrBlock>";
-    let there = table(
+    let with_routes = table(
         &(route(ipv4, "<transitGatewayId>tgw-9</transitGatewayId>", "CreateRoute")
             + &route(ipv6, "<gatewayId>vgw-9</gatewayId>", "EnableVgwRoutePropagation")),
     );
-    let seen = objects(&network(&[("DescribeRouteTables", &there)]), &[]).await;
+    let seen = objects(&network(&[("DescribeRouteTables", &with_routes)]), &[]).await;
     let found = at(&seen, "route_table.private_app.0");
-    let told: Vec<(&str, &str)> = found.learned.iter().map(|(name, to)| (name.as_str(), to.as_str())).collect();
-    assert_eq!(told, [("foreign_route_0.0.0.0/0", "tgw-9")]);
+    let learned: Vec<(&str, &str)> = found.learned.iter().map(|(name, to)| (name.as_str(), to.as_str())).collect();
+    assert_eq!(learned, [("foreign_route_0.0.0.0/0", "tgw-9")]);
     assert!(!seen.iter().any(|it| matches!(it.spec, Spec::Route(_))), "{seen:#?}");
 
     let mut known = Entry::new(found.key.clone(), "rtb-1", found.spec.clone());

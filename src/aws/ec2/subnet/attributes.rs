@@ -1,24 +1,24 @@
-//! Attributes of subnets, of which AWS takes one for each call.
+//! Attributes of subnets. Each call sets one.
 
 use aws_sdk_ec2::operation::modify_subnet_attribute::builders::ModifySubnetAttributeFluentBuilder;
 use aws_sdk_ec2::types::AttributeBooleanValue;
 
-use super::look_until;
+use super::poll_until;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::Poll;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::Failure;
 use crate::model::Subnet;
 
-/// An attribute and the value it is to get.
+/// An attribute and its new value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SubnetChange {
     MapPublicIp(bool),
-    /// AWS accepts `true` only for a subnet with an IPv6 range, and keeps the range while it is `true`.
+    /// AWS accepts `true` only for a subnet with an IPv6 range, and rejects removing the range while it is `true`.
     AssignIpv6(bool),
 }
 
-/// The values of all attributes.
+/// All attributes with the values of the spec.
 pub(super) fn changes(operation: &Operation<'_>, spec: &Subnet) -> Result<[SubnetChange; 2], Failure> {
     Ok([
         SubnetChange::MapPublicIp(*operation.known(&spec.map_public_ip_on_launch)?),
@@ -26,7 +26,7 @@ pub(super) fn changes(operation: &Operation<'_>, spec: &Subnet) -> Result<[Subne
     ])
 }
 
-/// Sets an attribute and waits until AWS shows it: a change is visible late, and the next may need it.
+/// Sets an attribute and waits until AWS returns the new value, because the next call may depend on it.
 pub(super) async fn set(operation: &Operation<'_>, id: &str, change: SubnetChange) -> Result<(), Failure> {
     operation
         .retry_until_visible(&[id], || async {
@@ -34,7 +34,7 @@ pub(super) async fn set(operation: &Operation<'_>, id: &str, change: SubnetChang
             call.send().await.map(|_| ()).map_err(|error| error.failure("ModifySubnetAttribute"))
         })
         .await?;
-    look_until(operation, id, wait::PROPAGATION, |subnet| {
+    poll_until(operation, id, wait::PROPAGATION, |subnet| {
         let shown = change.shown(subnet);
         Ok(if shown == change.is_on() {
             Poll::Done(())
@@ -46,7 +46,7 @@ pub(super) async fn set(operation: &Operation<'_>, id: &str, change: SubnetChang
 }
 
 impl SubnetChange {
-    /// Whether the attribute is to be on. All are off in a new subnet.
+    /// Whether the new value is `true`. In a new subnet all attributes are `false`.
     pub(super) fn is_on(&self) -> bool {
         match self {
             SubnetChange::MapPublicIp(value) | SubnetChange::AssignIpv6(value) => *value,

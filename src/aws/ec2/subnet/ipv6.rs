@@ -1,4 +1,4 @@
-//! IPv6 ranges of subnets. AWS gives a subnet one at most, and exchanges none in one step.
+//! IPv6 ranges of subnets. AWS allows one for each subnet and cannot replace it in one call.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use aws_sdk_ec2::types::{SubnetCidrBlockStateCode, SubnetIpv6CidrBlockAssociatio
 use ipnet::Ipv6Net;
 
 use super::attributes::{self, SubnetChange};
-use super::look_until;
+use super::poll_until;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait;
@@ -19,33 +19,33 @@ use crate::model::Subnet;
 /// How long a range may be associating or disassociating.
 const READY: Duration = Duration::from_secs(3 * 60);
 
-/// How long a range may stay with another subnet, which may be about to give it up, or in use.
-const FREE: Duration = Duration::from_secs(2 * 60);
+/// How long to retry while another subnet, which may be about to release the range, has it, or while it is in use.
+const RELEASED: Duration = Duration::from_secs(2 * 60);
 
 /// The range of an association, without host bits.
 pub(super) fn range(association: &SubnetIpv6CidrBlockAssociation) -> Option<Ipv6Net> {
     association.ipv6_cidr_block().and_then(ipv6_range)
 }
 
-/// Whether the subnet has the range.
+/// Whether the state is `associated`.
 pub(super) fn is_associated(association: &SubnetIpv6CidrBlockAssociation) -> bool {
     state(association) == Some(&SubnetCidrBlockStateCode::Associated)
 }
 
-/// The range that the subnet is to have.
+/// The range in the spec.
 pub(super) fn wanted(operation: &Operation<'_>, spec: &Subnet) -> Result<Option<Ipv6Net>, Failure> {
     let Some(text) = operation.known(&spec.ipv6_cidr_block)? else { return Ok(None) };
-    let refused = || Failure::new(Cause::Other, operation.key.slot.clone(), format!("{text} is no IPv6 range"));
-    ipv6_range(text).map(Some).ok_or_else(refused)
+    let invalid = || Failure::new(Cause::Other, operation.key.slot.clone(), format!("{text} is not an IPv6 range"));
+    ipv6_range(text).map(Some).ok_or_else(invalid)
 }
 
-/// The association of a new subnet with its range.
+/// The association of the subnet with this range.
 pub(super) fn find(subnet: &aws_sdk_ec2::types::Subnet, wanted: Ipv6Net) -> Option<&SubnetIpv6CidrBlockAssociation> {
     subnet.ipv6_cidr_block_association_set().iter().find(|it| range(it) == Some(wanted))
 }
 
-/// How far an association is. `disassociated` and `failing` are passed on the way.
-pub(super) fn look(association: Option<&SubnetIpv6CidrBlockAssociation>) -> Result<Poll<()>, Failure> {
+/// Whether an association is complete. `disassociated` and `failing` are interim states on the way to `associated`.
+pub(super) fn poll(association: Option<&SubnetIpv6CidrBlockAssociation>) -> Result<Poll<()>, Failure> {
     let Some(association) = association else {
         return Ok(Poll::Pending("the IPv6 range is not visible yet".to_string()));
     };
@@ -53,15 +53,16 @@ pub(super) fn look(association: Option<&SubnetIpv6CidrBlockAssociation>) -> Resu
         Some(SubnetCidrBlockStateCode::Associated) => Ok(Poll::Done(())),
         Some(SubnetCidrBlockStateCode::Failed) => {
             let reason = association.ipv6_cidr_block_state().and_then(|state| state.status_message());
-            let message = format!("the subnet got no IPv6 range: {}", reason.unwrap_or("AWS gave no reason"));
+            let reason = reason.unwrap_or("AWS gave no reason");
+            let message = format!("the IPv6 range could not be associated with the subnet: {reason}");
             Err(Failure::new(Cause::Other, "AssociateSubnetCidrBlock", message))
         }
-        state => Ok(Poll::Pending(words(state))),
+        state => Ok(Poll::Pending(describe_state(state))),
     }
 }
 
-/// Brings range and addressing from one look to another. Where the look is not known for sure, the subnet is looked at
-/// first. Addressing is off while the range changes, as AWS demands.
+/// Updates range and addressing. If `from` is `None`, reads the subnet first. Addressing is off while the range
+/// changes, as AWS requires.
 pub(super) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -72,7 +73,7 @@ pub(super) async fn update(
         Some(from) if from.ipv6_cidr_block == to.ipv6_cidr_block => {
             *operation.known(&from.assign_ipv6_address_on_creation)?
         }
-        _ => exchange(operation, id, wanted(operation, to)?).await?,
+        _ => replace_range(operation, id, wanted(operation, to)?).await?,
     };
     let assign = *operation.known(&to.assign_ipv6_address_on_creation)?;
     if assigns != assign {
@@ -81,8 +82,8 @@ pub(super) async fn update(
     Ok(())
 }
 
-/// Gives the subnet this range and no other. Tells whether its interfaces get addresses afterwards.
-async fn exchange(operation: &Operation<'_>, id: &str, wanted: Option<Ipv6Net>) -> Result<bool, Failure> {
+/// Makes `wanted` the only range of the subnet. Returns the value of `assign_ipv6_address_on_creation` afterwards.
+async fn replace_range(operation: &Operation<'_>, id: &str, wanted: Option<Ipv6Net>) -> Result<bool, Failure> {
     use SubnetCidrBlockStateCode::{Associated, Associating, Disassociated, Disassociating, Failed};
     let session = operation.session;
     let subnet = session.pollers.subnets.now(&session.ec2, id).await?;
@@ -92,11 +93,11 @@ async fn exchange(operation: &Operation<'_>, id: &str, wanted: Option<Ipv6Net>) 
     let has_wanted = |it: &SubnetIpv6CidrBlockAssociation| {
         wanted.is_some() && range(it) == wanted && matches!(state(it), Some(Associated | Associating))
     };
-    let mut staying = None;
+    let mut existing = None;
     for it in subnet.ipv6_cidr_block_association_set() {
         let Some(association_id) = it.association_id() else { continue };
         if has_wanted(it) {
-            staying = Some(association_id.to_string());
+            existing = Some(association_id.to_string());
         } else if !matches!(state(it), Some(Disassociated | Failed)) {
             if assigns {
                 attributes::set(operation, id, SubnetChange::AssignIpv6(false)).await?;
@@ -105,26 +106,25 @@ async fn exchange(operation: &Operation<'_>, id: &str, wanted: Option<Ipv6Net>) 
             if state(it) != Some(&Disassociating) {
                 disassociate(operation, association_id).await?;
             }
-            look_until(operation, id, READY, |subnet| {
+            poll_until(operation, id, READY, |subnet| {
                 Ok(match by_id(subnet, association_id).map(state) {
                     None | Some(Some(Disassociated)) => Poll::Done(()),
-                    Some(state) => Poll::Pending(words(state)),
+                    Some(state) => Poll::Pending(describe_state(state)),
                 })
             })
             .await?;
         }
     }
     let Some(wanted) = wanted else { return Ok(assigns) };
-    let association_id = match staying {
+    let association_id = match existing {
         Some(association_id) => association_id,
         None => associate(operation, id, wanted).await?,
     };
-    look_until(operation, id, READY, |subnet| look(by_id(subnet, &association_id))).await?;
+    poll_until(operation, id, READY, |subnet| poll(by_id(subnet, &association_id))).await?;
     Ok(assigns)
 }
 
-/// Sends the call that gives the range, again for a while where another subnet has it: that one may give it up in this
-/// very apply.
+/// Associates the range. Retries while another subnet has it, because the same apply may disassociate it there.
 async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Result<String, Failure> {
     let session = operation.session;
     let mutation = Mutation::of_ec2(operation, "AssociateSubnetCidrBlock");
@@ -159,12 +159,12 @@ async fn associate(operation: &Operation<'_>, id: &str, wanted: Ipv6Net) -> Resu
     let is_taken = |failure: &Failure| failure.cause == Cause::Exists;
     let mut backoff = Backoff::new(wait::SECONDS);
     let associate = || async { operation.retry_until_visible(&[id], send).await };
-    wait::retry_while(&operation.deadlines(FREE), &mut backoff, is_taken, associate).await
+    wait::retry_while(&operation.deadlines(RELEASED), &mut backoff, is_taken, associate).await
 }
 
 async fn disassociate(operation: &Operation<'_>, association_id: &str) -> Result<(), Failure> {
     let session = operation.session;
-    wait::retry_while_in_use(&operation.deadlines(FREE), || async {
+    wait::retry_while_in_use(&operation.deadlines(RELEASED), || async {
         let call = session.ec2.disassociate_subnet_cidr_block().association_id(association_id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DisassociateSubnetCidrBlock"))
     })
@@ -179,6 +179,6 @@ fn state(association: &SubnetIpv6CidrBlockAssociation) -> Option<&SubnetCidrBloc
     association.ipv6_cidr_block_state().and_then(|state| state.state())
 }
 
-fn words(state: Option<&SubnetCidrBlockStateCode>) -> String {
-    format!("the IPv6 range is {}", state.map_or("there", |state| state.as_str()))
+fn describe_state(state: Option<&SubnetCidrBlockStateCode>) -> String {
+    format!("the IPv6 range is {}", state.map_or("in an unknown state", |state| state.as_str()))
 }

@@ -25,7 +25,7 @@ fn shown(id: &str, public: bool) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_subnet_is_ready_when_aws_shows_its_public_addressing() {
+async fn create_waits_for_public_addressing() {
     let aws = Recorded::default()
         .on("CreateSubnet", "<subnet><subnetId>subnet-1</subnetId></subnet>")
         .on("ModifySubnetAttribute", "<return>true</return>")
@@ -46,7 +46,7 @@ async fn a_new_subnet_is_ready_when_aws_shows_its_public_addressing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_subnet_is_gone_when_aws_no_longer_shows_it() {
+async fn delete_waits_until_the_subnet_is_no_longer_returned() {
     let aws = Recorded::default()
         .on("DeleteSubnet", "<return>true</return>")
         .on("DescribeSubnets", &shown("subnet-1", true))
@@ -60,7 +60,7 @@ async fn a_deleted_subnet_is_gone_when_aws_no_longer_shows_it() {
 const OLD: &str = "2600:1f18:0:ab00::/64";
 const NEW: &str = "2600:1f18:0:ab01::/64";
 
-/// The public subnet with this range, whose interfaces get addresses of it.
+/// The public subnet with this IPv6 range, and with this value of `assign_ipv6_address_on_creation`.
 fn dual(range: Option<&str>, assign: bool) -> Subnet {
     Subnet {
         map_public_ip_on_launch: Input::Known(false),
@@ -114,19 +114,19 @@ async fn update_on(aws: &Recorded, from: Option<&Subnet>, to: &Subnet) -> Result
     notes.run(&aws.session(), &key, &[], async |operation| update(operation, "subnet-1", from, to).await).await
 }
 
-/// The calls that change something, in order, without their prefixes.
+/// The calls that change a subnet, in order.
 fn changes(aws: &Recorded) -> Vec<String> {
     aws.actions().into_iter().filter(|action| !action.starts_with("Describe") && action != "CreateTags").collect()
 }
 
-/// The values of every call for addressing.
+/// The values of `assign_ipv6_address_on_creation` that were set, in order.
 fn assigned(aws: &Recorded) -> Vec<String> {
     let calls = aws.calls("ModifySubnetAttribute");
     calls.iter().filter_map(|call| call.get("AssignIpv6AddressOnCreation.Value").cloned()).collect()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_subnet_gets_its_ipv6_range_before_its_addressing() {
+async fn a_new_subnet_gets_its_ipv6_range_before_addressing() {
     let aws = accepts(Recorded::default())
         .on("CreateSubnet", "<subnet><subnetId>subnet-1</subnetId></subnet>")
         .on("DescribeSubnets", &with_ranges(false, &[("a-1", OLD, "associating")]))
@@ -141,7 +141,7 @@ async fn a_new_subnet_gets_its_ipv6_range_before_its_addressing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subnet_that_gets_no_ipv6_range_is_known_and_says_why() {
+async fn a_failed_ipv6_range_is_reported_and_the_subnet_recorded() {
     let aws = Recorded::default()
         .on("CreateSubnet", "<subnet><subnetId>subnet-1</subnetId></subnet>")
         .on("DescribeSubnets", &with_ranges(false, &[("a-1", OLD, "failed")]));
@@ -152,7 +152,7 @@ async fn a_subnet_that_gets_no_ipv6_range_is_known_and_says_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_range_is_exchanged_while_nobody_is_given_addresses_of_it() {
+async fn addressing_is_off_while_the_range_is_replaced() {
     let aws = accepts(Recorded::default())
         .on("DescribeSubnets", &with_ranges(true, &[("a-1", OLD, "associated")]))
         .on("DescribeSubnets", &with_ranges(false, &[("a-1", OLD, "associated")]))
@@ -170,7 +170,7 @@ async fn a_range_is_exchanged_while_nobody_is_given_addresses_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ipv6_is_switched_on_and_off_in_the_order_that_aws_wants() {
+async fn ipv6_is_enabled_and_disabled_in_the_order_aws_requires() {
     let on = accepts(Recorded::default())
         .on("DescribeSubnets", &with_ranges(false, &[]))
         .on("DescribeSubnets", &with_ranges(false, &[("a-2", NEW, "associated")]))
@@ -188,19 +188,19 @@ async fn ipv6_is_switched_on_and_off_in_the_order_that_aws_wants() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn addressing_alone_changes_without_a_look_at_the_range() {
+async fn addressing_alone_changes_without_reading_the_range() {
     let aws = accepts(Recorded::default()).on("DescribeSubnets", &with_ranges(false, &[("a-1", OLD, "associated")]));
     update_on(&aws, Some(&dual(Some(OLD), true)), &dual(Some(OLD), false)).await.unwrap();
     assert_eq!(aws.actions(), ["ModifySubnetAttribute", "DescribeSubnets"]);
     let other_block = Subnet { ipv6_block: Some(Key::new("other")), ..dual(Some(OLD), false) };
     update_on(&aws, Some(&dual(Some(OLD), false)), &other_block).await.unwrap();
-    assert_eq!(aws.actions().len(), 2, "the same range of another key needs no call");
+    assert_eq!(aws.actions().len(), 2, "the same range with another key needs no call");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_exchange_that_stopped_half_way_goes_on_from_what_the_subnet_shows() {
-    let refused = || Recorded::default().on("ModifySubnetAttribute", "<return>true</return>");
-    let aws = refused()
+async fn an_interrupted_replacement_continues_from_the_subnet() {
+    let aws = Recorded::default()
+        .on("ModifySubnetAttribute", "<return>true</return>")
         .on("DisassociateSubnetCidrBlock", &association("a-1", OLD))
         .fail("AssociateSubnetCidrBlock", 400, "InvalidSubnet.Range", "The CIDR is invalid.")
         .on("DescribeSubnets", &with_ranges(false, &[("a-1", OLD, "associated")]))
@@ -219,7 +219,7 @@ async fn an_exchange_that_stopped_half_way_goes_on_from_what_the_subnet_shows() 
     let modify = "ModifySubnetAttribute";
     assert_eq!(changes(&aws), [modify, "AssociateSubnetCidrBlock", modify]);
 
-    // All was done already: only what cannot be seen from here is set once more.
+    // The range is replaced already. Only the attribute whose earlier value is unknown is set again.
     let aws = accepts(Recorded::default())
         .on("CreateTags", "<return>true</return>")
         .on("DescribeSubnets", &with_ranges(true, &[("a-2", NEW, "associated")]));
@@ -228,7 +228,7 @@ async fn an_exchange_that_stopped_half_way_goes_on_from_what_the_subnet_shows() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_range_that_another_subnet_gives_up_is_waited_for() {
+async fn a_range_of_another_subnet_is_retried_until_it_is_free() {
     let aws = Recorded::default()
         .fail("AssociateSubnetCidrBlock", 400, "InvalidSubnet.Conflict", "conflicts with another subnet")
         .on("AssociateSubnetCidrBlock", &association("a-2", NEW))
@@ -239,7 +239,7 @@ async fn a_range_that_another_subnet_gives_up_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_association_whose_answer_was_lost_is_found_and_not_asked_for_again() {
+async fn a_lost_answer_does_not_associate_twice() {
     let aws = Recorded::default()
         .fail("AssociateSubnetCidrBlock", 500, "InternalError", "An internal error")
         .on("DescribeSubnets", &with_ranges(false, &[]))

@@ -6,16 +6,16 @@ const ON: Attributes = Attributes { dns_support: true, dns_hostnames: true, usag
 const OFF: Attributes = Attributes { dns_support: false, dns_hostnames: false, usage_metrics: false };
 
 #[test]
-fn support_comes_before_hostnames_and_leaves_after_them() {
+fn dns_support_is_enabled_before_hostnames_and_disabled_after() {
     assert_eq!(changes(Some(OFF), ON), [VpcChange::DnsSupport(true), VpcChange::DnsHostnames(true)]);
     assert_eq!(changes(Some(ON), OFF), [VpcChange::DnsHostnames(false), VpcChange::DnsSupport(false)]);
 }
 
 #[test]
-fn a_new_vpc_needs_no_call_for_what_aws_sets_anyway() {
-    assert_eq!(changes(Some(Attributes::OF_NEW), Attributes::OF_NEW), []);
-    assert_eq!(changes(Some(Attributes::OF_NEW), ON), [VpcChange::DnsHostnames(true)]);
-    assert_eq!(changes(None, Attributes::OF_NEW).len(), 3);
+fn a_new_vpc_needs_no_call_for_awss_defaults() {
+    assert_eq!(changes(Some(Attributes::INITIAL), Attributes::INITIAL), []);
+    assert_eq!(changes(Some(Attributes::INITIAL), ON), [VpcChange::DnsHostnames(true)]);
+    assert_eq!(changes(None, Attributes::INITIAL).len(), 3);
 }
 
 fn spec() -> Vpc {
@@ -36,7 +36,7 @@ fn key() -> crate::model::Key {
     keys::vpc(&Input::Known("10.0.0.0/16".into()), &Input::Known("default".into()))
 }
 
-fn around_a_vpc(aws: Recorded) -> Recorded {
+fn vpc_answers(aws: Recorded) -> Recorded {
     let aws = aws
         .on(
             "DescribeVpcs",
@@ -45,10 +45,10 @@ fn around_a_vpc(aws: Recorded) -> Recorded {
         )
         .on("ModifyVpcAttribute", "<return>true</return>")
         .on("DescribeVpcAttribute", "<enableDnsHostnames><value>true</value></enableDnsHostnames>");
-    what_comes_with_a_vpc(aws)
+    default_object_answers(aws)
 }
 
-fn what_comes_with_a_vpc(aws: Recorded) -> Recorded {
+fn default_object_answers(aws: Recorded) -> Recorded {
     aws.on(
         "DescribeRouteTables",
         "<routeTableSet><item><vpcId>vpc-1</vpcId><routeTableId>rtb-main</routeTableId></item></routeTableSet>",
@@ -64,8 +64,8 @@ fn what_comes_with_a_vpc(aws: Recorded) -> Recorded {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_vpc_whose_answer_was_lost_is_found_by_its_tags_and_not_made_twice() {
-    let aws = around_a_vpc(Recorded::default().fail("CreateVpc", 500, "InternalError", "An internal error"));
+async fn a_lost_answer_is_resolved_by_tags_without_a_second_vpc() {
+    let aws = vpc_answers(Recorded::default().fail("CreateVpc", 500, "InternalError", "An internal error"));
     let notes = Notes::default();
     notes.run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await).await.unwrap();
     assert_eq!(aws.calls("CreateVpc").len(), 1);
@@ -77,8 +77,8 @@ async fn a_vpc_whose_answer_was_lost_is_found_by_its_tags_and_not_made_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_vpc_carries_its_ownership_and_tells_what_came_with_it() {
-    let aws = around_a_vpc(
+async fn a_new_vpc_has_ownership_tags_and_learns_its_defaults() {
+    let aws = vpc_answers(
         Recorded::default()
             .on("CreateVpc", "<vpc><vpcId>vpc-1</vpcId><ownerId>123456789012</ownerId><state>pending</state></vpc>"),
     );
@@ -95,7 +95,7 @@ async fn a_new_vpc_carries_its_ownership_and_tells_what_came_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dedicated_tenancy_becomes_default_in_place_and_is_left_alone_otherwise() {
+async fn dedicated_tenancy_becomes_default_in_place() {
     let aws = Recorded::default().on("ModifyVpcTenancy", "<return>true</return>");
     let dedicated = Vpc { instance_tenancy: Input::Known("dedicated".into()), ..spec() };
     for from in [&dedicated, &spec()] {
@@ -109,7 +109,7 @@ async fn dedicated_tenancy_becomes_default_in_place_and_is_left_alone_otherwise(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_vpc_is_not_looked_for() {
+async fn a_rejected_create_is_not_searched_for() {
     let aws = Recorded::default().fail("CreateVpc", 400, "VpcLimitExceeded", "The maximum number of VPCs");
     let failure = Notes::default()
         .run(&aws.session(), &key(), &[], async |operation| create(operation, &spec()).await)
@@ -135,9 +135,9 @@ async fn create_on(aws: &Recorded, notes: &Notes, spec: &Vpc) -> Result<(), Fail
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_does_not_know_the_account_yet_is_asked_again_and_its_range_is_learned() {
+async fn create_waits_until_the_pool_monitors_the_account() {
     let text = "The account 123456789012 is not monitored by IPAM ipam-1";
-    let aws = around_a_vpc(
+    let aws = vpc_answers(
         Recorded::default()
             .fail("CreateVpc", 400, "UnsupportedOperation", text)
             .fail("CreateVpc", 400, "UnsupportedOperation", text)
@@ -154,7 +154,7 @@ async fn a_pool_that_does_not_know_the_account_yet_is_asked_again_and_its_range_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_range_of_a_pool_may_be_asked_for_and_another_refusal_is_final() {
+async fn a_pool_range_can_be_requested_and_other_errors_are_final() {
     let spec = Vpc {
         cidr_block: Input::Known(Some("10.3.0.0/20".into())),
         ipv4_netmask_length: Input::Known(None),
@@ -171,8 +171,8 @@ async fn a_range_of_a_pool_may_be_asked_for_and_another_refusal_is_final() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_range_that_a_new_vpc_has_is_recorded_before_anything_can_fail() {
-    let aws = what_comes_with_a_vpc(Recorded::default())
+async fn the_range_of_a_new_vpc_is_recorded_before_any_wait() {
+    let aws = default_object_answers(Recorded::default())
         .on("CreateVpc", "<vpc><vpcId>vpc-1</vpcId><cidrBlock>10.0.0.0/16</cidrBlock><state>pending</state></vpc>")
         .fail("DescribeVpcs", 403, "UnauthorizedOperation", "You are not authorized to perform this operation.");
     let notes = Notes::default();
@@ -181,7 +181,7 @@ async fn the_range_that_a_new_vpc_has_is_recorded_before_anything_can_fail() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_becomes_known_after_an_import_is_no_call() {
+async fn a_pool_that_becomes_known_after_import_needs_no_call() {
     let found = Vpc { ipv4_ipam_pool_id: Input::Known(None), ipv4_netmask_length: Input::Known(None), ..of_pool() };
     let aws = Recorded::default();
     let (notes, session, key) = (Notes::default(), aws.session(), key());
@@ -209,7 +209,7 @@ fn deleted() -> Recorded {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deletion_ends_when_the_pool_has_the_range_back() {
+async fn delete_waits_until_the_pool_releases_the_range() {
     let aws = deleted()
         .on("GetIpamPoolAllocations", &allocations(&["vpc-1"]))
         .on("GetIpamPoolAllocations", &allocations(&["vpc-1", "vpc-2"]))
@@ -222,16 +222,16 @@ async fn a_deletion_ends_when_the_pool_has_the_range_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_keeps_the_range_is_named_when_the_time_is_over() {
+async fn a_pool_that_does_not_release_the_range_is_reported() {
     let aws = deleted().on("GetIpamPoolAllocations", &allocations(&["vpc-1"]));
     let failure = delete_on(&aws, of_pool(), Duration::from_secs(2 * 3600)).await.unwrap_err();
     assert_eq!(failure.cause, Cause::TimedOut);
-    assert!(failure.message.contains("ipam-pool-1 still holds 10.3.0.0/20"), "{}", failure.message);
+    assert!(failure.message.contains("ipam-pool-1 has not released 10.3.0.0/20"), "{}", failure.message);
     assert!(failure.message.starts_with("gave up waiting after 2100 s"), "{}", failure.message);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pool_that_is_gone_or_may_not_be_looked_into_is_not_waited_for() {
+async fn delete_does_not_wait_for_a_missing_or_unreadable_pool() {
     for (status, code) in [(403, "UnauthorizedOperation"), (400, "AccessDenied"), (400, "InvalidIpamPoolId.NotFound")] {
         let aws = deleted().fail("GetIpamPoolAllocations", status, code, "not you");
         delete_on(&aws, of_pool(), Duration::from_secs(20)).await.unwrap();
@@ -239,18 +239,18 @@ async fn a_pool_that_is_gone_or_may_not_be_looked_into_is_not_waited_for() {
     }
     let aws = deleted();
     delete_on(&aws, spec(), Duration::from_secs(20)).await.unwrap();
-    assert_eq!(aws.actions(), ["DeleteVpc", "DescribeVpcs"], "a range that was no pool's");
+    assert_eq!(aws.actions(), ["DeleteVpc", "DescribeVpcs"], "the range did not come from a pool");
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_vpcs_of_this_provider_are_listed_page_by_page_with_their_names_and_tags() {
+async fn roots_are_listed_on_all_pages_with_names_and_tags() {
     let vpc = |id: &str, tags: &[(&str, &str)]| {
         let tags: String =
             tags.iter().map(|(key, value)| format!("<item><key>{key}</key><value>{value}</value></item>")).collect();
         format!("<item><vpcId>{id}</vpcId><tagSet>{tags}</tagSet></item>")
     };
     let first = vpc("vpc-2", &[("fgw:resource", "four_tier_vpc/shop/eu"), ("fgw:state", "ready"), ("team", "web")]);
-    // What a wildcard finds too, and what is marked for the other product.
+    // A VPC of the other topology and one without tags.
     let others = vpc("vpc-3", &[("fgw:resource", "http_gateway/shop")]) + &vpc("vpc-4", &[]);
     let last = vpc("vpc-1", &[("fgw:resource", "four_tier_vpc/a*b")]);
     let aws = Recorded::default()

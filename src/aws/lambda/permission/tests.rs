@@ -36,7 +36,7 @@ fn policy_with(sid: &str, source: &str) -> Answer {
 const SOURCE: &str = "arn:aws:execute-api:permission:123456789012:api1/*/*";
 
 #[tokio::test(start_paused = true)]
-async fn a_statement_lets_in_the_api_and_is_done_when_it_shows() {
+async fn create_adds_a_statement_and_waits_until_it_is_visible() {
     let spec = spec("orders", None);
     let (post, get) = calls("orders");
     let aws = Recorded::default()
@@ -44,9 +44,9 @@ async fn a_statement_lets_in_the_api_and_is_done_when_it_shows() {
         .on(&get, Answer::Error(404, "ResourceNotFoundException", "no policy"))
         .on(&get, policy_with(&sid(&spec), SOURCE));
     let session = aws.session("permission");
-    let (answer, told) = run(&session, &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
+    let (answer, reported) = run(&session, &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
     answer.unwrap();
-    assert_eq!(told.ids, [sid(&spec)]);
+    assert_eq!(reported.ids, [sid(&spec)]);
     assert_eq!(aws.calls(), [post.clone(), get.clone(), get]);
     assert_eq!(
         aws.body(&post),
@@ -56,29 +56,29 @@ async fn a_statement_lets_in_the_api_and_is_done_when_it_shows() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_statement_that_is_there_is_taken_if_equal_and_named_if_not() {
+async fn equal_statement_is_adopted_and_a_different_one_is_an_error() {
     let conflict = Answer::Error(409, "ResourceConflictException", "The statement id provided already exists.");
     let spec = spec("taken", None);
     let (post, get) = calls("taken");
     let aws = Recorded::default().on(&post, conflict.clone()).on(&get, policy_with(&sid(&spec), SOURCE));
-    let (answer, told) =
+    let (answer, reported) =
         run(&aws.session("permission"), &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
     answer.unwrap();
-    assert_eq!(told.ids, [sid(&spec)]);
+    assert_eq!(reported.ids, [sid(&spec)]);
 
     let other = "arn:aws:execute-api:permission:123456789012:api1/prod/*";
     let aws = Recorded::default().on(&post, conflict).on(&get, policy_with(&sid(&spec), other));
-    let (answer, told) =
+    let (answer, reported) =
         run(&aws.session("permission"), &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
     let failure = answer.unwrap_err();
     assert_eq!(failure.cause, Cause::Exists);
     assert!(failure.message.contains(other) && failure.message.contains("remove-permission"), "{failure}");
-    assert!(told.ids.is_empty());
-    assert_eq!(aws.calls().len(), 2, "a conflict that does not pass is not waited for");
+    assert!(reported.ids.is_empty());
+    assert_eq!(aws.calls().len(), 2, "a permanent conflict is not retried");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conflict_with_another_change_of_the_function_is_waited_for() {
+async fn conflict_with_another_change_of_the_function_is_retried() {
     let spec = spec("updating", None);
     let (post, get) = calls("updating");
     let aws = Recorded::default()
@@ -92,7 +92,7 @@ async fn a_conflict_with_another_change_of_the_function_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_function_is_waited_for_and_a_missing_one_is_an_error() {
+async fn new_function_is_waited_for_and_a_missing_one_is_an_error() {
     let absent = || Answer::Error(404, "ResourceNotFoundException", "Function not found");
     let spec = spec("new", None);
     let (post, get) = calls("new");
@@ -106,28 +106,68 @@ async fn a_new_function_is_waited_for_and_a_missing_one_is_an_error() {
     assert_eq!(aws.calls(), [post.clone(), post.clone(), post.clone(), get]);
 
     let (aws, start) = (Recorded::default().on(&post, absent()), Instant::now());
-    let (answer, told) =
+    let (answer, reported) =
         run(&aws.session("permission"), &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
     assert_eq!(answer.unwrap_err().code.as_deref(), Some("ResourceNotFoundException"));
-    assert!(told.ids.is_empty());
+    assert!(reported.ids.is_empty());
     let longest = NEW_FUNCTION + Duration::from_secs(6);
     assert!((NEW_FUNCTION..longest).contains(&start.elapsed()), "{:?}", start.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_statement_whose_answer_was_lost_is_found_by_its_id() {
+async fn lost_create_is_resolved_by_statement_id() {
     let spec = spec("lost", None);
     let (post, get) = calls("lost");
     let aws = Recorded::default().on(&post, Answer::Lost).on(&get, policy_with(&sid(&spec), SOURCE));
-    let (answer, told) =
+    let (answer, reported) =
         run(&aws.session("permission"), &Key::new("p"), &ids(), async |it| create(it, &spec).await).await;
     answer.unwrap();
-    assert_eq!(told.ids, [sid(&spec)]);
+    assert_eq!(reported.ids, [sid(&spec)]);
     assert_eq!(aws.calls().iter().filter(|call| **call == post).count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_on_one_function_never_overlap_whatever_the_qualifier() {
+async fn policies_are_read_within_the_quota() {
+    let place = |number: usize| FunctionPolicy { function_arn: arn(&format!("f{number}")), qualifier: None };
+    let mut aws = Recorded::default();
+    for number in 0..40 {
+        let get = calls(&format!("f{number}")).1;
+        aws = aws.on(&get, Answer::Error(404, "ResourceNotFoundException", "no policy"));
+    }
+    let (session, start) = (aws.session("permission"), Instant::now());
+    let places: Vec<FunctionPolicy> = (0..40).map(place).collect();
+    for statements in futures::future::join_all(places.iter().map(|place| policy(&session, place))).await {
+        assert_eq!(statements.unwrap(), []);
+    }
+    let mut sent: Vec<Duration> = aws.requests().iter().map(|request| request.times.0 - start).collect();
+    sent.sort();
+    assert_eq!(sent.len(), 40);
+    assert_eq!(sent[14], Duration::ZERO, "the first 15 calls do not wait");
+    for (place, first) in sent.iter().enumerate() {
+        let calls = sent[place..].iter().filter(|at| **at < *first + Duration::from_secs(1)).count();
+        assert!(calls <= 15, "{calls} calls in the second from {first:?}");
+    }
+    assert_eq!(start.elapsed(), Duration::from_millis(2200), "the last 10 calls wait for two periods");
+}
+
+#[tokio::test(start_paused = true)]
+async fn polls_of_a_policy_pause_for_at_least_200_ms() {
+    let spec = spec("late", None);
+    let (post, get) = calls("late");
+    let mut aws = Recorded::default().on(&post, Answer::Json(201, json!({})));
+    for _ in 0..3 {
+        aws = aws.on(&get, Answer::Error(404, "ResourceNotFoundException", "no policy"));
+    }
+    let aws = aws.on(&get, policy_with(&sid(&spec), SOURCE));
+    let session = aws.session("permission");
+    run(&session, &Key::new("p"), &ids(), async |it| create(it, &spec).await).await.0.unwrap();
+    let polls: Vec<Instant> = aws.requests().iter().filter(|it| it.call == get).map(|it| it.times.0).collect();
+    let pauses: Vec<u128> = polls.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
+    assert_eq!(pauses, [200, 300, 450]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_for_one_function_never_overlap() {
     let (plain, live) = (spec("shared", None), spec("shared", Some("live")));
     let (post, get) = calls("shared");
     let (post_live, get_live) = (format!("{post}?Qualifier=live"), format!("{get}?Qualifier=live"));
@@ -146,21 +186,21 @@ async fn calls_on_one_function_never_overlap_whatever_the_qualifier() {
         run(&session, &Key::new("p"), &ids(), async |it| create(it, spec).await).await.0.unwrap();
     };
     tokio::join!(one(&plain), one(&live), one(&other));
-    let asked = aws.asked();
+    let requests = aws.requests();
     let times = |call: &str| {
-        let times = asked.iter().find(|it| it.call == call).expect("it was called").times;
+        let times = requests.iter().find(|it| it.call == call).expect("it was called").times;
         (times.0, times.1.expect("it was answered"))
     };
     let (plain, live, other) = (times(&post), times(&post_live), times(&post_other));
     assert!(plain.1 <= live.0 || live.1 <= plain.0, "two changes of one function overlap");
-    assert!(other.0 < plain.1 || other.0 < live.1, "another function waited");
+    assert!(other.0 < plain.1 || other.0 < live.1, "calls for another function waited");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_missing_function_has_taken_its_statement_along() {
-    let spec = spec("gone", Some("live"));
+async fn statement_of_a_missing_function_counts_as_deleted() {
+    let spec = spec("missing", Some("live"));
     let entry = Entry::new(Key::new("p"), "fgw-api1-routes-1", Spec::LambdaPermission(spec));
-    let call = format!("DELETE {}/fgw-api1-routes-1?Qualifier=live", &calls("gone").0["POST ".len()..]);
+    let call = format!("DELETE {}/fgw-api1-routes-1?Qualifier=live", &calls("missing").0["POST ".len()..]);
     let aws = Recorded::default().on(&call, Answer::Error(404, "ResourceNotFoundException", "no function"));
     let session = aws.session("permission");
     run(&session, &entry.key, &ids(), async |it| delete(it, &entry).await).await.0.unwrap();
@@ -168,7 +208,7 @@ async fn a_missing_function_has_taken_its_statement_along() {
 }
 
 #[test]
-fn statement_ids_fit_and_tell_apart_what_may_call() {
+fn statement_ids_are_valid_and_differ_by_function_and_caller() {
     let place = |name: &str, qualifier: Option<&str>| FunctionPolicy {
         function_arn: arn(name),
         qualifier: qualifier.map(str::to_string),
@@ -189,11 +229,11 @@ fn statement_ids_fit_and_tell_apart_what_may_call() {
 }
 
 #[test]
-fn a_statement_that_is_limited_by_more_or_lets_in_more_is_different() {
+fn statement_with_other_conditions_or_permissions_is_different() {
     let base = json!({ "Sid": "s", "Effect": "Allow", "Principal": { "Service": "apigateway.amazonaws.com" },
         "Action": "lambda:InvokeFunction", "Condition": { "ArnLike": { "AWS:SourceArn": "a" } } });
-    assert!(Statement(base.clone()).lets_in("apigateway.amazonaws.com", "a"));
-    assert!(!Statement(base.clone()).lets_in("apigateway.amazonaws.com", "b"));
+    assert!(Statement(base.clone()).allows("apigateway.amazonaws.com", "a"));
+    assert!(!Statement(base.clone()).allows("apigateway.amazonaws.com", "b"));
     for (field, value) in [
         ("Effect", json!("Deny")),
         ("Principal", json!("*")),
@@ -204,6 +244,6 @@ fn a_statement_that_is_limited_by_more_or_lets_in_more_is_different() {
     ] {
         let mut statement = base.clone();
         statement[field] = value;
-        assert!(!Statement(statement.clone()).lets_in("apigateway.amazonaws.com", "a"), "{statement}");
+        assert!(!Statement(statement.clone()).allows("apigateway.amazonaws.com", "a"), "{statement}");
     }
 }

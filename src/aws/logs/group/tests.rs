@@ -41,7 +41,7 @@ fn exists() -> Answer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_is_made_with_its_tags_and_then_gets_its_retention() {
+async fn create_sets_the_tags_and_then_the_retention_period() {
     let mut group = shown(NAME);
     group["creationTime"] = json!(1_700_000_000_123_i64);
     let aws = Recorded::default()
@@ -49,7 +49,7 @@ async fn a_group_is_made_with_its_tags_and_then_gets_its_retention() {
         .on("DescribeLogGroups", groups(&[group], None))
         .on("PutRetentionPolicy", Answer::Json(200, json!({})));
     let session = aws.session("r");
-    let (answer, told) = run(&session, &key(), &[], async |it| create(it, &spec(Some(30))).await).await;
+    let (answer, reported) = run(&session, &key(), &[], async |it| create(it, &spec(Some(30))).await).await;
     answer.unwrap();
     assert_eq!(
         aws.body("CreateLogGroup"),
@@ -58,23 +58,23 @@ async fn a_group_is_made_with_its_tags_and_then_gets_its_retention() {
         } })
     );
     assert_eq!(aws.body("PutRetentionPolicy"), json!({ "logGroupName": NAME, "retentionInDays": 30 }));
-    assert_eq!(told.ids, [NAME]);
-    assert_eq!(told.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
-    assert_eq!(told.learned["creation_time"], "1700000000123");
+    assert_eq!(reported.ids, [NAME]);
+    assert_eq!(reported.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
+    assert_eq!(reported.learned["creation_time"], "1700000000123");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_of_someone_else_is_never_taken() {
+async fn unmanaged_group_is_not_adopted() {
     let aws = Recorded::default()
         .on("CreateLogGroup", exists())
         .on("DescribeLogGroups", groups(&[shown("/http/shop-2")], Some("p2")))
         .on("DescribeLogGroups", groups(&[shown(NAME)], None))
         .on("ListTagsForResource", Answer::Json(200, json!({ "tags": { "fgw:resource": "http_gateway/api2" } })));
-    let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
+    let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
     let failure = answer.unwrap_err();
     assert_eq!(failure.cause, Cause::Exists);
     assert!(failure.message.contains("delete-log-group"), "{failure}");
-    assert!(told.ids.is_empty());
+    assert!(reported.ids.is_empty());
     assert_eq!(
         aws.body("ListTagsForResource"),
         json!({ "resourceArn": "arn:aws:logs:r:123456789012:log-group:/http/shop" })
@@ -82,7 +82,7 @@ async fn a_group_of_someone_else_is_never_taken() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_that_a_killed_run_left_is_taken_and_brought_to_what_is_wanted() {
+async fn group_of_an_interrupted_run_is_adopted_and_updated() {
     let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
     let aws = Recorded::default()
         .on("CreateLogGroup", exists())
@@ -90,15 +90,15 @@ async fn a_group_that_a_killed_run_left_is_taken_and_brought_to_what_is_wanted()
         .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
         .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
         .on("TagResource", Answer::Json(200, json!({})));
-    let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
+    let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &spec(None)).await).await;
     answer.unwrap();
-    assert_eq!(told.ids, [NAME]);
+    assert_eq!(reported.ids, [NAME]);
     assert_eq!(aws.body("DeleteRetentionPolicy"), json!({ "logGroupName": NAME }));
     assert_eq!(aws.body("TagResource")["tags"], json!({ "team": "web" }));
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_kept_for_ever_are_a_call_of_their_own_and_dropped_tags_are_removed() {
+async fn update_deletes_the_retention_policy_and_removes_tags() {
     let aws = Recorded::default()
         .on("DeleteRetentionPolicy", Answer::Error(400, "OperationAbortedException", "Please try again"))
         .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
@@ -116,17 +116,31 @@ async fn events_kept_for_ever_are_a_call_of_their_own_and_dropped_tags_are_remov
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_that_is_gone_counts_as_deleted() {
+async fn missing_group_counts_as_deleted() {
     let aws = Recorded::default()
         .on("DescribeLogGroups", groups(&[], None))
-        .on("DeleteLogGroup", Answer::Error(400, "ResourceNotFoundException", "gone"));
+        .on("DeleteLogGroup", Answer::Error(400, "ResourceNotFoundException", "no such group"));
     let entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
     run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_is_deleted_only_while_it_may_be_the_one_that_was_made() {
-    let made_at = |time: Option<i64>| {
+async fn delete_of_a_protected_group_names_the_command() {
+    let words = "Cannot delete log group with deletion protection enabled. Disable deletion protection first.";
+    let aws = Recorded::default()
+        .on("DescribeLogGroups", groups(&[shown(NAME)], None))
+        .on("DeleteLogGroup", Answer::Error(400, "ValidationException", words));
+    let entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
+    let failure = run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap_err();
+    let command = "aws logs put-log-group-deletion-protection --log-group-identifier /http/shop \
+                   --no-deletion-protection-enabled";
+    assert!(failure.message.starts_with(words) && failure.message.contains(command), "{failure}");
+    assert_eq!(aws.calls(), ["DescribeLogGroups", "DeleteLogGroup"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn delete_spares_a_group_that_was_created_again_elsewhere() {
+    let created_at = |time: Option<i64>| {
         let mut group = shown(NAME);
         group["creationTime"] = json!(time);
         groups(&[group], None)
@@ -134,14 +148,14 @@ async fn a_group_is_deleted_only_while_it_may_be_the_one_that_was_made() {
     let ours = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
     let theirs = json!({ "whose": "theirs" });
     for (answer, tags, is_deleted) in [
-        (made_at(Some(1)), &theirs, true),
-        (made_at(Some(2)), &theirs, false),
-        (made_at(Some(2)), &ours, true),
-        (made_at(None), &theirs, true),
-        // AWS may not show yet what it has made.
+        (created_at(Some(1)), &theirs, true),
+        (created_at(Some(2)), &theirs, false),
+        (created_at(Some(2)), &ours, true),
+        (created_at(None), &theirs, true),
+        // A new group may not be visible yet.
         (groups(&[], None), &theirs, true),
     ] {
-        let shows = format!("{answer:?} with {tags}");
+        let case = format!("{answer:?} with {tags}");
         let aws = Recorded::default()
             .on("DescribeLogGroups", answer)
             .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })))
@@ -149,11 +163,11 @@ async fn a_group_is_deleted_only_while_it_may_be_the_one_that_was_made() {
         let mut entry = Entry::new(key(), NAME, Spec::LogGroup(spec(None)));
         entry.learned = learned("arn:aws:logs:r:123456789012:log-group:/http/shop".into(), Some(1));
         run(&aws.session("r"), &key(), &[], async |it| delete(it, &entry).await).await.0.unwrap();
-        assert_eq!(aws.calls().contains(&"DeleteLogGroup".to_string()), is_deleted, "{shows}");
+        assert_eq!(aws.calls().contains(&"DeleteLogGroup".to_string()), is_deleted, "{case}");
     }
 }
 
-/// An update in place, and the calls that it made.
+/// Runs an update and returns its result with the calls that it sent.
 async fn updated(aws: Recorded, from: Option<&LogGroup>, to: &LogGroup) -> (Result<(), Failure>, Vec<String>) {
     let session = aws.session("keys");
     let answer = run(&session, &key(), &[], async |it| update(it, NAME, from, to).await).await.0;
@@ -161,39 +175,39 @@ async fn updated(aws: Recorded, from: Option<&LogGroup>, to: &LogGroup) -> (Resu
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_is_made_with_its_key_and_waits_for_a_key_policy_that_is_new() {
+async fn create_sets_the_key_and_waits_for_a_new_key_policy() {
     let aws = Recorded::default()
         .on("CreateLogGroup", Answer::Error(400, "InvalidParameterException", NOT_FOUND))
         .on("CreateLogGroup", Answer::Error(400, "AccessDeniedException", NOT_ALLOWED))
         .on("CreateLogGroup", Answer::Json(200, json!({})))
         .on("DescribeLogGroups", groups(&[shown(NAME)], None));
     let wanted = with_key(Some(KEY), None);
-    let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
+    let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
     answer.unwrap();
     assert_eq!(aws.calls(), ["CreateLogGroup", "CreateLogGroup", "CreateLogGroup", "DescribeLogGroups"]);
-    assert!(aws.asked()[..3].iter().all(|asked| asked.body["kmsKeyId"] == KEY));
-    assert_eq!(told.ids, [NAME]);
+    assert!(aws.requests()[..3].iter().all(|it| it.body["kmsKeyId"] == KEY));
+    assert_eq!(reported.ids, [NAME]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_stays_refused_is_told_with_what_its_policy_needs_and_no_permission_of_the_caller() {
+async fn rejected_key_is_reported_as_key_policy_problem_not_as_denied() {
     let aws = Recorded::default().on("CreateLogGroup", Answer::Error(400, "AccessDeniedException", NOT_ALLOWED));
     let (wanted, start) = (with_key(Some(KEY), None), Instant::now());
-    let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
+    let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
     assert_eq!(start.elapsed(), KEY_POLICY);
     let failure = answer.unwrap_err();
     assert_eq!(failure.cause, Cause::Other);
     assert!(failure.message.contains(KEY) && failure.message.contains("key policy"), "{failure}");
-    assert!(aws.calls().len() > 1 && told.ids.is_empty());
+    assert!(aws.calls().len() > 1 && reported.ids.is_empty());
 
     let denied = "User: arn:aws:iam::1:user/a is not authorized to perform: logs:CreateLogGroup on resource: x";
     let aws = Recorded::default().on("CreateLogGroup", Answer::Error(400, "AccessDeniedException", denied));
     let failure = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await.0.unwrap_err();
-    assert_eq!((failure.cause, aws.calls().len()), (Cause::Denied, 1), "this is not waited for");
+    assert_eq!((failure.cause, aws.calls().len()), (Cause::Denied, 1), "a denied call is not retried");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_whose_create_got_no_answer_is_found_with_its_key() {
+async fn lost_create_with_key_is_resolved_by_tags() {
     let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
     let mut group = shown(NAME);
     group["kmsKeyId"] = json!(KEY);
@@ -202,14 +216,14 @@ async fn a_group_whose_create_got_no_answer_is_found_with_its_key() {
         .on("DescribeLogGroups", groups(&[group], None))
         .on("ListTagsForResource", Answer::Json(200, json!({ "tags": tags })));
     let wanted = with_key(Some(KEY), None);
-    let (answer, told) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
+    let (answer, reported) = run(&aws.session("r"), &key(), &[], async |it| create(it, &wanted).await).await;
     answer.unwrap();
-    assert_eq!(told.ids, [NAME]);
+    assert_eq!(reported.ids, [NAME]);
     assert_eq!(aws.calls(), ["CreateLogGroup", "DescribeLogGroups", "ListTagsForResource", "DescribeLogGroups"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_is_associated_exchanged_and_taken_away_in_place_before_the_retention_changes() {
+async fn key_is_set_replaced_and_removed_in_place_before_retention() {
     let none = || with_key(None, None);
     let aws = || {
         ["AssociateKmsKey", "DisassociateKmsKey", "PutRetentionPolicy"]
@@ -221,23 +235,23 @@ async fn a_key_is_associated_exchanged_and_taken_away_in_place_before_the_retent
     assert_eq!((answer, calls), (Ok(()), vec!["AssociateKmsKey".to_string(), "PutRetentionPolicy".to_string()]));
     assert_eq!(associated.body("AssociateKmsKey"), json!({ "logGroupName": NAME, "kmsKeyId": KEY }));
 
-    let exchanged = aws();
+    let replaced = aws();
     let (answer, calls) =
-        updated(exchanged.clone(), Some(&with_key(Some(KEY), None)), &with_key(Some(OTHER_KEY), None)).await;
-    assert_eq!((answer, calls), (Ok(()), vec!["AssociateKmsKey".to_string()]), "there is no moment without a key");
-    assert_eq!(exchanged.body("AssociateKmsKey")["kmsKeyId"], OTHER_KEY);
+        updated(replaced.clone(), Some(&with_key(Some(KEY), None)), &with_key(Some(OTHER_KEY), None)).await;
+    assert_eq!((answer, calls), (Ok(()), vec!["AssociateKmsKey".to_string()]), "the key is replaced without a gap");
+    assert_eq!(replaced.body("AssociateKmsKey")["kmsKeyId"], OTHER_KEY);
 
-    let taken = aws();
-    let (answer, calls) = updated(taken.clone(), Some(&with_key(Some(KEY), None)), &none()).await;
+    let removed = aws();
+    let (answer, calls) = updated(removed.clone(), Some(&with_key(Some(KEY), None)), &none()).await;
     assert_eq!((answer, calls), (Ok(()), vec!["DisassociateKmsKey".to_string()]));
-    assert_eq!(taken.body("DisassociateKmsKey"), json!({ "logGroupName": NAME }));
+    assert_eq!(removed.body("DisassociateKmsKey"), json!({ "logGroupName": NAME }));
 
     let equal = with_key(Some(KEY), Some(7));
     assert_eq!(updated(aws(), Some(&equal), &equal).await, (Ok(()), vec![]));
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_association_waits_for_a_key_policy_and_gives_up_with_its_failure() {
+async fn update_waits_for_a_new_key_policy_until_a_time_limit() {
     let aws = Recorded::default()
         .on("AssociateKmsKey", Answer::Error(400, "AccessDeniedException", NOT_ALLOWED))
         .on("AssociateKmsKey", Answer::Error(400, "OperationAbortedException", "Please try again"))
@@ -255,7 +269,7 @@ async fn an_association_waits_for_a_key_policy_and_gives_up_with_its_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_it_is_not_known_whether_a_group_has_a_key_it_is_looked_at_first() {
+async fn update_of_an_adopted_group_reads_whether_it_has_a_key() {
     let aws = |key: Option<&str>| {
         let mut group = shown(NAME);
         group["kmsKeyId"] = json!(key);
@@ -265,14 +279,14 @@ async fn where_it_is_not_known_whether_a_group_has_a_key_it_is_looked_at_first()
             .on("DescribeLogGroups", groups(&[group], None))
             .on("ListTagsForResource", Answer::Json(200, json!({ "tags": {} })))
     };
-    for (there, expected) in [(None, false), (Some(KEY), true)] {
-        let (answer, calls) = updated(aws(there), None, &with_key(None, None)).await;
+    for (existing, expected) in [(None, false), (Some(KEY), true)] {
+        let (answer, calls) = updated(aws(existing), None, &with_key(None, None)).await;
         assert_eq!((answer, calls.contains(&"DisassociateKmsKey".to_string())), (Ok(()), expected), "{calls:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quota_of_groups_is_told_at_once_although_the_sdk_takes_it_for_a_throttle() {
+async fn exceeded_quota_fails_at_once_although_the_sdk_retries_it() {
     let aws = Recorded::default()
         .on("CreateLogGroup", Answer::Error(400, "LimitExceededException", "Resource limit exceeded."));
     let session = aws.session_with_retries("r");
@@ -282,7 +296,7 @@ async fn a_quota_of_groups_is_told_at_once_although_the_sdk_takes_it_for_a_throt
 }
 
 #[test]
-fn a_group_is_read_with_its_key() {
+fn group_is_read_with_its_key() {
     let shown = Shown::builder().log_group_name(NAME).kms_key_id(KEY).retention_in_days(30).build();
     let observed = read(&FoundGroup { shown, tags: Default::default() }, Key::new("api"), key()).unwrap();
     let Spec::LogGroup(found) = observed.spec else { panic!("{observed:?}") };
@@ -290,16 +304,16 @@ fn a_group_is_read_with_its_key() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_create_that_failed_half_way_did_not_learn_is_learned_by_the_update_that_finishes_it() {
+async fn update_after_a_failed_create_records_the_learned_values() {
     let mut group = shown(NAME);
     group["creationTime"] = json!(1_700_000_000_123_i64);
     let aws = Recorded::default()
         .on("DescribeLogGroups", groups(&[group], None))
         .on("DeleteRetentionPolicy", Answer::Json(200, json!({})))
         .on("TagResource", Answer::Json(200, json!({})));
-    let (answer, told) =
+    let (answer, reported) =
         run(&aws.session("r"), &key(), &[], async |it| update(it, NAME, None, &spec(None)).await).await;
     answer.unwrap();
-    assert_eq!(told.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
-    assert_eq!(told.learned[CREATION_TIME], "1700000000123");
+    assert_eq!(reported.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
+    assert_eq!(reported.learned[CREATION_TIME], "1700000000123");
 }

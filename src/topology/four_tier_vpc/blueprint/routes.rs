@@ -1,4 +1,4 @@
-//! Route tables, which subnets use them, and their default routes.
+//! Route tables, their default routes, and their associations with subnets.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::topology::four_tier_vpc::nat;
 use crate::topology::four_tier_vpc::zones::ZoneSlot;
 
 impl Draft<'_> {
-    /// The table of each subnet.
+    /// Adds the route tables. Returns the table of each subnet.
     pub(super) fn route_tables(&mut self, structure: &Structure, places: &[ZoneSlot]) -> BTreeMap<SubnetSlot, Key> {
         let mut tables = BTreeMap::new();
         for tier in &structure.tiers {
@@ -44,7 +44,8 @@ impl Draft<'_> {
             let Some(table) = tables.get(site) else { continue };
             let spec = RouteTableAssociation { subnet: subnet.clone(), route_table: Ref::Key(table.clone()) };
             let mut association = Object::new(keys::route_table_association(subnet), Spec::RouteTableAssociation(spec));
-            // A subnet that moves to another table must find its way out there.
+            // A table must have its default routes before a subnet is associated with it, or the subnet loses its
+            // connectivity.
             let routes = [Family::Ipv4, Family::Ipv6].map(|family| keys::default_route(table, family));
             let keys = self.objects.iter().map(|it| &it.key);
             association.after.extend(keys.filter(|key| routes.contains(key)).cloned());
@@ -68,7 +69,7 @@ impl Draft<'_> {
                 let (destination, target) = ("::/0".to_string(), Ref::Key(internet_gateway.clone()));
                 let spec = Route { route_table: table.clone(), destination, target };
                 let mut route = Object::new(keys::default_route(table, Family::Ipv6), Spec::Route(spec));
-                // Without a range there is nothing that it could lead out.
+                // The route has no use before the VPC has an IPv6 range.
                 route.after.push(range.key.clone());
                 self.objects.push(route);
             }
@@ -83,7 +84,7 @@ impl Draft<'_> {
         }
     }
 
-    /// `others` may take the table's traffic while the target is being made.
+    /// `others` are NAT gateways that can carry the traffic of the table until the target exists.
     fn default_route(&mut self, table: &Key, target: &Key, others: &[(u32, Key)]) {
         let to = |target: &Key| {
             let (destination, target) = ("0.0.0.0/0".to_string(), Ref::Key(target.clone()));
@@ -96,8 +97,8 @@ impl Draft<'_> {
     }
 }
 
-/// The virtual private gateways whose routes propagate to a tier's tables, each once: sorted, those that are still
-/// unknown last.
+/// The virtual private gateways whose routes propagate to the tables of a tier, sorted and without duplicates. Unknown
+/// IDs come last.
 fn propagating_gateways(given: &Strings) -> Input<Vec<Input<String>>> {
     given.clone().map(|gateways| {
         let mut known: Vec<&String> = gateways.iter().filter_map(Input::known).collect();
@@ -108,8 +109,8 @@ fn propagating_gateways(given: &Strings) -> Input<Vec<Input<String>>> {
     })
 }
 
-/// A problem for each wanted default route whose place in its table an unmanaged route holds. Ours cannot be created
-/// next to it, and that one is not ours to delete.
+/// A problem for each required default route whose table already has an unmanaged route to the same destination. A
+/// table has only one route per destination, and the provider does not delete unmanaged routes.
 pub(super) fn occupied(objects: &[Object], existing: &Inventory) -> Vec<Problem> {
     objects.iter().filter_map(|object| occupant(object, existing)).collect()
 }
@@ -120,18 +121,18 @@ fn occupant(object: &Object, existing: &Inventory) -> Option<Problem> {
         return None;
     }
     let table = existing.present().find(|entry| entry.key == *route_table)?;
-    let there = table.learned.get(&keys::foreign_route(destination)).filter(|target| !target.is_empty())?;
+    let current = table.learned.get(&keys::foreign_route(destination)).filter(|target| !target.is_empty())?;
     let (input, without) = match wanted.slot.split('.').next() {
         Some("nat_gateway") => ("num_nat_gateways", "num_nat_gateways = 0"),
         Some("private_nat_gateway") => ("enable_private_nat", "enable_private_nat = false"),
         _ => ("create_igw", "create_igw = false"),
     };
     let message = format!(
-        "{} would lead {destination} of {route_table} ({}) to {wanted}, but a route there leads it to {there} already, \
-         and was not made by this resource.",
+        "{} would route {destination} in {route_table} ({}) to {wanted}, but a route that this resource did not create \
+         already routes it to {current}.",
         object.key, table.id
     );
-    let hint = format!("Delete that route, or leave the way out to it with {without}.");
+    let hint = format!("Delete that route, or set {without} to keep it.");
     Some(Problem::new(AttributePath::new(input), message, hint))
 }
 
@@ -142,7 +143,8 @@ mod tests {
     use super::*;
     use crate::plugin::Value;
 
-    /// A network with one NAT gateway, whose table of the private app tier in AZ 0 has such a route instead of ours.
+    /// A network with one NAT gateway. The private app table in AZ 0 has an unmanaged default route to `target`, and
+    /// the default route of this resource only if `has_ours`.
     fn existing(target: &str, has_ours: bool) -> Inventory {
         let mut existing = applied(&objects(&config(&[]), "ab"));
         existing.entries.retain(|entry| has_ours || entry.key.slot != "route.private_app.0.ipv4");
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_default_route_is_refused_with_its_table_and_target() {
+    fn an_unmanaged_default_route_is_rejected_with_its_target() {
         let problems = problems_of(&existing("tgw-9", false), &[]);
         let [problem] = problems.as_slice() else { panic!("{problems:?}") };
         assert_eq!(problem.path, AttributePath::new("num_nat_gateways"));
@@ -167,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_default_route_is_no_problem_where_none_of_ours_is_wanted_or_ours_is_there() {
+    fn an_unmanaged_default_route_without_conflict_is_accepted() {
         assert_eq!(problems_of(&existing("tgw-9", false), &[("num_nat_gateways", 0_i64.into())]), []);
         assert_eq!(problems_of(&existing("tgw-9", true), &[]), []);
-        assert_eq!(problems_of(&existing("", false), &[]), [], "it has gone");
+        assert_eq!(problems_of(&existing("", false), &[]), [], "it was deleted");
     }
 
     #[test]
-    fn each_tier_has_gateways_of_its_own_in_one_order_and_once() {
+    fn propagating_gateways_are_sorted_and_unique_per_tier() {
         let objects = objects(
             &config(&[
                 ("public_propagating_vgws", vec!["vgw-b", "vgw-a", "vgw-b"].into()),

@@ -1,4 +1,4 @@
-//! The rules of the default network ACL and the default security group, and what they are where nobody says.
+//! The rules of the default network ACL and the default security group, and their default values.
 
 use super::{Strings, empty_list};
 use crate::plugin::{Check, Input, Value};
@@ -6,23 +6,23 @@ use crate::plugin::{Check, Input, Value};
 crate::attributes! {
     /// A rule of the default network ACL.
     pub struct NaclRule {
-        /// `allow` or `deny`, in letters of any case.
+        /// Action of the rule: `allow` or `deny`, in upper or lower case.
         action: Input<String> = required().in_place(),
-        /// IPv4 range; a rule has this or `ipv6_cidr_block`.
+        /// IPv4 CIDR block. Each rule requires either `cidr_block` or `ipv6_cidr_block`.
         cidr_block: Input<Option<String>> = optional().in_place(),
-        /// First port; 0 with protocols other than tcp and udp.
+        /// First port. Must be 0 for protocols other than tcp and udp.
         from_port: Input<i64> = required().check(Check::between(0, 65535)).in_place(),
-        /// ICMP code; -1 means all. Required with icmp, and with icmpv6 for an IPv6 range.
+        /// ICMP code; -1 means all. Required for icmp, and for icmpv6 with `ipv6_cidr_block`.
         icmp_code: Input<Option<i64>> = optional().in_place(),
-        /// ICMP type; -1 means all. Required with icmp, and with icmpv6 for an IPv6 range.
+        /// ICMP type; -1 means all. Required for icmp, and for icmpv6 with `ipv6_cidr_block`.
         icmp_type: Input<Option<i64>> = optional().in_place(),
-        /// IPv6 range; a rule has this or `cidr_block`.
+        /// IPv6 CIDR block. Each rule requires either `cidr_block` or `ipv6_cidr_block`.
         ipv6_cidr_block: Input<Option<String>> = optional().in_place(),
-        /// Name or number of the protocol, such as `tcp` or 6; -1 means all.
+        /// Name or number of the protocol, such as `tcp` or `6`. `-1` means all protocols.
         protocol: Input<String> = required().in_place(),
-        /// Place in the order of evaluation, from 1 to 32766.
+        /// Number of the rule, from 1 to 32766. Rules are evaluated in ascending order.
         rule_no: Input<i64> = required().check(Check::between(1, 32766)).in_place(),
-        /// Last port; 0 with protocols other than tcp and udp.
+        /// Last port. Must be 0 for protocols other than tcp and udp.
         to_port: Input<i64> = required().check(Check::between(0, 65535)).in_place(),
     }
 }
@@ -30,28 +30,30 @@ crate::attributes! {
 crate::attributes! {
     /// A rule of the default security group.
     pub struct SecurityGroupRule {
-        /// IPv4 ranges.
+        /// IPv4 CIDR blocks.
         cidr_blocks: Strings = default(empty_list()).in_place(),
-        /// Free text of at most 255 characters.
+        /// Description of the rule, at most 255 characters.
         description: Input<Option<String>> = optional().in_place(),
-        /// First port, or the ICMP type; 0 with protocol -1.
+        /// First port. For icmp and icmpv6, the ICMP type, where -1 means all. Must be 0 if the rule is for all
+        /// protocols.
         from_port: Input<i64> = required().check(Check::between(-1, 65535)).in_place(),
-        /// IPv6 ranges.
+        /// IPv6 CIDR blocks.
         ipv6_cidr_blocks: Strings = default(empty_list()).in_place(),
-        /// Ids of prefix lists.
+        /// IDs of prefix lists.
         prefix_list_ids: Strings = default(empty_list()).in_place(),
-        /// `tcp`, `udp`, `icmp`, `icmpv6`, `all` or the protocol's number; -1 means all.
+        /// Protocol: `tcp`, `udp`, `icmp`, `icmpv6`, or a protocol number. `-1` and `all` mean all protocols.
         protocol: Input<String> = required().in_place(),
-        /// Ids of other security groups.
+        /// IDs of other security groups.
         security_groups: Strings = default(empty_list()).in_place(),
-        /// Whether the group itself is a source or destination.
+        /// Whether to allow the security group itself as a source or destination.
         self_: Input<bool> = default(false).in_place(),
-        /// Last port, or the ICMP code; 0 with protocol -1.
+        /// Last port. For icmp and icmpv6, the ICMP code, where -1 means all. Must be 0 if the rule is for all
+        /// protocols.
         to_port: Input<i64> = required().check(Check::between(-1, 65535)).in_place(),
     }
 }
 
-/// Everything is allowed, as by the rules that AWS sets.
+/// AWS's own rules: all traffic is allowed.
 pub(super) fn default_nacl_rules() -> Value {
     let allow_all = |number: i64, range: &str, cidr: &str| {
         Value::map([
@@ -69,14 +71,14 @@ pub(super) fn default_nacl_rules() -> Value {
     ])
 }
 
-/// What has the group lets each other in.
+/// AWS's own rule: members of the group can reach each other.
 pub(super) fn default_ingress_rules() -> Value {
     let rule =
         [("self", true.into()), ("from_port", 0_i64.into()), ("protocol", "-1".into()), ("to_port", 0_i64.into())];
     Value::map([("AllowAllFromSelf", Value::map(rule))])
 }
 
-/// Everything may go out.
+/// AWS's own rules for IPv4 and IPv6: all outbound traffic is allowed.
 pub(super) fn default_egress_rules() -> Value {
     let rule = [
         ("cidr_blocks", vec!["0.0.0.0/0"].into()),

@@ -8,7 +8,7 @@ use super::subnets;
 use crate::model::{Inventory, Subnet, Tier};
 use crate::plugin::Value;
 
-/// The inputs of a tier that decide where its subnets are.
+/// The inputs that place the subnets of a tier: bits, spacing and explicit blocks.
 fn names(tier: Tier) -> (&'static str, Option<&'static str>, &'static str) {
     match tier {
         Tier::Public => ("public_subnet_bits", None, "public_subnet_cidr_blocks"),
@@ -20,7 +20,8 @@ fn names(tier: Tier) -> (&'static str, Option<&'static str>, &'static str) {
     }
 }
 
-/// Sets bits and spacing of each tier to what most of its subnets have, and an explicit entry for each other subnet.
+/// Sets the bits and the spacing of each tier to those of most of its subnets, and an explicit entry for each other
+/// subnet.
 pub(super) fn blocks(inventory: &Inventory, attributes: &mut Value) {
     let Some(vpc) = range(attributes) else { return };
     for tier in Tier::ALL {
@@ -51,7 +52,8 @@ pub(super) fn blocks(inventory: &Inventory, attributes: &mut Value) {
     }
 }
 
-/// Sets the bits of the public subnets' IPv6 blocks, and an explicit entry for each that is not where they put it.
+/// Sets the bits of the IPv6 blocks of the public subnets, and an explicit entry for each block that is not at its
+/// computed place.
 pub(super) fn ipv6_blocks(vpc: Option<&str>, public: &[&Subnet], attributes: &mut Value) {
     let Some(vpc) = vpc.and_then(|text| text.parse::<Ipv6Net>().ok()) else { return };
     let blocks: Vec<(u32, Ipv6Net)> = public
@@ -73,8 +75,9 @@ pub(super) fn ipv6_blocks(vpc: Option<&str>, public: &[&Subnet], attributes: &mu
     attributes.set("public_subnet_ipv6_cidr_blocks", Value::map(entries));
 }
 
-/// AWS does not tell what placed a subnet, so a spacing that differs moves nobody; and bits that any subnet of the tier
-/// has are those of the tier, whatever explicit entries made of the others.
+/// Takes the bits and the spacing of each tier from the configuration where they cannot contradict the subnets. AWS
+/// does not return the inputs that placed a subnet, so another spacing moves no subnet. Bits that match any subnet of
+/// the tier are those of the tier, because the others may have explicit entries.
 pub(super) fn take_as_applied(attributes: &mut Value, configuration: &Value, inventory: &Inventory) {
     let Some(vpc) = range(attributes).or_else(|| learned_range(inventory)) else { return };
     for tier in Tier::ALL {
@@ -107,13 +110,13 @@ fn blocks_of(inventory: &Inventory, tier: Tier) -> Vec<(u32, Ipv4Net)> {
     subnets(inventory, tier).iter().filter_map(block).collect()
 }
 
-/// The number of a block among those of its size in the VPC.
+/// The number of a block among the blocks of its size in the VPC.
 fn number(vpc: Ipv4Net, block: Ipv4Net) -> i64 {
     let distance = i64::from(u32::from(block.network())) - i64::from(u32::from(vpc.network()));
     distance >> (32 - block.prefix_len())
 }
 
-/// Of several that are as common, the one that comes first.
+/// The most frequent item, and the first of those that are equally frequent.
 pub(super) fn most_common<T: Ord + Copy>(items: impl Iterator<Item = T>) -> Option<T> {
     let mut counts: BTreeMap<T, (usize, std::cmp::Reverse<usize>)> = BTreeMap::new();
     for (position, item) in items.enumerate() {

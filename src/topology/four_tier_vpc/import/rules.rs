@@ -1,4 +1,4 @@
-//! From the rules of the default network ACL and the default security group to maps of rules.
+//! From the rules of the default network ACL and the default security group to the maps of rules in the configuration.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::plugin::{AttributePath, Nested, Value};
 use crate::topology::four_tier_vpc::config::{Config, SecurityGroupRule as ConfiguredRule};
 use crate::topology::four_tier_vpc::security_group;
 
-/// Sets what concerns both. Rules equal to those of a default map become that map.
+/// Sets the inputs of both. Rules that equal those of a default map become that map.
 pub(super) fn rules(inventory: &Inventory, attributes: &mut Value) {
     let found = super::FoundNetwork(inventory);
     let acl = found.specs().find_map(|(_, it)| if let Spec::DefaultNetworkAcl(acl) = it { Some(acl) } else { None });
@@ -38,7 +38,7 @@ fn network_acl(acl: &DefaultNetworkAcl, inventory: &Inventory, attributes: &mut 
     }
 }
 
-/// Whether these are the rules of the default maps, which are AWS's own: everything is allowed.
+/// Whether these are the rules of the default maps, which are those of AWS: all traffic is allowed.
 fn is_default(rules: &[NetworkAclRule]) -> bool {
     let allows_all = |rule_no: i64, cidr_block: &str| NetworkAclRule {
         rule_no,
@@ -86,7 +86,7 @@ fn security_group(group: &DefaultSecurityGroup, attributes: &mut Value) {
     }
 }
 
-/// The rules that the default map of this name makes.
+/// The rules of the default map with this name.
 fn default_rules(name: &str, attributes: &Value) -> Option<Vec<SecurityGroupRule>> {
     let mut problems = Vec::new();
     let config = Config::decode(attributes, &AttributePath::root(), &mut problems)?;
@@ -97,7 +97,7 @@ fn default_rules(name: &str, attributes: &Value) -> Option<Vec<SecurityGroupRule
     security_group::rules(map).known().cloned().flatten()
 }
 
-/// One entry for all rules that differ in nothing but their source.
+/// One entry for all rules that differ only in their source.
 pub(in crate::topology::four_tier_vpc) fn security_group_rules(rules: &[SecurityGroupRule]) -> BTreeMap<String, Value> {
     let mut alike: BTreeMap<(String, Option<&str>), Vec<&SecurityGroupRule>> = BTreeMap::new();
     for rule in rules {
@@ -118,7 +118,7 @@ pub(in crate::topology::four_tier_vpc) fn security_group_rules(rules: &[Security
     entries
 }
 
-/// The entry of rules that differ in nothing but their source; one that is for nobody where there are none.
+/// The entry for rules that differ only in their source; without rules, an entry that has no source.
 pub(in crate::topology::four_tier_vpc) fn security_group_rule(rules: &[&SecurityGroupRule]) -> Value {
     let sources = |text: fn(&RuleSource) -> Option<&String>| {
         Value::from(rules.iter().filter_map(|rule| text(&rule.source).cloned()).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! From the tags of objects to the maps that they are configured in.
+//! From the tags of objects to the maps of tags in the configuration.
 
 use std::collections::BTreeMap;
 
@@ -32,14 +32,14 @@ struct Tagged<'a> {
     slot: &'a str,
     /// All of them.
     all: ByKey,
-    /// Those that neither `default_tags` nor the computed name explains.
+    /// Those that come neither from `default_tags` nor from the computed name.
     own: ByKey,
 }
 
-/// Keys on every object go to `custom_tags`, with the value that the objects without a map of their own have; what all
-/// objects of a kind have beside that goes to the map of the kind. What is left on single objects is not ours.
+/// Keys on every object go to `custom_tags`, with the value that the objects without a map of their own have. Other
+/// tags that all objects of a kind have go to the map of the kind. Tags on single objects are unmanaged.
 pub(super) fn tags(inventory: &Inventory, scope: &Scope, vpc_name: &str, attributes: &mut Value) {
-    let staying = inventory.present().filter(|entry| !entry.pending_deletion);
+    let staying = inventory.current();
     let objects: Vec<Tagged> = staying.filter_map(|entry| tagged(entry, scope, vpc_name)).collect();
     let everywhere = everywhere(&objects);
     let mut kinds: BTreeMap<&str, Vec<ByKey>> = BTreeMap::new();
@@ -59,7 +59,7 @@ pub(super) fn tags(inventory: &Inventory, scope: &Scope, vpc_name: &str, attribu
     attributes.set("custom_tags", everywhere.into());
 }
 
-/// The keys that every object has.
+/// The tags for `custom_tags`: those with a key that every object has.
 fn everywhere(objects: &[Tagged]) -> ByKey {
     let mapless: Vec<&Tagged> = objects.iter().filter(|it| map_of(it.slot).is_none()).collect();
     let Some(first) = objects.first() else { return ByKey::new() };
@@ -75,7 +75,7 @@ fn everywhere(objects: &[Tagged]) -> ByKey {
     keys.filter_map(|key| Some((key.clone(), value(key)?))).collect()
 }
 
-/// `None` for an object that takes no tags, or none of ours.
+/// `None` for an object without tags or outside the slots of a network.
 fn tagged<'a>(entry: &'a Entry, scope: &Scope, vpc_name: &str) -> Option<Tagged<'a>> {
     let name = format!("{vpc_name}{}", suffix(&entry.key.slot)?);
     let tags = entry.spec().tags()?.known()?;
@@ -88,7 +88,7 @@ fn tagged<'a>(entry: &'a Entry, scope: &Scope, vpc_name: &str) -> Option<Tagged<
     Some(Tagged { slot: &entry.key.slot, all, own })
 }
 
-/// What all of them have.
+/// The tags that all of these have.
 fn common<'a>(mut all: impl Iterator<Item = &'a ByKey>) -> ByKey {
     let mut common = all.next().cloned().unwrap_or_default();
     for own in all {
@@ -97,8 +97,7 @@ fn common<'a>(mut all: impl Iterator<Item = &'a ByKey>) -> ByKey {
     common
 }
 
-/// What follows the network's name in the name of the object in this slot; `None` where the slot is not one of a
-/// network.
+/// The suffix of the computed name of the object in this slot; `None` if a network has no such slot.
 fn suffix(slot: &str) -> Option<String> {
     let numbered = |text: &str, number: &str| Some(format!("-{text}-{number}"));
     match slot {
@@ -121,7 +120,7 @@ fn suffix(slot: &str) -> Option<String> {
     }
 }
 
-/// The map for the tags of the object in this slot, beside `custom_tags`.
+/// The map for the tags of the object in this slot, in addition to `custom_tags`.
 pub(in super::super) fn map_of(slot: &str) -> Option<&'static str> {
     match slot.split_once('.').map_or(slot, |(kind, _)| kind) {
         "vpc" => Some("vpc_custom_tags"),

@@ -10,7 +10,7 @@ fn of(config: &Config) -> Inventory {
     applied(&objects(config, "abc"))
 }
 
-/// What an import makes of an inventory, which decodes as a configuration does.
+/// The configuration that an import derives from an inventory. It must decode.
 fn import(inventory: &Inventory) -> Value {
     let attributes = imported(inventory, &scope()).expect("the VPC has a name");
     let mut problems = Vec::new();
@@ -29,7 +29,7 @@ fn vpc_key(inventory: &Inventory) -> crate::model::Key {
 }
 
 #[test]
-fn given_addresses_are_told_from_our_own() {
+fn custom_addresses_are_distinguished_from_created_ones() {
     let ours = import(&of(&config(&[])));
     assert_eq!(ours.get("use_custom_nat_eips"), &false.into());
     assert_eq!(ours.get("num_nat_gateways"), &1.into());
@@ -44,7 +44,7 @@ fn given_addresses_are_told_from_our_own() {
 }
 
 #[test]
-fn private_nat_gateways_show_in_their_number_and_their_secondary_addresses() {
+fn private_nat_gateways_set_their_inputs() {
     let mut inventory = of(&config(&[("num_nat_gateways", 0.into()), ("create_transit_subnets", true.into())]));
     let subnet = inventory.at("subnet.transit.0").expect("transit is created").key.clone();
     for slot in ["private_nat_gateway.0", "private_nat_gateway.1"] {
@@ -64,7 +64,7 @@ fn private_nat_gateways_show_in_their_number_and_their_secondary_addresses() {
 }
 
 #[test]
-fn ipv6_blocks_that_are_where_the_bits_put_them_need_no_entry() {
+fn ipv6_blocks_at_their_computed_place_need_no_entry() {
     let mut inventory = of(&config(&[]));
     let block = VpcIpv6Block {
         vpc: vpc_key(&inventory),
@@ -114,7 +114,7 @@ fn acl_rules_keep_their_numbers_and_default_rules_their_names() {
 }
 
 #[test]
-fn group_rules_that_differ_in_their_source_only_are_one_entry() {
+fn group_rules_that_differ_only_in_source_share_an_entry() {
     let mut inventory = of(&config(&[("enable_default_security_group", false.into())]));
     let rule = |source: RuleSource, description: Option<&str>| SecurityGroupRule {
         protocol: "tcp".into(),
@@ -142,12 +142,12 @@ fn group_rules_that_differ_in_their_source_only_are_one_entry() {
     assert_eq!(rules.keys().collect::<Vec<_>>(), ["tcp-443-443", "tcp-443-443.2"]);
     let mut wanted = group.ingress.known().cloned().flatten().expect("there are rules");
     wanted.sort();
-    let made = super::super::security_group::rules(&config.default_security_group_ingress_rules);
-    assert_eq!(made, Input::Known(Some(wanted)));
+    let imported = super::super::security_group::rules(&config.default_security_group_ingress_rules);
+    assert_eq!(imported, Input::Known(Some(wanted)));
 }
 
 #[test]
-fn a_tag_on_one_object_of_a_kind_is_nobodys_input() {
+fn a_tag_on_one_object_of_a_kind_is_not_imported() {
     let mut inventory = of(&config(&[]));
     let entry = inventory.entries.iter_mut().find(|it| it.key.slot == "subnet.public.1").expect("a public subnet");
     let Some(Input::Known(tags)) = entry.applied.tags_mut() else { panic!() };
@@ -159,7 +159,7 @@ fn a_tag_on_one_object_of_a_kind_is_nobodys_input() {
 }
 
 #[test]
-fn default_tags_are_no_input() {
+fn default_tags_are_not_imported() {
     let with_defaults = config(&[("custom_tags", Value::map([("team", "blue".into()), ("own", "1".into())]))]);
     let scope = Scope { default_tags: [("team".to_string(), "blue".to_string())].into(), ..scope() };
     let found = imported(&of(&with_defaults), &scope).expect("the VPC has a name");

@@ -1,5 +1,6 @@
-//! The rules of the default group and the default ACL, in the maps of rules that made them: entries of which nothing is
-//! missing stay as they were written, and what others have added stands in entries beside them.
+//! Writes the rules of the default security group and the default network ACL into the maps of rules that they come
+//! from. Entries whose rules all exist stay as they are, and rules that were added outside Terraform get entries of
+//! their own.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +10,16 @@ use crate::topology::four_tier_vpc::config::{NaclRule, SecurityGroupRule as Conf
 use crate::topology::four_tier_vpc::import::rules as imported;
 use crate::topology::four_tier_vpc::{network_acl, security_group};
 
-/// Writes the rules of a direction where they are not as applied.
+/// Writes the rules of each direction that differ from the last apply.
 pub(super) fn rules(state: &mut Value, inventory: &Inventory) {
-    for entry in inventory.present().filter(|entry| !entry.pending_deletion) {
+    for entry in inventory.current() {
         match (&entry.applied, entry.drifted()) {
             (Spec::DefaultSecurityGroup(applied), Some(Spec::DefaultSecurityGroup(observed))) => {
                 for (name, applied, observed) in [
                     ("default_security_group_ingress_rules", &applied.ingress, &observed.ingress),
                     ("default_security_group_egress_rules", &applied.egress, &observed.egress),
                 ] {
-                    // Without rules of the user's AWS's are left alone.
+                    // Without configured rules, AWS's rules are not managed.
                     if let (Input::Known(Some(before)), Input::Known(Some(now))) = (applied, observed)
                         && before != now
                     {
@@ -46,7 +47,7 @@ pub(super) fn rules(state: &mut Value, inventory: &Inventory) {
 fn security_group_rules(state: &mut Value, name: &str, now: &[SecurityGroupRule]) {
     let expand = |entry: &Value| security_group::expand(&decoded::<ConfiguredRule>(entry)?);
     let generated = |rest: &[SecurityGroupRule]| match now {
-        // An empty map would mean that the rules are left alone.
+        // An empty map would mean that the rules are not managed.
         [] => BTreeMap::from([("none".to_string(), imported::security_group_rule(&[]))]),
         _ => imported::security_group_rules(rest),
     };
@@ -54,12 +55,12 @@ fn security_group_rules(state: &mut Value, name: &str, now: &[SecurityGroupRule]
 }
 
 fn network_acl_rules(state: &mut Value, name: &str, now: &[NetworkAclRule]) {
-    let expand = |entry: &Value| Some(vec![network_acl::of_user(&decoded::<NaclRule>(entry)?)?]);
+    let expand = |entry: &Value| Some(vec![network_acl::from_config(&decoded::<NaclRule>(entry)?)?]);
     let generated = |rest: &[NetworkAclRule]| imported::network_acl_rules(rest);
     write(state, name, now, expand, generated);
 }
 
-/// Keeps the entries of a map whose rules are all there, and adds entries for the other rules.
+/// Keeps the entries of a map whose rules all exist, and adds entries for the other rules.
 fn write<T: Clone + PartialEq>(
     state: &mut Value,
     name: &str,
@@ -69,15 +70,15 @@ fn write<T: Clone + PartialEq>(
 ) {
     let Some(entries) = state.get(name).as_map() else { return };
     let mut kept: BTreeMap<String, Value> = BTreeMap::new();
-    let mut said: Vec<T> = Vec::new();
+    let mut covered: Vec<T> = Vec::new();
     for (key, entry) in entries {
         let Some(rules) = expand(entry) else { continue };
         if !rules.is_empty() && rules.iter().all(|rule| now.contains(rule)) {
             kept.insert(key.clone(), entry.clone());
-            said.extend(rules);
+            covered.extend(rules);
         }
     }
-    let rest: Vec<T> = now.iter().filter(|rule| !said.contains(rule)).cloned().collect();
+    let rest: Vec<T> = now.iter().filter(|rule| !covered.contains(rule)).cloned().collect();
     for (key, entry) in generated(&rest) {
         let free = (2..).map(|number| format!("{key}.{number}"));
         let key = std::iter::once(key.clone()).chain(free).find(|key| !kept.contains_key(key));
@@ -116,7 +117,7 @@ mod tests {
         SecurityGroupRule { protocol: "tcp".into(), from_port: Some(80), to_port: Some(80), source, description: None }
     }
 
-    /// The map of rules after others have made these of the group's.
+    /// The map of rules after the rules of the group were changed to these outside Terraform.
     fn reflected(map: Value, now: &[SecurityGroupRule]) -> Value {
         let given = [(INGRESS, map)];
         let mut inventory = applied(&objects(&config(&given), "a"));
@@ -134,25 +135,25 @@ mod tests {
         state.get(INGRESS).clone()
     }
 
-    /// What a map of rules makes of the group.
+    /// The rules of the group that a map of rules requires.
     fn expanded(map: &Value) -> Input<Option<Vec<SecurityGroupRule>>> {
         let config: Config = config(&[(INGRESS, map.clone())]);
         security_group::rules(&config.default_security_group_ingress_rules)
     }
 
     #[test]
-    fn a_rule_more_stands_beside_the_users_own_and_a_plan_with_it_has_nothing_to_do() {
+    fn an_added_rule_gets_its_own_entry_and_needs_no_change() {
         let map = Value::map([("tcp-80-80", web(&["10.1.0.0/16"]))]);
         let now = [cidr("10.1.0.0/16"), cidr("10.2.0.0/16")];
         let shown = reflected(map, &now);
         let entries = shown.as_map().unwrap();
         assert_eq!(entries.keys().collect::<Vec<_>>(), ["tcp-80-80", "tcp-80-80.2"]);
-        assert_eq!(entries["tcp-80-80"], web(&["10.1.0.0/16"]), "as it was written");
+        assert_eq!(entries["tcp-80-80"], web(&["10.1.0.0/16"]), "unchanged");
         assert_eq!(expanded(&shown), Input::Known(Some(now.to_vec())));
     }
 
     #[test]
-    fn an_entry_that_has_lost_a_rule_is_said_anew_and_the_others_stay() {
+    fn an_entry_that_lost_a_rule_is_replaced_and_others_stay() {
         let map = Value::map([("both", web(&["10.1.0.0/16", "10.2.0.0/16"])), ("one", web(&["10.3.0.0/16"]))]);
         let now = [cidr("10.2.0.0/16"), cidr("10.3.0.0/16")];
         let shown = reflected(map, &now);
@@ -161,19 +162,19 @@ mod tests {
     }
 
     #[test]
-    fn a_map_that_leaves_the_rules_alone_stays_empty() {
+    fn an_empty_map_stays_empty() {
         let empty = Value::map::<&str>([]);
         assert_eq!(reflected(empty.clone(), &[cidr("10.1.0.0/16")]), empty);
     }
 
     #[test]
-    fn a_group_that_others_took_all_rules_from_has_an_entry_that_is_for_nobody() {
+    fn a_group_without_rules_has_an_entry_without_sources() {
         let shown = reflected(Value::map([("web", web(&["10.1.0.0/16"]))]), &[]);
-        assert_eq!(expanded(&shown), Input::Known(Some(vec![])), "an empty map would leave the rules alone: {shown}");
+        assert_eq!(expanded(&shown), Input::Known(Some(vec![])), "an empty map would mean unmanaged rules: {shown}");
     }
 
     #[test]
-    fn the_rules_of_the_acl_stand_by_their_numbers() {
+    fn added_acl_rules_are_named_by_their_numbers() {
         let on = config(&[("apply_default_nacl_rules", true.into())]);
         let mut inventory = applied(&objects(&on, "a"));
         let deny = NetworkAclRule {
@@ -189,7 +190,7 @@ mod tests {
             if let Spec::DefaultNetworkAcl(acl) = &mut spec
                 && let Input::Known(rules) = &mut acl.egress
             {
-                // One is added, and that for IPv6 is taken away.
+                // One rule is added, and the rule for IPv6 is removed.
                 rules.retain(|rule| rule.cidr_block != "::/0");
                 rules.insert(0, deny.clone());
                 entry.observed = Some(spec);

@@ -16,23 +16,23 @@ fn blocks(texts: &[&str]) -> Value {
     Value::map(texts.iter().enumerate().map(|(index, text)| (format!("AZ-{index}"), Value::from(*text))))
 }
 
-/// What a new network of these inputs makes, in the form of a layout.
-fn made(cidr_block: &str, az_count: usize, options: &[(&str, Value)]) -> BTreeMap<String, BTreeMap<String, Value>> {
+/// The blocks of a new network with these inputs, in the form of a layout.
+fn created(cidr_block: &str, az_count: usize, options: &[(&str, Value)]) -> BTreeMap<String, BTreeMap<String, Value>> {
     let mut attributes = vec![("cidr_block", cidr_block.into())];
     attributes.extend(options.iter().map(|(name, value)| (*name, value.clone())));
-    let mut made: BTreeMap<_, BTreeMap<_, _>> =
+    let mut created: BTreeMap<_, BTreeMap<_, _>> =
         Tier::ALL.into_iter().map(|tier| (Config::cidr_blocks_name(tier).to_string(), BTreeMap::new())).collect();
     for object in objects(&config(&attributes), &"abcdefgh"[..az_count]) {
         if let Spec::Subnet(subnet) = object.spec {
-            let tier = made.get_mut(Config::cidr_blocks_name(subnet.tier)).unwrap();
+            let tier = created.get_mut(Config::cidr_blocks_name(subnet.tier)).unwrap();
             tier.insert(format!("AZ-{}", subnet.index), subnet.cidr_block.into());
         }
     }
-    made
+    created
 }
 
 #[test]
-fn a_layout_is_what_a_new_network_gets() {
+fn a_layout_equals_the_blocks_of_a_new_network() {
     type Case<'a> = (&'a str, usize, Vec<(&'a str, Value)>);
     let cases: [Case<'_>; 7] = [
         ("10.0.0.0/16", 3, vec![]),
@@ -71,7 +71,7 @@ fn a_layout_is_what_a_new_network_gets() {
     ];
     for (cidr_block, az_count, options) in cases {
         let layout = call(cidr_block, az_count as i64, &options).unwrap_or_else(|it| panic!("{options:?}: {it:?}"));
-        for (name, tier) in made(cidr_block, az_count, &options) {
+        for (name, tier) in created(cidr_block, az_count, &options) {
             assert_eq!(layout.get(&name), &Value::Map(tier), "{name} of {cidr_block} with {options:?}");
         }
     }
@@ -107,7 +107,7 @@ fn the_worked_example_has_these_blocks() {
 }
 
 #[test]
-fn no_options_are_written_as_an_empty_object_or_null_and_numbers_and_bools_may_be_texts() {
+fn options_may_be_null_and_their_values_may_be_strings() {
     let plain = call("10.0.0.0/16", 2, &[]).unwrap();
     assert_eq!(SubnetLayout.call(&["10.0.0.0/16".into(), 2_i64.into(), Value::Null]), Ok(plain.clone()));
     assert_eq!(call("10.0.0.0/16", 2, &[("public_subnet_bits", Value::Null)]), Ok(plain));
@@ -117,7 +117,7 @@ fn no_options_are_written_as_an_empty_object_or_null_and_numbers_and_bools_may_b
 }
 
 #[test]
-fn what_is_taken_and_what_is_free_are_the_whole_range() {
+fn assigned_and_free_blocks_cover_the_whole_range() {
     let options =
         [("private_subnet_bits", 9_i64.into()), ("public_subnet_cidr_blocks", entries(&[("AZ-0", "10.0.255.0/28")]))];
     let layout = call("10.0.0.0/16", 3, &options).unwrap();
@@ -133,7 +133,7 @@ fn what_is_taken_and_what_is_free_are_the_whole_range() {
 }
 
 #[test]
-fn a_range_that_is_full_has_nothing_free() {
+fn a_full_range_has_no_free_blocks() {
     let one = [
         ("create_private_app_subnets", false.into()),
         ("create_private_persistence_subnets", false.into()),
@@ -143,7 +143,7 @@ fn a_range_that_is_full_has_nothing_free() {
 }
 
 #[test]
-fn what_a_plan_would_warn_of_is_told() {
+fn warnings_of_a_plan_are_part_of_the_layout() {
     let layout =
         call("10.0.0.0/16", 2, &[("public_subnet_cidr_blocks", entries(&[("AZ-2", "10.0.240.0/24")]))]).unwrap();
     let Value::List(warnings) = layout.get(WARNINGS) else { panic!("a list") };
@@ -154,32 +154,32 @@ fn what_a_plan_would_warn_of_is_told() {
     );
 }
 
-fn refused(cidr_block: &str, az_count: i64, options: &[(&str, Value)]) -> (usize, String) {
-    let misuse = call(cidr_block, az_count, options).unwrap_err();
-    (misuse.argument.unwrap(), misuse.message)
+fn rejected(cidr_block: &str, az_count: i64, options: &[(&str, Value)]) -> (usize, String) {
+    let error = call(cidr_block, az_count, options).unwrap_err();
+    (error.argument.unwrap(), error.message)
 }
 
 #[test]
-fn what_is_wrong_is_told_of_its_argument() {
-    let (argument, message) = refused("10.0.0.1/16", 3, &[]);
+fn problems_are_reported_for_their_argument() {
+    let (argument, message) = rejected("10.0.0.1/16", 3, &[]);
     assert_eq!(
         (argument, &message[..]),
-        (0, "10.0.0.1/16 has host bits set; AWS would make 10.0.0.0/16 of it. Write 10.0.0.0/16.")
+        (0, "10.0.0.1/16 has host bits set; AWS would change it to 10.0.0.0/16. Use 10.0.0.0/16.")
     );
-    assert_eq!(refused("10.0.0.0/8", 3, &[]).0, 0);
-    let (argument, message) = refused("10.0.0.0/16", 0, &[]);
+    assert_eq!(rejected("10.0.0.0/8", 3, &[]).0, 0);
+    let (argument, message) = rejected("10.0.0.0/16", 0, &[]);
     assert_eq!(
         (argument, &message[..]),
         (1, "0 is not a whole number from 1 to 100. Set it to a whole number from 1 to 100.")
     );
-    let (argument, message) = refused("10.0.0.0/16", 12, &[]);
+    let (argument, message) = rejected("10.0.0.0/16", 12, &[]);
     assert_eq!(argument, 2);
     assert!(
         message.starts_with("private_persistence_subnet_bits: ") || message.contains("There is no free /21"),
         "{message}"
     );
     let (argument, message) =
-        refused("10.0.0.0/16", 3, &[("public_subnet_bits", 13_i64.into()), ("subnet_spacing", "far".into())]);
+        rejected("10.0.0.0/16", 3, &[("public_subnet_bits", 13_i64.into()), ("subnet_spacing", "far".into())]);
     assert_eq!(argument, 2);
     assert_eq!(message.lines().count(), 2, "{message}");
     assert!(
@@ -187,31 +187,31 @@ fn what_is_wrong_is_told_of_its_argument() {
         "{message}"
     );
     let (argument, message) =
-        refused("10.0.0.0/16", 3, &[("public_subnet_cidr_blocks", entries(&[("AZ-0", "10.1.0.0/24")]))]);
+        rejected("10.0.0.0/16", 3, &[("public_subnet_cidr_blocks", entries(&[("AZ-0", "10.1.0.0/24")]))]);
     assert!(
-        argument == 2 && message.starts_with("public_subnet_cidr_blocks[\"AZ-0\"]: 10.1.0.0/24 lies outside"),
+        argument == 2 && message.starts_with("public_subnet_cidr_blocks[\"AZ-0\"]: 10.1.0.0/24 is outside"),
         "{message}"
     );
-    let (argument, message) = refused("x", 0, &[("public_subnet_bits", 13_i64.into())]);
-    assert_eq!(argument, 1, "the first that the schema finds: {message}");
+    let (argument, message) = rejected("x", 0, &[("public_subnet_bits", 13_i64.into())]);
+    assert_eq!(argument, 1, "the schema reports this problem first: {message}");
     assert!(message.contains("public_subnet_bits: 13"), "{message}");
 }
 
 #[test]
-fn what_is_no_option_is_named_with_those_that_are() {
+fn unknown_options_are_listed_with_the_valid_ones() {
     let (argument, message) =
-        refused("10.0.0.0/16", 3, &[("transit_bits", 4_i64.into()), ("custom_tags", entries(&[]))]);
+        rejected("10.0.0.0/16", 3, &[("transit_bits", 4_i64.into()), ("custom_tags", entries(&[]))]);
     assert_eq!(argument, 2);
     assert!(
-        message.starts_with("custom_tags, transit_bits are no options. Options are create_public_subnets, "),
+        message.starts_with("custom_tags, transit_bits are not options. The options are create_public_subnets, "),
         "{message}"
     );
-    let misuse = SubnetLayout.call(&["10.0.0.0/16".into(), 3_i64.into(), vec!["transit"].into()]).unwrap_err();
-    assert!(misuse.argument == Some(2) && misuse.message.contains("is no object"), "{misuse:?}");
+    let error = SubnetLayout.call(&["10.0.0.0/16".into(), 3_i64.into(), vec!["transit"].into()]).unwrap_err();
+    assert!(error.argument == Some(2) && error.message.contains("is not an object"), "{error:?}");
 }
 
 #[test]
-fn options_are_the_inputs_that_decide_addresses_and_the_result_has_their_names() {
+fn options_and_result_match_the_address_inputs() {
     let attributes = Config::attributes();
     let decides = |name: &str| {
         let ends = ["_subnets", "_subnet_bits", "_subnet_spacing", "_subnet_cidr_blocks"];

@@ -14,7 +14,7 @@ impl Problems {
         {
             self.add(
                 AttributePath::new("create_igw"),
-                "Public NAT gateways need an internet gateway of the network's own, and create_igw is false.",
+                "Public NAT gateways require the internet gateway of the network, but create_igw is false.",
                 "Set create_igw to true, or num_nat_gateways to 0.",
             );
         }
@@ -24,16 +24,16 @@ impl Problems {
         self.private_nat(config);
         for tier in Tier::ALL {
             let (name, gateways) = config.propagating_gateways(tier);
-            let what = "the id of a virtual private gateway, such as vgw-0123456789abcdef0";
-            self.each(&AttributePath::new(name), gateways, |id| id.starts_with("vgw-"), what);
+            let (what, hint) = ("the ID of a virtual private gateway", "Use an ID such as vgw-0123456789abcdef0.");
+            self.each(&AttributePath::new(name), gateways, |id| id.starts_with("vgw-"), what, hint);
         }
     }
 
     fn private_nat(&mut self, config: &Config) {
         let secondary = config.nat_secondary_private_ip_address_count.known().filter(|count| **count > 0);
         if let Some(count) = secondary.filter(|_| config.enable_private_nat == Input::Known(false)) {
-            let message = format!("It is {count}, and only private NAT gateways have secondary private addresses.");
-            let hint = "Set enable_private_nat to true, or this to 0.";
+            let message = format!("The value is {count}, but only private NAT gateways have secondary addresses.");
+            let hint = "Set enable_private_nat to true, or nat_secondary_private_ip_address_count to 0.";
             self.add(AttributePath::new("nat_secondary_private_ip_address_count"), message, hint);
         }
         if config.enable_private_nat != Input::Known(true) {
@@ -41,12 +41,12 @@ impl Problems {
         }
         let path = AttributePath::new("enable_private_nat");
         if config.create_transit_subnets == Input::Known(false) {
-            let message = "Private NAT gateways stand in transit subnets, and create_transit_subnets is false.";
+            let message = "Private NAT gateways require transit subnets, but create_transit_subnets is false.";
             self.add(path.clone(), message, "Set create_transit_subnets to true.");
         }
         if config.allow_transit_internet_access == Input::Known(true) {
-            let message = "With allow_transit_internet_access the transit tables would lead to the private NAT \
-                           gateways, which stand in these very subnets: a loop.";
+            let message = "With allow_transit_internet_access, transit subnets would route to the private NAT gateways \
+                           in the same subnets, which is a loop.";
             self.add(path, message, "Set allow_transit_internet_access to false.");
         }
     }
@@ -59,18 +59,18 @@ impl Problems {
         if let Input::Known(count) = config.num_nat_gateways
             && i64::try_from(ids.len()) != Ok(count)
         {
-            let message = format!("It has {} addresses, and num_nat_gateways is {count}.", ids.len());
-            self.add(path.clone(), message, "Give as many allocation ids as there are NAT gateways.");
+            let message = format!("The list has {} addresses, but num_nat_gateways is {count}.", ids.len());
+            self.add(path.clone(), message, "List one allocation ID for each NAT gateway.");
         }
         let mut seen = BTreeSet::new();
         for (index, id) in ids.iter().enumerate() {
             let Input::Known(id) = id else { continue };
             if !id.starts_with("eipalloc-") {
-                let message = format!("{id:?} is no allocation id.");
-                self.add(path.index(index), message, "Use an id like eipalloc-0123456789abcdef0.");
+                let message = format!("{id:?} is not an allocation ID.");
+                self.add(path.index(index), message, "Use an ID such as eipalloc-0123456789abcdef0.");
             }
             if !seen.insert(id) {
-                self.add(path.index(index), format!("{id} is given twice."), "An address serves one NAT gateway.");
+                self.add(path.index(index), format!("{id} is listed twice."), "Use each address for one NAT gateway.");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! IPv6: where the VPC's range comes from, and what is written down of subnets.
+//! IPv6: the source of the VPC's range, and the explicit blocks of subnets.
 
 use super::super::ipv6;
 use super::*;
@@ -10,8 +10,8 @@ impl Problems {
             Input::Known(true) => self.0.extend(ipv6::source(config).err()),
             Input::Known(false) if config.assign_ipv6_address_on_creation == Input::Known(true) => self.add(
                 path("assign_ipv6_address_on_creation"),
-                "Subnets give IPv6 addresses only where they have some, and enable_ipv6 is false.",
-                "Set enable_ipv6 to true, or this to false.",
+                "Subnets can assign IPv6 addresses only if enable_ipv6 is true, but it is false.",
+                "Set enable_ipv6 to true, or assign_ipv6_address_on_creation to false.",
             ),
             _ => {}
         }
@@ -21,48 +21,49 @@ impl Problems {
         if let Input::Known(Some(pool)) = &config.ipv6_ipam_pool_id
             && is_generated
         {
-            let message = format!("The range comes from Amazon or from a pool, and ipv6_ipam_pool_id names {pool}.");
-            self.add(path("assign_generated_ipv6_cidr_block"), message, "Leave out one of the two.");
+            let message = format!("The range comes from either Amazon or a pool, but ipv6_ipam_pool_id is {pool}.");
+            let hint = "Set assign_generated_ipv6_cidr_block to false, or remove ipv6_ipam_pool_id.";
+            self.add(path("assign_generated_ipv6_cidr_block"), message, hint);
         }
         if let Input::Known(Some(group)) = &config.ipv6_cidr_block_network_border_group
             && is_not_generated
         {
-            let message = format!("{group} can be asked for only with a range of Amazon's.");
-            let hint = "Set assign_generated_ipv6_cidr_block to true, or leave this out.";
+            let message = format!("The network border group {group} requires an Amazon-provided range.");
+            let hint = "Set assign_generated_ipv6_cidr_block to true, or remove ipv6_cidr_block_network_border_group.";
             self.add(path("ipv6_cidr_block_network_border_group"), message, hint);
         }
         self.ipv6_range(config);
         self.ipv6_blocks(config);
     }
 
-    /// What is asked of a pool, and the size of the subnets in it.
+    /// Checks the range to request from a pool, and the size of the subnets in it.
     fn ipv6_range(&mut self, config: &Config) {
         let path = AttributePath::new;
         let has_no_pool = config.ipv6_ipam_pool_id == Input::Known(None);
-        let (asked, length) = (config.ipv6_cidr_block.known(), config.ipv6_netmask_length.known());
-        let (asked, length) = (asked.and_then(Option::as_ref), length.copied().flatten());
-        let hint = "Set ipv6_ipam_pool_id, or leave this out.";
-        // With a range of Amazon's it may say again what that is, as a generated configuration does.
+        let (requested, length) = (config.ipv6_cidr_block.known(), config.ipv6_netmask_length.known());
+        let (requested, length) = (requested.and_then(Option::as_ref), length.copied().flatten());
+        let hint = "Set ipv6_ipam_pool_id, or remove this input.";
+        // With an Amazon-provided range, the input may repeat that range, as a generated configuration does.
         let is_not_generated = matches!(config.assign_generated_ipv6_cidr_block, Input::Known(None | Some(false)));
-        if let Some(asked) = asked.filter(|_| has_no_pool && is_not_generated) {
-            let message = format!("{asked} is asked of a pool, and ipv6_ipam_pool_id names none.");
+        if let Some(requested) = requested.filter(|_| has_no_pool && is_not_generated) {
+            let message = format!("{requested} can only be requested from a pool, but ipv6_ipam_pool_id is not set.");
             self.add(path("ipv6_cidr_block"), message, hint);
         }
         if let Some(length) = length.filter(|_| has_no_pool) {
-            let message = format!("A range of /{length} is asked of a pool, and ipv6_ipam_pool_id names none.");
+            let message = format!("A /{length} can only be requested from a pool, but ipv6_ipam_pool_id is not set.");
             self.add(path("ipv6_netmask_length"), message, hint);
         }
-        if let (Some(asked), Some(length)) = (asked, length) {
-            let message = format!("It is {length}, and ipv6_cidr_block already says {asked}.");
-            self.add(path("ipv6_netmask_length"), message, "Leave out one of the two.");
+        if let (Some(requested), Some(length)) = (requested, length) {
+            let message = format!("The length {length} conflicts with ipv6_cidr_block, which is {requested}.");
+            self.add(path("ipv6_netmask_length"), message, "Remove ipv6_netmask_length or ipv6_cidr_block.");
         }
         if let Some(length) = length.filter(|length| *length != 56) {
-            let message = format!("{length} is not 56, the only length that a VPC may ask for.");
+            let message = format!("{length} is not 56, the only length that can be requested for a VPC.");
             self.add(path("ipv6_netmask_length"), message, "Use 56.");
         }
-        let asked = asked.and_then(|text| self.ipv6_cidr(path("ipv6_cidr_block"), text, &[44, 48, 52, 56, 60]));
+        let requested = requested.and_then(|text| self.ipv6_cidr(path("ipv6_cidr_block"), text, &[44, 48, 52, 56, 60]));
         let is_generated = config.assign_generated_ipv6_cidr_block == Input::Known(Some(true));
-        let length = asked.map(|range| i64::from(range.prefix_len())).or(length).or(is_generated.then_some(56));
+        let length = requested.map(|range| i64::from(range.prefix_len())).or(length).or(is_generated.then_some(56));
         if let (Some(length), Input::Known(bits), Input::Known(true)) =
             (length, &config.ipv6_subnet_bits, &config.enable_ipv6)
             && let Err(message) = ipv6::size(length, *bits)
@@ -71,7 +72,7 @@ impl Problems {
         }
     }
 
-    /// The explicit blocks of subnets.
+    /// Checks the explicit blocks of subnets.
     fn ipv6_blocks(&mut self, config: &Config) {
         let path = AttributePath::new("public_subnet_ipv6_cidr_blocks");
         let range = config.ipv6_cidr_block.known().and_then(Option::as_ref).and_then(|text| text.parse().ok());
@@ -82,13 +83,13 @@ impl Problems {
             let Input::Known(text) = text else { continue };
             let Some(block) = self.ipv6_cidr(path.clone(), text, &ipv6::SUBNET_LENGTHS) else { continue };
             if let Some(range) = range.filter(|range: &Ipv6Net| !range.contains(&block)) {
-                let message = format!("{block} lies outside the VPC's IPv6 range {range}.");
-                self.add(path.clone(), message, "Choose a block inside it.");
+                let message = format!("{block} is outside the VPC's IPv6 range {range}.");
+                self.add(path.clone(), message, format!("Use a block inside {range}."));
             }
             for (other_path, other) in &blocks {
                 if block.contains(other) || other.contains(&block) {
                     let message = format!("{block} overlaps {other} of {other_path}.");
-                    self.add(path.clone(), message, "Choose a block that is free.");
+                    self.add(path.clone(), message, "Use a free block.");
                 }
             }
             blocks.push((path, block));
@@ -97,17 +98,17 @@ impl Problems {
 
     fn ipv6_cidr(&mut self, path: AttributePath, text: &str, lengths: &[i64]) -> Option<Ipv6Net> {
         let Ok(net) = text.parse::<Ipv6Net>() else {
-            self.add(path, format!("{text:?} is no IPv6 range in CIDR notation."), "Write it like 2001:db8::/56.");
+            self.add(path, format!("{text:?} is not an IPv6 CIDR block."), "Use a CIDR block such as 2001:db8::/56.");
             return None;
         };
         if net.trunc() != net {
-            let message = format!("{text} has host bits set; AWS would make {} of it.", net.trunc());
-            self.add(path.clone(), message, format!("Write {}.", net.trunc()));
+            let message = format!("{text} has host bits set; AWS would change it to {}.", net.trunc());
+            self.add(path.clone(), message, format!("Use {}.", net.trunc()));
         }
         if !lengths.contains(&net.prefix_len().into()) {
             let allowed: Vec<String> = lengths.iter().map(|length| format!("/{length}")).collect();
-            let message = format!("{text} is a /{}; allowed are {}.", net.prefix_len(), allowed.join(", "));
-            self.add(path, message, "Choose another prefix length.");
+            let message = format!("{text} is a /{}, but only {} are allowed.", net.prefix_len(), allowed.join(", "));
+            self.add(path, message, "Use one of the allowed prefix lengths.");
             return None;
         }
         Some(net.trunc())

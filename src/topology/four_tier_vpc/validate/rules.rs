@@ -1,4 +1,4 @@
-//! Every rule, with an example that breaks it and one that keeps it.
+//! Every rule, with an example that breaks it and one that satisfies it.
 
 mod access;
 
@@ -7,21 +7,21 @@ use serde_json::{Value as Json, json};
 use super::super::config::tests::{config, decode};
 use super::*;
 use crate::plugin::{Nested, Value};
-use crate::topology::rules::{Rule, assert_told, value, with};
+use crate::topology::rules::{Rule, assert_reported, value, with};
 
 fn addressing() -> Vec<Rule> {
     let pool = |more: Json| with(json!({"cidr_block": null, "ipv4_ipam_pool_id": "ipam-pool-1"}), more);
     vec![
-        ("a range is IPv4", json!({"cidr_block": "fd00::/16"}), &["cidr_block"], &["fd00::/16"], json!({})),
+        ("a CIDR block is IPv4", json!({"cidr_block": "fd00::/16"}), &["cidr_block"], &["fd00::/16"], json!({})),
         (
-            "a range has no host bits",
+            "a CIDR block has no host bits",
             json!({"cidr_block": "10.0.0.1/16"}),
             &["cidr_block"],
-            &["10.0.0.1/16", "Write 10.0.0.0/16"],
+            &["10.0.0.1/16", "Use 10.0.0.0/16"],
             json!({"cidr_block": "10.1.0.0/16"}),
         ),
         (
-            "a range is no longer than /27",
+            "a CIDR block is no longer than /27",
             json!({"cidr_block": "10.0.0.0/28", "public_subnet_bits": 0}),
             &["cidr_block"],
             &["10.0.0.0/28", "/16 to /27"],
@@ -31,28 +31,28 @@ fn addressing() -> Vec<Rule> {
             }),
         ),
         (
-            "a range is no shorter than /16",
+            "a CIDR block is no shorter than /16",
             json!({"cidr_block": "10.0.0.0/15"}),
             &["cidr_block"],
             &["10.0.0.0/15"],
             json!({"cidr_block": "10.2.0.0/16"}),
         ),
         (
-            "a network has a range",
+            "a network has a CIDR block",
             json!({"cidr_block": null}),
             &["cidr_block"],
             &["ipv4_ipam_pool_id"],
             pool(json!({})),
         ),
         (
-            "a pool has a pool's id",
+            "a pool has the ID of a pool",
             pool(json!({"ipv4_ipam_pool_id": "pool-1"})),
             &["ipv4_ipam_pool_id"],
             &["pool-1"],
             pool(json!({"cidr_block": "10.0.0.0/16"})),
         ),
         (
-            "a length is asked of a pool",
+            "a length requires a pool",
             json!({"ipv4_netmask_length": 20, "cidr_block": null}),
             &["ipv4_netmask_length", "cidr_block"],
             &["/20", "ipv4_ipam_pool_id"],
@@ -94,7 +94,7 @@ fn addressing() -> Vec<Rule> {
             json!({"transit_subnet_bits": 12}),
         ),
         (
-            "a spacing is a number of blocks",
+            "a spacing is a valid number of blocks",
             json!({"subnet_spacing": -1}),
             &["subnet_spacing"],
             &["-1", "0 to 4095"],
@@ -108,7 +108,7 @@ fn addressing() -> Vec<Rule> {
             json!({"public_subnet_cidr_blocks": {"AZ-1": "10.0.0.0/24"}}),
         ),
         (
-            "an entry is a range",
+            "an entry is a CIDR block",
             json!({"private_app_subnet_cidr_blocks": {"AZ-0": "10.0.0.0"}}),
             &["private_app_subnet_cidr_blocks[\"AZ-0\"]"],
             &["\"10.0.0.0\""],
@@ -122,14 +122,14 @@ fn addressing() -> Vec<Rule> {
             json!({"private_persistence_subnet_cidr_blocks": {"AZ-0": "10.0.0.0/28"}}),
         ),
         (
-            "an entry lies inside the VPC",
+            "an entry is inside the VPC",
             json!({"public_subnet_cidr_blocks": {"AZ-0": "10.1.0.0/24"}}),
             &["public_subnet_cidr_blocks[\"AZ-0\"]"],
             &["10.1.0.0/24", "10.0.0.0/16"],
             json!({"public_subnet_cidr_blocks": {"AZ-0": "10.0.1.0/24"}}),
         ),
         (
-            "entries are apart",
+            "entries do not overlap",
             json!({
                 "public_subnet_cidr_blocks": {"AZ-0": "10.0.0.0/20"},
                 "private_app_subnet_cidr_blocks": {"AZ-1": "10.0.8.0/24"},
@@ -164,21 +164,21 @@ fn ipv6() -> Vec<Rule> {
             pool(json!({"assign_generated_ipv6_cidr_block": false})),
         ),
         (
-            "an IPv6 pool has a pool's id",
+            "an IPv6 pool has the ID of a pool",
             pool(json!({"ipv6_ipam_pool_id": "pool"})),
             &["ipv6_ipam_pool_id"],
             &["\"pool\""],
             pool(json!({})),
         ),
         (
-            "an IPv6 range is asked of a pool",
+            "an IPv6 range requires a pool",
             json!({"ipv6_cidr_block": "2001:db8::/56"}),
             &["ipv6_cidr_block"],
             &["2001:db8::/56", "ipv6_ipam_pool_id"],
             pool(json!({"ipv6_cidr_block": "2001:db8::/56"})),
         ),
         (
-            "an IPv6 length is asked of a pool",
+            "an IPv6 length requires a pool",
             generated(json!({"ipv6_netmask_length": 56})),
             &["ipv6_netmask_length"],
             &["/56", "ipv6_ipam_pool_id"],
@@ -199,7 +199,7 @@ fn ipv6() -> Vec<Rule> {
             pool(json!({"ipv6_netmask_length": 56, "ipv6_subnet_bits": 4})),
         ),
         (
-            "an IPv6 range is one",
+            "an IPv6 range is IPv6",
             pool(json!({"ipv6_cidr_block": "10.0.0.0/16"})),
             &["ipv6_cidr_block"],
             &["10.0.0.0/16", "2001:db8::/56"],
@@ -209,25 +209,25 @@ fn ipv6() -> Vec<Rule> {
             "an IPv6 range has no host bits",
             pool(json!({"ipv6_cidr_block": "2001:db8::1/56"})),
             &["ipv6_cidr_block"],
-            &["2001:db8::1/56", "Write 2001:db8::/56"],
+            &["2001:db8::1/56", "Use 2001:db8::/56"],
             pool(json!({"ipv6_cidr_block": "2001:DB8::/56"})),
         ),
         (
-            "an IPv6 range has a length that AWS takes",
+            "an IPv6 range has a length that AWS allows",
             pool(json!({"ipv6_cidr_block": "2001:db8::/57"})),
             &["ipv6_cidr_block"],
             &["/57", "/60"],
             pool(json!({"ipv6_cidr_block": "2001:db8::/52", "ipv6_subnet_bits": 8})),
         ),
         (
-            "a border group is asked of Amazon",
+            "a border group requires an Amazon-provided range",
             pool(json!({"ipv6_cidr_block_network_border_group": "us-east-1"})),
             &["ipv6_cidr_block_network_border_group"],
             &["us-east-1", "assign_generated_ipv6_cidr_block"],
             generated(json!({"ipv6_cidr_block_network_border_group": "us-east-1"})),
         ),
         (
-            "IPv6 subnets have a length that AWS takes",
+            "IPv6 subnets have a length that AWS allows",
             generated(json!({"ipv6_subnet_bits": 7})),
             &["ipv6_subnet_bits"],
             &["7 bits", "/63", "/64"],
@@ -241,7 +241,7 @@ fn ipv6() -> Vec<Rule> {
             generated(json!({"ipv6_subnet_bits": 0})),
         ),
         (
-            "IPv6 addresses need IPv6",
+            "IPv6 addresses require IPv6",
             json!({"assign_ipv6_address_on_creation": true}),
             &["assign_ipv6_address_on_creation"],
             &["enable_ipv6"],
@@ -255,21 +255,21 @@ fn ipv6() -> Vec<Rule> {
             entry("AZ-0", "2001:db8::/64"),
         ),
         (
-            "an IPv6 entry is a range",
+            "an IPv6 entry is a CIDR block",
             entry("AZ-0", "2001:db8::"),
             &["public_subnet_ipv6_cidr_blocks[\"AZ-0\"]"],
             &["\"2001:db8::\""],
             entry("AZ-7", "2001:db8::/64"),
         ),
         (
-            "an IPv6 entry has a length that AWS takes",
+            "an IPv6 entry has a length that AWS allows",
             entry("AZ-0", "2001:db8::/62"),
             &["public_subnet_ipv6_cidr_blocks[\"AZ-0\"]"],
             &["/62", "/64"],
             entry("AZ-0", "2001:db8::/60"),
         ),
         (
-            "IPv6 entries are apart",
+            "IPv6 entries do not overlap",
             generated(json!({"public_subnet_ipv6_cidr_blocks": {"AZ-0": "2001:db8::/64", "AZ-1": "2001:db8::/60"}})),
             &["public_subnet_ipv6_cidr_blocks[\"AZ-1\"]"],
             &["2001:db8::/60 overlaps 2001:db8::/64"],
@@ -278,7 +278,7 @@ fn ipv6() -> Vec<Rule> {
             ),
         ),
         (
-            "an IPv6 entry lies inside the range",
+            "an IPv6 entry is inside the range",
             pool(json!({
                 "ipv6_cidr_block": "2001:db8::/56", "public_subnet_ipv6_cidr_blocks": {"AZ-0": "2001:db9::/64"},
             })),
@@ -296,35 +296,35 @@ fn gateways() -> Vec<Rule> {
     let custom = |ids: &[&str]| json!({"use_custom_nat_eips": true, "custom_nat_eips": ids, "num_nat_gateways": 2});
     vec![
         (
-            "public NAT gateways need an internet gateway",
+            "public NAT gateways require an internet gateway",
             json!({"create_igw": false}),
             &["create_igw"],
             &["num_nat_gateways"],
             json!({"create_igw": false, "num_nat_gateways": 0}),
         ),
         (
-            "there is a number of NAT gateways",
+            "the number of NAT gateways is not negative",
             json!({"num_nat_gateways": -1}),
             &["num_nat_gateways"],
             &["-1"],
             json!({"num_nat_gateways": 0}),
         ),
         (
-            "private NAT gateways stand in transit subnets",
+            "private NAT gateways require transit subnets",
             private(json!({"create_transit_subnets": false})),
             &["enable_private_nat"],
             &["create_transit_subnets"],
             private(json!({})),
         ),
         (
-            "private NAT gateways do not serve the subnets that they stand in",
+            "private NAT gateways do not serve their own subnets",
             private(json!({"allow_transit_internet_access": true})),
             &["enable_private_nat"],
             &["allow_transit_internet_access", "loop"],
             private(json!({"allow_private_persistence_internet_access": true})),
         ),
         (
-            "secondary addresses are private NAT gateways'",
+            "secondary addresses require private NAT gateways",
             json!({"nat_secondary_private_ip_address_count": 2}),
             &["nat_secondary_private_ip_address_count"],
             &["2", "enable_private_nat"],
@@ -338,7 +338,7 @@ fn gateways() -> Vec<Rule> {
             private(json!({"nat_secondary_private_ip_address_count": 7})),
         ),
         (
-            "custom addresses are as many as NAT gateways",
+            "there is one custom address for each NAT gateway",
             custom(&["eipalloc-1"]),
             &["custom_nat_eips"],
             &["1 addresses", "num_nat_gateways is 2"],
@@ -359,7 +359,7 @@ fn gateways() -> Vec<Rule> {
             with(custom(&["eipalloc-1"]), private(json!({}))),
         ),
         (
-            "what propagates routes is a virtual private gateway",
+            "propagating gateways are virtual private gateways",
             json!({"transit_propagating_vgws": ["vgw-1", "tgw-1"]}),
             &["transit_propagating_vgws[1]"],
             &["tgw-1"],
@@ -377,21 +377,21 @@ fn names_and_zones() -> Vec<Rule> {
     vec![
         ("a name is not empty", json!({"vpc_name": ""}), &["vpc_name"], &["empty"], json!({"vpc_name": "a"})),
         (
-            "a name has no space around it",
+            "a name has no leading or trailing space",
             json!({"vpc_name": " a"}),
             &["vpc_name"],
             &["\" a\""],
             json!({"vpc_name": "a b"}),
         ),
         (
-            "a name leaves room for its suffixes",
+            "a name is short enough for its suffixes",
             json!({"vpc_name": "x".repeat(231)}),
             &["vpc_name"],
             &["231", "230"],
             json!({"vpc_name": "x".repeat(230)}),
         ),
         (
-            "there is an AZ",
+            "there is at least one AZ",
             json!({"num_availability_zones": 0}),
             &["num_availability_zones"],
             &["0"],
@@ -454,23 +454,29 @@ fn names_and_zones() -> Vec<Rule> {
             json!({"tenancy": "dedicated"}),
         ),
         (
-            "DNS names need the DNS server",
+            "DNS names require the DNS server",
             json!({"enable_dns_support": false}),
             &["enable_dns_hostnames"],
             &["enable_dns_support"],
             json!({"enable_dns_support": false, "enable_dns_hostnames": false}),
         ),
-        ("AWS's tags are AWS's", tags("aws:x", "1"), &["custom_tags[\"aws:x\"]"], &["aws:x", "AWS"], tags("aws", "1")),
         (
-            "the provider's tags are its own, in any case of letters",
+            "the tag prefix of AWS is reserved",
+            tags("aws:x", "1"),
+            &["custom_tags[\"aws:x\"]"],
+            &["aws:x", "AWS"],
+            tags("aws", "1"),
+        ),
+        (
+            "the provider's tag prefix is reserved in any case",
             tags("FGW:object", "1"),
             &["custom_tags[\"FGW:object\"]"],
-            &["FGW:object", "This provider"],
+            &["FGW:object", "this provider"],
             tags("fgw", "1"),
         ),
         ("a tag has a key", tags("", "1"), &["custom_tags[\"\"]"], &["0 characters"], tags("a", "")),
         (
-            "a tag's value has at most 256 characters, and EC2 takes any",
+            "a tag's value has at most 256 characters of any kind",
             tags("a", &"x".repeat(257)),
             &["custom_tags[\"a\"]"],
             &["257"],
@@ -508,7 +514,7 @@ fn names_and_zones() -> Vec<Rule> {
     ]
 }
 
-/// What the schema and the validation find wrong.
+/// The problems that the schema and the validation report.
 fn problems(attributes: Json) -> Vec<Problem> {
     let Value::Map(attributes) = value(attributes) else { panic!("attributes are an object") };
     let attributes: Vec<(&str, Value)> = attributes.iter().map(|(name, it)| (name.as_str(), it.clone())).collect();
@@ -521,14 +527,14 @@ fn all() -> Vec<Rule> {
 }
 
 #[test]
-fn each_rule_is_told_where_it_is_broken_and_only_there() {
+fn each_broken_rule_is_reported_at_its_path_only() {
     let rules = all();
     assert!(rules.len() >= 45, "{}", rules.len());
-    assert_told(rules, problems);
+    assert_reported(rules, problems);
 }
 
 #[test]
-fn the_defaults_are_right_and_unknowns_are_no_problem() {
+fn defaults_and_unknown_values_cause_no_problem() {
     assert_eq!(validate(&config(&[])), []);
     for attribute in Config::attributes() {
         assert_eq!(validate(&config(&[(&attribute.name, Value::Unknown)])), [], "{}", attribute.name);

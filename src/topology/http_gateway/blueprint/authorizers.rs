@@ -1,4 +1,4 @@
-//! Request authorizers, what they call, and the permissions to call it.
+//! Request authorizers, and the permissions to call their functions.
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
@@ -6,7 +6,7 @@ use crate::model::{Authorizer, Caller, FunctionArn, Key, Scope, Spec, parse_shor
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::FaasAuthorizer;
 
-/// Seconds for which API Gateway keeps an answer where nothing else is said.
+/// The default time in seconds for which API Gateway caches a result.
 const DEFAULT_TTL: i64 = 300;
 
 impl<'a> Draft<'a> {
@@ -24,7 +24,7 @@ impl<'a> Draft<'a> {
             self.add(key.clone(), Spec::Authorizer(spec.clone()), vec![]);
             match self.authorizer_permission(&key, &spec, entry) {
                 Some(permission) => {
-                    self.after_routes.insert(name, (key, permission));
+                    self.protections.insert(name, (key, permission));
                 }
                 None => decided = None,
             }
@@ -32,7 +32,8 @@ impl<'a> Draft<'a> {
         decided
     }
 
-    /// The permission of an authorizer, where it needs one and its function is ours.
+    /// Adds the permission of an authorizer if it needs one and its function is in the provider's account. `None` if
+    /// that is unknown.
     fn authorizer_permission(&mut self, key: &Key, spec: &Authorizer, entry: &FaasAuthorizer) -> Option<Option<Key>> {
         if spec.credentials_arn.known()?.is_some() {
             return Some(None);
@@ -46,14 +47,16 @@ impl<'a> Draft<'a> {
         let Some(function) = FunctionArn::parse_invoke_uri(uri) else {
             self.warnings.push(Problem::new(
                 path,
-                format!("{uri:?} names no function whose policy could be seen to, so no permission is made."),
-                "Let API Gateway call it by authorizer_credentials_arn, or add the permission to the function yourself.",
+                format!("{uri:?} does not contain the ARN of a function, so the provider creates no permission."),
+                "Set authorizer_credentials_arn, or add the permission to the function yourself.",
             ));
             return Some(None);
         };
         self.check_partition(&function, &path);
         if !self.is_ours(&function) {
-            self.warn_of_foreign_function(&function, path, Some(key));
+            if !self.exists(key) {
+                self.warn_of_function_in_other_account(&function, path, Caller::Authorizer(key.clone()));
+            }
             return Some(None);
         }
         let permission = keys::authorizer_permission(&spec.name, &function, key);
@@ -83,8 +86,7 @@ fn spec(api: &Key, name: &str, entry: &FaasAuthorizer, scope: &Scope) -> Result<
     })
 }
 
-/// Seconds for which answers are kept where nothing is said: without identity sources there is nothing to keep them
-/// under.
+/// The default of `result_ttl_in_seconds`: 0 without identity sources, because results are cached by identity.
 pub(in crate::topology::http_gateway) fn default_ttl(sources: &[String]) -> i64 {
     if sources.is_empty() { 0 } else { DEFAULT_TTL }
 }
@@ -103,19 +105,20 @@ fn uri(name: &str, entry: &FaasAuthorizer, scope: &Scope) -> Result<Input<String
     };
     let path = AttributePath::new("faas_authorizers").key(name).attribute("authorizer_name");
     if function.starts_with("arn:") {
-        let arn =
-            FunctionArn::parse(function).map_err(|problem| Problem::new(path, problem, "Give a function's ARN."))?;
+        let arn = FunctionArn::parse(function)
+            .map_err(|problem| Problem::new(path, problem, "Use the ARN of a function."))?;
         return Ok(Input::Known(arn.invoke_uri()));
     }
     let (function_name, qualifier) = parse_short(function)
-        .map_err(|problem| Problem::new(path.clone(), problem, "Give a function's name or ARN."))?;
+        .map_err(|problem| Problem::new(path.clone(), problem, "Use the name or ARN of a function."))?;
     let Some(account) = &scope.account else {
         return Err(Problem::new(
             path,
             format!(
-                "The function {function:?} is named without its account, and the provider was told not to ask for it."
+                "The function name {function:?} contains no account ID, and the provider does not request that of its \
+                 own account."
             ),
-            "Give the function's ARN instead, or remove skip_requesting_account_id from the provider block.",
+            "Use the ARN of the function, or remove skip_requesting_account_id from the provider block.",
         ));
     };
     let arn = FunctionArn {

@@ -1,4 +1,4 @@
-//! The custom domain, its certificate, what it leads to, and its DNS record.
+//! The custom domain, its certificate, its API mapping, and its DNS record.
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
@@ -7,7 +7,7 @@ use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::GatewayConfig;
 
 impl Draft<'_> {
-    /// The domain and what belongs to it. `None` while it is not known whether there are any.
+    /// Adds the domain, its mapping and its record. `None` if it is unknown whether they are required.
     pub(super) fn domain(&mut self, config: &GatewayConfig) -> Option<()> {
         let Some(name) = config.domain_name.known()? else { return Some(()) };
         let domain_name = Input::Known(name.clone());
@@ -34,18 +34,18 @@ impl Draft<'_> {
         }
         let zone_id = match &config.hosted_zone_id {
             Input::Unknown => Input::Unknown,
-            // That it is missing has been reported by validation.
+            // Validation has already reported a missing zone.
             Input::Known(zone_id) => Input::Known(zone_id.clone().unwrap_or_default()),
         };
         let key = keys::dns_record(&zone_id, &domain_name);
         let target = Ref::Key(domain);
         let spec = DnsRecord { zone_id, name: domain_name, target, evaluate_target_health: false };
-        // Who follows the record finds the API behind it.
+        // The record depends on the mapping, so that requests to the name reach the API as soon as the record exists.
         self.add(key, Spec::DnsRecord(spec), vec![mapping]);
         Some(())
     }
 
-    /// The certificate stays while it can be used. Else it is the one that is valid from the latest moment on.
+    /// The current certificate as long as it is usable, otherwise the one with the latest start of validity.
     fn certificate_arn(&mut self, config: &GatewayConfig, domain: &str) -> Input<String> {
         let Some(found) = &self.facts.certificates else { return Input::Unknown };
         let chosen = self.existing.present().find_map(|entry| match &entry.applied {
@@ -64,27 +64,27 @@ impl Draft<'_> {
         };
         let message = match found.first() {
             Some(other) => format!(
-                "The certificate {} is for {}, which {domain:?} is not part of.",
+                "The certificate {} is for {}, which does not cover {domain:?}.",
                 other.arn,
                 other.names.join(", ")
             ),
             None => format!("ACM has no certificate for {wanted:?} in {region} that is issued and not expired."),
         };
-        let hint = "Request or import one there, or name another one by certificate_domain. If this same run makes it, \
-                    let the gateway depend on its validation.";
+        let hint = "Request or import a certificate in that Region, or set certificate_domain to another domain. If \
+                    the same run creates the certificate, make the gateway depend on its validation.";
         self.missing.push(Problem::new(AttributePath::new(attribute), message, hint));
         Input::Unknown
     }
 }
 
-/// The domain by which certificates are looked for; `None` where none is needed, or that is not known yet.
+/// The domain by which certificates are looked up; `None` if no certificate is needed or the domain is unknown.
 pub(in crate::topology::http_gateway) fn certificate_domain(config: &GatewayConfig) -> Option<&str> {
     let domain = config.domain_name.known()?.as_deref()?;
     Some(config.certificate_domain.known()?.as_deref().unwrap_or(domain))
 }
 
-/// Of the certificates that cover a domain, the one that was chosen before, else the one that is valid from the latest
-/// moment on.
+/// Of the certificates that cover a domain, the one that was chosen before, otherwise the one with the latest start of
+/// validity.
 fn choose<'a>(found: &'a [Certificate], domain: &str, chosen: Option<&String>) -> Option<&'a Certificate> {
     let usable = || found.iter().filter(|it| covers(it.names.iter().map(String::as_str), domain));
     let before = chosen.and_then(|arn| usable().find(|it| it.arn == *arn));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_certificate_is_chosen_and_then_kept() {
+    fn latest_certificate_is_chosen_and_then_kept() {
         let (old, new) = (certificate("old", &["*.example.com"], 1), certificate("new", &["api.example.com"], 2));
         let other = certificate("other", &["example.com"], 3);
         let all = [old, new, other];

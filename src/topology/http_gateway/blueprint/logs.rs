@@ -14,7 +14,7 @@ use crate::topology::http_gateway::config::GatewayConfig;
 const DESTINATION: &str = "access_log_logservice_group_subscription_destination_arn";
 
 impl Draft<'_> {
-    /// The log group and what belongs to it. `Some(None)` where there is none.
+    /// Adds the log group and its subscription. `Some(None)` if access logs are off, `None` if that is unknown.
     pub(super) fn logs(&mut self, config: &GatewayConfig) -> Option<Option<Key>> {
         let Some(name) = config.access_log_logservice_group_name.known()? else { return Some(None) };
         let own = config.access_log_logservice_group_tags.clone().map(Option::unwrap_or_default);
@@ -23,7 +23,11 @@ impl Draft<'_> {
         let spec = LogGroup {
             api: self.api.clone(),
             name,
-            retention_in_days: config.access_log_logservice_group_retention_in_days.clone(),
+            // CloudWatch Logs expresses events that never expire by the absence of a period.
+            retention_in_days: config
+                .access_log_logservice_group_retention_in_days
+                .clone()
+                .map(|days| days.filter(|days| *days != 0)),
             kms_key_arn: self.kms_key_arn(config),
             tags: self.tags("access_log_logservice_group_tags", &own),
         };
@@ -32,7 +36,7 @@ impl Draft<'_> {
         Some(Some(key))
     }
 
-    /// CloudWatch Logs takes ARNs alone, so an id or alias is looked up.
+    /// CloudWatch Logs accepts only ARNs, so a key ID or alias is looked up in KMS.
     fn kms_key_arn(&mut self, config: &GatewayConfig) -> Input<Option<String>> {
         let Input::Known(given) = &config.access_log_logservice_group_kms_key_id else { return Input::Unknown };
         let Some(given) = given else { return Input::Known(None) };
@@ -43,14 +47,14 @@ impl Draft<'_> {
                 Some(Found::There(arn)) => Input::Known(Some(arn.clone())),
                 Some(Found::Missing) => {
                     let message = format!("There is no KMS key {id:?} in {}.", self.scope.region);
-                    let hint = "Correct it. If this same run makes the key or its alias, let the gateway depend on it.";
+                    let hint = "Correct it. If the same run creates the key or alias, make the gateway depend on it.";
                     self.missing.push(Problem::new(path, message, hint));
                     Input::Unknown
                 }
                 None => Input::Unknown,
             },
             Err(message) => {
-                self.problems.push(Problem::new(path, message, "Give a key's id or ARN, an alias or its ARN."));
+                self.problems.push(Problem::new(path, message, "Use the ID or ARN of a key, or an alias or its ARN."));
                 Input::Unknown
             }
         }
@@ -64,26 +68,30 @@ impl Draft<'_> {
         let destination = match Destination::parse(arn) {
             Ok(destination) => destination,
             Err(message) => {
-                self.problems.push(Problem::new(path, message, "Give the ARN of a function or stream."));
+                self.problems.push(Problem::new(path, message, "Use the ARN of a function or stream."));
                 return Some(());
             }
         };
-        self.check_place(arn, path);
-        let mut distribution = config.access_log_logservice_group_subscription_distribution.clone();
+        self.check_region_and_account(arn, path);
+        // The role is not used for a function, nor the distribution for any other destination than a Kinesis stream.
+        let (mut role_arn, mut distribution) = (Input::Known(None), Input::Known(None));
         let permission = match &destination {
             Destination::Function(function) => Some(self.subscription_permission(function, log_group)),
-            Destination::KinesisStream => {
-                // What AWS takes where none is given, and shows.
-                distribution = distribution.map(|given| given.or_else(|| Some("ByLogStream".to_string())));
+            Destination::KinesisStream | Destination::DeliveryStream => {
+                role_arn = config.access_log_logservice_group_subscription_role_arn.clone();
                 None
             }
-            Destination::DeliveryStream => None,
         };
+        if destination == Destination::KinesisStream {
+            let given = config.access_log_logservice_group_subscription_distribution.clone();
+            // The default of AWS, which it also returns.
+            distribution = given.map(|given| given.or_else(|| Some("ByLogStream".to_string())));
+        }
         let spec = LogSubscription {
             log_group: log_group.clone(),
             destination_arn: Input::Known(arn.clone()),
             filter_pattern: config.access_log_logservice_group_subscription_filter_pattern.clone(),
-            role_arn: config.access_log_logservice_group_subscription_role_arn.clone(),
+            role_arn,
             distribution,
             permission,
         };
@@ -98,9 +106,9 @@ impl Draft<'_> {
         key
     }
 
-    /// A log group forwards within its Region and account alone.
-    fn check_place(&mut self, arn: &str, path: AttributePath) {
-        // That it is no ARN has been reported.
+    /// A log group forwards events only within its Region and account.
+    fn check_region_and_account(&mut self, arn: &str, path: AttributePath) {
+        // Validation has already reported a text that is not an ARN.
         let Ok(arn) = Arn::split(arn) else { return };
         let ours = self.scope;
         let is_ours = ours.account.as_deref().is_none_or(|account| account == arn.account);
@@ -108,8 +116,8 @@ impl Draft<'_> {
             return;
         }
         let message = format!(
-            "It stands in {} of account {} (partition {}), the log group in {} of account {} (partition {}); CloudWatch \
-             Logs forwards within one Region and account.",
+            "The destination is in {} of account {} (partition {}), but the log group is in {} of account {} \
+             (partition {}); CloudWatch Logs forwards events only within one Region and account.",
             arn.region,
             arn.account,
             arn.partition,
@@ -117,7 +125,7 @@ impl Draft<'_> {
             ours.account.as_deref().unwrap_or("unknown"),
             ours.partition
         );
-        let hint = "Give a function or stream of the gateway's Region and account, which may pass events on.";
+        let hint = "Use a function or stream in the Region and account of the gateway; it may forward the events.";
         self.problems.push(Problem::new(path, message, hint));
     }
 }

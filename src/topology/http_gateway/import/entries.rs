@@ -1,4 +1,4 @@
-//! Routes and authorizers as entries of their maps, and other attributes that have parts.
+//! Routes and authorizers as entries of their maps, and other attributes that consist of several values.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,28 @@ use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 use crate::topology::http_gateway::config::RouteConfig;
 
-/// Which look of the objects counts.
+/// Which specs of the objects to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::topology::http_gateway) enum Look {
-    /// As they were applied, those among them that have gone since.
+pub(in crate::topology::http_gateway) enum View {
+    /// The specs as applied, including those of objects that no longer exist.
     Applied,
-    /// As they are now.
-    Now,
+    /// The current specs.
+    Current,
 }
 
-/// The objects that stay, in one of their looks.
+/// The objects of an inventory that are not pending deletion, in one view.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::topology::http_gateway) struct FoundGateway<'a> {
     pub(in crate::topology::http_gateway) inventory: &'a Inventory,
-    pub(in crate::topology::http_gateway) look: Look,
+    pub(in crate::topology::http_gateway) view: View,
 }
 
 impl<'a> FoundGateway<'a> {
     pub(in crate::topology::http_gateway) fn specs(self) -> impl Iterator<Item = (&'a Key, &'a Spec)> {
-        let staying = self.inventory.entries.iter().filter(|entry| !entry.pending_deletion);
-        staying.filter_map(move |entry| match self.look {
-            Look::Applied => Some((&entry.key, &entry.applied)),
-            Look::Now => entry.is_present().then(|| (&entry.key, entry.spec())),
+        let kept = self.inventory.entries.iter().filter(|entry| !entry.pending_deletion);
+        kept.filter_map(move |entry| match self.view {
+            View::Applied => Some((&entry.key, &entry.applied)),
+            View::Current => entry.is_present().then(|| (&entry.key, entry.spec())),
         })
     }
 
@@ -41,14 +41,14 @@ impl<'a> FoundGateway<'a> {
         if let Some(Spec::Integration(integration)) = self.at(key) { Some(integration) } else { None }
     }
 
-    /// The name of what protects a route, `None` inside where nothing does. `None` for a protection that is not ours.
+    /// The name of a route's authorizer, `Some(None)` without one. `None` if the authorizer is unmanaged.
     fn authorizer_name(self, route: &ApiRoute) -> Option<Option<String>> {
         match &route.authorizer {
             None => Some(None),
             Some(Ref::Id(_)) => None,
             Some(Ref::Key(key)) => match self.at(key) {
                 Some(Spec::Authorizer(authorizer)) => Some(Some(authorizer.name.clone())),
-                // Never without the protection that there is.
+                // A route is never reported without its authorizer, even if that has no entry.
                 _ => Some(Some(key.slot.strip_prefix("authorizer.")?.to_string())),
             },
         }
@@ -58,15 +58,15 @@ impl<'a> FoundGateway<'a> {
 /// The attributes of an entry of `route_config`.
 pub(in crate::topology::http_gateway) type Entry = BTreeMap<String, Value>;
 
-/// The routes by key, as entries of `route_config`. `None` for one that no entry expresses, as what it leads to or is
-/// protected by is not ours.
+/// The routes by key, as entries of `route_config`. `None` for a route that no entry expresses, because its integration
+/// or authorizer is unmanaged.
 pub(in crate::topology::http_gateway) fn routes(found: FoundGateway<'_>) -> BTreeMap<&str, Option<Entry>> {
     let routes =
         found.specs().filter_map(|(_, spec)| if let Spec::ApiRoute(route) = spec { Some(route) } else { None });
-    routes.map(|route| (route.route_key.as_str(), answering(found, route))).collect()
+    routes.map(|route| (route.route_key.as_str(), route_entry(found, route))).collect()
 }
 
-fn answering(found: FoundGateway<'_>, route: &ApiRoute) -> Option<Entry> {
+fn route_entry(found: FoundGateway<'_>, route: &ApiRoute) -> Option<Entry> {
     let integration = found.integration(route)?;
     let entry = Value::map([
         ("faas_function_arn", integration.function_arn.clone().into()),
@@ -78,7 +78,8 @@ fn answering(found: FoundGateway<'_>, route: &ApiRoute) -> Option<Entry> {
     with_defaults(&RouteConfig::attributes(), &entry).as_map().cloned()
 }
 
-/// The authorizers by name. Where an exchange was cut off, of two with one name the one counts that fills its place.
+/// The authorizers by name. If a replacement was interrupted and two have the same name, the one with the configured
+/// slot counts.
 pub(in crate::topology::http_gateway) fn authorizers(found: FoundGateway<'_>) -> BTreeMap<&str, &Authorizer> {
     let mut authorizers = BTreeMap::new();
     for (key, spec) in found.specs() {
@@ -91,10 +92,12 @@ pub(in crate::topology::http_gateway) fn authorizers(found: FoundGateway<'_>) ->
     authorizers
 }
 
-/// The attributes that say what a subscription is.
-pub(in crate::topology::http_gateway) fn forwarding(subscription: &LogSubscription) -> [(&'static str, Value); 4] {
+/// The attributes that describe a subscription.
+pub(in crate::topology::http_gateway) fn subscription_attributes(
+    subscription: &LogSubscription,
+) -> [(&'static str, Value); 4] {
     let LogSubscription { destination_arn, filter_pattern, role_arn, distribution, .. } = subscription;
-    // What null stands for, where it applies.
+    // Null means `ByLogStream` for a Kinesis stream.
     let distribution = distribution.clone().map(|it| it.filter(|it| it != "ByLogStream"));
     [
         ("access_log_logservice_group_subscription_destination_arn", destination_arn.clone().into()),
@@ -104,15 +107,16 @@ pub(in crate::topology::http_gateway) fn forwarding(subscription: &LogSubscripti
     ]
 }
 
-/// AWS may leave out the older one, which is the default of every payload version.
-pub(super) fn payload_format(shown: &Input<String>) -> Value {
-    match shown {
+/// AWS may omit version 1.0, which is the default of every payload version attribute.
+pub(super) fn payload_format(found: &Input<String>) -> Value {
+    match found {
         Input::Known(version) if version.is_empty() => Value::Null,
-        shown => shown.clone().into(),
+        found => found.clone().into(),
     }
 }
 
-/// The value of `cors_configuration` for what AWS shows. Attributes that say what was applied keep the user's words.
+/// The value of `cors_configuration` for the configuration in AWS. Attributes without drift keep their value in
+/// `state`.
 pub(in crate::topology::http_gateway) fn cors(state: &Value, applied: Option<&Cors>, found: Option<&Cors>) -> Value {
     let Some(found) = found else { return Value::Null };
     let none = Cors::default();

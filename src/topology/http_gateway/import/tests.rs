@@ -14,7 +14,7 @@ fn invoke_uri(region: &str, function: &str) -> String {
     format!("arn:aws:apigateway:{region}:lambda:path/2015-03-31/functions/{function}/invocations")
 }
 
-/// Objects as an import finds them.
+/// The inventory that an import finds in AWS for these objects.
 pub(in crate::topology::http_gateway) fn found(objects: &[Object]) -> Inventory {
     let entry = |object: &Object| {
         let id = format!("id-{}", object.key.slot);
@@ -34,16 +34,16 @@ pub(in crate::topology::http_gateway) fn decoded(attributes: &Value) -> GatewayC
 }
 
 fn import(json: serde_json::Value) -> Value {
-    HttpGateway::imported(&found(&objects(&config(json))), &scope()).expect("it is ours")
+    HttpGateway::imported(&found(&objects(&config(json))), &scope()).expect("the API has a tag")
 }
 
-/// Any gateway, with more settings than its routes.
+/// Any gateway, with settings beyond those of `gateways`.
 pub(in crate::topology::http_gateway) fn settings() -> impl Strategy<Value = serde_json::Value> {
     let authorizer = (
         prop::sample::select(vec![
             json!({ "authorizer_name": "auth:live" }),
             json!({ "authorizer_name": GUARD }),
-            json!({ "authorizer_name": "who", "authorizer_uri": invoke_uri("eu-central-1", FOREIGN) }),
+            json!({ "authorizer_name": "label", "authorizer_uri": invoke_uri("eu-central-1", FOREIGN) }),
         ]),
         any::<bool>(),
         prop::option::of(prop::sample::select(vec![
@@ -124,17 +124,17 @@ pub(in crate::topology::http_gateway) fn settings() -> impl Strategy<Value = ser
 
 proptest! {
     #[test]
-    fn what_is_imported_leads_to_the_objects_that_were_found(gateway in settings()) {
+    fn imported_configuration_reproduces_the_objects(gateway in settings()) {
         prop_assert_eq!(problems(gateway.clone()), vec![]);
         let before = objects(&config(gateway));
-        let imported = HttpGateway::imported(&found(&before), &scope()).expect("it is ours");
+        let imported = HttpGateway::imported(&found(&before), &scope()).expect("the API has a tag");
         prop_assert_eq!(HttpGateway::validate(&decoded(&imported)), vec![]);
         prop_assert_eq!(objects(&decoded(&imported)), before);
     }
 }
 
 #[test]
-fn an_import_says_what_a_user_would_write() {
+fn import_writes_the_shortest_configuration() {
     let gateway = json!({
         "name": "shop", "description": "ours", "api_version": null, "api_tags": { "team": "web" },
         "route_config": { "GET /": {
@@ -158,8 +158,28 @@ fn an_import_says_what_a_user_would_write() {
 }
 
 #[test]
-fn an_authorizer_is_said_by_name_where_that_leads_to_its_uri_and_by_uri_else() {
-    let words = |entry: serde_json::Value| {
+fn import_takes_inputs_without_effect_from_the_configuration() {
+    let configuration = json!({
+        "access_log_format_type": "CLF",
+        "access_log_logservice_group_retention_in_days": 0,
+        "access_log_logservice_group_subscription_filter_pattern": "500",
+        "access_log_logservice_group_subscription_role_arn": "arn:aws:iam::123456789012:role/logs",
+        "certificate_domain": "*.example.com",
+    });
+    let mut attributes = import(configuration.clone());
+    assert_eq!(attributes.get("access_log_format_type").as_str(), Some("JSON"));
+    let configuration = with_defaults(&GatewayConfig::attributes(), &value(configuration));
+    HttpGateway::take_as_applied(&mut attributes, &configuration, &Inventory::default());
+    for (name, given) in configuration.as_map().unwrap() {
+        if name.starts_with("access_log") || name == "certificate_domain" {
+            assert_eq!(attributes.get(name), given, "{name}");
+        }
+    }
+}
+
+#[test]
+fn import_omits_an_authorizer_uri_that_its_name_implies() {
+    let imported_as = |entry: serde_json::Value| {
         let imported = import(json!({ "faas_authorizers": { "token": entry } }));
         let entry = imported.get("faas_authorizers").get("token").clone();
         (
@@ -168,19 +188,19 @@ fn an_authorizer_is_said_by_name_where_that_leads_to_its_uri_and_by_uri_else() {
         )
     };
     let near = invoke_uri("eu-central-1", GUARD);
-    assert_eq!(words(json!({ "authorizer_name": "x", "authorizer_uri": near })), ("guard".into(), None));
+    assert_eq!(imported_as(json!({ "authorizer_name": "x", "authorizer_uri": near })), ("guard".into(), None));
     let far = FunctionArn::parse(FOREIGN).unwrap().invoke_uri();
-    assert_eq!(words(json!({ "authorizer_name": "x", "authorizer_uri": far })), (FOREIGN.into(), None));
+    assert_eq!(imported_as(json!({ "authorizer_name": "x", "authorizer_uri": far })), (FOREIGN.into(), None));
     let crossed = invoke_uri("us-east-1", GUARD);
-    let said = words(json!({ "authorizer_name": "x", "authorizer_uri": crossed }));
-    assert_eq!(said, ("guard".into(), Some(crossed)));
+    let found = imported_as(json!({ "authorizer_name": "x", "authorizer_uri": crossed }));
+    assert_eq!(found, ("guard".into(), Some(crossed)));
     let none = "arn:aws:apigateway:eu-central-1:sqs:path/x";
-    let said = words(json!({ "authorizer_name": "x", "authorizer_uri": none }));
-    assert_eq!(said, ("token".into(), Some(none.into())));
+    let found = imported_as(json!({ "authorizer_name": "x", "authorizer_uri": none }));
+    assert_eq!(found, ("token".into(), Some(none.into())));
 }
 
 #[test]
-fn a_route_that_no_entry_expresses_is_left_out() {
+fn import_omits_routes_that_no_entry_expresses() {
     let before = objects(&config(json!({ "route_config": {
         "GET /a": { "faas_function_arn": ORDERS }, "GET /b": { "faas_function_arn": ORDERS },
         "GET /c": { "faas_function_arn": ORDERS }, "GET /d": { "faas_function_arn": ORDERS },
@@ -195,13 +215,13 @@ fn a_route_that_no_entry_expresses_is_left_out() {
             _ => {}
         }
     }
-    let imported = HttpGateway::imported(&inventory, &scope()).expect("it is ours");
+    let imported = HttpGateway::imported(&inventory, &scope()).expect("the API has a tag");
     let keys: Vec<&String> = imported.get("route_config").as_map().unwrap().keys().collect();
     assert_eq!(keys, ["GET /d"]);
 }
 
 #[test]
-fn tags_that_default_tags_explain_are_no_input() {
+fn import_omits_tags_of_default_tags() {
     let mut scope = scope();
     scope.default_tags = BTreeMap::from([("cost".into(), "net".into()), ("team".into(), "all".into())]);
     let tags = json!({ "cost": "net", "team": "web" });
@@ -209,14 +229,14 @@ fn tags_that_default_tags_explain_are_no_input() {
         "api_tags": tags, "stage_tags": tags, "access_log_logservice_group_name": "g",
         "access_log_logservice_group_tags": tags,
     });
-    let imported = HttpGateway::imported(&found(&objects(&config(gateway))), &scope).expect("it is ours");
+    let imported = HttpGateway::imported(&found(&objects(&config(gateway))), &scope).expect("the API has a tag");
     for map in ["api_tags", "stage_tags", "access_log_logservice_group_tags"] {
         assert_eq!(*imported.get(map), value(json!({ "team": "web" })), "{map}");
     }
 }
 
 #[test]
-fn an_api_without_the_tag_of_this_provider_is_none() {
+fn api_without_ownership_tag_is_not_imported() {
     let mut inventory = found(&objects(&config(json!({}))));
     assert!(HttpGateway::imported(&inventory, &scope()).is_some());
     inventory.entries[0].learned.insert(keys::RESOURCE.into(), "four_tier_vpc/shop".into());

@@ -8,21 +8,21 @@ use super::*;
 use crate::model::{ApiRoute, Key, Object, Ref};
 use crate::topology::Topology;
 
-/// The state and the inventory after this gateway has been applied.
+/// The state and the inventory after an apply of this gateway.
 fn applied(gateway: &serde_json::Value) -> (Value, Inventory) {
     (complete(gateway.clone()), found(&objects(&config(gateway.clone()))))
 }
 
-/// Looks at `there` where `inventory` was applied: what has the same key looks like that, what has none is gone, what
-/// is new in AWS is recognized.
-fn look_at(inventory: &mut Inventory, there: &[Object]) {
-    // An authorizer that somebody edited keeps its id, and by that its key.
+/// Sets `inventory` to the result of a refresh that finds the objects `in_aws`: entries with the same key get their
+/// spec, entries without an object are deleted, and new objects are added.
+fn observe(inventory: &mut Inventory, in_aws: &[Object]) {
+    // An authorizer that was changed outside Terraform keeps its ID, and therefore its key.
     let keys: Vec<Key> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();
     let known_by = |key: &Key| match key.slot.starts_with("authorizer.") {
         true => keys.iter().find(|it| it.slot == key.slot).unwrap_or(key).clone(),
         false => key.clone(),
     };
-    let there: Vec<Object> = there
+    let in_aws: Vec<Object> = in_aws
         .iter()
         .map(|object| {
             let mut spec = object.spec.clone();
@@ -33,71 +33,72 @@ fn look_at(inventory: &mut Inventory, there: &[Object]) {
         })
         .collect();
     for entry in &mut inventory.entries {
-        match there.iter().find(|object| object.key == entry.key) {
-            None => entry.gone = true,
+        match in_aws.iter().find(|object| object.key == entry.key) {
+            None => entry.missing = true,
             Some(object) => entry.observed = Some(object.spec.clone()).filter(|spec| *spec != entry.applied),
         }
     }
     let known: Vec<_> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();
-    inventory.entries.extend(found(&there).entries.into_iter().filter(|entry| !known.contains(&entry.key)));
+    inventory.entries.extend(found(&in_aws).entries.into_iter().filter(|entry| !known.contains(&entry.key)));
 }
 
-fn damage(inventory: &mut Inventory, slot: &str, damage: impl Fn(&mut Spec)) {
-    let entry = inventory.entries.iter_mut().find(|entry| entry.key.slot.starts_with(slot)).expect("it is there");
+fn modify(inventory: &mut Inventory, slot: &str, modify: impl Fn(&mut Spec)) {
+    let entry = inventory.entries.iter_mut().find(|entry| entry.key.slot.starts_with(slot)).expect("the object exists");
     let mut spec = entry.applied.clone();
-    damage(&mut spec);
+    modify(&mut spec);
     entry.observed = Some(spec);
 }
 
-fn lose(inventory: &mut Inventory, slot: &str) {
-    inventory.entries.iter_mut().find(|entry| entry.key.slot == slot).expect("it is there").gone = true;
+fn delete(inventory: &mut Inventory, slot: &str) {
+    inventory.entries.iter_mut().find(|entry| entry.key.slot == slot).expect("the object exists").missing = true;
 }
 
 proptest! {
     #[test]
-    fn what_is_as_applied_stays_as_written(gateway in settings()) {
+    fn attributes_without_drift_stay_unchanged(gateway in settings()) {
         let (mut state, inventory) = applied(&gateway);
         let before = state.clone();
         HttpGateway::write_drift(&mut state, &inventory);
         prop_assert_eq!(state, before);
     }
 
-    /// Routes may be gone, lead elsewhere or be protected otherwise, authorizers and settings be others.
+    /// Routes are deleted or have another integration or authorizer; authorizers and settings differ.
     #[test]
-    fn a_gateway_that_somebody_made_another_is_described_as_that(before in settings(), after in settings()) {
+    fn drifted_attributes_reproduce_the_objects_in_aws(before in settings(), after in settings()) {
         let mut after = after;
-        // What others add is not ours, and where logs go can only be said by another group.
+        // Objects added outside Terraform are unmanaged, and another log destination can only be expressed by another
+        // group.
         let keys: Vec<String> = before["route_config"].as_object().unwrap().keys().cloned().collect();
         after["route_config"].as_object_mut().unwrap().retain(|key, _| keys.contains(key));
         for map in ["api_tags", "stage_tags", "access_log_logservice_group_tags"] {
             after[map] = before[map].clone();
         }
-        let is_other = |name: &str| ["access_log", "domain", "dns", "zone"].iter().any(|part| name.contains(part));
-        after.as_object_mut().unwrap().retain(|name, _| !is_other(name));
-        for (name, value) in before.as_object().unwrap().iter().filter(|(name, _)| is_other(name)) {
+        let is_excluded = |name: &str| ["access_log", "domain", "dns", "zone"].iter().any(|part| name.contains(part));
+        after.as_object_mut().unwrap().retain(|name, _| !is_excluded(name));
+        for (name, value) in before.as_object().unwrap().iter().filter(|(name, _)| is_excluded(name)) {
             after[name] = value.clone();
         }
-        let there = objects(&config(after.clone()));
+        let in_aws = objects(&config(after.clone()));
         let (mut state, mut inventory) = applied(&before);
-        look_at(&mut inventory, &there);
+        observe(&mut inventory, &in_aws);
         HttpGateway::write_drift(&mut state, &inventory);
-        prop_assert_eq!(objects(&decoded(&state)), there);
+        prop_assert_eq!(objects(&decoded(&state)), in_aws);
         let once = state.clone();
         HttpGateway::write_drift(&mut state, &inventory);
-        prop_assert_eq!(state, once, "a second look says the same");
+        prop_assert_eq!(state, once, "a second refresh writes the same");
     }
 }
 
 #[test]
-fn a_route_that_is_gone_or_leads_elsewhere_shows_in_its_entry_and_the_others_stay_as_written() {
+fn drifted_and_deleted_routes_change_only_their_entries() {
     let gateway = json!({ "route_config": {
         "GET /a": { "faas_function_arn": ORDERS, "description": "" }, "GET /b": { "faas_function_arn": USERS },
         "GET /c": { "faas_function_arn": ORDERS, "description": "" },
     } });
     let (mut state, mut inventory) = applied(&gateway);
-    lose(&mut inventory, "route.GET /a");
+    delete(&mut inventory, "route.GET /a");
     let orders = inventory.entries.iter().find(|it| it.key.slot.starts_with("integration.orders")).unwrap().key.clone();
-    damage(&mut inventory, "route.GET /b", |spec| {
+    modify(&mut inventory, "route.GET /b", |spec| {
         let Spec::ApiRoute(route) = spec else { unreachable!() };
         route.integration = Some(Ref::Key(orders.clone()));
     });
@@ -111,16 +112,16 @@ fn a_route_that_is_gone_or_leads_elsewhere_shows_in_its_entry_and_the_others_sta
 }
 
 #[test]
-fn what_no_entry_expresses_is_left_to_drift() {
+fn inexpressible_drift_changes_no_attribute() {
     let gateway = json!({ "route_config": { "GET /a": { "faas_function_arn": ORDERS } },
         "access_log_logservice_group_name": "g" });
     let (mut state, mut inventory) = applied(&gateway);
     let before = state.clone();
-    damage(&mut inventory, "route.", |spec| {
+    modify(&mut inventory, "route.", |spec| {
         let Spec::ApiRoute(route) = spec else { unreachable!() };
         (route.integration, route.authorizer) = (Some(Ref::Id("theirs".into())), Some(Ref::Id("AWS_IAM".into())));
     });
-    damage(&mut inventory, "stage", |spec| {
+    modify(&mut inventory, "stage", |spec| {
         let Spec::Stage(stage) = spec else { unreachable!() };
         stage.access_log = None;
     });
@@ -129,10 +130,10 @@ fn what_no_entry_expresses_is_left_to_drift() {
 }
 
 #[test]
-fn an_integration_that_somebody_edited_shows_in_every_route_that_it_answers() {
+fn integration_drift_appears_in_each_of_its_routes() {
     let slow = json!({ "faas_function_arn": ORDERS, "timeout_milliseconds": 9000 });
     let (mut state, mut inventory) = applied(&json!({ "route_config": { "GET /a": slow, "PUT /a": slow } }));
-    damage(&mut inventory, "integration.", |spec| {
+    modify(&mut inventory, "integration.", |spec| {
         let Spec::Integration(integration) = spec else { unreachable!() };
         integration.timeout_in_millis = Input::Known(50);
     });
@@ -147,18 +148,18 @@ fn an_integration_that_somebody_edited_shows_in_every_route_that_it_answers() {
 }
 
 #[test]
-fn settings_of_logs_and_tags_show_and_a_tag_of_default_tags_does_not() {
+fn drift_of_logs_and_tags_appears_except_default_tags() {
     let tags = json!({ "team": "web", "level": "live" });
     let gateway = json!({ "stage_tags": tags, "access_log_logservice_group_tags": tags,
         "access_log_logservice_group_name": "g", "access_log_logservice_group_retention_in_days": 30 });
     let (mut state, mut inventory) = applied(&gateway);
-    damage(&mut inventory, "stage", |spec| {
+    modify(&mut inventory, "stage", |spec| {
         let Spec::Stage(stage) = spec else { unreachable!() };
         stage.access_log.as_mut().unwrap().format = Input::Known("$context.requestId".into());
         let Input::Known(tags) = &mut stage.tags else { unreachable!() };
         tags.insert("team".into(), Input::Known("api".into()));
     });
-    damage(&mut inventory, "log_group", |spec| {
+    modify(&mut inventory, "log_group", |spec| {
         let Spec::LogGroup(group) = spec else { unreachable!() };
         group.retention_in_days = Input::Known(None);
         let Input::Known(tags) = &mut group.tags else { unreachable!() };
@@ -178,30 +179,30 @@ fn settings_of_logs_and_tags_show_and_a_tag_of_default_tags_does_not() {
 }
 
 #[test]
-fn a_log_group_that_is_gone_shows_by_its_name() {
+fn deleted_log_group_clears_its_name() {
     let (mut state, mut inventory) = applied(&json!({ "access_log_logservice_group_name": "g" }));
-    lose(&mut inventory, "log_group");
+    delete(&mut inventory, "log_group");
     write_drift(&mut state, &inventory);
     assert!(state.get("access_log_logservice_group_name").is_null());
 }
 
 #[test]
-fn of_a_gateway_that_is_gone_everything_stays_as_written() {
+fn deleted_gateway_leaves_attributes_unchanged() {
     let (mut state, mut inventory) = applied(&json!({ "access_log_logservice_group_name": "g" }));
     let before = state.clone();
     for entry in &mut inventory.entries {
-        entry.gone = true;
+        entry.missing = true;
     }
     write_drift(&mut state, &inventory);
     assert_eq!(state, before);
 }
 
 #[test]
-fn drift_that_is_ignored_shows_nowhere() {
+fn ignored_drift_changes_no_attribute() {
     let (mut state, mut inventory) = applied(&json!({ "access_log_logservice_group_name": "g" }));
     let before = state.clone();
-    lose(&mut inventory, "route.GET /");
-    damage(&mut inventory, "log_group", |spec| {
+    delete(&mut inventory, "route.GET /");
+    modify(&mut inventory, "log_group", |spec| {
         let Spec::LogGroup(group) = spec else { unreachable!() };
         group.retention_in_days = Input::Known(Some(1));
     });
@@ -213,18 +214,18 @@ fn drift_that_is_ignored_shows_nowhere() {
 }
 
 #[test]
-fn a_key_and_a_subscription_show_and_so_does_their_absence() {
+fn drift_of_kms_key_and_subscription_appears() {
     let stream = "arn:aws:kinesis:eu-central-1:123456789012:stream/logs";
     let gateway = json!({ "access_log_logservice_group_name": "g",
         "access_log_logservice_group_subscription_destination_arn": stream,
         "access_log_logservice_group_subscription_role_arn": "arn:aws:iam::123456789012:role/r" });
     let (mut state, mut inventory) = applied(&gateway);
     let key = "arn:aws:kms:eu-central-1:123456789012:key/12345678-1234-1234-1234-123456789012";
-    damage(&mut inventory, "log_group", |spec| {
+    modify(&mut inventory, "log_group", |spec| {
         let Spec::LogGroup(group) = spec else { unreachable!() };
         group.kms_key_arn = Input::Known(Some(key.into()));
     });
-    damage(&mut inventory, "log_subscription", |spec| {
+    modify(&mut inventory, "log_subscription", |spec| {
         let Spec::LogSubscription(subscription) = spec else { unreachable!() };
         subscription.filter_pattern = Input::Known("500".into());
         subscription.distribution = Input::Known(Some("ByLogStream".into()));
@@ -234,21 +235,21 @@ fn a_key_and_a_subscription_show_and_so_does_their_absence() {
     let mut expected = before;
     expected.set("access_log_logservice_group_kms_key_id", key.into());
     expected.set("access_log_logservice_group_subscription_filter_pattern", "500".into());
-    assert_eq!(state, expected, "how events are spread is as it was: null is ByLogStream");
-    lose(&mut inventory, "log_subscription");
+    assert_eq!(state, expected, "the distribution has no drift: null means ByLogStream");
+    delete(&mut inventory, "log_subscription");
     write_drift(&mut state, &inventory);
     assert!(state.get("access_log_logservice_group_subscription_destination_arn").is_null());
 }
 
 #[test]
-fn a_domain_and_a_record_that_are_gone_show() {
+fn deleted_domain_and_record_clear_their_attributes() {
     let gateway = json!({ "domain_name": "shop.example.com", "create_dns_entry": true,
         "hosted_zone_id": "Z0123456789ABCDEFGHIJ" });
     let (mut state, mut inventory) = applied(&gateway);
-    lose(&mut inventory, "dns_record");
+    delete(&mut inventory, "dns_record");
     write_drift(&mut state, &inventory);
     assert_eq!((state.get("create_dns_entry"), state.get("domain_name")), (&false.into(), &"shop.example.com".into()));
-    lose(&mut inventory, "domain");
+    delete(&mut inventory, "domain");
     write_drift(&mut state, &inventory);
     assert!(state.get("domain_name").is_null());
 }

@@ -1,4 +1,4 @@
-//! Access logs in the blueprint: the key of their group and the subscription.
+//! Access logs in the blueprint: the KMS key of the log group and the subscription.
 
 use super::*;
 use crate::model::{Found, Lookup};
@@ -7,12 +7,12 @@ const KEY: &str = "arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-
 const STREAM: &str = "arn:aws:kinesis:eu-central-1:123456789012:stream/sink";
 const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
 
-/// Access logs of a gateway with one route.
+/// The attributes of a gateway with access logs.
 pub(super) fn logging(more: serde_json::Value) -> serde_json::Value {
     with(json!({ "access_log_logservice_group_name": "/http/shop" }), more)
 }
 
-/// Keys and subscriptions that keep every rule, as attributes beside the group's name.
+/// Valid KMS keys and subscriptions, as attributes in addition to the group's name.
 pub(super) fn some_logs() -> impl Strategy<Value = serde_json::Value> {
     let key = prop::option::of(prop::sample::select(vec![KEY, "alias/logs", "1234abcd-12ab-34cd-56ef-1234567890ab"]));
     let delivery = "arn:aws:firehose:eu-central-1:123456789012:deliverystream/sink";
@@ -21,13 +21,12 @@ pub(super) fn some_logs() -> impl Strategy<Value = serde_json::Value> {
     (key, destination, distribution, "[5]{0,2}").prop_map(|(key, destination, distribution, pattern)| {
         let mut logs = json!({ "access_log_logservice_group_kms_key_id": key });
         if let Some(destination) = destination {
-            let is_function = destination.contains(":lambda:");
             let of_subscription = json!({
                 "access_log_logservice_group_subscription_destination_arn": destination,
                 "access_log_logservice_group_subscription_filter_pattern": pattern,
-                "access_log_logservice_group_subscription_role_arn": (!is_function).then_some(ROLE),
-                "access_log_logservice_group_subscription_distribution":
-                    distribution.filter(|_| destination == STREAM),
+                "access_log_logservice_group_subscription_role_arn": ROLE,
+                // Without effect for the other destinations, as the role is for a function.
+                "access_log_logservice_group_subscription_distribution": distribution,
             });
             logs = with(logs, of_subscription);
         }
@@ -61,7 +60,7 @@ fn subscribed(destination: &str, more: serde_json::Value) -> GatewayConfig {
 }
 
 #[test]
-fn the_arn_of_a_key_needs_no_look_up_and_an_alias_is_what_kms_says() {
+fn only_kms_key_ids_and_aliases_are_looked_up() {
     let with_key = |key: &str| config(logging(json!({ "access_log_logservice_group_kms_key_id": key })));
     let by_arn = with_key(KEY);
     assert_eq!(HttpGateway::lookups(&by_arn), []);
@@ -74,24 +73,24 @@ fn the_arn_of_a_key_needs_no_look_up_and_an_alias_is_what_kms_says() {
     assert_eq!((key_arn(&objects), missing), (Input::Known(Some(KEY.to_string())), vec![]));
 
     let (objects, missing) = decide(&by_alias, &facts(Some(Found::Missing)));
-    assert_eq!(key_arn(&objects), Input::Unknown, "this same run may make it");
+    assert_eq!(key_arn(&objects), Input::Unknown, "the same run may create it");
     assert_eq!(missing[0].path.to_string(), "access_log_logservice_group_kms_key_id");
     let (objects, missing) = decide(&by_alias, &facts(None));
-    assert_eq!((key_arn(&objects), missing), (Input::Unknown, vec![]), "nobody could look");
+    assert_eq!((key_arn(&objects), missing), (Input::Unknown, vec![]), "the lookup was not possible");
     assert_eq!(key_arn(&decide(&config(logging(json!({}))), &Facts::default()).0), Input::Known(None));
 }
 
 #[test]
-fn a_function_is_permitted_before_the_filter_and_a_stream_needs_no_permission() {
+fn only_function_destinations_need_a_permission() {
     let objects = decide(&subscribed(USERS, json!({})), &Facts::default()).0;
-    let permission = key_at(&objects, "subscription_permission").expect("a permission is made");
+    let permission = key_at(&objects, "subscription_permission").expect("a permission is created");
     assert_eq!(subscription(&objects).permission, Some(permission));
     let objects = decide(&subscribed(STREAM, json!({})), &Facts::default()).0;
     assert_eq!((key_at(&objects, "subscription_permission"), subscription(&objects).permission), (None, None));
 }
 
 #[test]
-fn a_stream_without_a_distribution_gets_the_one_that_aws_takes_and_shows() {
+fn kinesis_distribution_defaults_to_by_log_stream() {
     let distribution = |destination: &str, given: Option<&str>| {
         let given = json!({ "access_log_logservice_group_subscription_distribution": given });
         subscription(&decide(&subscribed(destination, given), &Facts::default()).0).distribution
@@ -106,32 +105,73 @@ fn a_stream_without_a_distribution_gets_the_one_that_aws_takes_and_shows() {
 }
 
 #[test]
-fn a_subscription_moves_in_place_and_the_old_permission_goes_last() {
+fn role_and_distribution_without_effect_are_not_sent() {
+    let both = json!({
+        "access_log_logservice_group_subscription_role_arn": ROLE,
+        "access_log_logservice_group_subscription_distribution": "Random",
+    });
+    let sent = |destination: &str| {
+        let sent = subscription(&decide(&subscribed(destination, both.clone()), &Facts::default()).0);
+        (sent.role_arn, sent.distribution)
+    };
+    let given = |text: &str| Input::Known(Some(text.to_string()));
+    assert_eq!(sent(USERS), (Input::Known(None), Input::Known(None)));
+    assert_eq!(sent(STREAM), (given(ROLE), given("Random")));
+    let delivery = STREAM.replace("kinesis", "firehose").replace("stream/", "deliverystream/");
+    assert_eq!(sent(&delivery), (given(ROLE), Input::Known(None)));
+}
+
+#[test]
+fn a_retention_of_0_days_means_that_events_never_expire() {
+    let retention = |days: serde_json::Value| {
+        let config = config(logging(json!({ "access_log_logservice_group_retention_in_days": days })));
+        let groups = decide(&config, &Facts::default()).0.into_iter();
+        let mut periods = groups.filter_map(|it| match it.spec {
+            Spec::LogGroup(group) => Some(group.retention_in_days),
+            _ => None,
+        });
+        periods.next().expect("there is a log group")
+    };
+    assert_eq!(retention(json!(0)), Input::Known(None));
+    assert_eq!(retention(json!(0)), retention(json!(null)));
+    assert_eq!(retention(json!(1)), Input::Known(Some(1)));
+}
+
+#[test]
+fn a_key_is_not_looked_up_while_access_logs_are_off() {
+    let key = json!({ "access_log_logservice_group_kms_key_id": "alias/logs" });
+    assert_eq!(HttpGateway::lookups(&config(key.clone())), []);
+    let unknown = with(json!({ "access_log_logservice_group_name": UNKNOWN }), key);
+    assert_eq!(HttpGateway::lookups(&config(unknown)), [Lookup::KmsKey("alias/logs".to_string())]);
+}
+
+#[test]
+fn old_permission_is_deleted_after_the_subscription_update() {
     let order = |from: &str, to: &str| -> Vec<(String, Vec<String>)> {
         let entry = |object: Object| Entry::new(object.key.clone(), format!("id-{}", object.key), object.spec);
         let before = decide(&subscribed(from, json!({})), &Facts::default()).0;
         let existing = Inventory { entries: before.into_iter().map(entry).collect() };
         let plan = crate::reconcile::plan(&existing, &decide(&subscribed(to, json!({})), &Facts::default()).0).unwrap();
-        let told = |position: usize| {
+        let text = |position: usize| {
             let action = &plan.ops[position].action;
             format!("{} {}", action.doing(), action.key().slot)
         };
-        let waits = |position: usize| plan.ops[position].depends_on.iter().map(|it| told(*it)).collect();
-        (0..plan.ops.len()).map(|position| (told(position), waits(position))).collect()
+        let dependencies = |position: usize| plan.ops[position].depends_on.iter().map(|it| text(*it)).collect();
+        (0..plan.ops.len()).map(|position| (text(position), dependencies(position))).collect()
     };
     let (create, update, delete) =
-        ("Creating subscription_permission", "Updating log_subscription", "Deleting subscription_permission");
-    let owned = |op: &str, waits: &[&str]| (op.to_string(), waits.iter().map(|it| it.to_string()).collect::<Vec<_>>());
+        ("creating subscription_permission", "updating log_subscription", "deleting subscription_permission");
+    let owned = |op: &str, after: &[&str]| (op.to_string(), after.iter().map(|it| it.to_string()).collect::<Vec<_>>());
     assert_eq!(order(USERS, STREAM), [owned(update, &[]), owned(delete, &[update])]);
-    let exchanged = order(USERS, ORDERS);
-    assert!(exchanged.contains(&owned(create, &[])), "{exchanged:?}");
-    assert!(exchanged.contains(&owned(update, &[create])), "{exchanged:?}");
-    let (_, waits) = exchanged.iter().find(|(op, _)| op == delete).expect("the old one goes");
-    assert!(waits.contains(&update.to_string()), "{exchanged:?}");
+    let replaced = order(USERS, ORDERS);
+    assert!(replaced.contains(&owned(create, &[])), "{replaced:?}");
+    assert!(replaced.contains(&owned(update, &[create])), "{replaced:?}");
+    let (_, after) = replaced.iter().find(|(op, _)| op == delete).expect("the old permission is deleted");
+    assert!(after.contains(&update.to_string()), "{replaced:?}");
 }
 
 #[test]
-fn a_destination_of_another_region_account_or_partition_is_refused() {
+fn destination_in_another_region_or_account_is_rejected() {
     for destination in [
         "arn:aws:lambda:us-east-1:123456789012:function:far",
         "arn:aws-cn:kinesis:eu-central-1:123456789012:stream/far",
@@ -140,13 +180,13 @@ fn a_destination_of_another_region_account_or_partition_is_refused() {
         let config = subscribed(destination, json!({}));
         let facts = Facts::default();
         let problems = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &facts)).unwrap_err();
-        let place = "access_log_logservice_group_subscription_destination_arn";
-        assert!(problems.iter().any(|it| it.path.to_string() == place), "{problems:?}");
+        let path = "access_log_logservice_group_subscription_destination_arn";
+        assert!(problems.iter().any(|it| it.path.to_string() == path), "{problems:?}");
     }
 }
 
 #[test]
-fn an_unknown_destination_leaves_the_objects_undecided() {
+fn unknown_destination_leaves_objects_undecided() {
     let config = subscribed(UNKNOWN, json!({}));
     let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &Facts::default()));
     assert_eq!(blueprint, Ok(Blueprint::Undecided));

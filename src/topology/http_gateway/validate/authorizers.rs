@@ -5,27 +5,19 @@ use super::*;
 use crate::model::{Arn, check_role, only};
 use crate::model::{FunctionArn, parse_short};
 
-/// AWS's fixed quota of authorizers.
-const MOST_AUTHORIZERS: usize = 10;
-
-/// Where in a request an identity can stand.
+/// The prefixes of identity sources.
 const SOURCES: [&str; 4] = ["$request.header.", "$request.querystring.", "$context.", "$stageVariables."];
 
 impl Problems {
     pub(super) fn authorizers(&mut self, config: &GatewayConfig) {
         let Input::Known(authorizers) = &config.faas_authorizers else { return };
         let path = AttributePath::new("faas_authorizers");
-        if authorizers.len() > MOST_AUTHORIZERS {
-            let message =
-                format!("There are {} authorizers; an API has at most {MOST_AUTHORIZERS}.", authorizers.len());
-            self.add(path.clone(), message, "Share authorizers between routes.");
-        }
         for (name, entry) in authorizers {
             let path = path.key(name);
             let length = name.chars().count();
             if !(1..=128).contains(&length) {
                 let message =
-                    format!("The authorizer's name {name:?} has {length} characters; API Gateway takes 1 to 128.");
+                    format!("The authorizer name {name:?} has {length} characters; API Gateway allows 1 to 128.");
                 self.add(path.clone(), message, "Choose another key.");
             }
             if let Input::Known(entry) = entry {
@@ -39,7 +31,7 @@ impl Problems {
         if let Input::Known(Some(role)) = &entry.authorizer_credentials_arn
             && let Err(message) = check_role(role)
         {
-            let hint = "Give an ARN such as arn:aws:iam::123456789012:role/name, or leave it out to use a permission.";
+            let hint = "Use an ARN such as arn:aws:iam::123456789012:role/name, or remove it to use a permission.";
             self.add(path.attribute("authorizer_credentials_arn"), message, hint);
         }
         self.identity(entry, path);
@@ -48,9 +40,9 @@ impl Problems {
         {
             self.add(
                 path.attribute("enable_simple_responses"),
-                "enable_simple_responses is true, but authorizer_payload_format_version is \"1.0\", which answers \
-                 with policies only.",
-                "Set authorizer_payload_format_version to \"2.0\", or leave enable_simple_responses out.",
+                "enable_simple_responses is true, but authorizer_payload_format_version is \"1.0\", which supports \
+                 only IAM policies.",
+                "Set authorizer_payload_format_version to \"2.0\", or remove enable_simple_responses.",
             );
         }
     }
@@ -62,13 +54,13 @@ impl Problems {
         let Input::Known(function) = &entry.authorizer_name else { return };
         let problem = match (function.as_str(), &entry.authorizer_uri) {
             ("", _) => Some("authorizer_name is empty.".to_string()),
-            // With a URI the name is for people.
+            // With a URI, the name is not used to call the function.
             (_, Input::Known(Some(_)) | Input::Unknown) => None,
             (arn, _) if arn.starts_with("arn:") => FunctionArn::parse(arn).err(),
             (name, _) => parse_short(name).err(),
         };
         if let Some(problem) = problem {
-            let hint = "Give the name or the ARN of the authorizer function.";
+            let hint = "Use the name or the ARN of the authorizer function.";
             self.add(path.attribute("authorizer_name"), problem, hint);
         }
     }
@@ -77,13 +69,13 @@ impl Problems {
         if let Ok(function) = FunctionArn::parse(uri) {
             let message = format!("{uri:?} is the ARN of a function, not its invoke URI.");
             let hint = format!(
-                "Use {:?}, or set authorizer_name to the ARN and leave authorizer_uri out.",
+                "Use {:?}, or set authorizer_name to the ARN and remove authorizer_uri.",
                 function.invoke_uri()
             );
             self.add(path, message, hint);
         } else if let Err(reason) = check_uri(uri) {
             let message = format!("{uri:?} is not the invoke URI of a function: {reason}.");
-            self.add(path, message, "Use invoke_arn of the function, or leave authorizer_uri out.");
+            self.add(path, message, "Use the invoke_arn of the function, or remove authorizer_uri.");
         }
     }
 
@@ -92,7 +84,7 @@ impl Problems {
         for (index, source) in items(&entry.identity_sources) {
             if !is_identity_source(source) {
                 let message = format!("{source:?} is not an identity source.");
-                let hint = format!("Write one per element, each {} and a name.", SOURCES.join(" or "));
+                let hint = format!("Write one source per element: {}, followed by a name.", SOURCES.join(" or "));
                 self.add(sources.index(index), message, hint);
             }
         }
@@ -106,7 +98,7 @@ impl Problems {
             && are_none
         {
             let message = format!(
-                "Answers would be kept for {ttl} seconds, but there are no identity_sources to keep them under."
+                "Results would be cached for {ttl} seconds, but there are no identity_sources to cache them by."
             );
             let hint = "Set identity_sources, or set result_ttl_in_seconds to 0.";
             self.add(path.attribute("result_ttl_in_seconds"), message, hint);
@@ -114,10 +106,10 @@ impl Problems {
     }
 }
 
-/// Says what is wrong with an invoke URI, to be put behind a colon.
+/// Checks an invoke URI. The error completes a sentence after a colon.
 fn check_uri(uri: &str) -> Result<(), String> {
     if uri.len() > 2048 {
-        return Err(format!("it has {} bytes, of which API Gateway takes 2048", uri.len()));
+        return Err(format!("it has {} bytes, and API Gateway allows 2048", uri.len()));
     }
     let arn = Arn::split(uri).ok().filter(|arn| arn.service == "apigateway" && arn.account == "lambda");
     let function = arn
@@ -126,7 +118,7 @@ fn check_uri(uri: &str) -> Result<(), String> {
         .ok_or(
             "it does not have the form arn:aws:apigateway:<region>:lambda:path/2015-03-31/functions/<ARN>/invocations",
         )?;
-    // API Gateway puts stage variables in their place with each request.
+    // API Gateway replaces stage variables at each request.
     match FunctionArn::parse(function) {
         Err(reason) if !function.contains("${stageVariables.") => Err(reason.trim_end_matches('.').to_string()),
         _ => Ok(()),

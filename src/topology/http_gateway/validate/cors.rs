@@ -4,7 +4,7 @@ use super::super::config::CorsConfig;
 use super::*;
 use crate::model::only;
 
-/// The methods that API Gateway takes in a CORS configuration.
+/// The methods that API Gateway accepts in a CORS configuration.
 const METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "*"];
 
 impl Problems {
@@ -12,20 +12,20 @@ impl Problems {
         let Input::Known(Some(cors)) = &config.cors_configuration else { return };
         let path = AttributePath::new("cors_configuration");
         if sets_nothing(cors) {
-            let message = "cors_configuration sets nothing, and API Gateway ignores an empty one.";
-            self.add(path.clone(), message, "Set at least one of its attributes, or leave it out to turn CORS off.");
+            let message = "cors_configuration sets nothing, and API Gateway ignores an empty configuration.";
+            self.add(path.clone(), message, "Set at least one of its attributes, or remove it to turn CORS off.");
         }
         let methods = path.attribute("allow_methods");
         for (index, method) in items(&cors.allow_methods).filter(|(_, method)| !METHODS.contains(&method.as_str())) {
-            let message = format!("{method:?} is not a method that API Gateway takes here.");
-            self.add(methods.index(index), message, format!("Use one of {}, in capitals.", METHODS.join(", ")));
+            let message = format!("{method:?} is not a method that API Gateway allows here.");
+            self.add(methods.index(index), message, format!("Use one of {}, in uppercase.", METHODS.join(", ")));
         }
         self.repeated(&methods, items(&cors.allow_methods), |one, other| one == other);
         self.origins(cors, &path.attribute("allow_origins"));
         for (name, headers) in [("allow_headers", &cors.allow_headers), ("expose_headers", &cors.expose_headers)] {
             let path = path.attribute(name);
             for (index, header) in items(headers).filter(|(_, header)| !is_header(header)) {
-                let message = format!("{header:?} is not the name of a header.");
+                let message = format!("{header:?} is not a valid header name.");
                 self.add(
                     path.index(index),
                     message,
@@ -40,13 +40,13 @@ impl Problems {
         for (index, origin) in items(&cors.allow_origins) {
             if origin == "*" {
                 if cors.allow_credentials == Input::Known(Some(true)) {
-                    let message = "allow_credentials is true and allow_origins contains \"*\", which neither AWS nor \
-                                   browsers allow together.";
-                    self.add(path.index(index), message, "Name the origins, or leave allow_credentials out.");
+                    let message = "allow_credentials is true and allow_origins contains \"*\", a combination that \
+                                   neither AWS nor browsers allow.";
+                    self.add(path.index(index), message, "Name the origins, or remove allow_credentials.");
                 }
             } else if let Err(reason) = check_origin(origin) {
-                let hint = "Write a scheme and a host with nothing behind, such as https://example.com, or all origins \
-                            of a scheme, such as https://*, or \"*\".";
+                let hint = "Write http or https and a host without a path, such as https://example.com, or any host, \
+                            such as https://*, or \"*\".";
                 self.add(path.index(index), format!("{origin:?} is not an origin: {reason}."), hint);
             }
         }
@@ -54,18 +54,18 @@ impl Problems {
     }
 }
 
-/// Says what is wrong with an origin, to be put behind a colon.
+/// Checks an origin. The error completes a sentence after a colon.
 fn check_origin(origin: &str) -> Result<(), &'static str> {
     let (scheme, host) = origin.split_once("://").ok_or("it has no scheme")?;
-    if !scheme.starts_with(|it: char| it.is_ascii_alphabetic()) || !only(scheme, "+-.") {
-        return Err("its scheme is none");
+    if !["http", "https"].contains(&scheme) {
+        return Err("API Gateway supports only the schemes http and https");
     }
     match host {
         "*" => Ok(()),
         "" => Err("it has no host"),
-        host if host.contains(['/', '?', '#']) => Err("a path follows its host"),
-        host if host.contains('*') => Err("API Gateway knows no wildcard within a host"),
-        host if !only(host, ".-_:[]") => Err("its host has characters that no host has"),
+        host if host.contains(['/', '?', '#']) => Err("its host is followed by a path, query or fragment"),
+        host if host.contains('*') => Err("API Gateway does not support a wildcard within a host"),
+        host if !only(host, ".-_:[]") => Err("its host contains invalid characters"),
         _ => Ok(()),
     }
 }

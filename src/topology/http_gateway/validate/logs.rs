@@ -3,28 +3,25 @@
 use super::*;
 use crate::model::{Destination, KmsKey, check_role, only};
 
-/// The size of a format that API Gateway takes, in bytes.
+/// The maximum size of a log format in API Gateway, in bytes.
 const LONGEST_FORMAT: usize = 3072;
 
-/// The size of a filter pattern that CloudWatch Logs takes, in characters.
+/// The maximum size of a filter pattern in CloudWatch Logs, in characters.
 const LONGEST_PATTERN: usize = 1024;
 
 const DESTINATION: &str = "access_log_logservice_group_subscription_destination_arn";
-const DISTRIBUTION: &str = "access_log_logservice_group_subscription_distribution";
 const PATTERN: &str = "access_log_logservice_group_subscription_filter_pattern";
 const ROLE: &str = "access_log_logservice_group_subscription_role_arn";
 
 impl Problems {
     pub(super) fn access_logs(&mut self, config: &GatewayConfig) {
-        match &config.access_log_logservice_group_name {
-            Input::Unknown => {}
-            Input::Known(Some(name)) => self.group_name(name),
-            Input::Known(None) => self.without_access_logs(config),
+        if let Input::Known(Some(name)) = &config.access_log_logservice_group_name {
+            self.group_name(name);
         }
         if let Input::Known(Some(key)) = &config.access_log_logservice_group_kms_key_id
             && let Err(message) = KmsKey::parse(key)
         {
-            let hint = "Give the id or ARN of a key of your own, its alias as alias/<name>, or the alias's ARN.";
+            let hint = "Use the ID or ARN of a customer-managed key, its alias as alias/<name>, or the alias's ARN.";
             self.add(AttributePath::new("access_log_logservice_group_kms_key_id"), message, hint);
         }
         self.format(config);
@@ -33,52 +30,20 @@ impl Problems {
     fn group_name(&mut self, name: &str) {
         let path = AttributePath::new("access_log_logservice_group_name");
         if name.is_empty() || name.len() > 512 {
-            let message = format!("{name:?} has {} characters; a log group's name has 1 to 512.", name.len());
-            self.add(path, message, "Choose another name, or leave it out to turn access logs off.");
-        } else if !only(name, "._-/#") {
-            let message = format!("{name:?} is not a log group's name.");
-            self.add(path, message, "Use letters, digits, and . _ - / # alone.");
+            let message = format!("{name:?} has {} characters; the name of a log group has 1 to 512.", name.len());
+            self.add(path, message, "Choose another name, or remove it to turn access logs off.");
+        } else if !only(name, "._-/") {
+            // CreateLogGroup also accepts "#", but ListTagsForResource and TagResource reject an ARN that contains it.
+            let message = match name.contains('#') {
+                true => {
+                    format!("{name:?} contains \"#\", and CloudWatch Logs does not support tags on such a log group.")
+                }
+                false => format!("{name:?} is not a valid name of a log group."),
+            };
+            self.add(path, message, "Use only letters, digits, and . _ - /.");
         } else if name.starts_with("aws/") {
-            let message = format!("{name:?} starts with \"aws/\", which AWS keeps for itself.");
+            let message = format!("{name:?} starts with \"aws/\", which AWS reserves.");
             self.add(path, message, "Choose another name; \"/aws/\" is allowed.");
-        }
-    }
-
-    fn without_access_logs(&mut self, config: &GatewayConfig) {
-        let is_set = |input: &Input<Option<String>>| matches!(input, Input::Known(Some(_)));
-        let set = [
-            (
-                "access_log_logservice_group_retention_in_days",
-                matches!(config.access_log_logservice_group_retention_in_days, Input::Known(Some(_))),
-            ),
-            (
-                "access_log_logservice_group_tags",
-                matches!(&config.access_log_logservice_group_tags, Input::Known(Some(tags)) if !tags.is_empty()),
-            ),
-            ("access_log_logservice_group_kms_key_id", is_set(&config.access_log_logservice_group_kms_key_id)),
-            (
-                "access_log_logservice_group_subscription_destination_arn",
-                is_set(&config.access_log_logservice_group_subscription_destination_arn),
-            ),
-            (
-                "access_log_logservice_group_subscription_distribution",
-                is_set(&config.access_log_logservice_group_subscription_distribution),
-            ),
-            (
-                "access_log_logservice_group_subscription_filter_pattern",
-                config.access_log_logservice_group_subscription_filter_pattern.known().is_some_and(|it| !it.is_empty()),
-            ),
-            (
-                "access_log_logservice_group_subscription_role_arn",
-                is_set(&config.access_log_logservice_group_subscription_role_arn),
-            ),
-            ("access_log_format_type", matches!(config.access_log_format_type.known(), Some(it) if it != "JSON")),
-            ("custom_access_log_format", is_set(&config.custom_access_log_format)),
-        ];
-        for (name, _) in set.into_iter().filter(|(_, set)| *set) {
-            let message = format!("{name} is set, but access logs are off, so it would have no effect.");
-            let hint = format!("Set access_log_logservice_group_name, or remove {name}.");
-            self.add(AttributePath::new(name), message, hint);
         }
     }
 
@@ -86,37 +51,29 @@ impl Problems {
         let path = AttributePath::new("custom_access_log_format");
         let kind = config.access_log_format_type.known().map(String::as_str);
         match (&config.custom_access_log_format, kind) {
-            (Input::Known(None), Some("CUSTOM")) => self.add(
+            (Input::Known(None), Some("CUSTOM")) if has_access_logs(config) => self.add(
                 path,
                 "access_log_format_type is \"CUSTOM\", but there is no custom_access_log_format.",
                 "Set custom_access_log_format, or use \"JSON\" or \"CLF\".",
             ),
-            (Input::Known(Some(_)), Some(kind @ ("CLF" | "JSON"))) => self.add(
-                path,
-                format!(
-                    "custom_access_log_format is set, but access_log_format_type is {kind:?}, so it would have no \
-                     effect."
-                ),
-                "Set access_log_format_type to \"CUSTOM\", or remove custom_access_log_format.",
-            ),
-            (Input::Known(Some(format)), _) => self.custom_format(format, path),
+            (Input::Known(Some(format)), None | Some("CUSTOM")) => self.custom_format(format, path),
             _ => {}
         }
     }
 
     fn custom_format(&mut self, format: &str, path: AttributePath) {
         if format.contains(['\n', '\r']) {
-            let message = format!("The format has {} lines; API Gateway takes one.", format.lines().count().max(2));
-            self.add(path.clone(), message, "Write it in one line, for instance with jsonencode().");
+            let message = format!("The format has {} lines; API Gateway allows one.", format.lines().count().max(2));
+            self.add(path.clone(), message, "Write it on one line, for example with jsonencode().");
         }
         if format.len() > LONGEST_FORMAT {
-            let message = format!("The format has {} bytes; API Gateway takes {LONGEST_FORMAT}.", format.len());
-            self.add(path.clone(), message, "Leave some variables out.");
+            let message = format!("The format has {} bytes; API Gateway allows {LONGEST_FORMAT}.", format.len());
+            self.add(path.clone(), message, "Remove some variables.");
         }
         if !format.contains("$context.requestId") && !format.contains("$context.extendedRequestId") {
             self.add(
                 path,
-                format!("The format {format:?} names no request id, which API Gateway demands."),
+                format!("The format {format:?} contains no request ID, which API Gateway requires."),
                 "Add $context.requestId or $context.extendedRequestId.",
             );
         }
@@ -127,72 +84,43 @@ impl Problems {
     pub(super) fn subscription(&mut self, config: &GatewayConfig) {
         let pattern = config.access_log_logservice_group_subscription_filter_pattern.known();
         if let Some(length) = pattern.map(|it| it.chars().count()).filter(|it| *it > LONGEST_PATTERN) {
-            let message = format!("The pattern has {length} characters; CloudWatch Logs takes {LONGEST_PATTERN}.");
+            let message = format!("The pattern has {length} characters; CloudWatch Logs allows {LONGEST_PATTERN}.");
             self.add(AttributePath::new(PATTERN), message, "Shorten it.");
         }
         let role = &config.access_log_logservice_group_subscription_role_arn;
         if let Input::Known(Some(role)) = role
             && let Err(message) = check_role(role)
         {
-            let hint = "Give an ARN such as arn:aws:iam::123456789012:role/name.";
+            let hint = "Use an ARN such as arn:aws:iam::123456789012:role/name.";
             self.add(AttributePath::new(ROLE), message, hint);
         }
         match &config.access_log_logservice_group_subscription_destination_arn {
-            Input::Unknown => {}
-            Input::Known(None) => self.without_destination(config),
+            Input::Unknown | Input::Known(None) => {}
             Input::Known(Some(arn)) => match Destination::parse(arn) {
-                Ok(destination) => self.destination(arn, &destination, config),
+                Ok(destination) if destination.is_stream() => self.stream(arn, config),
+                Ok(_) => {}
                 Err(message) => {
-                    let hint = "Give the ARN of a Lambda function, a Kinesis stream or a Firehose delivery stream.";
+                    let hint = "Use the ARN of a Lambda function, a Kinesis stream or a Firehose delivery stream.";
                     self.add(AttributePath::new(DESTINATION), message, hint);
                 }
             },
         }
     }
 
-    fn destination(&mut self, arn: &str, destination: &Destination, config: &GatewayConfig) {
-        match (destination.is_stream(), &config.access_log_logservice_group_subscription_role_arn) {
-            (true, Input::Known(None)) => self.add(
+    fn stream(&mut self, arn: &str, config: &GatewayConfig) {
+        if config.access_log_logservice_group_subscription_role_arn == Input::Known(None) && has_access_logs(config) {
+            self.add(
                 AttributePath::new(ROLE),
-                format!("{arn:?} is a stream, to which CloudWatch Logs writes by a role, and there is none."),
-                "Set it to the ARN of a role that logs.amazonaws.com may take and that may write to the stream.",
-            ),
-            (false, Input::Known(Some(role))) => self.add(
-                AttributePath::new(ROLE),
-                format!("{arn:?} is a function, which CloudWatch Logs calls by a permission, so {role:?} is not used."),
-                format!("Remove {ROLE}: the permission is made for you."),
-            ),
-            _ => {}
-        }
-        if let Input::Known(Some(distribution)) = &config.access_log_logservice_group_subscription_distribution
-            && *destination != Destination::KinesisStream
-        {
-            let message =
-                format!("{arn:?} is not a Kinesis stream, and nothing else has shards for {distribution:?} to choose.");
-            self.add(AttributePath::new(DISTRIBUTION), message, format!("Remove {DISTRIBUTION}."));
+                format!("{arn:?} is a stream, and CloudWatch Logs needs a role to write to a stream."),
+                "Set it to the ARN of a role that logs.amazonaws.com may assume and that may write to the stream.",
+            );
         }
     }
+}
 
-    fn without_destination(&mut self, config: &GatewayConfig) {
-        // Where access logs are off, that has been said.
-        if config.access_log_logservice_group_name == Input::Known(None) {
-            return;
-        }
-        let pattern = config.access_log_logservice_group_subscription_filter_pattern.known();
-        let set = [
-            (
-                DISTRIBUTION,
-                config.access_log_logservice_group_subscription_distribution.known().and_then(Option::as_ref),
-            ),
-            (PATTERN, pattern.filter(|it| !it.is_empty())),
-            (ROLE, config.access_log_logservice_group_subscription_role_arn.known().and_then(Option::as_ref)),
-        ];
-        for (name, value) in set {
-            let Some(value) = value else { continue };
-            let message = format!("It is {value:?}, but no log events are forwarded, so it would have no effect.");
-            self.add(AttributePath::new(name), message, format!("Set {DESTINATION}, or remove {name}."));
-        }
-    }
+/// Whether access logs are on. Without them, the other inputs of access logs have no effect.
+fn has_access_logs(config: &GatewayConfig) -> bool {
+    matches!(config.access_log_logservice_group_name, Input::Known(Some(_)))
 }
 
 #[cfg(test)]
@@ -201,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_formats_of_aws_obey_the_rules_for_custom_ones() {
+    fn aws_formats_satisfy_the_rules_for_custom_formats() {
         let mut problems = Problems::default();
         for format in [CLF, JSON] {
             problems.custom_format(format, AttributePath::root());

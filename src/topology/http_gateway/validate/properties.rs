@@ -1,4 +1,4 @@
-//! What holds for every gateway: a valid configuration stays valid, whatever of it is not known yet.
+//! Property test: a valid configuration stays valid, whichever of its values are unknown.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -29,7 +29,7 @@ fn authorizers() -> impl Strategy<Value = Json> {
     let function = select(vec![
         json!({"authorizer_name": "auth:live"}),
         json!({"authorizer_name": ORDERS}),
-        json!({"authorizer_name": "for people", "authorizer_uri": uri}),
+        json!({"authorizer_name": "display name", "authorizer_uri": uri}),
     ]);
     let settings = select(vec![
         json!({"result_ttl_in_seconds": 0}),
@@ -50,6 +50,7 @@ fn logs() -> impl Strategy<Value = Json> {
         json!({}),
         json!({"access_log_logservice_group_kms_key_id": "alias/logs"}),
         json!({"access_log_logservice_group_retention_in_days": 7, "access_log_logservice_group_tags": {"a": "b"}}),
+        json!({"access_log_logservice_group_retention_in_days": 0}),
     ]);
     let to = |arn: &str, role: Option<&str>, distribution: Option<&str>| {
         json!({
@@ -62,11 +63,13 @@ fn logs() -> impl Strategy<Value = Json> {
     let subscription = select(vec![
         json!({}),
         to(ORDERS, None, None),
+        to(ORDERS, Some(ROLE), Some("Random")),
         to("arn:aws:kinesis:eu-central-1:123456789012:stream/logs", Some(ROLE), Some("Random")),
         to("arn:aws:firehose:eu-central-1:123456789012:deliverystream/logs", Some(ROLE), None),
     ]);
-    let logs = (format, key, subscription).prop_map(|(format, key, subscription)| {
-        let group = json!({"access_log_logservice_group_name": "/http/shop"});
+    let group = prop::option::of(Just("/http/shop"));
+    let logs = (group, format, key, subscription).prop_map(|(group, format, key, subscription)| {
+        let group = json!({"access_log_logservice_group_name": group});
         with(with(with(group, format), key), subscription)
     });
     prop_oneof![Just(json!({})), logs]
@@ -84,6 +87,7 @@ fn gateways() -> impl Strategy<Value = Json> {
     let domain = select(vec![
         json!({}),
         json!({"domain_name": "api.example.com", "certificate_domain": "*.example.com"}),
+        json!({"certificate_domain": "*.example.com"}),
         json!({"domain_name": "api.example.com", "create_dns_entry": true, "hosted_zone_id": "Z1"}),
     ]);
     (routes(), authorizers(), logs(), cors, domain).prop_map(|(routes, authorizers, logs, cors, domain)| {
@@ -92,32 +96,32 @@ fn gateways() -> impl Strategy<Value = Json> {
     })
 }
 
-/// The way to every value within another one.
-fn places(value: &Json, place: &str) -> Vec<String> {
+/// The JSON pointers of all values within another one.
+fn pointers(value: &Json, base: &str) -> Vec<String> {
     let within: Vec<(String, &Json)> = match value {
         Json::Object(entries) => {
-            let pointer = |key: &str| format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+            let pointer = |key: &str| format!("{base}/{}", key.replace('~', "~0").replace('/', "~1"));
             entries.iter().map(|(key, it)| (pointer(key), it)).collect()
         }
-        Json::Array(items) => items.iter().enumerate().map(|(index, it)| (format!("{place}/{index}"), it)).collect(),
+        Json::Array(items) => items.iter().enumerate().map(|(index, it)| (format!("{base}/{index}"), it)).collect(),
         _ => Vec::new(),
     };
-    within.into_iter().flat_map(|(place, it)| [vec![place.clone()], places(it, &place)].concat()).collect()
+    within.into_iter().flat_map(|(path, it)| [vec![path.clone()], pointers(it, &path)].concat()).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_valid_configuration_has_no_problems_whatever_of_it_is_unknown(
+    fn unknown_values_keep_a_valid_configuration_valid(
         config in gateways(), chosen in prop::collection::vec(any::<Index>(), 1..8)
     ) {
         prop_assert_eq!(problems(config.clone()), vec![]);
-        let places = places(&config, "");
+        let pointers = pointers(&config, "");
         let mut partly = config;
-        for place in chosen {
-            // A value within another one that is unknown already is gone.
-            if let Some(value) = partly.pointer_mut(place.get::<String>(&places)) {
+        for index in chosen {
+            // A pointer into a value that is already unknown does not exist any more.
+            if let Some(value) = partly.pointer_mut(index.get::<String>(&pointers)) {
                 *value = Json::from(UNKNOWN);
             }
         }

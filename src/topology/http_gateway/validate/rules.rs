@@ -1,4 +1,4 @@
-//! Every rule, with an example that breaks it and one that keeps it.
+//! Every validation rule, with an example that breaks it and one that satisfies it.
 
 mod authorizers;
 mod logs;
@@ -9,9 +9,9 @@ use serde_json::{Value as Json, json};
 use super::super::tests::{FOREIGN, ORDERS, problems};
 use super::*;
 use crate::plugin::Nested;
-use crate::topology::rules::{Rule, UNKNOWN, assert_told, with};
+use crate::topology::rules::{Rule, UNKNOWN, assert_reported, with};
 
-/// The ARN of a role.
+/// The ARN of an IAM role.
 const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
 
 fn api() -> Vec<Rule> {
@@ -25,10 +25,10 @@ fn api() -> Vec<Rule> {
             json!({"name": "x".repeat(128)}),
         ),
         (
-            "a name fits a tag",
+            "a name can be stored in a tag",
             json!({"name": "shop & co"}),
             &["name"],
-            &["shop & co", "a tag carries it"],
+            &["shop & co", "a tag, where the name is stored"],
             json!({"name": "shop + co"}),
         ),
         (
@@ -63,7 +63,7 @@ fn tags() -> Vec<Rule> {
         ("AWS allows 50 tags on an API", json!({"api_tags": many(49)}), &["api_tags"], &["49", "50"], {
             json!({"api_tags": many(48)})
         }),
-        ("AWS allows 50 tags on a stage", json!({"stage_tags": many(50)}), &["stage_tags"], &["50", "Leave 2 out"], {
+        ("AWS allows 50 tags on a stage", json!({"stage_tags": many(50)}), &["stage_tags"], &["50", "Remove 2"], {
             json!({"stage_tags": many(48)})
         }),
         (
@@ -73,12 +73,12 @@ fn tags() -> Vec<Rule> {
             &["49", "50"],
             group(many(48)),
         ),
-        ("AWS's tags are AWS's", tag("AWS:x", "y"), &["api_tags[\"AWS:x\"]"], &["AWS"], tag("x:aws", "y")),
+        ("the tag prefix aws: is reserved", tag("AWS:x", "y"), &["api_tags[\"AWS:x\"]"], &["AWS"], tag("x:aws", "y")),
         (
-            "the provider's tags are its own",
+            "the tag prefix fgw: is reserved",
             json!({"stage_tags": {"fgw:x": "y"}}),
             &["stage_tags[\"fgw:x\"]"],
-            &["fgw:x", "This provider"],
+            &["fgw:x", "this provider"],
             json!({"stage_tags": {"fgw": "y"}}),
         ),
         ("a tag has a key", tag("", "y"), &["api_tags[\"\"]"], &["0 characters"], tag("x", "")),
@@ -94,7 +94,7 @@ fn tags() -> Vec<Rule> {
             json!({"api_tags": {"x".repeat(128): "y"}}),
         ),
         (
-            "a tag's key has characters that AWS takes",
+            "a tag's key has only allowed characters",
             tag("a&b", "y"),
             &["api_tags[\"a&b\"]"],
             &["a&b", "letters, digits"],
@@ -108,7 +108,7 @@ fn tags() -> Vec<Rule> {
             group(json!({"k": "v".repeat(256)})),
         ),
         (
-            "a tag's value has characters that AWS takes",
+            "a tag's value has only allowed characters",
             tag("k", "50%"),
             &["api_tags[\"k\"]"],
             &["50%", "letters, digits"],
@@ -136,14 +136,14 @@ fn cors() -> Vec<Rule> {
             cors(json!({"allow_credentials": false, "allow_origins": []})),
         ),
         (
-            "CORS knows seven methods and all",
+            "CORS supports seven methods and *",
             cors(json!({"allow_methods": ["GET", "get", "ANY"]})),
             &["cors_configuration.allow_methods[1]", "cors_configuration.allow_methods[2]"],
             &["\"get\"", "\"ANY\"", "OPTIONS, *"],
             cors(json!({"allow_methods": ["GET", "*"]})),
         ),
         (
-            "a method is allowed once",
+            "a CORS method is listed once",
             cors(json!({"allow_methods": ["GET", "PUT", "GET"]})),
             &["cors_configuration.allow_methods[2]"],
             &["\"GET\"", "twice"],
@@ -157,11 +157,11 @@ fn cors() -> Vec<Rule> {
             origins(&["https://example.com", "http://localhost:3000"]),
         ),
         (
-            "an origin's scheme has a scheme's characters",
-            origins(&["my app://example.com"]),
-            &["cors_configuration.allow_origins[0]"],
-            &["my app://example.com", "scheme"],
-            origins(&["my-app://example.com"]),
+            "an origin has the scheme http or https",
+            origins(&["https://example.com", "capacitor://localhost", "chrome-extension://*"]),
+            &["cors_configuration.allow_origins[1]", "cors_configuration.allow_origins[2]"],
+            &["capacitor://localhost", "http and https"],
+            origins(&["http://example.com", "https://localhost"]),
         ),
         (
             "an origin has a host",
@@ -178,7 +178,7 @@ fn cors() -> Vec<Rule> {
             origins(&["https://example.com:8443"]),
         ),
         (
-            "an origin's host has a host's characters",
+            "an origin has a valid host",
             origins(&["https://example.com, https://example.org"]),
             &["cors_configuration.allow_origins[0]"],
             &["example.org"],
@@ -192,49 +192,49 @@ fn cors() -> Vec<Rule> {
             origins(&["https://*", "http://*"]),
         ),
         (
-            "an origin is allowed once",
+            "an origin is listed once",
             origins(&["*", "*"]),
             &["cors_configuration.allow_origins[1]"],
             &["\"*\"", "twice"],
             origins(&["*"]),
         ),
         (
-            "credentials are not for all origins",
+            "credentials require named origins",
             cors(json!({"allow_origins": ["*"], "allow_credentials": true})),
             &["cors_configuration.allow_origins[0]"],
             &["allow_credentials", "\"*\""],
             cors(json!({"allow_origins": ["https://*"], "allow_credentials": true})),
         ),
         (
-            "a header that is allowed has a header's name",
+            "an allowed header has a valid name",
             cors(json!({"allow_headers": ["a, b"]})),
             &["cors_configuration.allow_headers[0]"],
             &["a, b", "one name"],
             cors(json!({"allow_headers": ["a", "b", "*"]})),
         ),
         (
-            "a header that is exposed has a header's name",
+            "an exposed header has a valid name",
             cors(json!({"expose_headers": ["x-id", ""]})),
             &["cors_configuration.expose_headers[1]"],
             &["\"\"", "header"],
             cors(json!({"expose_headers": ["x-id", "*"]})),
         ),
         (
-            "a header is given once, whatever its case",
+            "a header is listed once, in any case",
             cors(json!({"allow_headers": ["Authorization", "x", "authorization"], "expose_headers": ["x"]})),
             &["cors_configuration.allow_headers[2]"],
             &["\"authorization\"", "\"Authorization\""],
             cors(json!({"allow_headers": ["Authorization", "x"], "expose_headers": ["x"]})),
         ),
         (
-            "a preflight answer is kept for a day at most",
+            "preflight responses are cached for at most a day",
             cors(json!({"max_age": 86401})),
             &["cors_configuration.max_age"],
             &["86401", "86400"],
             cors(json!({"max_age": 86400})),
         ),
         (
-            "a preflight answer is kept or not",
+            "the cache time of preflight responses is at least -1",
             cors(json!({"max_age": -2})),
             &["cors_configuration.max_age"],
             &["-2", "-1"],
@@ -251,30 +251,30 @@ fn domains() -> Vec<Rule> {
         json!({"domain_name": labels.join(".")})
     };
     vec![
-        ("a domain is a name", domain(""), &["domain_name"], &["0 characters"], json!({"domain_name": null})),
+        ("a domain is not empty", domain(""), &["domain_name"], &["0 characters"], json!({"domain_name": null})),
         (
-            "a domain is no URL",
+            "a domain is not a URL",
             domain("https://api.example.com/v1"),
             &["domain_name"],
             &["https://api.example.com/v1", "\"api.example.com\""],
             domain("api.example.com"),
         ),
         (
-            "a domain has no dot at its end",
+            "a domain has no trailing dot",
             domain("api.example.com."),
             &["domain_name"],
             &["\"api.example.com.\"", "\"api.example.com\""],
             domain("example.com"),
         ),
         (
-            "a domain is in lower case",
+            "a domain is in lowercase",
             domain("API.example.com"),
             &["domain_name"],
             &["API.example.com", "\"api.example.com\""],
             domain("a-1.example.com"),
         ),
         (
-            "a domain has a domain's characters",
+            "a domain has only allowed characters",
             domain("bücher.example.com"),
             &["domain_name"],
             &["bücher", "xn--"],
@@ -296,16 +296,16 @@ fn domains() -> Vec<Rule> {
             domain("api.v1.example.com"),
         ),
         (
-            "a label has no hyphen at its ends",
+            "a label does not start or end with a hyphen",
             domain("-api.example.com"),
             &["domain_name"],
             &["\"-api\""],
             domain("a-pi.example.com"),
         ),
-        ("a domain has two labels", domain("localhost"), &["domain_name"], &["localhost", "one label"], {
+        ("a domain has at least two labels", domain("localhost"), &["domain_name"], &["localhost", "one label"], {
             domain("localhost.localdomain")
         }),
-        ("a domain is no address", domain("10.0.0.1"), &["domain_name"], &["10.0.0.1", "address"], {
+        ("a domain is not an IP address", domain("10.0.0.1"), &["domain_name"], &["10.0.0.1", "address"], {
             domain("10.0.0.1.example.com")
         }),
         (
@@ -316,42 +316,35 @@ fn domains() -> Vec<Rule> {
             domain("*.example.com"),
         ),
         (
-            "a certificate's domain is a domain",
+            "the domain of a certificate is a valid domain",
             with(domain("api.example.com"), json!({"certificate_domain": "*.com"})),
             &["certificate_domain"],
             &["*.com", "one label"],
             with(domain("api.example.com"), json!({"certificate_domain": "*.example.com"})),
         ),
         (
-            "a certificate is for a domain",
-            json!({"certificate_domain": "*.example.com"}),
-            &["certificate_domain"],
-            &["*.example.com", "domain_name"],
-            with(domain("api.example.com"), json!({"certificate_domain": "api.example.com"})),
-        ),
-        (
-            "a record has a zone",
+            "a record requires a zone",
             record(json!({})),
             &["create_dns_entry"],
             &["hosted_zone_id"],
             record(json!({"hosted_zone_id": "Z0123456789ABC"})),
         ),
         (
-            "a record has a name",
+            "a record requires a domain",
             record(json!({"domain_name": null, "hosted_zone_id": "Z1"})),
             &["create_dns_entry"],
             &["domain_name"],
             record(json!({"create_dns_entry": false, "hosted_zone_id": "Z1"})),
         ),
         (
-            "a zone has an id without a prefix",
+            "a zone ID has no prefix",
             record(json!({"hosted_zone_id": "/hostedzone/Z1"})),
             &["hosted_zone_id"],
             &["/hostedzone/Z1", "\"Z1\""],
             record(json!({"hosted_zone_id": "Z1"})),
         ),
         (
-            "a zone is named by its id",
+            "a zone is identified by its ID",
             record(json!({"hosted_zone_id": "example.com"})),
             &["hosted_zone_id"],
             &["example.com", "zone_id"],
@@ -376,14 +369,14 @@ fn all() -> Vec<Rule> {
 }
 
 #[test]
-fn each_rule_is_told_where_it_is_broken_and_only_there() {
+fn each_broken_rule_is_reported_at_its_path_only() {
     let rules = all();
-    assert!(rules.len() >= 100, "{}", rules.len());
-    assert_told(rules, problems);
+    assert!(rules.len() >= 95, "{}", rules.len());
+    assert_reported(rules, problems);
 }
 
 #[test]
-fn the_defaults_are_right_and_unknowns_are_no_problem() {
+fn defaults_and_unknown_values_cause_no_problem() {
     assert_eq!(problems(json!({})), []);
     let names: Vec<String> = GatewayConfig::attributes().into_iter().map(|attribute| attribute.name).collect();
     for name in &names {
@@ -415,9 +408,7 @@ fn all_problems_are_reported_at_once() {
         "access_log_logservice_group_kms_key_id",
         "access_log_logservice_group_name",
         "access_log_logservice_group_subscription_role_arn",
-        "access_log_logservice_group_subscription_role_arn",
         "api_tags[\"aws:x\"]",
-        "certificate_domain",
         "certificate_domain",
         "cors_configuration",
         "create_dns_entry",

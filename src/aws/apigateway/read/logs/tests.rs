@@ -23,7 +23,7 @@ fn get_policy() -> String {
     format!("GET /2015-03-31/functions/{}/policy?Qualifier=live", sink().function_arn.replace(':', "%3A"))
 }
 
-/// The statement that lets the log group call the function, or one for another source.
+/// A policy with a statement that allows a log group to call the function.
 fn policy(region: &str, group: &str) -> Answer {
     let statement = json!({ "Sid": statement_id("api1", &sink(), CallerId::LogGroup(GROUP)), "Effect": "Allow",
         "Action": "lambda:InvokeFunction", "Principal": { "Service": "logs.amazonaws.com" },
@@ -32,14 +32,14 @@ fn policy(region: &str, group: &str) -> Answer {
     Answer::Json(200, json!({ "Policy": json!({ "Statement": [statement] }).to_string() }))
 }
 
-/// A gateway without routes whose stage logs to our group, with these filters on it. `None` is a group that is gone.
+/// A gateway without routes whose stage logs to the group, which has these filters. `None` is a deleted group.
 fn aws(region: &str, filters: Option<&[Value]>) -> Recorded {
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
     let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "log_group" });
     with_groups(gateway(region), &arn, &tags, filters)
 }
 
-/// The same, without anything of CloudWatch Logs.
+/// The same without answers of CloudWatch Logs.
 fn gateway(region: &str) -> Recorded {
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
     let tags = json!({ "fgw:resource": "http_gateway/api1", "fgw:object": "stage" });
@@ -86,7 +86,7 @@ fn entries(seen: &Seen) -> Vec<Entry> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_import_finds_our_filter_and_its_statement_under_the_keys_of_the_blueprint() {
+async fn import_finds_filter_and_statement_with_blueprint_keys() {
     let region = "logs-import";
     let filters = [filter("fgw-access-logs", SINK), filter("theirs", SINK)];
     let aws = aws(region, Some(&filters)).on(&get_policy(), policy(region, GROUP));
@@ -112,7 +112,7 @@ async fn an_import_finds_our_filter_and_its_statement_under_the_keys_of_the_blue
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_filter_that_state_knows_takes_one_call_and_reads_as_it_was_imported() {
+async fn known_filter_takes_one_call_and_reads_as_imported() {
     let region = "logs-known";
     let answers = || aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
     let imported = seen(&answers(), region, &[]).await.unwrap();
@@ -127,23 +127,23 @@ async fn a_filter_that_state_knows_takes_one_call_and_reads_as_it_was_imported()
         entries(&imported).into_iter().filter(|entry| entry.key.slot != "log_subscription").collect();
     let aws = answers();
     seen(&aws, region, &without).await.unwrap();
-    assert!(!aws.calls().contains(&"DescribeSubscriptionFilters".to_string()), "there is none to look for");
+    assert!(!aws.calls().contains(&"DescribeSubscriptionFilters".to_string()), "no filter is in state");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_filter_a_statement_or_a_group_that_has_gone_is_not_returned() {
-    let region = "logs-gone";
+async fn deleted_group_filter_or_statement_is_not_returned() {
+    let region = "logs-missing";
     let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
     let known = entries(&seen(&all, region, &[]).await.unwrap());
-    let foreign = aws(region, Some(&[filter("fgw-access-logs-2", SINK)])).on(&get_policy(), policy(region, "/other"));
-    assert_eq!(slots(&seen(&foreign, region, &known).await.unwrap()), ["api", "log_group", "stage"]);
-    let gone = aws(region, None).on(&get_policy(), policy(region, GROUP));
-    let left = seen(&gone, region, &known).await.unwrap();
+    let others = aws(region, Some(&[filter("fgw-access-logs-2", SINK)])).on(&get_policy(), policy(region, "/other"));
+    assert_eq!(slots(&seen(&others, region, &known).await.unwrap()), ["api", "log_group", "stage"]);
+    let deleted = aws(region, None).on(&get_policy(), policy(region, GROUP));
+    let left = seen(&deleted, region, &known).await.unwrap();
     assert_eq!(slots(&left), ["api", "subscription_permission", "stage"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_function_that_someone_put_in_the_place_of_ours_is_shown() {
+async fn destination_changed_outside_terraform_is_drift() {
     let region = "logs-moved";
     let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
     let known = entries(&seen(&all, region, &[]).await.unwrap());
@@ -169,19 +169,19 @@ async fn group_filter_and_statement_outlive_the_api() {
     let all = aws(region, Some(&[filter("fgw-access-logs", SINK)])).on(&get_policy(), policy(region, GROUP));
     let known = entries(&seen(&all, region, &[]).await.unwrap());
     let missing = Answer::Error(404, "NotFoundException", "Invalid API identifier specified");
-    let gone = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
+    let deleted = ["", "/routes", "/integrations", "/authorizers", "/stages/%24default"]
         .iter()
         .fold(Recorded::default(), |aws, part| aws.on(&format!("GET /v2/apis/api1{part}"), missing.clone()));
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
-    let gone = gone.on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })));
-    let gone = with_groups(gone, &arn, &json!({}), Some(&[filter("fgw-access-logs", SINK)]));
-    let left = seen(&gone.on(&get_policy(), policy(region, GROUP)), region, &known).await.expect("something is left");
+    let deleted = deleted.on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })));
+    let deleted = with_groups(deleted, &arn, &json!({}), Some(&[filter("fgw-access-logs", SINK)]));
+    let left = seen(&deleted.on(&get_policy(), policy(region, GROUP)), region, &known).await.expect("objects remain");
     assert_eq!(slots(&left), ["log_group", "subscription_permission", "log_subscription"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_group_that_another_stack_made_anew_under_the_name_is_not_ours_nor_is_its_filter() {
-    let region = "logs-anew";
+async fn group_created_again_elsewhere_is_unmanaged_with_its_filter() {
+    let region = "logs-again";
     let arn = format!("arn:aws:logs:{region}:123456789012:log-group:{GROUP}");
     let group = |created: i64, tags: Value| {
         let shown = json!({ "logGroupName": GROUP, "arn": format!("{arn}:*"), "creationTime": created });
@@ -202,8 +202,8 @@ async fn a_group_that_another_stack_made_anew_under_the_name_is_not_ours_nor_is_
     };
     let both = ["log_group", "log_subscription"];
     assert_eq!(found(group(2, theirs.clone()), &known).await, Vec::<String>::new());
-    assert_eq!(found(group(2, ours), &known).await, both, "it carries our tags");
-    assert_eq!(found(group(1, theirs.clone()), &known).await, both, "somebody took our tags away");
+    assert_eq!(found(group(2, ours), &known).await, both, "it has the tags of this resource");
+    assert_eq!(found(group(1, theirs.clone()), &known).await, both, "tags removed outside Terraform");
     let unlearned: Vec<Entry> = known.into_iter().map(|it| Entry { learned: Default::default(), ..it }).collect();
-    assert_eq!(found(group(2, theirs), &unlearned).await, both, "nobody can tell");
+    assert_eq!(found(group(2, theirs), &unlearned).await, both, "the creation time is unknown");
 }

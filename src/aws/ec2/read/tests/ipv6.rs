@@ -1,4 +1,4 @@
-//! IPv6 ranges, which carry no tags.
+//! IPv6 ranges, which have no tags.
 
 use super::*;
 use crate::model::{Ipv6Source, VpcIpv6Block};
@@ -20,11 +20,11 @@ fn ranges(ranges: &[(&str, &str, &str, &str)]) -> String {
     format!("<ipv6CidrBlockAssociationSet>{items}</ipv6CidrBlockAssociationSet>")
 }
 
-const OURS: (&str, &str, &str, &str) = ("assoc-1", "Amazon", "2600:1F18:0:ab00:0::/56", "associated");
+const MANAGED: (&str, &str, &str, &str) = ("assoc-1", "Amazon", "2600:1F18:0:ab00:0::/56", "associated");
 const OLD: (&str, &str, &str, &str) = ("assoc-0", "Amazon", "2600:1f18:0:ab00::/56", "disassociated");
-const FOREIGN: (&str, &str, &str, &str) = ("assoc-2", "IPAM Managed", "2600:1f18:0:cd00::/56", "associated");
+const UNMANAGED: (&str, &str, &str, &str) = ("assoc-2", "IPAM Managed", "2600:1f18:0:cd00::/56", "associated");
 
-/// Our public subnet with a range in this state, and one of somebody else.
+/// A managed public subnet with a range in this state, and an unmanaged subnet.
 fn subnets(range: &str, state: &str) -> String {
     let part = |range: &str, state: &str| {
         format!(
@@ -33,16 +33,16 @@ fn subnets(range: &str, state: &str) -> String {
              <state>{state}</state></ipv6CidrBlockState></item></ipv6CidrBlockAssociationSet>"
         )
     };
-    let ours = subnet_item("subnet-1", &(below("subnet.public.0") + &part(range, state)), "10.0.0.0/21");
-    let foreign = tags(&[("Name", "by hand")]) + &part("2600:1f18:0:cd07::/64", "associated");
-    format!("<subnetSet>{ours}{}</subnetSet>", subnet_item("subnet-9", &foreign, "10.0.240.0/24"))
+    let managed = subnet_item("subnet-1", &(below("subnet.public.0") + &part(range, state)), "10.0.0.0/21");
+    let unmanaged = tags(&[("Name", "unmanaged")]) + &part("2600:1f18:0:cd07::/64", "associated");
+    format!("<subnetSet>{managed}{}</subnetSet>", subnet_item("subnet-9", &unmanaged, "10.0.240.0/24"))
 }
 
-async fn look(vpc: &[(&str, &str, &str, &str)], subnets: &str, known: &[Entry]) -> Vec<Observed> {
+async fn read_with(vpc: &[(&str, &str, &str, &str)], subnets: &str, known: &[Entry]) -> Vec<Observed> {
     let aws = network_with(&ranges(vpc), &[("DescribeSubnets", subnets)]);
     let objects = objects(&aws, known).await;
-    let looks = (aws.calls("DescribeVpcs").len(), aws.calls("DescribeSubnets").len());
-    assert_eq!(looks, (1, 1), "IPv6 needs no further call");
+    let calls = (aws.calls("DescribeVpcs").len(), aws.calls("DescribeSubnets").len());
+    assert_eq!(calls, (1, 1), "IPv6 needs no additional call");
     objects
 }
 
@@ -56,7 +56,7 @@ fn block(objects: &[Observed]) -> Option<(&Observed, &Ipv6Source)> {
 fn subnet(objects: &[Observed]) -> &crate::model::Subnet {
     match &at(objects, "subnet.public.0").spec {
         Spec::Subnet(subnet) => subnet,
-        other => panic!("{other:?} is no subnet"),
+        other => panic!("{other:?} is not a subnet"),
     }
 }
 
@@ -65,7 +65,7 @@ fn pool(id: Option<&str>) -> Ipv6Source {
     Ipv6Source::Pool { pool_id, cidr_block: Input::Known(None), netmask_length: Input::Known(None) }
 }
 
-/// State that knows a range of a pool with this id.
+/// An entry of state for a range of a pool with this id.
 fn known(id: &str) -> Entry {
     let source = pool(Some("ipam-pool-1"));
     let key = keys::ipv6_cidr_block(&source);
@@ -73,21 +73,21 @@ fn known(id: &str) -> Entry {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_import_adopts_the_only_range_that_no_subnet_uses_where_ours_have_none() {
-    let dry = subnets(PART, "disassociated");
+async fn import_adopts_the_only_unused_range_without_ipv6_subnets() {
+    let without_range = subnets(PART, "disassociated");
     let adopted = |objects: &[Observed]| block(objects).map(|(seen, _)| seen.id.clone());
-    assert_eq!(adopted(&look(&[OLD, OURS, FOREIGN], &dry, &[]).await), Some("assoc-1".to_string()));
+    assert_eq!(adopted(&read_with(&[OLD, MANAGED, UNMANAGED], &without_range, &[]).await), Some("assoc-1".to_string()));
     let spare = ("assoc-3", "Amazon", "2600:1f18:0:ef00::/56", "associated");
-    assert_eq!(adopted(&look(&[OURS, spare], &dry, &[]).await), None, "either may be somebody else's");
-    assert_eq!(adopted(&look(&[FOREIGN], &dry, &[]).await), None, "somebody else uses it");
+    assert_eq!(adopted(&read_with(&[MANAGED, spare], &without_range, &[]).await), None, "both ranges are unused");
+    assert_eq!(adopted(&read_with(&[UNMANAGED], &without_range, &[]).await), None, "an unmanaged subnet uses it");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_import_adopts_the_range_that_our_subnets_lie_in() {
+async fn import_adopts_the_range_of_the_managed_subnets() {
     let amazon = Ipv6Source::Amazon { network_border_group: Input::Known(None) };
     for (pool_shown, expected) in [("Amazon", amazon), ("IPAM Managed", pool(None))] {
-        let ours = ("assoc-1", pool_shown, OURS.2, OURS.3);
-        let objects = look(&[OLD, FOREIGN, ours], &subnets("2600:1f18:0:AB01::/64", "associated"), &[]).await;
+        let range = ("assoc-1", pool_shown, MANAGED.2, MANAGED.3);
+        let objects = read_with(&[OLD, UNMANAGED, range], &subnets("2600:1f18:0:AB01::/64", "associated"), &[]).await;
         let (seen, source) = block(&objects).expect("a range is adopted");
         assert_eq!((seen.id.as_str(), source), ("assoc-1", &expected));
         assert_eq!(seen.key, keys::ipv6_cidr_block(&expected));
@@ -101,8 +101,8 @@ async fn an_import_adopts_the_range_that_our_subnets_lie_in() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_border_group_than_the_region_is_read_and_kept() {
-    let vpc = ranges(&[OURS]).replace(">us-east-1<", ">us-east-1-bos-1<");
+async fn a_border_group_other_than_the_region_is_read() {
+    let vpc = ranges(&[MANAGED]).replace(">us-east-1<", ">us-east-1-bos-1<");
     let aws = network_with(&vpc, &[("DescribeSubnets", &subnets(PART, "associated"))]);
     let objects = objects(&aws, &[]).await;
     let group = Input::Known(Some("us-east-1-bos-1".to_string()));
@@ -110,48 +110,48 @@ async fn another_border_group_than_the_region_is_read_and_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_import_leaves_ranges_to_others_where_no_subnet_of_ours_has_a_part() {
+async fn import_adopts_none_of_several_unused_ranges() {
     let none = format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"));
-    let objects = look(&[FOREIGN, OURS], &none, &[]).await;
+    let objects = read_with(&[UNMANAGED, MANAGED], &none, &[]).await;
     assert_eq!(block(&objects), None);
     assert_eq!(subnet(&objects).ipv6_cidr_block, Input::Known(None));
 }
 
 #[tokio::test(start_paused = true)]
-async fn state_tells_which_range_is_ours_and_where_it_came_from() {
-    let objects = look(&[OURS, FOREIGN], &subnets(PART, "associated"), &[known("assoc-2")]).await;
-    let (seen, source) = block(&objects).expect("the known range is shown");
+async fn a_known_range_is_read_with_its_source_from_state() {
+    let objects = read_with(&[MANAGED, UNMANAGED], &subnets(PART, "associated"), &[known("assoc-2")]).await;
+    let (seen, source) = block(&objects).expect("the known range is read");
     assert_eq!((seen.id.as_str(), source), ("assoc-2", &pool(Some("ipam-pool-1"))));
     assert_eq!(seen.key, known("assoc-2").key);
     let subnet = subnet(&objects);
-    assert_eq!(subnet.ipv6_cidr_block, Input::Known(Some(PART.into())), "what the subnet has is shown");
-    assert_eq!(subnet.ipv6_block, None, "and that it is of no range of ours");
+    assert_eq!(subnet.ipv6_cidr_block, Input::Known(Some(PART.into())), "the range of the subnet is read");
+    assert_eq!(subnet.ipv6_block, None, "no managed range contains it");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_known_range_that_was_disassociated_is_gone_and_no_other_takes_its_place() {
-    for gone in ["disassociated", "disassociating", "failed"] {
-        let left = ("assoc-2", "IPAM Managed", FOREIGN.2, gone);
-        let objects = look(&[left, OURS], &subnets(PART, "associated"), &[known("assoc-2")]).await;
-        assert_eq!(block(&objects), None, "{gone}");
+async fn a_disassociated_known_range_is_missing_and_not_substituted() {
+    for state in ["disassociated", "disassociating", "failed"] {
+        let range = ("assoc-2", "IPAM Managed", UNMANAGED.2, state);
+        let objects = read_with(&[range, MANAGED], &subnets(PART, "associated"), &[known("assoc-2")]).await;
+        assert_eq!(block(&objects), None, "{state}");
     }
-    let pending = ("assoc-2", "IPAM Managed", FOREIGN.2, "associating");
-    let objects = look(&[pending], &subnets(PART, "associated"), &[known("assoc-2")]).await;
-    assert!(block(&objects).is_some(), "a creation that was cut short is still there");
+    let pending = ("assoc-2", "IPAM Managed", UNMANAGED.2, "associating");
+    let objects = read_with(&[pending], &subnets(PART, "associated"), &[known("assoc-2")]).await;
+    assert!(block(&objects).is_some(), "an interrupted creation is read");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subnets_range_that_is_not_associated_is_none() {
+async fn a_subnet_range_that_is_not_associated_reads_as_none() {
     for state in ["associating", "disassociating", "disassociated", "failing", "failed"] {
-        let objects = look(&[OURS], &subnets(PART, state), &[known("assoc-1")]).await;
+        let objects = read_with(&[MANAGED], &subnets(PART, state), &[known("assoc-1")]).await;
         assert_eq!(subnet(&objects).ipv6_cidr_block, Input::Known(None), "{state}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_ipv6_default_route_to_our_gateway_is_read_in_canonical_form() {
+async fn the_ipv6_default_route_is_read_in_canonical_form() {
     let target = "<gatewayId>igw-1</gatewayId><state>active</state>";
-    let mut answers = a_public_subnet_with_its_table(target);
+    let mut answers = public_subnet_answers(target);
     answers[1].1 = answers[1].1.replace(
         "<destinationCidrBlock>172.16.0.0/12</destinationCidrBlock><transitGatewayId>tgw-1</transitGatewayId>",
         "<destinationIpv6CidrBlock>0::/0</destinationIpv6CidrBlock><gatewayId>igw-1</gatewayId>",

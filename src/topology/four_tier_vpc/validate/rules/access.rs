@@ -1,4 +1,4 @@
-//! The rules about the rules of the default network ACL and security group.
+//! The rules for the rules of the default network ACL and the default security group.
 
 use serde_json::json;
 
@@ -46,21 +46,21 @@ pub(super) fn network_acl_rules() -> Vec<Rule> {
             acl(json!({"protocol": "17", "from_port": 80, "to_port": 81})),
         ),
         (
-            "an ACL's ports are ports",
+            "an ACL's ports are at most 65535",
             acl(json!({"protocol": "tcp", "from_port": 80, "to_port": 65536})),
             &["default_nacl_ingress_rules[\"r\"].to_port"],
             &["65536"],
             acl(json!({"protocol": "tcp", "from_port": 80, "to_port": 65535})),
         ),
         (
-            "an ACL's rule is for one range",
+            "an ACL's rule has only one range",
             acl(json!({"ipv6_cidr_block": "::/0"})),
             &["default_nacl_ingress_rules[\"r\"]"],
             &["0.0.0.0/0", "::/0"],
             acl(json!({"cidr_block": null, "ipv6_cidr_block": "::/0"})),
         ),
         (
-            "an ACL's rule is for a range",
+            "an ACL's rule has a range",
             acl(json!({"cidr_block": null})),
             &["default_nacl_ingress_rules[\"r\"]"],
             &["cidr_block or ipv6_cidr_block"],
@@ -74,21 +74,21 @@ pub(super) fn network_acl_rules() -> Vec<Rule> {
             acl(json!({"cidr_block": "10.0.0.1/32"})),
         ),
         (
-            "an ACL's IPv6 range is one",
+            "an ACL's IPv6 range is IPv6",
             acl(json!({"cidr_block": null, "ipv6_cidr_block": "0.0.0.0/0"})),
             &["default_nacl_ingress_rules[\"r\"].ipv6_cidr_block"],
             &["0.0.0.0/0", "::/0"],
             acl(json!({"cidr_block": null, "ipv6_cidr_block": "2001:db8::/32"})),
         ),
         (
-            "an ACL's rules have numbers of their own",
+            "an ACL's rules have unique numbers",
             two(100),
             &["default_nacl_egress_rules[\"b\"].rule_no"],
             &["\"a\"", "100"],
             two(101),
         ),
         (
-            "an ACL's numbers end where AWS's begin",
+            "an ACL's numbers are below those of AWS",
             acl(json!({"rule_no": 32767})),
             &["default_nacl_ingress_rules[\"r\"].rule_no"],
             &["32767", "32766"],
@@ -102,14 +102,14 @@ pub(super) fn network_acl_rules() -> Vec<Rule> {
             acl(json!({"protocol": "icmp", "icmp_type": -1, "icmp_code": -1})),
         ),
         (
-            "an ICMP type is one",
+            "an ICMP type is at most 255",
             acl(json!({"protocol": "1", "icmp_type": 256, "icmp_code": 0})),
             &["default_nacl_ingress_rules[\"r\"].icmp_type"],
             &["256", "-1 to 255"],
             acl(json!({"protocol": "1", "icmp_type": 8, "icmp_code": 0})),
         ),
         (
-            "all ICMP types have all codes",
+            "all ICMP types require all codes",
             acl(json!({"protocol": "icmp", "icmp_type": -1, "icmp_code": 3})),
             &["default_nacl_ingress_rules[\"r\"].icmp_code"],
             &["3", "-1"],
@@ -132,7 +132,7 @@ pub(super) fn security_group_rules() -> Vec<Rule> {
     };
     vec![
         (
-            "a group's rule names somebody",
+            "a group's rule has a source",
             group(json!({"cidr_blocks": []})),
             &["default_security_group_egress_rules[\"r\"]"],
             &["self"],
@@ -160,7 +160,7 @@ pub(super) fn security_group_rules() -> Vec<Rule> {
             group(json!({"protocol": "50"})),
         ),
         (
-            "a group's ICMP type is one",
+            "a group's ICMP type is at most 255",
             group(json!({"protocol": "icmp", "from_port": 300, "to_port": 0})),
             &["default_security_group_egress_rules[\"r\"].from_port"],
             &["300"],
@@ -174,21 +174,21 @@ pub(super) fn security_group_rules() -> Vec<Rule> {
             group(json!({"cidr_blocks": ["10.0.0.0/8"]})),
         ),
         (
-            "a group's IPv6 range is one",
+            "a group's IPv6 range is IPv6",
             group(json!({"ipv6_cidr_blocks": ["0.0.0.0/0"]})),
             &["default_security_group_egress_rules[\"r\"].ipv6_cidr_blocks[0]"],
             &["0.0.0.0/0", "::/0"],
             group(json!({"ipv6_cidr_blocks": ["::/0"]})),
         ),
         (
-            "a group's prefix list is one",
+            "a group's prefix list has the ID of a prefix list",
             group(json!({"prefix_list_ids": ["list"]})),
             &["default_security_group_egress_rules[\"r\"].prefix_list_ids[0]"],
             &["list", "pl-"],
             group(json!({"prefix_list_ids": ["pl-1"]})),
         ),
         (
-            "a group's other group is one",
+            "a group's other group has the ID of a group",
             group(json!({"security_groups": ["web"]})),
             &["default_security_group_egress_rules[\"r\"].security_groups[0]"],
             &["web", "sg-"],

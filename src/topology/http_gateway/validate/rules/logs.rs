@@ -24,66 +24,22 @@ pub(super) fn access_logs() -> Vec<Rule> {
         ("a log group's name has at most 512 characters", named(&"x".repeat(513)), name, &["513", "512"], {
             named(&"x".repeat(512))
         }),
-        ("a log group's name has a name's characters", named("a b"), name, &["\"a b\""], named("/a.b_c-d#1")),
-        ("a log group's name is not AWS's", named("aws/x"), name, &["aws/x"], named("/aws/vendedlogs/x")),
+        ("a log group's name has only allowed characters", named("a b"), name, &["\"a b\""], named("/a.b_c-d1")),
+        ("a log group's name has no #", named("/http/#1"), name, &["\"/http/#1\"", "tags"], named("/http/1")),
+        ("a log group's name does not start with aws/", named("aws/x"), name, &["aws/x"], named("/aws/vendedlogs/x")),
         (
-            "events are kept for so many days as CloudWatch Logs can",
+            "a retention period is one that CloudWatch Logs supports",
             group(json!({"access_log_logservice_group_retention_in_days": 8})),
             &["access_log_logservice_group_retention_in_days"],
             &["8", "7, 14"],
             group(json!({"access_log_logservice_group_retention_in_days": 3653})),
         ),
         (
-            "retention needs a log group",
-            json!({"access_log_logservice_group_retention_in_days": 7}),
+            "a retention period is not negative",
+            group(json!({"access_log_logservice_group_retention_in_days": -1})),
             &["access_log_logservice_group_retention_in_days"],
-            &["access_log_logservice_group_name"],
-            group(json!({"access_log_logservice_group_retention_in_days": 7})),
-        ),
-        (
-            "tags of a log group need a log group",
-            json!({"access_log_logservice_group_tags": {"a": "b"}}),
-            &["access_log_logservice_group_tags"],
-            &["access_log_logservice_group_name"],
-            json!({"access_log_logservice_group_tags": {}}),
-        ),
-        (
-            "a format needs a log group",
-            json!({"access_log_format_type": "CLF"}),
-            &["access_log_format_type"],
-            &["access_log_logservice_group_name"],
-            group(json!({"access_log_format_type": "CLF"})),
-        ),
-        (
-            "a custom format needs a log group",
-            with(custom("$context.requestId"), json!({"access_log_logservice_group_name": null})),
-            &["access_log_format_type", "custom_access_log_format"],
-            &["access_log_logservice_group_name"],
-            custom("$context.requestId"),
-        ),
-        (
-            "a key needs a log group",
-            json!({"access_log_logservice_group_kms_key_id": uuid}),
-            kms,
-            &["access_log_logservice_group_name"],
-            key(uuid),
-        ),
-        (
-            "a subscription needs a log group",
-            json!({
-                "access_log_logservice_group_subscription_destination_arn": KINESIS,
-                "access_log_logservice_group_subscription_distribution": "Random",
-                "access_log_logservice_group_subscription_filter_pattern": "500",
-                "access_log_logservice_group_subscription_role_arn": ROLE,
-            }),
-            &[
-                "access_log_logservice_group_subscription_destination_arn",
-                "access_log_logservice_group_subscription_distribution",
-                "access_log_logservice_group_subscription_filter_pattern",
-                "access_log_logservice_group_subscription_role_arn",
-            ],
-            &["access_log_logservice_group_name"],
-            group(json!({"access_log_logservice_group_subscription_destination_arn": FUNCTION})),
+            &["-1", "0, 1, 3"],
+            group(json!({"access_log_logservice_group_retention_in_days": 0})),
         ),
         (
             "a format is one of three",
@@ -97,17 +53,11 @@ pub(super) fn access_logs() -> Vec<Rule> {
             group(json!({"access_log_format_type": "CUSTOM"})),
             format,
             &["\"CUSTOM\""],
-            custom("$context.requestId"),
+            // Without a log group, no format is needed.
+            json!({"access_log_format_type": "CUSTOM"}),
         ),
         (
-            "a custom format needs CUSTOM",
-            group(json!({"custom_access_log_format": "$context.requestId"})),
-            format,
-            &["\"JSON\"", "\"CUSTOM\""],
-            custom("$context.extendedRequestId"),
-        ),
-        (
-            "a format names the request",
+            "a format contains a request ID",
             custom("$context.status"),
             format,
             &["$context.status", "$context.requestId"],
@@ -127,30 +77,30 @@ pub(super) fn access_logs() -> Vec<Rule> {
             &["3073", "3072"],
             custom(&format!("$context.requestId{}", "x".repeat(3054))),
         ),
-        ("a key is named by id, ARN or alias", key("logs"), kms, &["\"logs\"", "alias/<name>"], key("alias/logs")),
+        ("a key is an ID, an ARN or an alias", key("logs"), kms, &["\"logs\"", "alias/<name>"], key("alias/logs")),
         (
-            "a key's id is a UUID or a multi-Region key's",
+            "a key ID is a UUID or that of a multi-Region key",
             key("1234abcd"),
             kms,
             &["1234abcd"],
             key(&format!("mrk-{}", "0a".repeat(16))),
         ),
         (
-            "a key's ARN is a KMS key's",
+            "a key ARN is the ARN of a KMS key",
             key("arn:aws:s3:::bucket"),
             kms,
             &["arn:aws:s3:::bucket", "KMS"],
             key(&format!("arn:aws:kms:eu-central-1:123456789012:key/{uuid}")),
         ),
         (
-            "a key is the customer's",
+            "a key is customer-managed",
             key("alias/aws/logs"),
             kms,
-            &["alias/aws/logs", "AWS manages", "key of your own"],
+            &["alias/aws/logs", "AWS managed", "customer-managed key"],
             key("alias/awslogs"),
         ),
         (
-            "a key's alias has an alias's characters",
+            "an alias has only allowed characters",
             key("alias/my logs"),
             kms,
             &["my logs"],
@@ -183,7 +133,7 @@ pub(super) fn subscriptions() -> Vec<Rule> {
             &["\"s3\"", "Kinesis stream"],
             to(FUNCTION, json!({})),
         ),
-        ("a destination is named by its ARN", to("sink", json!({})), at_destination, &["\"sink\"", "ARN"], {
+        ("a destination is identified by its ARN", to("sink", json!({})), at_destination, &["\"sink\"", "ARN"], {
             to(FOREIGN, json!({}))
         }),
         (
@@ -203,11 +153,15 @@ pub(super) fn subscriptions() -> Vec<Rule> {
         ("a stream needs a role", to(FIREHOSE, json!({})), at_role, &["deliverystream/logs", "role"], {
             to(FIREHOSE, role(UNKNOWN))
         }),
-        ("a function takes no role", to(FUNCTION, role(ROLE)), at_role, &["function", "permission"], {
-            to(FUNCTION, json!({}))
-        }),
         (
-            "a role is a role",
+            "only a stream of a log group needs a role",
+            to(KINESIS, json!({})),
+            at_role,
+            &["stream/logs", "role"],
+            with(to(KINESIS, json!({})), json!({"access_log_logservice_group_name": null})),
+        ),
+        (
+            "a role is identified by the ARN of a role",
             to(KINESIS, role("arn:aws:iam::123456789012:group/x")),
             at_role,
             &["group/x", "role/name"],
@@ -221,38 +175,11 @@ pub(super) fn subscriptions() -> Vec<Rule> {
             to(KINESIS, spread("Random")),
         ),
         (
-            "a distribution is a Kinesis stream's",
-            to(FIREHOSE, spread("ByLogStream")),
-            at_distribution,
-            &["deliverystream/logs", "\"ByLogStream\""],
-            to(KINESIS, spread("ByLogStream")),
-        ),
-        (
-            "a function has no distribution",
-            to(FUNCTION, json!({"access_log_logservice_group_subscription_distribution": "Random"})),
-            at_distribution,
-            &["function:orders", "\"Random\""],
-            to(UNKNOWN, json!({"access_log_logservice_group_subscription_distribution": "Random"})),
-        ),
-        (
             "a pattern has at most 1024 characters",
             to(FUNCTION, pattern("x".repeat(1025))),
             at_pattern,
             &["1025", "1024"],
             to(FUNCTION, pattern("x".repeat(1024))),
-        ),
-        ("a pattern needs a destination", group(pattern("500".into())), at_pattern, &["\"500\"", DESTINATION], {
-            group(pattern(String::new()))
-        }),
-        (
-            "a role and a distribution need a destination",
-            group(spread("Random")),
-            &[
-                "access_log_logservice_group_subscription_distribution",
-                "access_log_logservice_group_subscription_role_arn",
-            ],
-            &["\"Random\"", ROLE, DESTINATION],
-            to(KINESIS, spread("Random")),
         ),
     ]
 }

@@ -5,29 +5,15 @@ use super::*;
 pub(super) fn routes() -> Vec<Rule> {
     let route = |more: Json| json!({"route_config": {"GET /x": with(json!({"faas_function_arn": ORDERS}), more)}});
     let function = |arn: &str| json!({"route_config": {"GET /x": {"faas_function_arn": arn}}});
-    let many = |count: usize, entry: fn(usize) -> Json| -> Json {
-        let routes: Json = (0..count).map(|it| (format!("GET /r{it}"), entry(it))).collect();
-        json!({"route_config": routes})
-    };
-    let same = |_| json!({"faas_function_arn": ORDERS});
-    let distinct = |it| json!({"faas_function_arn": ORDERS, "timeout_milliseconds": 1000 + it});
     let guarded = |name: &str| {
         let authorizers = json!({"faas_authorizers": {"a": {"authorizer_name": "auth"}}});
         with(authorizers, route(json!({"authorizer_name": name})))
     };
     let arn: &[&str] = &["route_config[\"GET /x\"].faas_function_arn"];
     vec![
-        ("there is a route", json!({"route_config": {}}), &["route_config"], &["no routes"], many(1, same)),
-        ("there are at most 300 routes", many(301, same), &["route_config"], &["301", "300"], many(300, same)),
+        ("at least one route exists", json!({"route_config": {}}), &["route_config"], &["no routes"], route(json!({}))),
         (
-            "there are at most 300 integrations",
-            many(301, distinct),
-            &["route_config", "route_config"],
-            &["301 routes", "301 integrations", "300"],
-            many(300, distinct),
-        ),
-        (
-            "a function is named by its ARN",
+            "a function is identified by its ARN",
             function("orders"),
             arn,
             &["\"orders\"", "arn:aws:lambda"],
@@ -41,52 +27,52 @@ pub(super) fn routes() -> Vec<Rule> {
             function("arn:aws:lambda:eu-central-1:123456789012:function:orders"),
         ),
         (
-            "a function's ARN is no invoke URI",
+            "the ARN of a function is not an invoke URI",
             function(
                 "arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/\
                  arn:aws:lambda:eu-central-1:123456789012:function:orders/invocations",
             ),
             arn,
-            &["invoke URI", "Give the ARN within it, arn:aws:lambda:eu-central-1:123456789012:function:orders:"],
+            &["invoke URI", "Use the ARN within it, arn:aws:lambda:eu-central-1:123456789012:function:orders:"],
             function(ORDERS),
         ),
         (
-            "a function stands in a partition of AWS",
+            "the ARN of a function has an AWS partition",
             function("arn:azure:lambda:eu-central-1:123456789012:function:orders"),
             arn,
             &["\"azure\"", "partition"],
             function("arn:aws-cn:lambda:cn-north-1:123456789012:function:orders"),
         ),
         (
-            "a function stands in a Region",
+            "the ARN of a function has a Region",
             function("arn:aws:lambda::123456789012:function:orders"),
             arn,
             &["Region"],
             function("arn:aws-us-gov:lambda:us-gov-west-1:123456789012:function:orders"),
         ),
         (
-            "a function belongs to an account",
+            "the ARN of a function has an account ID",
             function("arn:aws:lambda:eu-central-1:1234:function:orders"),
             arn,
             &["\"1234\"", "twelve digits"],
             function("arn:aws:lambda:eu-central-1:000000001234:function:orders"),
         ),
         (
-            "a function has a function's name",
+            "a function has a valid name",
             function("arn:aws:lambda:eu-central-1:123456789012:function:or ders"),
             arn,
             &["\"or ders\"", "1 to 64"],
             function("arn:aws:lambda:eu-central-1:123456789012:function:or_ders-1"),
         ),
         (
-            "a function's alias has an alias's name",
+            "an alias has a valid name",
             function("arn:aws:lambda:eu-central-1:123456789012:function:orders:a b"),
             arn,
             &["\"a b\"", "alias"],
             function("arn:aws:lambda:eu-central-1:123456789012:function:orders:live"),
         ),
         (
-            "a function can be given a permission",
+            "a function is not $LATEST",
             function("arn:aws:lambda:eu-central-1:123456789012:function:orders:$LATEST"),
             arn,
             &["$LATEST"],
@@ -100,38 +86,38 @@ pub(super) fn routes() -> Vec<Rule> {
             route(json!({"description": "x".repeat(1024)})),
         ),
         (
-            "a timeout is 50 milliseconds at least",
+            "a timeout is at least 50 milliseconds",
             route(json!({"timeout_milliseconds": 49})),
             &["route_config[\"GET /x\"].timeout_milliseconds"],
             &["49", "50"],
             route(json!({"timeout_milliseconds": 50})),
         ),
         (
-            "a timeout is 30 seconds at most",
+            "a timeout is at most 30 seconds",
             route(json!({"timeout_milliseconds": 30001})),
             &["route_config[\"GET /x\"].timeout_milliseconds"],
             &["30001", "30000"],
             route(json!({"timeout_milliseconds": 30000})),
         ),
         (
-            "a payload has one of two formats",
+            "a payload format version is 1.0 or 2.0",
             route(json!({"payload_format_version": "3.0"})),
             &["route_config[\"GET /x\"].payload_format_version"],
             &["3.0", "1.0, 2.0"],
             route(json!({"payload_format_version": "2.0"})),
         ),
         (
-            "a route's authorizer is one of them",
+            "a route refers to an existing authorizer",
             guarded("b"),
             &["route_config[\"GET /x\"].authorizer_name"],
-            &["\"b\"", "there are \"a\""],
+            &["\"b\"", "its keys are \"a\""],
             guarded("a"),
         ),
         (
-            "a route without authorizers has none",
+            "a gateway without authorizers has no authorized routes",
             route(json!({"authorizer_name": "a"})),
             &["route_config[\"GET /x\"].authorizer_name"],
-            &["\"a\"", "there are none"],
+            &["\"a\"", "it is empty"],
             route(json!({"authorizer_name": null})),
         ),
     ]
@@ -151,7 +137,7 @@ pub(super) fn route_keys() -> Vec<Rule> {
             keys(&["$default", "ANY /x"]),
         ),
         (
-            "there is one route key without a path",
+            "only $default has no path",
             keys(&["$connect"]),
             &["route_config[\"$connect\"]"],
             &["$connect", "$default"],
@@ -165,21 +151,21 @@ pub(super) fn route_keys() -> Vec<Rule> {
             keys(&["GET /x"]),
         ),
         (
-            "a method is in capitals",
+            "a method is in uppercase",
             keys(&["get /x"]),
             &["route_config[\"get /x\"]"],
             &["\"get\"", "GET, POST"],
             keys(&["GET /x", "HEAD /x", "OPTIONS /x", "PATCH /x"]),
         ),
         (
-            "a method is one that API Gateway knows",
+            "a method is one that API Gateway supports",
             keys(&["TRACE /x"]),
             &["route_config[\"TRACE /x\"]"],
             &["\"TRACE\"", "ANY"],
             keys(&["ANY /x"]),
         ),
         (
-            "a path begins with a slash",
+            "a path starts with a slash",
             keys(&["GET x"]),
             &["route_config[\"GET x\"]"],
             &["GET x", "\"/\""],
@@ -221,7 +207,7 @@ pub(super) fn route_keys() -> Vec<Rule> {
             keys(&["GET /x/{id}"]),
         ),
         (
-            "a variable ends",
+            "a variable has a closing brace",
             keys(&["GET /{id"]),
             &["route_config[\"GET /{id\"]"],
             &["\"{id\"", "braces"],
@@ -235,28 +221,28 @@ pub(super) fn route_keys() -> Vec<Rule> {
             keys(&["GET /{a.b_c-d}"]),
         ),
         (
-            "a variable's name has a name's characters",
+            "a variable's name has only allowed characters",
             keys(&["GET /{a b}", "GET /y/{a*}"]),
             &["route_config[\"GET /y/{a*}\"]", "route_config[\"GET /{a b}\"]"],
             &["\"{a*}\"", "letters, digits"],
             keys(&["GET /y/{a+}"]),
         ),
         (
-            "a path names each variable once",
+            "variable names are unique within a path",
             keys(&["GET /{id}/x/{id}"]),
             &["route_config[\"GET /{id}/x/{id}\"]"],
             &["\"id\"", "its own name"],
             keys(&["GET /{id}/x/{item}"]),
         ),
         (
-            "a place has one variable, whatever the methods",
+            "a position has one variable name for all methods",
             keys(&["GET /x/{a}", "PUT /x/{b}/y"]),
             &["route_config[\"PUT /x/{b}/y\"]"],
             &["\"a\"", "\"b\"", "GET /x/{a}"],
             keys(&["GET /x/{a}", "PUT /x/{a}/y"]),
         ),
         (
-            "a request has one route",
+            "two routes do not match the same requests",
             keys(&["GET /{a}", "GET /{b}"]),
             &["route_config[\"GET /{b}\"]"],
             &["same requests", "GET /{a}"],

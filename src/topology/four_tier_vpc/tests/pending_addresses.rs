@@ -1,10 +1,10 @@
-//! Blocks of subnets that go in the same plan, or should have gone, when new ones are placed.
+//! Blocks of subnets that the same plan deletes, or that an earlier run failed to delete, when new subnets are placed.
 
 use super::*;
 use crate::reconcile;
 
 #[test]
-fn a_tier_that_comes_keeps_away_from_the_blocks_of_one_that_goes() {
+fn a_new_tier_avoids_the_blocks_of_a_deleted_one() {
     let tiers = |app: bool, persistence: bool| {
         config(&[
             ("create_private_app_subnets", app.into()),
@@ -16,7 +16,7 @@ fn a_tier_that_comes_keeps_away_from_the_blocks_of_one_that_goes() {
     let before = objects(&tiers(true, false), "abc");
     assert_eq!(blocks(&before)["subnet.private_app.0"], "10.0.128.0/21");
     let after = blocks(&next_objects(&tiers(false, true), Some(&tiers(true, false)), &applied(&before), "abc"));
-    // The formula's blocks are .128, .136 and .144, which the other tier holds until these are made.
+    // The formula's blocks are .128, .136 and .144, which the other tier has until the new subnets exist.
     for (index, block) in ["10.0.176.0/21", "10.0.184.0/21", "10.0.192.0/21"].iter().enumerate() {
         assert_eq!(after[&format!("subnet.private_persistence.{index}")], *block);
     }
@@ -24,24 +24,24 @@ fn a_tier_that_comes_keeps_away_from_the_blocks_of_one_that_goes() {
 }
 
 #[test]
-fn bits_that_change_while_a_tier_is_off_are_those_it_comes_back_with() {
+fn bits_that_change_while_a_tier_is_off_apply_when_it_returns() {
     let with = |on: bool, bits: i64| {
         config(&[("create_private_persistence_subnets", on.into()), ("persistence_subnet_bits", bits.into())])
     };
     let before = objects(&with(true, 5), "abc");
     let mut existing = applied(&before);
     set_pending_deletion(&mut existing, "subnet.private_persistence");
-    // Off with five bits, then six bits while it is off, then on.
+    // The tier is disabled with five bits, changed to six bits, and then enabled.
     let after = blocks(&next_objects(&with(true, 6), Some(&with(false, 6)), &existing, "abc"));
     assert!(after["subnet.private_persistence.0"].ends_with("/22"), "{after:?}");
     existing.entries.retain(|entry| !entry.key.slot.contains("private_persistence"));
-    let alone = blocks(&next_objects(&with(true, 6), Some(&with(false, 6)), &existing, "abc"));
-    let anew = blocks(&next_objects(&with(true, 6), Some(&with(false, 5)), &existing, "abc"));
-    assert_eq!(alone, anew);
+    let new_bits = blocks(&next_objects(&with(true, 6), Some(&with(false, 6)), &existing, "abc"));
+    let old_bits = blocks(&next_objects(&with(true, 6), Some(&with(false, 5)), &existing, "abc"));
+    assert_eq!(new_bits, old_bits);
 }
 
 #[test]
-fn a_subnet_that_a_run_has_left_twice_is_kept_away_from() {
+fn the_block_of_a_duplicate_subnet_is_avoided() {
     let without = config(&[("create_private_persistence_subnets", false.into())]);
     let mut existing = applied(&objects(&without, "ab"));
     let mut stray = existing.at("subnet.public.0").unwrap().clone();
@@ -56,7 +56,7 @@ fn a_subnet_that_a_run_has_left_twice_is_kept_away_from() {
 }
 
 #[test]
-fn an_entry_may_take_the_block_of_a_subnet_that_goes_in_the_same_plan() {
+fn an_entry_may_use_the_block_of_a_subnet_that_is_deleted() {
     let entry = |block: &str| ("public_subnet_cidr_blocks", Value::map([("AZ-0", block.into())]));
     let off = ("create_private_persistence_subnets", false.into());
     let existing = applied(&objects(&config(&[]), "ab"));
@@ -69,9 +69,9 @@ fn an_entry_may_take_the_block_of_a_subnet_that_goes_in_the_same_plan() {
         };
         plan.ops.iter().position(is_it).unwrap()
     };
-    let (made, gone) = (at("subnet.public.0", true), at("subnet.private_persistence.0", false));
-    assert!(plan.ops[made].depends_on.contains(&gone), "{plan:#?}");
-    // Where that one stays, the entry is refused.
-    let refused = blueprint(&config(&[entry("10.0.160.0/22")]), Some(&config(&[])), &existing, "ab").unwrap_err();
-    assert!(refused[0].message.contains("10.0.160.0/22 overlaps 10.0.160.0/21"), "{refused:?}");
+    let (create, delete) = (at("subnet.public.0", true), at("subnet.private_persistence.0", false));
+    assert!(plan.ops[create].depends_on.contains(&delete), "{plan:#?}");
+    // If that subnet stays, the entry is rejected.
+    let problems = blueprint(&config(&[entry("10.0.160.0/22")]), Some(&config(&[])), &existing, "ab").unwrap_err();
+    assert!(problems[0].message.contains("10.0.160.0/22 overlaps 10.0.160.0/21"), "{problems:?}");
 }

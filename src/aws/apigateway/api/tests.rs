@@ -1,0 +1,218 @@
+use serde_json::json;
+
+use super::*;
+use crate::aws::recorded::{Answer, OWNER, Recorded, run};
+
+fn spec() -> Api {
+    Api {
+        name: Input::Known("shop".into()),
+        description: Input::Known(None),
+        version: Input::Known(None),
+        cors: Input::Known(None),
+        tags: Input::Known([("team".to_string(), Input::Known("web".to_string()))].into()),
+    }
+}
+
+fn unfinished_api(id: &str) -> serde_json::Value {
+    json!({ "apiId": id, "apiEndpoint": "https://e", "tags": {
+        "fgw:resource": "http_gateway/shop", "fgw:state": "creating"
+    } })
+}
+
+#[tokio::test(start_paused = true)]
+async fn create_sets_ownership_tags_and_records_id_and_endpoint() {
+    let aws = Recorded::default()
+        .on("POST /v2/apis", Answer::Json(201, json!({ "apiId": "new1", "apiEndpoint": "https://new1" })));
+    let session = aws.session("api-create");
+    let (answer, reported) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
+    answer.unwrap();
+    let body = aws.body("POST /v2/apis");
+    assert_eq!(
+        body,
+        json!({ "name": "shop", "protocolType": "HTTP", "tags": {
+            "team": "web", "fgw:resource": "http_gateway/shop", "fgw:state": "creating"
+        } })
+    );
+    assert_eq!(reported.ids, ["new1"]);
+    assert_eq!(reported.learned["api_endpoint"], "https://new1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_create_is_resolved_by_tags_across_pages() {
+    let ready = json!({ "apiId": "other", "tags": {
+        "fgw:resource": "http_gateway/shop", "fgw:state": "ready"
+    } });
+    let aws = Recorded::default()
+        .on("POST /v2/apis", Answer::Lost)
+        .on("GET /v2/apis", Answer::Json(200, json!({ "items": [ready], "nextToken": "p2" })))
+        .on("GET /v2/apis?nextToken=p2", Answer::Json(200, json!({ "items": [unfinished_api("lost1")] })));
+    let session = aws.session("api-lost");
+    let (answer, reported) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
+    answer.unwrap();
+    assert_eq!(reported.ids, ["lost1"]);
+    assert_eq!(aws.calls(), ["POST /v2/apis", "GET /v2/apis", "GET /v2/apis?nextToken=p2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn create_without_effect_is_retried_a_limited_number_of_times() {
+    let aws = Recorded::default()
+        .on("POST /v2/apis", Answer::Error(500, "InternalFailure", "oops"))
+        .on("GET /v2/apis", Answer::Json(200, json!({ "items": [] })));
+    let session = aws.session("api-again");
+    let (answer, reported) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
+    assert_eq!(answer.unwrap_err().message, "oops");
+    assert!(reported.ids.is_empty());
+    assert_eq!(aws.calls().iter().filter(|call| *call == "POST /v2/apis").count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn create_with_unknown_outcome_is_not_retried() {
+    let aws = Recorded::default()
+        .on("POST /v2/apis", Answer::Lost)
+        .on("GET /v2/apis", Answer::Error(403, "AccessDeniedException", "not GetApis"));
+    let session = aws.session("api-blind");
+    let (answer, _) = run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await;
+    let message = answer.unwrap_err().message;
+    assert!(message.contains("outcome of the call is unknown") && message.contains("not GetApis"), "{message}");
+    assert_eq!(aws.calls(), ["POST /v2/apis", "GET /v2/apis"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn update_clears_text_by_empty_strings_and_cors_by_a_delete() {
+    let tags = "/v2/tags/arn%3Aaws%3Aapigateway%3Aapi-clear%3A%3A%2Fapis%2Fapi1";
+    let untag = format!("DELETE {tags}?tagKeys=old");
+    let aws = Recorded::default()
+        .on("PATCH /v2/apis/api1", Answer::Json(200, json!({})))
+        .on("DELETE /v2/apis/api1/cors", Answer::Json(204, json!(null)))
+        .on(&format!("POST {tags}"), Answer::Json(201, json!({})))
+        .on(&untag, Answer::Json(204, json!(null)));
+    let session = aws.session("api-clear");
+    let from = Api {
+        description: Input::Known(Some("text".into())),
+        version: Input::Known(Some("1".into())),
+        cors: Input::Known(Some(Cors { allow_origins: vec!["*".into()], ..Cors::default() })),
+        tags: Input::Known([("old".to_string(), Input::Known("1".to_string()))].into()),
+        ..spec()
+    };
+    let (answer, _) =
+        run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await).await;
+    answer.unwrap();
+    assert_eq!(aws.body("PATCH /v2/apis/api1"), json!({ "name": "shop", "description": "", "version": "" }));
+    assert_eq!(aws.body(&format!("POST {tags}")), json!({ "tags": { "team": "web" } }));
+    assert!(aws.calls().contains(&"DELETE /v2/apis/api1/cors".to_string()));
+    assert!(aws.calls().contains(&untag));
+}
+
+#[tokio::test(start_paused = true)]
+async fn tag_changes_send_only_tags_and_a_rename_updates_ownership() {
+    let tags = "POST /v2/tags/arn%3Aaws%3Aapigateway%3Aapi-tags%3A%3A%2Fapis%2Fapi1";
+    let aws = Recorded::default()
+        .on(tags, Answer::Json(201, json!({})))
+        .on("PATCH /v2/apis/api1", Answer::Json(200, json!({})));
+    let session = aws.session("api-tags");
+    let from = Api { tags: Input::Known([].into()), ..spec() };
+    run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await).await.0.unwrap();
+    assert_eq!(aws.calls(), [tags]);
+    let from = Api { name: Input::Known("old".into()), ..spec() };
+    run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(&from), &spec()).await).await.0.unwrap();
+    assert_eq!(aws.requests().last().unwrap().body, json!({ "tags": { "fgw:resource": "http_gateway/shop" } }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn delete_retries_concurrent_changes_but_not_mappings() {
+    let entry = Entry::new(Key::new("api"), "api1", Spec::Api(spec()));
+    let busy = "Unable to complete operation due to concurrent modification. Please try again later.";
+    let aws = Recorded::default()
+        .on("DELETE /v2/apis/api1", Answer::Error(409, "ConflictException", busy))
+        .on("DELETE /v2/apis/api1", Answer::Error(409, "ConflictException", busy))
+        .on("DELETE /v2/apis/api1", Answer::Error(404, "NotFoundException", "no such API"));
+    let session = aws.session("api-busy");
+    run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
+    assert_eq!(aws.calls().len(), 3);
+
+    let mapped = "Please remove all base path mappings related to the stage in your domains";
+    let aws = Recorded::default().on("DELETE /v2/apis/api1", Answer::Error(400, "BadRequestException", mapped));
+    let session = aws.session("api-mapped");
+    let failure = run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap_err();
+    assert_eq!(failure.cause, Cause::InUse);
+    assert_eq!(aws.calls().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn unfinished_roots_exclude_apis_created_by_this_process() {
+    let here = Answer::Json(201, json!({ "apiId": "here1" }));
+    let aws = Recorded::default().on("POST /v2/apis", here).on(
+        "GET /v2/apis",
+        Answer::Json(200, json!({ "items": [unfinished_api("here1"), unfinished_api("killed1")] })),
+    );
+    let session = aws.session("api-left");
+    run(&session, &Key::new("api"), &[], async |it| create(it, &spec()).await).await.0.unwrap();
+    let found = unfinished_roots(&session, OWNER, "shop").await.unwrap();
+    assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["killed1"]);
+    assert!(unfinished_roots(&session, OWNER, "sho").await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn roots_lists_own_apis_of_all_pages_with_names_and_tags() {
+    let api = |id: &str, tags| json!({ "apiId": id, "name": "front", "tags": tags });
+    let ours = api("b1", json!({ "fgw:resource": "http_gateway/shop", "fgw:state": "incomplete", "team": "web" }));
+    let items = json!([ours, api("c1", json!({ "team": "web" }))]);
+    let last = json!([unfinished_api("a1")]);
+    let aws = Recorded::default()
+        .on("GET /v2/apis", Answer::Json(200, json!({ "items": items, "nextToken": "p2" })))
+        .on("GET /v2/apis?nextToken=p2", Answer::Json(200, json!({ "items": last })));
+    let found = roots(&aws.session("api-roots"), OWNER).await.unwrap();
+    let apis: Vec<_> = found.iter().map(|it| (it.id.as_str(), it.name.as_str(), it.tags.len(), it.state)).collect();
+    let expected = [("a1", "shop", 0, Some(RootState::Creating)), ("b1", "shop", 1, Some(RootState::Incomplete))];
+    assert_eq!(apis, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn update_clears_the_maximum_age_by_zero() {
+    let patch = "PATCH /v2/apis/api1";
+    let cors = |max_age| Cors { allow_origins: vec!["*".into()], max_age, ..Cors::default() };
+    let api = |max_age| Api { cors: Input::Known(Some(cors(max_age))), ..spec() };
+    let body = async |from: &Api, to: &Api| {
+        let aws = Recorded::default().on(patch, Answer::Json(200, json!({})));
+        let session = aws.session("api-age");
+        run(&session, &Key::new("api"), &[], async |it| update(it, "api1", Some(from), to).await).await.0.unwrap();
+        aws.body(patch)["corsConfiguration"]["maxAge"].clone()
+    };
+    assert_eq!(body(&api(Some(300)), &api(None)).await, json!(0));
+    assert_eq!(body(&api(Some(300)), &api(Some(5))).await, json!(5));
+    let described = Api { description: Input::Known(Some("text".into())), ..api(None) };
+    assert_eq!(body(&api(None), &described).await, json!(null), "nothing to clear");
+}
+
+#[test]
+fn cors_without_effect_is_no_drift_if_aws_returns_none() {
+    let read_back = |cors: Cors| {
+        let applied = Api { cors: Input::Known(Some(cors)), ..spec() };
+        let shown = Shown::builder().name("shop").build();
+        let Spec::Api(found) = read(&shown, "api1", Key::new("api"), Some(&applied)).spec else { panic!("an API") };
+        found.cors == applied.cors
+    };
+    assert!(read_back(Cors::default()));
+    assert!(read_back(Cors { max_age: Some(0), ..Cors::default() }));
+    assert!(!read_back(Cors { max_age: Some(1), ..Cors::default() }));
+    assert!(!read_back(Cors { allow_credentials: true, ..Cors::default() }));
+    assert!(!read_back(Cors { allow_origins: vec!["*".into()], ..Cors::default() }), "deleted outside Terraform");
+
+    let applied = Cors { allow_origins: vec!["*".into()], max_age: Some(0), ..Cors::default() };
+    let shown = ShownCors::builder().allow_origins("*").build();
+    assert_eq!(read_cors(&shown, Some(&applied)), Some(applied));
+}
+
+#[test]
+fn cors_lists_in_another_order_or_case_are_no_drift() {
+    let applied = Cors {
+        allow_headers: vec!["Authorization".into(), "X-Id".into()],
+        allow_methods: vec!["GET".into()],
+        ..Cors::default()
+    };
+    let shown = ShownCors::builder().allow_headers("x-id").allow_headers("authorization").allow_methods("GET");
+    assert_eq!(read_cors(&shown.clone().max_age(0).build(), Some(&applied)), Some(applied.clone()));
+    let drifted = read_cors(&shown.allow_methods("POST").build(), Some(&applied)).unwrap();
+    assert_eq!(drifted.allow_methods, ["GET", "POST"]);
+    assert_eq!(read_cors(&ShownCors::builder().build(), None), None);
+}

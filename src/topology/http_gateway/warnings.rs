@@ -1,0 +1,238 @@
+//! Warnings about valid configurations: inputs without effect, and numbers above AWS's default quotas.
+//!
+//! The specification calls several inputs "used only when ..." another input is set. A module may set them all and turn
+//! the other input on and off, so they are accepted without effect.
+
+use std::collections::BTreeMap;
+
+use super::config::GatewayConfig;
+use crate::model::Destination;
+use crate::plugin::{AttributePath, Input, Problem};
+
+/// AWS's default quota of routes per API.
+const MOST_ROUTES: usize = 300;
+
+/// AWS's default quota of authorizers per API.
+const MOST_AUTHORIZERS: usize = 10;
+
+const GROUP: &str = "access_log_logservice_group_name";
+const DESTINATION: &str = "access_log_logservice_group_subscription_destination_arn";
+const DISTRIBUTION: &str = "access_log_logservice_group_subscription_distribution";
+const PATTERN: &str = "access_log_logservice_group_subscription_filter_pattern";
+const ROLE: &str = "access_log_logservice_group_subscription_role_arn";
+const FORMAT: &str = "custom_access_log_format";
+
+/// All warnings that follow from the configuration alone.
+pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
+    let mut warnings = quotas(config);
+    warnings.extend(without_effect(config));
+    if let (Input::Known(None), Input::Known(Some(_))) = (&config.domain_name, &config.certificate_domain) {
+        warnings.push(no_effect("certificate_domain", "domain_name is not set", "Set domain_name"));
+    }
+    warnings
+}
+
+fn quotas(config: &GatewayConfig) -> Vec<Problem> {
+    let counts = [
+        ("route_config", "routes", config.route_config.known().map_or(0, BTreeMap::len), MOST_ROUTES),
+        ("faas_authorizers", "authorizers", config.faas_authorizers.known().map_or(0, BTreeMap::len), MOST_AUTHORIZERS),
+    ];
+    let exceeded = counts.into_iter().filter(|(_, _, count, most)| count > most);
+    let warning = |(attribute, objects, count, most): (_, _, usize, usize)| {
+        Problem::new(
+            AttributePath::new(attribute),
+            format!("There are {count} {objects}, but AWS allows {most} per API by default."),
+            format!("Use at most {most}, unless AWS has raised the quota of this account."),
+        )
+    };
+    exceeded.map(warning).collect()
+}
+
+/// Inputs of access logs without effect.
+fn without_effect(config: &GatewayConfig) -> Vec<Problem> {
+    let given = given(config);
+    if config.access_log_logservice_group_name == Input::Known(None) {
+        let warning = |name: &&'static str| {
+            no_effect(name, &format!("access logs are off, because {GROUP} is not set"), &format!("Set {GROUP}"))
+        };
+        return given.iter().map(warning).collect();
+    }
+    let mut warnings = Vec::new();
+    if let (true, Some(kind @ ("CLF" | "JSON"))) =
+        (given.contains(&FORMAT), config.access_log_format_type.known().map(String::as_str))
+    {
+        let reason = format!("access_log_format_type is {kind:?}");
+        warnings.push(no_effect(FORMAT, &reason, "Set access_log_format_type to \"CUSTOM\""));
+    }
+    let (unused, reason): (&[&'static str], _) = match &config.access_log_logservice_group_subscription_destination_arn
+    {
+        Input::Unknown => return warnings,
+        Input::Known(None) => {
+            (&[DISTRIBUTION, PATTERN, ROLE], format!("log events are not forwarded, because {DESTINATION} is not set"))
+        }
+        Input::Known(Some(arn)) => match Destination::parse(arn) {
+            Ok(Destination::Function(_)) => (&[DISTRIBUTION, ROLE], format!("the destination {arn:?} is a function")),
+            Ok(Destination::DeliveryStream) => {
+                (&[DISTRIBUTION], format!("the destination {arn:?} is not a Kinesis stream"))
+            }
+            // Validation has already reported an invalid ARN.
+            Ok(Destination::KinesisStream) | Err(_) => return warnings,
+        },
+    };
+    for name in unused.iter().filter(|name| given.contains(*name)) {
+        let remedy = match *name {
+            PATTERN => format!("Set {DESTINATION}"),
+            _ => format!("Set {DESTINATION} to a stream"),
+        };
+        warnings.push(no_effect(name, &reason, &remedy));
+    }
+    warnings
+}
+
+/// The inputs of access logs, except the name of the group, that have another value than their default.
+fn given(config: &GatewayConfig) -> Vec<&'static str> {
+    let text = |input: &Input<Option<String>>| matches!(input, Input::Known(Some(_)));
+    let tags = config.access_log_logservice_group_tags.known().and_then(Option::as_ref);
+    let pattern = config.access_log_logservice_group_subscription_filter_pattern.known();
+    let retention = &config.access_log_logservice_group_retention_in_days;
+    let inputs = [
+        ("access_log_logservice_group_retention_in_days", matches!(retention, Input::Known(Some(_)))),
+        ("access_log_logservice_group_tags", tags.is_some_and(|tags| !tags.is_empty())),
+        ("access_log_logservice_group_kms_key_id", text(&config.access_log_logservice_group_kms_key_id)),
+        (DESTINATION, text(&config.access_log_logservice_group_subscription_destination_arn)),
+        (DISTRIBUTION, text(&config.access_log_logservice_group_subscription_distribution)),
+        (PATTERN, pattern.is_some_and(|pattern| !pattern.is_empty())),
+        (ROLE, text(&config.access_log_logservice_group_subscription_role_arn)),
+        ("access_log_format_type", config.access_log_format_type.known().is_some_and(|kind| kind != "JSON")),
+        (FORMAT, text(&config.custom_access_log_format)),
+    ];
+    inputs.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+}
+
+fn no_effect(name: &str, reason: &str, remedy: &str) -> Problem {
+    Problem::new(
+        AttributePath::new(name),
+        format!("{name} has no effect: {reason}."),
+        format!("{remedy}, or remove {name}."),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::super::tests::{ORDERS, UNKNOWN, config, problems, with};
+    use super::*;
+
+    const KINESIS: &str = "arn:aws:kinesis:eu-central-1:123456789012:stream/logs";
+    const FIREHOSE: &str = "arn:aws:firehose:eu-central-1:123456789012:deliverystream/logs";
+
+    /// The warnings of a valid configuration: attribute and message.
+    fn warned(attributes: Json) -> Vec<(String, String)> {
+        assert_eq!(problems(attributes.clone()), [], "{attributes}");
+        let found = warnings(&config(attributes));
+        found.into_iter().map(|it| (it.path.to_string(), format!("{} {}", it.message, it.hint))).collect()
+    }
+
+    fn attributes(attributes: Json) -> Vec<String> {
+        warned(attributes).into_iter().map(|(attribute, _)| attribute).collect()
+    }
+
+    /// Every input of access logs except the name of the group.
+    fn of_logs() -> Json {
+        json!({
+            "access_log_logservice_group_retention_in_days": 7,
+            "access_log_logservice_group_tags": {"a": "b"},
+            "access_log_logservice_group_kms_key_id": "alias/logs",
+            DESTINATION: KINESIS,
+            DISTRIBUTION: "Random",
+            PATTERN: "500",
+            ROLE: "arn:aws:iam::123456789012:role/logs",
+            "access_log_format_type": "CUSTOM",
+            FORMAT: "$context.requestId",
+        })
+    }
+
+    #[test]
+    fn inputs_of_access_logs_have_no_effect_without_a_group() {
+        let all = warned(of_logs());
+        let expected: std::collections::BTreeSet<String> = of_logs().as_object().unwrap().keys().cloned().collect();
+        assert_eq!(
+            all.iter().map(|(attribute, _)| attribute.clone()).collect::<std::collections::BTreeSet<_>>(),
+            expected
+        );
+        assert_eq!(all.len(), 9);
+        for (attribute, text) in &all {
+            assert!(text.starts_with(&format!("{attribute} has no effect: ")), "{text}");
+            assert!(text.contains("access_log_logservice_group_name is not set"), "{text}");
+        }
+        for (attribute, value) in of_logs().as_object().unwrap() {
+            assert_eq!(attributes(json!({attribute: value})), [attribute.as_str()]);
+            assert_eq!(attributes(json!({attribute: UNKNOWN})), Vec::<String>::new());
+        }
+        for group in ["/http/shop", UNKNOWN] {
+            assert_eq!(warned(with(of_logs(), json!({GROUP: group}))), [], "{group}");
+        }
+        let defaults = json!({"access_log_logservice_group_tags": {}, PATTERN: "", "access_log_format_type": "JSON"});
+        assert_eq!(warned(defaults), []);
+    }
+
+    #[test]
+    fn inputs_of_a_subscription_depend_on_its_destination() {
+        let to = |destination: Json| {
+            let subscription = json!({
+                GROUP: "/http/shop", DESTINATION: destination, DISTRIBUTION: "Random", PATTERN: "500",
+                ROLE: "arn:aws:iam::123456789012:role/logs",
+            });
+            warned(subscription)
+        };
+        let names = |found: &[(String, String)]| found.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        assert_eq!(to(json!(KINESIS)), []);
+        assert_eq!(to(json!(UNKNOWN)), []);
+        assert_eq!(names(&to(json!(null))), [DISTRIBUTION, PATTERN, ROLE]);
+        let (function, delivery) = (to(json!(ORDERS)), to(json!(FIREHOSE)));
+        assert_eq!(names(&function), [DISTRIBUTION, ROLE]);
+        assert_eq!(names(&delivery), [DISTRIBUTION]);
+        assert!(function[0].1.contains("function:orders\" is a function"), "{function:?}");
+        assert!(delivery[0].1.contains("deliverystream/logs\" is not a Kinesis stream"), "{delivery:?}");
+    }
+
+    #[test]
+    fn custom_format_and_certificate_domain_depend_on_another_input() {
+        let formatted = |kind: &str| {
+            warned(json!({GROUP: "/http/shop", "access_log_format_type": kind, FORMAT: "$context.requestId"}))
+        };
+        for kind in ["CLF", "JSON"] {
+            let found = formatted(kind);
+            assert_eq!((found.len(), found[0].0.as_str()), (1, FORMAT));
+            assert!(found[0].1.contains(&format!("access_log_format_type is {kind:?}")), "{found:?}");
+        }
+        assert_eq!((formatted("CUSTOM"), formatted(UNKNOWN)), (vec![], vec![]));
+        assert_eq!(attributes(json!({"certificate_domain": "*.example.com"})), ["certificate_domain"]);
+        for domain in ["api.example.com", UNKNOWN] {
+            assert_eq!(warned(json!({"certificate_domain": "*.example.com", "domain_name": domain})), []);
+        }
+    }
+
+    #[test]
+    fn numbers_above_default_quotas_are_warnings() {
+        let routes = |count: usize| {
+            let routes: Json =
+                (0..count).map(|it| (format!("GET /r{it}"), json!({"faas_function_arn": ORDERS}))).collect();
+            json!({"route_config": routes})
+        };
+        let authorizers = |count: usize| {
+            let entries: Json = (0..count).map(|it| (format!("a{it}"), json!({"authorizer_name": "auth"}))).collect();
+            json!({"faas_authorizers": entries})
+        };
+        for (at_most, above, texts) in [
+            (routes(300), routes(301), ["route_config", "301 routes", "AWS allows 300"]),
+            (authorizers(10), authorizers(11), ["faas_authorizers", "11 authorizers", "AWS allows 10"]),
+        ] {
+            assert_eq!(warned(at_most), []);
+            let found = warned(above);
+            assert_eq!((found.len(), found[0].0.as_str()), (1, texts[0]));
+            assert!(found[0].1.contains(texts[1]) && found[0].1.contains(texts[2]), "{found:?}");
+        }
+    }
+}
