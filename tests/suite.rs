@@ -1,4 +1,4 @@
-//! The integration tests: one binary, for each further one would link the AWS SDK again.
+//! The integration tests. They are one binary, because each additional binary would link the AWS SDK again.
 
 #[path = "support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
-//! What must be true of the whole source tree: the rules of ARCHITECTURE.md and CONTRIBUTING.md that a search of the
-//! text can check. `cargo test -p tidy` runs them in seconds.
+//! Rules for the whole source tree: those of ARCHITECTURE.md and CONTRIBUTING.md that a text search can check. `cargo
+//! test -p tidy` runs them in seconds.
 //!
 //! Each rule is a plain search, so that a failure names a file and a line. A rule that needs an exception lists it,
 //! with its reason.
@@ -8,7 +8,9 @@
 mod tidy {
     mod architecture;
     mod code;
+    mod diagnostics;
     mod imports;
+    mod language;
     mod layers;
     mod moved;
     mod rule;

@@ -1,6 +1,8 @@
-//! The pages of the Terraform Registry: made from schema, examples and blueprints, and the same as those in `docs`.
+//! Generates the pages of the Terraform Registry from the schema, the examples and the blueprints, and compares them
+//! with `docs`.
 //!
-//! `UPDATE_EXPECT=1` writes them, which is what `make docs` does. Everything here is text from values; nothing runs.
+//! With `UPDATE_EXPECT=1`, as in `make docs`, the tests write the pages. The text depends only on the code and the
+//! examples; no Terraform and no emulator runs.
 
 #[path = "docs/attributes.rs"]
 mod attributes;
@@ -24,7 +26,7 @@ use self::pages::{Kind, Page};
 use fgw::plugin::Provider as _;
 use fgw::provider::Fgw;
 
-/// Every page that is made from the code, by its path below `docs`.
+/// Every generated page, with its path relative to `docs`.
 fn all() -> Vec<(String, String)> {
     let provider = Fgw::default();
     let resources = provider.resources();
@@ -55,7 +57,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The files of a folder, sorted; none where there is no such folder.
+/// The files of a folder, sorted; empty if the folder does not exist.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a folder can be read").path()).collect();
@@ -64,28 +66,28 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_pages_say_what_the_code_says() {
+fn pages_match_the_code() {
     for (path, text) in all() {
         let path = top().join("docs").join(path);
         if std::env::var_os("UPDATE_EXPECT").is_some() {
-            std::fs::create_dir_all(path.parent().expect("it is below docs")).expect("the project can be written");
+            std::fs::create_dir_all(path.parent().expect("a page is below docs")).expect("the project can be written");
         }
         expect_test::expect_file![path].assert_eq(&text);
     }
 }
 
 #[test]
-fn every_page_about_something_in_the_schema_is_made_from_it() {
-    let made: BTreeSet<PathBuf> = all().into_iter().map(|(path, _)| top().join("docs").join(path)).collect();
+fn every_page_describes_part_of_the_schema() {
+    let generated: BTreeSet<PathBuf> = all().into_iter().map(|(path, _)| top().join("docs").join(path)).collect();
     for kind in Kind::ALL {
         for file in files_in(&top().join("docs").join(kind.folder())) {
-            assert!(made.contains(&file), "nothing in the schema is what {} describes: delete it", file.display());
+            assert!(generated.contains(&file), "{} describes nothing in the schema: delete it", file.display());
         }
     }
 }
 
 #[test]
-fn pages_are_plain_and_their_links_lead_somewhere() {
+fn pages_are_plain_and_their_links_resolve() {
     for (path, text) in all() {
         assert!(text.starts_with("---\npage_title: ") && text.ends_with('\n') && !text.ends_with("\n\n"), "{path}");
         let anchors: BTreeSet<&str> =
@@ -93,7 +95,7 @@ fn pages_are_plain_and_their_links_lead_somewhere() {
         let mut is_code = false;
         for (number, line) in text.lines().enumerate() {
             assert!(line.trim_end() == line && !line.contains('\t'), "{path}:{}: {line:?}", number + 1);
-            // Outside of code, what looks like a tag is not shown.
+            // Outside of code, the registry does not show text that looks like an HTML tag.
             let words: String = line.split('`').step_by(2).collect();
             is_code ^= line.trim_start().starts_with("```");
             assert!(
@@ -103,16 +105,16 @@ fn pages_are_plain_and_their_links_lead_somewhere() {
             );
             for target in line.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)) {
                 let folder = Path::new("docs").join(&path);
-                let leads = match target.strip_prefix('#') {
+                let resolves = match target.strip_prefix('#') {
                     Some(anchor) => anchors.contains(anchor),
                     None if target.starts_with("https://") => true,
-                    // The registry serves pages without their ending, and knows no other files of the project.
+                    // The registry serves pages without their extension, and no other files of the project.
                     None => {
-                        let file = top().join(folder.parent().expect("it is below docs")).join(target);
+                        let file = top().join(folder.parent().expect("the page is below docs")).join(target);
                         all().iter().any(|(page, _)| file.ends_with(page)) || file.exists()
                     }
                 };
-                assert!(leads, "{path}:{}: {target} leads nowhere", number + 1);
+                assert!(resolves, "{path}:{}: the link {target} is broken", number + 1);
             }
         }
     }

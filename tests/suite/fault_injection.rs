@@ -1,8 +1,9 @@
-//! Nothing is lost: whatever fails, is interrupted, killed, throttled or late, state tells the truth and the next apply
-//! gets there. Each campaign runs real Terraform on whole topologies, and does one thing to them in many places.
+//! Fault injection: whatever fails, is interrupted, killed, throttled or late, the state is accurate and the next apply
+//! completes the work. Each campaign runs real Terraform on whole topologies, and injects one kind of fault in many
+//! places.
 //!
-//! `cargo test` runs a sample of each campaign; with `FGW_FAULTS=whole` (`make faults`) they run whole, and leave
-//! what they counted in `target/faults/` for `docs/reliability.md`.
+//! `cargo test` runs a sample of each campaign. With `FGW_FAULTS=whole` (`make faults`), all cases run, and their
+//! counts are written to `target/faults/` for `docs/reliability.md`.
 
 #[path = "fault_injection/campaign.rs"]
 mod campaign;

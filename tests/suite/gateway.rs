@@ -1,5 +1,5 @@
-//! `fgw_http_gateway` on ministack: gateways that are created, called, changed, damaged and destroyed, in the stand-in
-//! for Terraform, and under Terraform where only that can show it.
+//! `fgw_http_gateway` on ministack. Most tests run in the stand-in for Terraform; those that need Terraform's own
+//! behavior run under Terraform.
 
 #[path = "gateway/authorizers.rs"]
 mod authorizers;
@@ -29,8 +29,8 @@ mod import;
 mod logs;
 #[path = "gateway/drift_matrix.rs"]
 mod drift_matrix;
-#[path = "gateway/foreigners.rs"]
-mod foreigners;
+#[path = "gateway/unmanaged.rs"]
+mod unmanaged;
 #[path = "gateway/created.rs"]
 mod created;
 #[path = "gateway/mapping.rs"]
@@ -67,10 +67,11 @@ use crate::support::terraform::Workspace;
 /// The gateway of a test's configuration.
 const THIS: &str = "fgw_http_gateway.this";
 
-/// The key that the authorizer functions take.
+/// The key that the authorizer functions accept.
 const SECRET: &str = "open sesame";
 
-/// An account with the functions `orders`, `users`, `guard` and `keeper`, and a Terraform workspace for it.
+/// An account with the functions `orders`, `users`, `guard` and `keeper`, and a workspace for it. The first two answer
+/// with their name and the path, the others are authorizers.
 struct TestEnv {
     proxy: Proxy,
     workspace: Workspace,
@@ -81,7 +82,7 @@ impl TestEnv {
         Self::on(|proxy| Workspace::without_terraform(proxy, ""))
     }
 
-    /// Under Terraform: for what only Terraform can show.
+    /// Under Terraform, for behavior that only Terraform shows.
     fn with_terraform() -> Self {
         Self::on(Workspace::new)
     }
@@ -107,12 +108,12 @@ impl TestEnv {
         format!("arn:aws:lambda:us-east-1:{}:function:{function}", self.proxy.account().id)
     }
 
-    /// A route to a function, with nothing else said.
+    /// A route to a function, without other settings.
     fn to(&self, function: &str) -> Value {
         json!({ "faas_function_arn": self.arn(function) })
     }
 
-    /// A route to a function that an authorizer protects.
+    /// A route to a function, protected by an authorizer.
     fn guarded(&self, function: &str, authorizer: &str) -> Value {
         json!({ "faas_function_arn": self.arn(function), "authorizer_name": authorizer })
     }
@@ -131,38 +132,37 @@ impl TestEnv {
         self.workspace.write("main.tf.json", &json!({ "resource": resources }).to_string());
     }
 
-    /// Configures, applies, and plans again, which must find nothing. The calls left in the log are those of the apply.
+    /// Writes the configuration, applies it, and asserts that another plan is empty. The log keeps the apply's calls.
     fn apply(&self, attributes: &Value) {
         self.config(attributes);
         self.apply_config();
     }
 
-    /// The same, with the configuration that is there.
+    /// The same, with the present configuration.
     fn apply_config(&self) {
         self.proxy.clear_calls();
         self.workspace.apply(&[]).succeeded();
-        assert_turns_are_taken(&self.proxy);
+        assert_no_overlap(&self.proxy);
         let calls = self.proxy.calls().len();
-        self.assert_quiet();
+        self.assert_plan_changes_nothing();
         self.proxy.keep_calls(calls);
     }
 
-    /// Applies a change, which must do what its plan says, and says what was changed in AWS, call by call. See
-    /// [`TestEnv::told`] and [`TestEnv::planned_change`].
+    /// Applies a change as [`TestEnv::planned_change`] does, and returns the changing calls, see [`TestEnv::calls`].
     fn change(&self, attributes: &Value) -> Vec<String> {
-        self.planned_change(attributes).told
+        self.planned_change(attributes).calls
     }
 
-    /// The calls that changed something, in their order: `UpdateRoute route.GET /orders`. Objects are named by their
-    /// keys without hashes, those that have left by the ones of `before`.
-    fn told(&self, before: &BTreeMap<String, String>) -> Vec<String> {
+    /// The changing calls in their order, such as `UpdateRoute route.GET /orders`. An object is named by its key
+    /// without the hash. The keys of deleted objects come from `before`.
+    fn calls(&self, before: &BTreeMap<String, String>) -> Vec<String> {
         let mut slots = before.clone();
         slots.extend(self.slots());
         let subject = |record: &Record| {
             let names = ["routeId", "integrationId", "authorizerId", "StatementId"];
             let id = names.iter().map(|name| record.call.param(name)).find(|id| slots.contains_key(*id));
-            let said = ["routeKey", "integrationUri", "authorizerUri", "stageName", "logGroupName", "resourceArn"];
-            let said = || said.iter().map(|name| record.call.param(name)).find(|it| !it.is_empty()).unwrap_or_default();
+            let names = ["routeKey", "integrationUri", "authorizerUri", "stageName", "logGroupName", "resourceArn"];
+            let name = || names.iter().map(|it| record.call.param(it)).find(|it| !it.is_empty()).unwrap_or_default();
             let domain = record.call.param("domainName");
             match record.call.action.as_str() {
                 _ if !domain.is_empty() => Some(domain.to_owned()),
@@ -172,13 +172,13 @@ impl TestEnv {
                 }
                 _ => None,
             }
-            .unwrap_or_else(|| short(said()))
+            .unwrap_or_else(|| short(name()))
         };
-        let told = |record: &Record| format!("{} {}", record.call.action, subject(record)).trim_end().to_string();
-        self.proxy.mutations().iter().map(told).collect()
+        let line = |record: &Record| format!("{} {}", record.call.action, subject(record)).trim_end().to_string();
+        self.proxy.mutations().iter().map(line).collect()
     }
 
-    /// The objects of the gateway in state, from id to key without hash.
+    /// The keys of the gateway's objects in state, without hashes, by id.
     fn slots(&self) -> BTreeMap<String, String> {
         let state = self.workspace.state();
         let objects = state.resource(THIS).and_then(|it| it["aws_objects"].as_object()).cloned().unwrap_or_default();
@@ -190,14 +190,14 @@ impl TestEnv {
         self.workspace.state().attribute(THIS, name).clone()
     }
 
-    /// What the next plan says has changed behind our back.
+    /// The attribute `drift` after the refresh of a plan.
     fn drift(&self) -> Value {
         let plan = self.workspace.plan_json(&[]);
         plan["prior_state"]["values"]["root_module"]["resources"][0]["values"]["drift"].clone()
     }
 
-    /// Calls the gateway, with the key of the authorizers where there is one.
-    fn call(&self, method: &str, path: &str, key: Option<&str>) -> Answer {
+    /// Sends a request to the gateway, with a key for the authorizers if there is one.
+    fn send(&self, method: &str, path: &str, key: Option<&str>) -> Answer {
         let request = http::gateway(self.proxy.account(), &text(&self.attribute("api_id")), method, path);
         let request = match key {
             Some(key) => request.header("x-key", key),
@@ -206,29 +206,29 @@ impl TestEnv {
         request.send().expect("the gateway answers")
     }
 
-    /// An API Gateway call about this API, by someone else.
-    fn by_hand(&self, method: &str, mut arguments: Value) -> Value {
+    /// An API Gateway call about this API outside Terraform that bypasses the proxy.
+    fn api_call(&self, method: &str, mut arguments: Value) -> Value {
         arguments["ApiId"] = self.attribute("api_id");
         self.proxy.account().boto("apigatewayv2", method, arguments)
     }
 
-    /// Destroys everything, and looks that nothing is left.
+    /// Destroys everything, and asserts that no managed object is left.
     fn destroy(&self) {
         self.proxy.clear_calls();
         self.workspace.destroy().succeeded();
-        assert_turns_are_taken(&self.proxy);
+        assert_no_overlap(&self.proxy);
         self.proxy.account().assert_nothing_of_ours_is_left();
     }
 }
 
-/// Changes of one API, of one log group and of one function's policy must never overlap: AWS refuses the first two and
-/// loses statements in the third.
-fn assert_turns_are_taken(proxy: &Proxy) {
-    let mut turns: BTreeMap<String, Vec<Record>> = BTreeMap::new();
+/// Asserts that changes of the same API, log group or function policy do not overlap. AWS rejects concurrent changes of
+/// the first two, and loses statements of the third.
+fn assert_no_overlap(proxy: &Proxy) {
+    let mut changes: BTreeMap<String, Vec<Record>> = BTreeMap::new();
     for record in proxy.mutations() {
         let call = &record.call;
-        let whose = match call.service.as_str() {
-            // Each makes an API of its own.
+        let target = match call.service.as_str() {
+            // Each call creates another API.
             "apigateway" if call.action == "CreateApi" => continue,
             "apigateway" if !call.param("domainName").is_empty() => format!("domain {}", call.param("domainName")),
             "apigateway" if !call.param("apiId").is_empty() => format!("api {}", call.param("apiId")),
@@ -244,17 +244,17 @@ fn assert_turns_are_taken(proxy: &Proxy) {
             "logs" => format!("group {}", call.param("logGroupName")),
             _ => continue,
         };
-        turns.entry(whose).or_default().push(record);
+        changes.entry(target).or_default().push(record);
     }
-    for (whose, records) in turns {
+    for (target, records) in changes {
         for pair in records.windows(2) {
             let names = (&pair[0].call.action, &pair[1].call.action);
-            assert!(!pair[0].overlaps(&pair[1]), "changes of {whose} overlap: {names:?}");
+            assert!(!pair[0].overlaps(&pair[1]), "changes of {target} overlap: {names:?}");
         }
     }
 }
 
-/// The second object's members over those of the first.
+/// The members of both objects. Those of the second take precedence.
 fn with(basis: &Value, more: &Value) -> Value {
     let mut joined = basis.clone();
     for (name, value) in more.as_object().expect("attributes") {
@@ -264,10 +264,10 @@ fn with(basis: &Value, more: &Value) -> Value {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }
 
-/// The name of a function in an ARN or invoke URI, the rest of a stage's ARN, or the text itself.
+/// The name of a function or log group in an ARN or invoke URI, the kind of another ARN's object, or the text itself.
 fn short(text: &str) -> String {
     match text.rsplit_once(":function:") {
         Some((_, name)) => name.trim_end_matches("/invocations").to_owned(),
@@ -278,7 +278,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// A key without the six hexadecimal digits that tell objects of one name apart; they depend on the account.
+/// A key without its hash: six hexadecimal digits that distinguish objects of the same name and depend on the account.
 fn without_hash(slot: &str) -> String {
     match slot.rsplit_once('.') {
         Some((name, hash)) if hash.len() == 6 && hash.bytes().all(|it| it.is_ascii_hexdigit()) => name.to_owned(),
@@ -286,5 +286,5 @@ fn without_hash(slot: &str) -> String {
     }
 }
 
-/// Slow enough that calls which do not take turns overlap.
+/// A latency at which concurrent calls overlap.
 const SLOW: Duration = Duration::from_millis(10);

@@ -1,5 +1,5 @@
-//! The guides below `docs/guides`: what they say of the code is compared with the code, what they tell people to write
-//! is run.
+//! Tests of the guides in `docs/guides`: their statements about the code are compared with the code, and their examples
+//! are run.
 
 #[path = "guides/addresses.rs"]
 mod addresses;
@@ -12,8 +12,7 @@ mod permissions;
 
 use std::path::{Path, PathBuf};
 
-/// A guide of which parts are made from the code. Such a part stands between `<!-- begin NAME -->` and `<!-- end NAME
-/// -->`.
+/// A guide with generated parts, each between `<!-- begin NAME -->` and `<!-- end NAME -->`.
 struct Guide {
     path: PathBuf,
     text: String,
@@ -26,25 +25,25 @@ impl Guide {
         Self { path, text }
     }
 
-    /// The bounds of the part of this name, without its two marks.
+    /// The range of a part, without its two marks.
     fn part(&self, name: &str) -> std::ops::Range<usize> {
         let (begin, end) = (format!("<!-- begin {name} -->\n"), format!("<!-- end {name} -->"));
         let found = |mark: &str| {
             assert_eq!(self.text.matches(mark).count(), 1, "{} needs one {mark:?}", self.path.display());
-            self.text.find(mark).expect("it is there once")
+            self.text.find(mark).expect("the mark occurs once")
         };
         let range = found(&begin) + begin.len()..found(&end);
         assert!(range.start <= range.end, "{name} ends before it begins");
         range
     }
 
-    /// Makes this the part of this name.
+    /// Replaces the content of a part.
     fn put(&mut self, name: &str, content: &str) {
         let range = self.part(name);
         self.text.replace_range(range, &format!("\n{content}\n"));
     }
 
-    /// Fails where the file is not as it was made here; `UPDATE_EXPECT=1` writes it.
+    /// Fails if the file differs from the generated text. `UPDATE_EXPECT=1` writes it.
     fn check(&self) {
         expect_test::expect_file![&self.path].assert_eq(&self.text);
     }
@@ -55,7 +54,7 @@ fn directory() -> PathBuf {
 }
 
 #[test]
-fn each_guide_has_its_front_matter_and_links_that_lead_somewhere() {
+fn guides_have_front_matter_and_valid_links() {
     let files = std::fs::read_dir(directory()).expect("there are guides");
     let names: Vec<String> =
         files.map(|file| file.expect("it can be read").file_name().to_string_lossy().into_owned()).collect();
@@ -69,13 +68,13 @@ fn each_guide_has_its_front_matter_and_links_that_lead_somewhere() {
         assert!(lines[0].starts_with("page_title: \"") && lines[1] == "subcategory: \"\"", "{name}: {lines:?}");
         assert_eq!(lines[2], "description: |-", "{name}");
         let title = lines[0].trim_start_matches("page_title: ").trim_matches('"');
-        assert!(text.contains(&format!("\n# {title}\n")), "{name} has another heading than its title");
+        assert!(text.contains(&format!("\n# {title}\n")), "{name}: the heading differs from the title");
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let (file, section) = link.split_once('#').unwrap_or((link, ""));
-            let leads_to = if file.is_empty() { name.as_str() } else { file };
-            assert!(names.iter().any(|it| it == leads_to), "{name}: {link} leads out of the guides");
+            let guide = if file.is_empty() { name.as_str() } else { file };
+            assert!(names.iter().any(|it| it == guide), "{name}: {link} is not a link to a guide");
             let anchor = |line: &str| line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
-            let target = Guide::open(leads_to).text;
+            let target = Guide::open(guide).text;
             let mut headings = target.lines().filter(|line| line.starts_with('#'));
             assert!(section.is_empty() || headings.any(|line| anchor(line) == section), "{name}: no section {link}");
         }

@@ -1,4 +1,4 @@
-//! The way from a release to a user: packages, registries, mirrors, and the workflows that make a release.
+//! The installation of a release: packages, registries, mirrors, and the workflows that build a release.
 
 #[path = "installation/package.rs"]
 mod package;
@@ -20,10 +20,10 @@ use crate::support::terraform::{Run, Workspace};
 /// The address of the network in the example.
 const THIS: &str = "fgw_four_tier_vpc.main";
 
-/// The minimal example as a user copies it, but for the address of the provider.
+/// The minimal example, with another source address of the provider.
 fn example(source: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_four_tier_vpc/resource.tf");
-    let text = fs::read_to_string(path).expect("the example is there");
+    let text = fs::read_to_string(path).expect("the example exists");
     assert!(text.contains("\"fgw/fgw\""), "the example requires the provider");
     text.replace("\"fgw/fgw\"", &format!("\"{source}\""))
 }
@@ -40,12 +40,12 @@ fn lock(workspace: &Workspace) -> String {
     fs::read_to_string(workspace.path().join(".terraform.lock.hcl")).expect("init writes a lock file")
 }
 
-/// The file below `.terraform` that Terraform has unpacked the provider's binary to.
+/// Asserts that `.terraform` contains exactly the files of the package.
 fn assert_installed(workspace: &Workspace) {
     let mut waiting = vec![workspace.path().join(".terraform")];
     let mut files = Vec::new();
     while let Some(directory) = waiting.pop() {
-        for entry in fs::read_dir(&directory).expect("init has made it") {
+        for entry in fs::read_dir(&directory).expect("init has created it") {
             let path = entry.expect("it can be read").path();
             if path.is_dir() {
                 waiting.push(path);
@@ -68,7 +68,7 @@ fn a_release_installs_from_a_registry_and_applies_the_example() {
 
     let init = workspace.init();
     init.succeeded();
-    // Terraform says self-signed of every key that HashiCorp has not signed, OpenTofu says signed.
+    // For a key that HashiCorp has not signed, Terraform prints "self-signed" and OpenTofu prints "signed".
     assert!(init.says(&format!("signed, key ID {})", key.id)), "{init}");
     assert!(init.says(&format!("Installed {} v{VERSION}", registry.source())), "{init}");
     let lock = lock(&workspace);
@@ -84,17 +84,17 @@ fn a_release_installs_from_a_registry_and_applies_the_example() {
     assert!(workspace.state().resource(THIS).is_none());
     proxy.account().assert_nothing_of_ours_is_left();
 
-    // Once more, with the lock file and without the files, as on another machine.
-    fs::remove_dir_all(workspace.path().join(".terraform")).expect("it is there");
+    // Install again with the lock file but without the installed files, as on another machine.
+    fs::remove_dir_all(workspace.path().join(".terraform")).expect("the directory exists");
     workspace.init().succeeded();
     assert_eq!(self::lock(&workspace), lock);
 }
 
 #[test]
-fn init_refuses_a_release_that_somebody_has_tampered_with() {
+fn init_rejects_a_release_that_was_tampered_with() {
     let (release, key) = Release::of_the_provider();
     let proxy = Proxy::moto();
-    let refused = |tamper: &dyn Fn(&Registry)| -> Run {
+    let rejected = |tamper: &dyn Fn(&Registry)| -> Run {
         let registry = Registry::serving(release, key);
         tamper(&registry);
         let workspace = with_registry(&proxy, &registry);
@@ -109,30 +109,30 @@ fn init_refuses_a_release_that_somebody_has_tampered_with() {
     let true_sum = sum(&release.file(&Release::zip_end()));
     let sums = release.text("_SHA256SUMS").replace(&true_sum, &sum(&zip));
 
-    let zip_alone = refused(&|registry| registry.replace(&Release::zip_end(), zip.clone()));
+    let zip_alone = rejected(&|registry| registry.replace(&Release::zip_end(), zip.clone()));
     zip_alone.failed_with("checksum").failed_with(&true_sum);
 
-    let zip_and_sums = refused(&|registry| {
+    let zip_and_sums = rejected(&|registry| {
         registry.replace(&Release::zip_end(), zip.clone());
         registry.replace("_SHA256SUMS", sums.clone());
-        registry.say_sum_of(&zip);
+        registry.publish_sum_of(&zip);
     });
     zip_and_sums.failed_with("signature");
 
-    let stranger = Key::new();
-    let of_a_stranger = Release::of(Path::new(env!("CARGO_MANIFEST_DIR")).join("LICENSE").as_path(), Some(&stranger));
-    let signature = refused(&|registry| registry.replace("_SHA256SUMS.sig", of_a_stranger.file("_SHA256SUMS.sig")));
+    let other_key = Key::new();
+    let other = Release::of(Path::new(env!("CARGO_MANIFEST_DIR")).join("LICENSE").as_path(), Some(&other_key));
+    let signature = rejected(&|registry| registry.replace("_SHA256SUMS.sig", other.file("_SHA256SUMS.sig")));
     signature.failed_with("signature");
 }
 
 #[test]
-fn a_registry_whose_authority_is_not_trusted_installs_nothing() {
+fn registry_with_an_untrusted_authority_installs_nothing() {
     let (release, key) = Release::of_the_provider();
     let registry = Registry::serving(release, key);
     let workspace = Workspace::installing(&Proxy::moto(), "");
     workspace.config(&example(&registry.source()));
     workspace.init().failed_with("certificate");
-    assert_eq!(registry.asked(), Vec::<String>::new());
+    assert_eq!(registry.requests(), Vec::<String>::new());
 }
 
 #[test]
@@ -144,10 +144,10 @@ fn a_release_installs_from_a_directory_without_any_registry() {
         format!("provider_installation {{\n  filesystem_mirror {{\n    path = \"{}\"\n  }}\n}}\n", mirror.display());
     let workspace = Workspace::installing(&proxy, &cli_config);
     workspace.config(&example("fgw/fgw"));
-    // A mirror has a directory for the host, which Terraform and OpenTofu add to the address each in their own way.
+    // A mirror has a directory for the host of the registry, which differs between Terraform and OpenTofu.
     let required = workspace.run(&["providers"]);
     let address = required.stdout.split_once("provider[").and_then(|(_, rest)| rest.split_once(']'));
-    let (address, _) = address.unwrap_or_else(|| panic!("no provider is required:\n{required}"));
+    let (address, _) = address.unwrap_or_else(|| panic!("the configuration requires no provider:\n{required}"));
     let folder = mirror.join(address);
     fs::create_dir_all(&folder).expect("the directory is ours");
     let zip = name(&Release::zip_end());
@@ -165,7 +165,7 @@ fn a_release_installs_from_a_directory_without_any_registry() {
 }
 
 #[test]
-fn what_terraform_mirrors_from_a_registry_installs_without_it() {
+fn mirrored_release_installs_without_the_registry() {
     let (release, key) = Release::of_the_provider();
     let registry = Registry::serving(release, key);
     let proxy = Proxy::moto();

@@ -1,5 +1,5 @@
-//! `fgw_four_tier_vpc` against moto behind the proxy: behavior in the stand-in for Terraform, and what Terraform itself
-//! must show under Terraform.
+//! `fgw_four_tier_vpc` against moto behind the proxy. Most tests run in the stand-in for Terraform; those that need
+//! Terraform's own behavior run under Terraform.
 
 #[path = "network/acl.rs"]
 mod acl;
@@ -21,8 +21,8 @@ mod endpoints;
 mod examples;
 #[path = "network/failures.rs"]
 mod failures;
-#[path = "network/foreigners.rs"]
-mod foreigners;
+#[path = "network/unmanaged.rs"]
+mod unmanaged;
 #[path = "network/full.rs"]
 mod full;
 #[path = "network/gateways.rs"]
@@ -72,27 +72,27 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use self::snapshot::Picture;
+use self::snapshot::Snapshot;
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
 /// The address of the network in every configuration here.
 const THIS: &str = "fgw_four_tier_vpc.this";
 
-/// An account, a proxy before it, and a workspace with one network.
+/// An account, the proxy in front of it, and a workspace with one network.
 struct TestEnv {
     workspace: Workspace,
     proxy: Proxy,
 }
 
-/// What an apply did: the changing calls it made, and how the account looks now and did not before.
+/// The effect of an apply: its changing calls, and the differences between the account's snapshots before and after it.
 #[derive(Debug)]
 struct Change {
-    /// `CreateRoute 2, DeleteSubnet 1`, in alphabetical order.
+    /// Counts by action, such as `CreateRoute 2, DeleteSubnet 1`, in alphabetical order.
     calls: String,
-    /// The lines of objects that have gone, or have looked like this.
-    gone: Vec<String>,
-    /// The lines of objects that are new, or look like this now.
+    /// The lines of deleted objects, and the former lines of changed ones.
+    old: Vec<String>,
+    /// The lines of created objects, and the present lines of changed ones.
     new: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ impl TestEnv {
         Self { workspace, proxy }
     }
 
-    /// Under Terraform: for what only Terraform can show.
+    /// Under Terraform, for behavior that only Terraform shows.
     fn with_terraform() -> Self {
         Self::with_terraform_and("")
     }
@@ -125,13 +125,13 @@ impl TestEnv {
         self.workspace.config(&network(attributes));
     }
 
-    /// Applies a configuration and looks what that did.
+    /// Applies a configuration and returns the effect.
     fn change(&self, attributes: &str) -> Change {
         self.config(attributes);
         self.apply()
     }
 
-    /// Applies what is configured, and asserts that nothing is left to do.
+    /// Applies the configuration, and asserts that another plan is empty.
     fn apply(&self) -> Change {
         self.apply_with(&[])
     }
@@ -142,28 +142,28 @@ impl TestEnv {
         let plan = self.workspace.plan_json(options);
         self.workspace.apply_plan().succeeded();
         let calls = self.calls();
-        self.assert_did_what_was_planned(&plan);
+        self.assert_matches_plan(&plan);
         self.workspace.assert_nothing_to_do();
         assert_eq!(self.attribute("drift"), json!({}), "a finished apply leaves no drift");
-        assert_eq!(self.attribute("pending_deletion"), json!({}), "nothing uses what an apply deletes here");
+        assert_eq!(self.attribute("pending_deletion"), json!({}), "no deleted object is in use");
         let after = self.snapshot();
-        Change { calls, gone: after.missing_of(&before), new: before.missing_of(&after) }
+        Change { calls, old: after.missing_of(&before), new: before.missing_of(&after) }
     }
 
-    /// Asserts that every object which a plan says will be made anew has been. That what it says will stay has stayed,
-    /// Terraform checks itself.
-    fn assert_did_what_was_planned(&self, plan: &Value) {
+    /// Asserts that every object with an unknown id in the plan was replaced. Terraform itself checks that the known
+    /// ids have not changed.
+    fn assert_matches_plan(&self, plan: &Value) {
         let changes = plan["resource_changes"].as_array().expect("a list");
-        let change = &changes.iter().find(|it| it["address"] == THIS).expect("the network is there")["change"];
+        let change = &changes.iter().find(|it| it["address"] == THIS).expect("the plan has the network")["change"];
         let (before, after) = (&change["before"]["aws_objects"], self.attribute("aws_objects"));
-        let anew = change["after_unknown"]["aws_objects"].as_object().into_iter().flatten().map(|(key, _)| key);
-        // A route is named by its table and destination, and has no other id.
-        for key in anew.filter(|key| !key.starts_with("route.")) {
-            assert_ne!(before[key], after[key], "the plan says that {key} is made anew, and it has stayed");
+        let new = change["after_unknown"]["aws_objects"].as_object().into_iter().flatten().map(|(key, _)| key);
+        // The id of a route consists of its table and destination, so a replaced route has the same id.
+        for key in new.filter(|key| !key.starts_with("route.")) {
+            assert_ne!(before[key], after[key], "the plan replaces {key}, but the apply kept it");
         }
     }
 
-    /// Destroys, and asserts through boto3 that nothing of ours is left.
+    /// Destroys the network, and asserts through boto3 that no managed object is left.
     fn destroy(&self) -> Run {
         let run = self.workspace.destroy();
         run.succeeded();
@@ -172,7 +172,7 @@ impl TestEnv {
         run
     }
 
-    /// The changing calls since the log was cleared, as in [`Change::calls`].
+    /// The changing calls since the log was cleared, in the form of [`Change::calls`].
     fn calls(&self) -> String {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for record in self.proxy.mutations() {
@@ -182,8 +182,8 @@ impl TestEnv {
         counts.join(", ")
     }
 
-    fn snapshot(&self) -> Picture {
-        Picture::of(&self.proxy.account().list())
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::of(&self.proxy.account().list())
     }
 
     /// An attribute of the network in state.
@@ -196,13 +196,13 @@ impl TestEnv {
         text(&self.attribute("aws_objects")[key])
     }
 
-    /// A change behind the provider's back, past the proxy.
+    /// A call outside Terraform that bypasses the proxy.
     fn ec2(&self, method: &str, arguments: Value) -> Value {
         self.proxy.account().boto("ec2", method, arguments)
     }
 
-    /// Asserts that each object in the account that is ours is in state, and the other way round.
-    fn assert_state_holds_what_exists(&self) {
+    /// Asserts that state contains the managed objects of the account, and no others.
+    fn assert_state_matches_aws(&self) {
         let objects = self.attribute("aws_objects");
         let in_state: Vec<String> = objects.as_object().expect("a map").values().map(text).collect();
         for line in self.proxy.account().ours() {
@@ -211,19 +211,19 @@ impl TestEnv {
         }
         let listing = self.proxy.account().list().to_string();
         for id in in_state.iter().filter(|id| !id.contains('_')) {
-            assert!(listing.contains(id.as_str()), "{id} is in state and does not exist");
+            assert!(listing.contains(id.as_str()), "{id} is in state but does not exist");
         }
     }
 }
 
-/// Asserts that an object which both lists of ids name has the same id in both.
-fn assert_others_stay(before: &Value, after: &Value) {
+/// Asserts that each key in both maps has the same id in both.
+fn assert_unchanged(before: &Value, after: &Value) {
     for (key, id) in before.as_object().expect("a map") {
         assert!(after[key].is_null() || after[key] == *id, "{key} was {id} and is {}", after[key]);
     }
 }
 
-/// The lines but the ACL's, whose number of subnets follows from the others.
+/// The lines without that of the ACL, which changes with the number of subnets.
 fn without_acl(lines: &[String]) -> Vec<&str> {
     lines.iter().map(String::as_str).filter(|line| !line.starts_with("acl")).collect()
 }
@@ -241,5 +241,5 @@ fn network(attributes: &str) -> String {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }

@@ -1,6 +1,6 @@
-//! The plugin protocol over a real socket: a provider of doors, and this test as Terraform.
+//! The plugin protocol over a real socket. The tests are the client in place of Terraform, and the provider is a fake.
 
-// A test that cannot go on stops, here and in what it calls.
+// In tests and their helpers, a failed unwrap is a failed test.
 #![allow(clippy::unwrap_used)]
 
 #[path = "plugin/data_sources.rs"]
@@ -33,7 +33,7 @@ use crate::support::plugin_client::{COOKIE, Certificate, Handshake};
 use crate::support::{runtime, wait, wire};
 use fake_provider::Acme;
 
-// This test as Terraform.
+// The client.
 
 /// A running server.
 pub(super) struct Process {
@@ -48,8 +48,8 @@ pub(super) fn environment(client: Option<&Certificate>) -> Environment {
         versions: Some("5,6".to_string()),
         client_certificate: client.map(|client| client.pem()),
         socket_directories: vec!["/tmp".into()],
-        patience: Duration::from_secs(30),
-        grace: Duration::from_millis(50),
+        connect_timeout: Duration::from_secs(30),
+        idle_timeout: Duration::from_millis(50),
     }
 }
 
@@ -131,7 +131,7 @@ fn summaries(diagnostics: &[pb::Diagnostic]) -> Vec<(Severity, &str)> {
     diagnostics.iter().map(|it| (it.severity(), it.summary.as_str())).collect()
 }
 
-/// A path as a person would write it.
+/// A path as text, such as `.tags[a]`.
 fn path(diagnostic: &pb::Diagnostic) -> String {
     use pb::attribute_path::step::Selector;
     let steps = diagnostic.attribute.iter().flat_map(|path| &path.steps);
@@ -175,7 +175,7 @@ async fn the_schema_and_the_capabilities_are_offered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_configuration_is_checked_by_the_schema_and_by_the_provider_in_one_go() {
+async fn schema_and_provider_validate_a_configuration_together() {
     let (_process, mut terraform) = connected().await;
     let config = door(&[
         ("name", Value::from("")),
@@ -197,7 +197,7 @@ async fn a_configuration_is_checked_by_the_schema_and_by_the_provider_in_one_go(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_is_configured_with_what_the_user_wrote() {
+async fn provider_receives_its_configuration() {
     let (_process, mut terraform) = connected().await;
     let request = |style: &str| {
         let config = dynamic(&Value::map([("style", Value::from(style))]));
@@ -206,8 +206,8 @@ async fn a_provider_is_configured_with_what_the_user_wrote() {
         async move { terraform.configure_provider(request).await.unwrap().into_inner().diagnostics }
     };
     assert_eq!(request("plain").await, []);
-    let refused = &request("baroque").await[0];
-    assert_eq!((path(refused), &refused.detail[..]), (".style".to_string(), "Terraform 1.11.4 is too modern."));
+    let rejected = &request("baroque").await[0];
+    assert_eq!((path(rejected), &rejected.detail[..]), (".style".to_string(), "Terraform 1.11.4 is too modern."));
     let config = dynamic(&Value::map([("style", Value::Null)]));
     let response = terraform.validate_provider_config(pb::validate_provider_config::Request { config }).await;
     assert_eq!(response.unwrap().into_inner().diagnostics, []);
@@ -248,7 +248,7 @@ async fn a_door_is_planned_applied_read_and_destroyed() {
     };
     let found = terraform.read_resource(read.clone()).await.unwrap().into_inner();
     assert_eq!((value(found.new_state), &found.private[..]), (state.clone(), &b"kept"[..]));
-    read.current_state = dynamic(&door(&[("id", Value::from("door-gone"))]));
+    read.current_state = dynamic(&door(&[("id", Value::from("door-deleted"))]));
     let found = terraform.read_resource(read).await.unwrap().into_inner();
     assert_eq!(value(found.new_state), Value::Null);
 
@@ -263,10 +263,10 @@ async fn a_door_is_planned_applied_read_and_destroyed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_value_that_does_not_fit_is_an_error_with_a_path_both_ways() {
+async fn mismatched_values_are_errors_with_their_path() {
     let (_process, mut terraform) = connected().await;
-    let refused = validate(&mut terraform, &door(&[("tags", Value::map([("a", Value::from(1))]))])).await;
-    assert_eq!((refused.len(), path(&refused[0])), (1, ".tags[a]".to_string()));
+    let rejected = validate(&mut terraform, &door(&[("tags", Value::map([("a", Value::from(1))]))])).await;
+    assert_eq!((rejected.len(), path(&rejected[0])), (1, ".tags[a]".to_string()));
     let config = named("misfit");
     let request = pb::plan_resource_change::Request {
         type_name: "acme_door".to_string(),
@@ -283,7 +283,7 @@ async fn a_value_that_does_not_fit_is_an_error_with_a_path_both_ways() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_apply_that_panics_returns_what_it_had_reached() {
+async fn panicking_apply_returns_its_partial_state() {
     let (_process, mut terraform) = connected().await;
     let half = terraform.apply_resource_change(apply(&named("panic half way"))).await.unwrap().into_inner();
     assert_eq!(summaries(&half.diagnostics), [(Severity::Error, "The provider failed unexpectedly")]);
@@ -292,7 +292,7 @@ async fn an_apply_that_panics_returns_what_it_had_reached() {
     let expected = door(&[("name", Value::from("panic half way")), ("id", Value::from("door-half"))]);
     assert_eq!(value(half.new_state), expected);
 
-    // Told nothing, Terraform keeps the prior state and its private data.
+    // Without a new state, Terraform keeps the prior state and its private data.
     let nothing = terraform.apply_resource_change(apply(&named("panic"))).await.unwrap().into_inner();
     assert_eq!((nothing.new_state, nothing.diagnostics.len()), (None, 1));
     let found = validate(&mut terraform, &named("panic in validate")).await;
@@ -301,7 +301,7 @@ async fn an_apply_that_panics_returns_what_it_had_reached() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stopping_ends_running_work_with_its_state_and_the_server_goes_on() {
+async fn stop_ends_a_running_apply_but_not_the_server() {
     let acme = Acme::default();
     let (_process, mut terraform) = connected_to(acme.clone()).await;
     let mut planned = named("slow");
@@ -313,14 +313,14 @@ async fn stopping_ends_running_work_with_its_state_and_the_server_goes_on() {
     terraform.stop_provider(pb::stop_provider::Request {}).await.unwrap();
     let stopped = running.await.unwrap().unwrap().into_inner();
     assert_eq!(summaries(&stopped.diagnostics), [(Severity::Error, "Stopped")]);
-    // A state must not hold unknowns.
+    // A state must not contain unknown values.
     assert_eq!(value(stopped.new_state), named("slow"));
     let later = terraform.apply_resource_change(apply(&named("front"))).await.unwrap().into_inner();
     assert_eq!(later.diagnostics, []);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_hands_over_a_whole_state_or_an_error() {
+async fn import_returns_a_complete_state_or_an_error() {
     let (_process, terraform) = connected().await;
     let import = |id: &str| {
         let request = pb::import_resource_state::Request { type_name: "acme_door".to_string(), id: id.to_string() };
@@ -333,11 +333,11 @@ async fn an_import_hands_over_a_whole_state_or_an_error() {
     assert_eq!(value(imported.state), expected);
     let nothing = import("nothing").await;
     assert_eq!(nothing.imported_resources, []);
-    assert!(nothing.diagnostics[0].detail.contains("nothing"));
+    assert_eq!(nothing.diagnostics[0].summary, "Error importing acme_door \"nothing\"");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stored_state_is_passed_through_upgraded_or_refused_by_its_version() {
+async fn stored_state_is_kept_upgraded_or_rejected_by_version() {
     let (_process, mut terraform) = connected().await;
     let same = upgrade(&mut terraform, 2, r#"{"id": "door-1", "name": "front", "width": 900, "lost": true}"#).await;
     let expected = [("id", Value::from("door-1")), ("name", Value::from("front")), ("width", Value::from(900))];
@@ -346,26 +346,26 @@ async fn a_stored_state_is_passed_through_upgraded_or_refused_by_its_version() {
     assert_eq!(value(older.upgraded_state), door(&expected[..2]));
     for (version, json, reason) in [
         (0, "{}", "had no hinges"),
-        (3, "{}", "newer version"),
+        (3, "{}", "supports versions up to 2"),
         (2, r#"{"width": "wide"}"#, "width"),
         (2, "{", "not JSON"),
-        (1, "{", "not JSON"),
+        (1, "{", "not valid JSON"),
     ] {
-        let refused = upgrade(&mut terraform, version, json).await;
-        assert_eq!(refused.upgraded_state, None);
-        assert!(refused.diagnostics[0].detail.contains(reason), "{}", refused.diagnostics[0].detail);
+        let rejected = upgrade(&mut terraform, version, json).await;
+        assert_eq!(rejected.upgraded_state, None);
+        assert!(rejected.diagnostics[0].detail.contains(reason), "{}", rejected.diagnostics[0].detail);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stranger_without_the_pinned_certificate_gets_no_answer() {
+async fn clients_without_the_pinned_certificate_are_rejected() {
     let client = Certificate::new();
     let process = start(Some(&client)).await;
     let mut terraform = process.terraform(&client).await;
     let impostor = client.with_key_of(Certificate::new());
-    for stranger in [None, Some(Certificate::new()), Some(impostor)] {
-        // In TLS 1.3 the client learns of the refusal only with the first answer.
-        let answer = match process.connect(stranger.as_ref()).await {
+    for certificate in [None, Some(Certificate::new()), Some(impostor)] {
+        // In TLS 1.3, the client receives the rejection only with the first response.
+        let answer = match process.connect(certificate.as_ref()).await {
             Err(_) => continue,
             Ok(channel) => ProviderClient::new(channel).stop_provider(pb::stop_provider::Request {}).await,
         };
@@ -381,7 +381,7 @@ async fn garbage_on_the_socket_does_no_harm() {
     for socket in [&process.handshake.socket, &plain.handshake.socket] {
         for garbage in [&b""[..], b"GET / HTTP/1.1\r\n\r\n", &[0x16, 3, 1, 0xff, 0xff], &[0; 10_000]] {
             let mut stream = UnixStream::connect(socket).await.unwrap();
-            // The server may hang up in the middle, which is what it should do.
+            // The server may close the connection at any point, which is correct.
             let _ = stream.write_all(garbage).await;
             let _ = stream.shutdown().await;
             let _ = stream.read_to_end(&mut Vec::new()).await;
@@ -392,12 +392,12 @@ async fn garbage_on_the_socket_does_no_harm() {
     assert_eq!(validate(&mut without_tls, &named("front")).await, []);
     let broken = Some(pb::DynamicValue { msgpack: vec![0xdf, 0xff, 0xff, 0xff, 0xff, 0xc1], json: Vec::new() });
     let request = pb::validate_resource_config::Request { type_name: "acme_door".to_string(), config: broken };
-    let refused = terraform.validate_resource_config(request).await.unwrap().into_inner().diagnostics;
-    assert_eq!(summaries(&refused), [(Severity::Error, "The configuration cannot be read")]);
+    let rejected = terraform.validate_resource_config(request).await.unwrap().into_inner().diagnostics;
+    assert_eq!(summaries(&rejected), [(Severity::Error, "Error decoding the configuration")]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_state_of_several_megabytes_travels_both_ways() {
+async fn states_of_several_megabytes_are_transferred() {
     let (_process, mut terraform) = connected().await;
     let planned = door(&[("name", Value::from("x".repeat(6 * 1024 * 1024)))]);
     let applied = terraform.apply_resource_change(apply(&planned)).await.unwrap().into_inner();
@@ -405,7 +405,7 @@ async fn a_state_of_several_megabytes_travels_both_ways() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_offered_is_unimplemented() {
+async fn calls_that_are_not_offered_are_unimplemented() {
     let process = start(None).await;
     let channel = process.connect(None).await.unwrap();
     let mut client = tonic::client::Grpc::new(channel);
@@ -431,7 +431,7 @@ async fn shutdown_ends_the_server_and_removes_its_socket() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn work_goes_on_to_its_stop_when_terraform_dies_and_then_the_server_ends() {
+async fn server_ends_only_after_its_work_when_terraform_dies() {
     let acme = Acme::default();
     let (process, terraform) = connected_to(acme.clone()).await;
     let mut other = terraform.clone();
@@ -448,47 +448,47 @@ async fn work_goes_on_to_its_stop_when_terraform_dies_and_then_the_server_ends()
     call.abort();
     drop(terraform);
     process.terminate.notify_one();
-    acme.diary.until("stubborn work is told to stop").await;
-    // Meanwhile another server serves its Terraform and ends.
+    acme.diary.until("stubborn work is canceled").await;
+    // During this time, another server serves its client and ends.
     let (brief, mut terraform) = connected().await;
     assert_eq!(validate(&mut terraform, &named("front")).await, []);
     drop(terraform);
     brief.ended().await.unwrap();
-    assert!(!process.served.is_finished(), "work was cut off");
+    assert!(!process.served.is_finished(), "work was interrupted");
     assert!(!acme.diary.has("stubborn work ends"));
     acme.release.notify_one();
     process.ended().await.unwrap();
-    assert!(acme.diary.has("stubborn work ends"), "the server has ended before its work");
+    assert!(acme.diary.has("stubborn work ends"), "the server ended before its work");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn work_is_told_at_once_that_nobody_waits_for_its_answer() {
+async fn work_is_notified_when_its_client_disconnects() {
     let acme = Acme::default();
     let (_process, mut terraform) = connected_to(acme.clone()).await;
     let mut other = terraform.clone();
-    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("unheard"))).await });
-    acme.diary.until("unheard work begins").await;
+    let call = tokio::spawn(async move { other.apply_resource_change(apply(&named("abandoned"))).await });
+    acme.diary.until("abandoned work begins").await;
     assert_eq!(validate(&mut terraform, &named("front")).await, []);
-    assert!(!acme.diary.has("nobody hears it"));
+    assert!(!acme.diary.has("the client has disconnected"));
     call.abort();
-    acme.diary.until("nobody hears it").await;
-    assert_eq!(validate(&mut terraform, &named("front")).await, [], "the connection itself goes on");
+    acme.diary.until("the client has disconnected").await;
+    assert_eq!(validate(&mut terraform, &named("front")).await, [], "the connection itself stays open");
 }
 
 #[tokio::test]
-async fn another_protocol_version_is_refused_before_anything_else() {
+async fn other_protocol_versions_are_rejected_first() {
     let environment = Environment { versions: Some("5".to_string()), ..environment(None) };
     let announce = |line: &str| panic!("nothing should be announced: {line}");
-    let refused = fgw::plugin::serve::run(Acme::default(), environment, Arc::default(), announce).await;
-    assert!(refused.unwrap_err().contains("version 6"));
+    let rejected = fgw::plugin::serve::run(Acme::default(), environment, Arc::default(), announce).await;
+    assert!(rejected.unwrap_err().contains("version 6"));
 }
 
 #[test]
-fn a_person_who_starts_the_program_is_told_what_it_is() {
+fn program_explains_itself_without_terraform() {
     let program = || Command::new(env!("CARGO_BIN_EXE_terraform-provider-fgw"));
-    let by_hand = program().env_remove("TF_PLUGIN_MAGIC_COOKIE").output().unwrap();
-    assert_eq!((by_hand.status.code(), &by_hand.stdout[..]), (Some(1), &b""[..]));
-    assert!(String::from_utf8(by_hand.stderr).unwrap().contains("terraform init"));
+    let manual = program().env_remove("TF_PLUGIN_MAGIC_COOKIE").output().unwrap();
+    assert_eq!((manual.status.code(), &manual.stdout[..]), (Some(1), &b""[..]));
+    assert!(String::from_utf8(manual.stderr).unwrap().contains("terraform init"));
     let version = program().arg("--version").output().unwrap();
     assert!(version.status.success());
     assert_eq!(
@@ -498,7 +498,7 @@ fn a_person_who_starts_the_program_is_told_what_it_is() {
 }
 
 #[test]
-fn ctrl_c_does_not_end_the_program_and_stdout_carries_one_line() {
+fn ctrl_c_does_not_end_the_program_and_stdout_has_one_line() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_terraform-provider-fgw"))
         .env("TF_PLUGIN_MAGIC_COOKIE", COOKIE)
         .env("PLUGIN_PROTOCOL_VERSIONS", "6,5")
@@ -521,9 +521,9 @@ fn ctrl_c_does_not_end_the_program_and_stdout_carries_one_line() {
     runtime().block_on(async {
         let mut terraform = ProviderClient::new(handshake.connect(None).await.unwrap());
         let metadata = terraform.get_metadata(pb::get_metadata::Request {}).await.unwrap().into_inner();
-        assert_eq!(metadata.diagnostics, [], "it still serves");
+        assert_eq!(metadata.diagnostics, [], "the provider still responds");
     });
-    // Nobody is connected any more, so this is not a Terraform that shares the terminal.
+    // No client is connected, so the signal cannot come from a terminal that Terraform shares.
     send("-TERM");
     wait::until("the program ends", || child.try_wait().unwrap().is_some());
     assert!(child.wait().unwrap().success());

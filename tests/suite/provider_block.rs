@@ -1,5 +1,5 @@
-//! The provider block under real Terraform, argument by argument, and each source of credentials.
-//! `provider_block/table.rs` says which test is about what.
+//! Tests of the provider block with real Terraform: each argument, and each source of credentials.
+//! `provider_block/table.rs` lists the test of each.
 
 #[path = "provider_block/keys.rs"]
 mod keys;
@@ -15,8 +15,8 @@ mod table;
 mod tags;
 #[path = "provider_block/values.rs"]
 mod values;
-#[path = "provider_block/way.rs"]
-mod way;
+#[path = "provider_block/connection.rs"]
+mod connection;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -30,7 +30,7 @@ use crate::support::terraform::Workspace;
 
 const NETWORK: &str = "fgw_four_tier_vpc.this";
 
-/// The smallest network, a VPC with one public subnet; with further lines.
+/// The smallest network, a VPC with one public subnet, with additional lines.
 fn network(name: &str, lines: &str) -> String {
     format!(
         "resource \"fgw_four_tier_vpc\" \"{name}\" {{\n  vpc_name = \"{name}\"\n  cidr_block = \"10.0.0.0/16\"\n  num_nat_gateways = 0\n  \
@@ -46,18 +46,18 @@ fn with_block(lines: &str) -> Workspace {
     workspace
 }
 
-/// The `endpoints` block for all that a network needs.
+/// The `endpoints` block for all services that a network needs.
 fn endpoints(proxy: &Proxy) -> String {
     let url = proxy.endpoint();
     format!("  endpoints {{\n    ec2 = \"{url}\"\n    sts = \"{url}\"\n  }}\n")
 }
 
-/// Who signed the calls, and for which Region: access key and Region of every call.
+/// The access keys and Regions in the signatures of all calls.
 fn scopes(proxy: &Proxy) -> BTreeSet<(String, String)> {
     proxy.calls().into_iter().map(|record| (record.call.access_key, record.call.region)).collect()
 }
 
-/// Plans to make the network, and asserts that every call of EC2 and STS was signed so.
+/// Plans the network, and asserts that every call to EC2 and STS was signed with this key for this Region.
 fn assert_signed_by(case: &str, workspace: &Workspace, proxy: &Proxy, key: &str, region: &str) {
     let plan = workspace.plan(&[]);
     assert_eq!(plan.code, 2, "{case}: {plan}");
@@ -67,7 +67,7 @@ fn assert_signed_by(case: &str, workspace: &Workspace, proxy: &Proxy, key: &str,
 }
 
 fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
+    value.as_str().unwrap_or_else(|| panic!("not a string: {value}"))
 }
 
 /// Writes the shared configuration and credentials files of the home directory.
@@ -77,7 +77,7 @@ fn at_home(workspace: &Workspace, config: &str, credentials: &str) {
     workspace.write(".aws/credentials", credentials);
 }
 
-// Unknowns, secrets.
+// Unknown values and secrets.
 
 #[test]
 fn the_example_of_the_index_page_applies() {
@@ -98,7 +98,7 @@ fn the_example_of_the_index_page_applies() {
 }
 
 #[test]
-fn a_block_with_a_value_known_after_apply_plans_without_aws_and_applies() {
+fn block_with_unknown_values_plans_without_aws_and_applies() {
     let proxy = Proxy::moto();
     let tags = "  default_tags {\n    tags = { run = terraform_data.run.output }\n  }\n";
     let workspace = Workspace::with_provider(&proxy, tags);
@@ -111,7 +111,7 @@ fn a_block_with_a_value_known_after_apply_plans_without_aws_and_applies() {
     config("first");
     let plan = workspace.plan(&[]);
     assert_eq!(plan.code, 2, "{plan}");
-    assert_eq!(proxy.calls().len(), 0, "the block is not known: {:?}", proxy.by_action());
+    assert_eq!(proxy.calls().len(), 0, "the block is unknown: {:?}", proxy.by_action());
     workspace.apply_plan().succeeded();
     workspace.assert_nothing_to_do();
     assert_eq!(workspace.state().attribute(NETWORK, "tags_all"), &json!({"run": "first"}));
@@ -133,14 +133,14 @@ fn a_block_with_a_value_known_after_apply_plans_without_aws_and_applies() {
 }
 
 #[test]
-fn an_unknown_that_does_not_matter_is_no_reason_to_plan_blindly() {
+fn irrelevant_unknown_values_do_not_limit_the_plan() {
     let proxy = Proxy::moto();
     let lines = "  user_agent = [terraform_data.run.output]\n  s3_use_path_style = terraform_data.run.id != \"\"\n";
     let workspace = Workspace::with_provider(&proxy, lines);
     workspace.config(&format!("resource \"terraform_data\" \"run\" {{\n  input = \"x\"\n}}\n{}", network("this", "")));
     let after = workspace.plan_json(&[])["resource_changes"].clone();
     let network = after.as_array().into_iter().flatten().find(|change| change["address"] == NETWORK);
-    let subnets = &network.expect("it is planned")["change"]["after"]["public_subnets"];
+    let subnets = &network.expect("the network is planned")["change"]["after"]["public_subnets"];
     assert_eq!(subnets["this-public-0"]["availability_zone"], "us-east-1a");
     assert_eq!(proxy.count("DescribeAvailabilityZones"), 1);
 }
@@ -159,12 +159,12 @@ fn no_secret_is_in_state_plan_log_or_message() {
     workspace.within(Duration::from_secs(180));
     let apply = workspace.apply(&[]);
     apply.succeeded();
-    assert!(apply.stderr.contains("fgw"), "the log is there");
+    assert!(apply.stderr.contains("fgw"), "there is a log");
     let plan = workspace.plan(&[]);
     assert_eq!(plan.code, 0);
     proxy.fault(Fault::on("GetCallerIdentity").answer(403, "AccessDenied", "no"));
-    let refused = workspace.plan(&[]);
-    assert_eq!(refused.code, 1);
+    let rejected = workspace.plan(&[]);
+    assert_eq!(rejected.code, 1);
     proxy.clear_faults();
     workspace.env("TF_LOG", "");
     let shown = workspace.run(&["show", "-json"]);
@@ -176,7 +176,7 @@ fn no_secret_is_in_state_plan_log_or_message() {
             ("output", &apply.stdout),
             ("log of the apply", &apply.stderr),
             ("log of the plan", &plan.stderr),
-            ("log of a refusal", &refused.stderr),
+            ("log of a failed plan", &rejected.stderr),
         ] {
             let line = text.lines().find(|line| line.contains(secret));
             assert!(line.is_none(), "{secret} is in the {place}: {line:?}");

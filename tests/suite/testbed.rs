@@ -1,4 +1,4 @@
-//! Tests of the test bed: what the other tests rely on when they say that something works.
+//! Tests of the test environment, on which the other tests rely.
 
 #[path = "testbed/acls_and_propagation.rs"]
 mod acls_and_propagation;
@@ -27,10 +27,10 @@ use crate::support::proxy::lasts::Lasts;
 use crate::support::venv;
 use crate::support::wait::until;
 
-// Emulators and virtual environment.
+// The emulators and the virtual environment.
 
 #[test]
-fn calls_through_the_proxy_reach_the_account_of_the_test_and_are_logged() {
+fn proxied_calls_are_logged_and_reach_the_tests_account() {
     for proxy in [Proxy::moto(), Proxy::ministack()] {
         proxy.boto("ec2", "create_vpc", json!({"CidrBlock": "10.7.0.0/16"}));
         assert_eq!(proxy.account().list_of("vpcs")[0]["CidrBlock"], "10.7.0.0/16");
@@ -43,12 +43,12 @@ fn calls_through_the_proxy_reach_the_account_of_the_test_and_are_logged() {
 }
 
 #[test]
-fn the_environment_script_does_nothing_when_the_environment_is_current() {
+fn venv_script_does_nothing_if_the_environment_is_current() {
     let directory = venv::venv().to_owned();
     let python = directory.join("pyvenv.cfg");
-    let made = python.metadata().and_then(|about| about.modified()).expect("an environment has this file");
-    assert_eq!(venv::make(), directory);
-    assert_eq!(python.metadata().and_then(|about| about.modified()).expect("it is still there"), made);
+    let created = python.metadata().and_then(|about| about.modified()).expect("an environment has this file");
+    assert_eq!(venv::create(), directory);
+    assert_eq!(python.metadata().and_then(|about| about.modified()).expect("the file still exists"), created);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn emulators_end_when_the_test_process_is_killed() {
     const CHILD: &str = "FGW_TESTBED_CHILD";
     if std::env::var_os(CHILD).is_some() {
         eprintln!("ports {} {}", Emulator::moto().port, Emulator::ministack().port);
-        // Until it is killed, or nobody holds the other end any more.
+        // Wait until the process is killed or the other end of the pipe is closed.
         let _end = std::io::stdin().read(&mut [0]);
         return;
     }
@@ -69,8 +69,8 @@ fn emulators_end_when_the_test_process_is_killed() {
         .spawn()
         .expect("a test binary can be run again");
     let lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines().map_while(Result::ok);
-    let said = lines.into_iter().find_map(|line| line.strip_prefix("ports ").map(str::to_owned)).expect("ports");
-    let ports: Vec<u16> = said.split(' ').map(|port| port.parse().expect("a port")).collect();
+    let ports = lines.into_iter().find_map(|line| line.strip_prefix("ports ").map(str::to_owned)).expect("ports");
+    let ports: Vec<u16> = ports.split(' ').map(|port| port.parse().expect("a port")).collect();
     let listens = |port: &u16| TcpStream::connect(("127.0.0.1", *port)).is_ok();
     assert!(ports.iter().all(listens));
     // SIGKILL: no destructor of the child runs.
@@ -79,17 +79,17 @@ fn emulators_end_when_the_test_process_is_killed() {
     until("the emulators have ended with their test process", || !ports.iter().any(listens));
 }
 
-// Log and faults.
+// The log and faults.
 
 #[test]
-fn a_scripted_error_strikes_the_calls_it_names_and_no_other() {
+fn scripted_error_affects_only_the_calls_it_names() {
     let proxy = Proxy::moto();
     proxy.fault(Fault::on("CreateVpc").nth(2).answer(400, "VpcLimitExceeded", "no more"));
     let create = || proxy.try_boto("ec2", "create_vpc", json!({"CidrBlock": "10.0.0.0/16"}));
-    create().expect("the first is not struck");
-    let error = create().expect_err("the second is struck");
+    create().expect("the first call is not affected");
+    let error = create().expect_err("the second call fails");
     assert_eq!((error.code.as_str(), error.message.as_str()), ("VpcLimitExceeded", "no more"));
-    create().expect("the third is not struck");
+    create().expect("the third call is not affected");
     assert_eq!(proxy.account().list_of("vpcs").len(), 2);
     let calls = proxy.calls();
     assert_eq!(calls.iter().map(|call| call.status).collect::<Vec<_>>(), [200, 400, 200]);
@@ -99,21 +99,21 @@ fn a_scripted_error_strikes_the_calls_it_names_and_no_other() {
 }
 
 #[test]
-fn a_lost_answer_leaves_the_deed_done_and_a_lost_request_does_not() {
+fn lost_response_takes_effect_and_lost_request_does_not() {
     let proxy = Proxy::moto();
     proxy.fault(Fault::on("CreateVpc").nth(1).after_work().reset());
     proxy.fault(Fault::on("CreateVpc").nth(2).reset());
     for _ in 0..2 {
-        let error = proxy.try_boto("ec2", "create_vpc", json!({"CidrBlock": "10.0.0.0/16"})).expect_err("no answer");
+        let error = proxy.try_boto("ec2", "create_vpc", json!({"CidrBlock": "10.0.0.0/16"})).expect_err("no response");
         assert_eq!(error.code, "ConnectionClosedError");
     }
     assert_eq!(proxy.account().list_of("vpcs").len(), 1);
 }
 
 #[test]
-fn errors_are_worded_in_the_protocol_of_each_service() {
+fn errors_use_the_protocol_of_each_service() {
     let proxy = Proxy::ministack();
-    proxy.fault(Fault::on("*").answer(400, "ScriptedException", "as told"));
+    proxy.fault(Fault::on("*").answer(400, "ScriptedException", "scripted"));
     for (service, method, arguments) in [
         ("ec2", "describe_vpcs", json!({})),
         ("sts", "get_caller_identity", json!({})),
@@ -122,17 +122,17 @@ fn errors_are_worded_in_the_protocol_of_each_service() {
         ("logs", "describe_log_groups", json!({})),
         ("route53", "list_hosted_zones", json!({})),
     ] {
-        let error = proxy.try_boto(service, method, arguments).expect_err("everything is struck");
-        assert_eq!((error.code.as_str(), error.message.as_str()), ("ScriptedException", "as told"), "{service}");
+        let error = proxy.try_boto(service, method, arguments).expect_err("every call fails");
+        assert_eq!((error.code.as_str(), error.message.as_str()), ("ScriptedException", "scripted"), "{service}");
     }
     assert_eq!(proxy.by_action()["GetPolicy"], 1);
     assert_eq!(proxy.calls()[3].call.param("FunctionName"), "f");
 }
 
 #[test]
-fn concurrency_is_seen_in_the_log() {
+fn log_shows_concurrent_calls() {
     let proxy = Proxy::moto();
-    proxy.stand_still();
+    proxy.pause();
     let port = proxy.endpoint().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
     let describe = || {
         let scope =
@@ -148,7 +148,7 @@ fn concurrency_is_seen_in_the_log() {
         let threads: Vec<_> = (0..3).map(|_| scope.spawn(describe)).collect();
         until("three calls are in flight", || proxy.count_like(|record| record.ended.is_none()) == 3);
         assert!(threads.iter().all(|thread| !thread.is_finished()), "a call was answered");
-        proxy.go_on();
+        proxy.resume();
         for thread in threads {
             assert_eq!(thread.join().expect("no panic").status, 200);
         }
@@ -163,7 +163,7 @@ fn concurrency_is_seen_in_the_log() {
 }
 
 #[test]
-fn a_call_that_the_emulator_does_not_know_fails_the_test() {
+fn unsupported_call_fails_the_test() {
     type Unknown = (fn() -> Proxy, &'static str, &'static str, Value);
     let unknown: [Unknown; 4] = [
         (Proxy::moto, "ec2", "create_ipam", json!({})),
@@ -173,12 +173,12 @@ fn a_call_that_the_emulator_does_not_know_fails_the_test() {
     ];
     for (start, service, method, arguments) in unknown {
         let proxy = start();
-        let error = proxy.try_boto(service, method, arguments.clone()).expect_err("not known");
-        assert_eq!(error.code, "EmulatorCannot", "an SDK would try {method} again: {error:?}");
+        let error = proxy.try_boto(service, method, arguments.clone()).expect_err("the emulator does not support it");
+        assert_eq!(error.code, "EmulatorCannot", "an SDK would retry {method}: {error:?}");
         let panic =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| proxy.check())).expect_err("it must panic");
         let message = panic.downcast_ref::<String>().expect("a panic with a text");
-        assert!(message.contains("the emulator cannot play its part"), "{message}");
+        assert!(message.contains("the emulator cannot serve this test"), "{message}");
         proxy.check();
         proxy.fault(Fault::on("*").answer(400, "AccessDenied", ""));
         assert_eq!(proxy.try_boto(service, method, arguments).expect_err("scripted").code, "AccessDenied");
@@ -187,15 +187,15 @@ fn a_call_that_the_emulator_does_not_know_fails_the_test() {
 }
 
 #[test]
-fn a_proxy_that_saw_an_unknown_call_panics_when_it_is_dropped() {
+fn proxy_panics_on_drop_after_an_unsupported_call() {
     let dropped = std::panic::catch_unwind(|| {
         let proxy = Proxy::moto();
-        let _refused = proxy.try_boto("ec2", "create_ipam", json!({}));
+        let _rejected = proxy.try_boto("ec2", "create_ipam", json!({}));
     });
     assert!(dropped.is_err());
 }
 
-// Repairs of moto.
+// Corrections of moto.
 
 /// A VPC with two subnets, an attached internet gateway and an address.
 struct Network {
@@ -215,9 +215,9 @@ impl Network {
         let subnet = |number: u8| {
             let cidr = format!("10.0.{number}.0/24");
             let zone = "us-east-1a";
-            let made =
+            let created =
                 proxy.boto("ec2", "create_subnet", json!({"VpcId": vpc, "CidrBlock": cidr, "AvailabilityZone": zone}));
-            text(&made["Subnet"]["SubnetId"])
+            text(&created["Subnet"]["SubnetId"])
         };
         let subnets = [subnet(0), subnet(1)];
         let gateway =
@@ -231,8 +231,8 @@ impl Network {
         self.proxy.boto("ec2", method, arguments)
     }
 
-    fn refused(&self, method: &str, arguments: Value) -> String {
-        self.proxy.try_boto("ec2", method, arguments).expect_err("AWS refuses this").code
+    fn rejected(&self, method: &str, arguments: Value) -> String {
+        self.proxy.try_boto("ec2", method, arguments).expect_err("AWS rejects this").code
     }
 
     fn nat(&self) -> String {
@@ -251,7 +251,7 @@ impl Network {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }
 
 #[test]
@@ -259,32 +259,32 @@ fn a_subnet_shows_its_ipv6_association_as_associated() {
     let network = Network::new();
     let vpc = network.ec2("describe_vpcs", json!({"VpcIds": [network.vpc]}));
     let block = text(&vpc["Vpcs"][0]["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlock"]).replace("/56", "/64");
-    let made = network.ec2(
+    let created = network.ec2(
         "create_subnet",
         json!({"VpcId": network.vpc, "CidrBlock": "10.0.9.0/24", "Ipv6CidrBlock": block, "AvailabilityZone": "us-east-1b"}),
     );
     let state = |subnet: &Value| text(&subnet["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlockState"]["State"]);
-    assert_eq!(state(&made["Subnet"]), "associated");
-    let found = network.ec2("describe_subnets", json!({"SubnetIds": [made["Subnet"]["SubnetId"]]}));
+    assert_eq!(state(&created["Subnet"]), "associated");
+    let found = network.ec2("describe_subnets", json!({"SubnetIds": [created["Subnet"]["SubnetId"]]}));
     assert_eq!(state(&found["Subnets"][0]), "associated");
 }
 
 #[test]
-fn what_a_nat_gateway_stands_on_stays_until_it_has_gone() {
+fn dependencies_of_a_nat_gateway_stay_until_it_is_deleted() {
     let network = Network::new();
     network.proxy.nat_deleting(Lasts::UntilSet);
     let nat = network.nat();
     let (subnet, address) = (json!({"SubnetId": network.subnets[0]}), json!({"AllocationId": network.address}));
     let attachment = json!({"InternetGatewayId": network.gateway, "VpcId": network.vpc});
-    let all_refused = || {
-        assert_eq!(network.refused("delete_subnet", subnet.clone()), "DependencyViolation");
-        assert_eq!(network.refused("release_address", address.clone()), "AuthFailure");
-        assert_eq!(network.refused("detach_internet_gateway", attachment.clone()), "DependencyViolation");
+    let all_rejected = || {
+        assert_eq!(network.rejected("delete_subnet", subnet.clone()), "DependencyViolation");
+        assert_eq!(network.rejected("release_address", address.clone()), "AuthFailure");
+        assert_eq!(network.rejected("detach_internet_gateway", attachment.clone()), "DependencyViolation");
     };
-    all_refused();
+    all_rejected();
     network.ec2("delete_nat_gateway", json!({"NatGatewayId": nat}));
     assert_eq!(network.nat_state(&nat), "deleting");
-    all_refused();
+    all_rejected();
     network.proxy.nat_deleting(Lasts::NOT_AT_ALL);
     assert_eq!(network.nat_state(&nat), "deleted");
     network.ec2("delete_subnet", subnet);
@@ -293,21 +293,21 @@ fn what_a_nat_gateway_stands_on_stays_until_it_has_gone() {
 }
 
 #[test]
-fn an_address_serves_a_second_nat_gateway_after_the_first() {
+fn second_nat_gateway_can_use_the_address_of_the_first() {
     let network = Network::new();
     let first = network.nat();
     network.ec2("delete_nat_gateway", json!({"NatGatewayId": first}));
     let second = network.nat();
     assert_ne!(first, second);
     assert_eq!(network.nat_state(&second), "available");
-    let error = network.refused("delete_nat_gateway", json!({"NatGatewayId": "nat-00000000000000000"}));
+    let error = network.rejected("delete_nat_gateway", json!({"NatGatewayId": "nat-00000000000000000"}));
     assert_eq!(error, "NatGatewayNotFound");
 }
 
 #[test]
-fn a_nat_gateway_is_pending_for_the_scripted_looks() {
+fn nat_gateway_is_pending_for_the_scripted_answers() {
     let network = Network::new();
-    network.proxy.nat_pending(Lasts::Looks(5));
+    network.proxy.nat_pending(Lasts::Answers(5));
     let nat = network.nat();
     network.ec2("create_tags", json!({"Resources": [nat], "Tags": [{"Key": "fgw:object", "Value": "nat_gateway.0"}]}));
     let found = |name: &str, value: &str| {
@@ -317,16 +317,16 @@ fn a_nat_gateway_is_pending_for_the_scripted_looks() {
     };
     assert_eq!((found("state", "pending"), found("state", "available")), (1, 0));
     assert_eq!((found("tag:fgw:object", "nat_gateway.0"), found("tag:fgw:object", "nat_gateway.1")), (1, 0));
-    // Those were four looks, also where a filter left the gateway out.
+    // The emulator has answered four times; answers whose filter excludes the gateway count too.
     assert_eq!(network.nat_state(&nat), "pending");
     assert_eq!((found("state", "pending"), found("state", "available")), (0, 1));
-    network.proxy.nat_deleting(Lasts::Looks(1));
+    network.proxy.nat_deleting(Lasts::Answers(1));
     network.ec2("delete_nat_gateway", json!({"NatGatewayId": nat}));
     assert_eq!([network.nat_state(&nat), network.nat_state(&nat)], ["deleting", "deleted"]);
 }
 
 #[test]
-fn a_nat_gateway_fails_by_script_or_without_an_attached_internet_gateway() {
+fn nat_gateway_fails_by_script_or_without_internet_gateway() {
     let network = Network::new();
     network.proxy.nat_fails(1, "InsufficientFreeAddressesInSubnet", "full");
     let scripted = network.nat();
@@ -356,40 +356,40 @@ fn a_route_to_a_deleted_nat_gateway_is_a_blackhole() {
 }
 
 #[test]
-fn a_second_table_or_a_second_ipv6_route_is_refused() {
+fn second_route_table_or_ipv6_route_is_rejected() {
     let network = Network::new();
     let (first, second) = (network.table(), network.table());
     let associate = |table: &str| json!({"RouteTableId": table, "SubnetId": network.subnets[0]});
     network.ec2("associate_route_table", associate(&first));
-    assert_eq!(network.refused("associate_route_table", associate(&second)), "Resource.AlreadyAssociated");
+    assert_eq!(network.rejected("associate_route_table", associate(&second)), "Resource.AlreadyAssociated");
     let route = json!({"RouteTableId": first, "DestinationIpv6CidrBlock": "::/0", "GatewayId": network.gateway});
     network.ec2("create_route", route.clone());
-    assert_eq!(network.refused("create_route", route), "RouteAlreadyExists");
+    assert_eq!(network.rejected("create_route", route), "RouteAlreadyExists");
 }
 
 #[test]
-fn a_deleted_subnet_takes_its_association_along_unless_something_stands_in_it() {
+fn deleting_an_empty_subnet_deletes_its_association() {
     let network = Network::new();
     let (table, subnet) = (network.table(), &network.subnets[1]);
     network.ec2("associate_route_table", json!({"RouteTableId": table, "SubnetId": subnet}));
-    let made = network.ec2("create_network_interface", json!({"SubnetId": subnet}));
-    assert_eq!(network.refused("delete_subnet", json!({"SubnetId": subnet})), "DependencyViolation");
-    let interface = &made["NetworkInterface"]["NetworkInterfaceId"];
+    let created = network.ec2("create_network_interface", json!({"SubnetId": subnet}));
+    assert_eq!(network.rejected("delete_subnet", json!({"SubnetId": subnet})), "DependencyViolation");
+    let interface = &created["NetworkInterface"]["NetworkInterfaceId"];
     network.ec2("delete_network_interface", json!({"NetworkInterfaceId": interface}));
     network.ec2("delete_subnet", json!({"SubnetId": subnet}));
     network.ec2("delete_route_table", json!({"RouteTableId": table}));
 }
 
 #[test]
-fn endpoints_can_be_deleted_after_their_tables_changed_and_missing_ones_are_reported() {
+fn endpoint_deletion_handles_changed_and_missing_endpoints() {
     let network = Network::new();
     let (first, second) = (network.table(), network.table());
-    let made = network.ec2(
+    let created = network.ec2(
         "create_vpc_endpoint",
         json!({"VpcId": network.vpc, "VpcEndpointType": "Gateway", "ServiceName": "com.amazonaws.us-east-1.s3",
                "RouteTableIds": [first], "PolicyDocument": "{\"Version\":\"2012-10-17\",\"Statement\":[]}"}),
     );
-    let id = text(&made["VpcEndpoint"]["VpcEndpointId"]);
+    let id = text(&created["VpcEndpoint"]["VpcEndpointId"]);
     network.ec2("modify_vpc_endpoint", json!({"VpcEndpointId": id, "AddRouteTableIds": [second], "ResetPolicy": true}));
     let found = network.ec2("describe_vpc_endpoints", json!({"VpcEndpointIds": [id]}));
     assert!(text(&found["VpcEndpoints"][0]["PolicyDocument"]).contains("Allow"), "{found}");
@@ -409,15 +409,15 @@ fn missing_acl_entries_and_associations_have_the_codes_of_aws() {
     let acls = network.proxy.account().list_of("network_acls");
     let acl = text(&acls[0]["NetworkAclId"]);
     let entry = json!({"NetworkAclId": acl, "RuleNumber": 77, "Egress": false});
-    assert_eq!(network.refused("delete_network_acl_entry", entry), "InvalidNetworkAclEntry.NotFound");
+    assert_eq!(network.rejected("delete_network_acl_entry", entry), "InvalidNetworkAclEntry.NotFound");
     let entry = json!({"NetworkAclId": "acl-00000000000000000", "RuleNumber": 77, "Egress": false});
-    assert_eq!(network.refused("delete_network_acl_entry", entry), "InvalidNetworkAclID.NotFound");
+    assert_eq!(network.rejected("delete_network_acl_entry", entry), "InvalidNetworkAclID.NotFound");
     let stale = json!({"AssociationId": "aclassoc-00000000000000000", "NetworkAclId": acl});
-    assert_eq!(network.refused("replace_network_acl_association", stale), "InvalidAssociationID.NotFound");
+    assert_eq!(network.rejected("replace_network_acl_association", stale), "InvalidAssociationID.NotFound");
 }
 
 #[test]
-fn a_new_vpc_has_what_aws_puts_into_it() {
+fn new_vpc_has_the_default_objects_of_aws() {
     let network = Network::new();
     let groups = network.proxy.account().list_of("security_groups");
     let itself = &groups[0]["IpPermissions"][0]["UserIdGroupPairs"][0]["GroupId"];
@@ -436,33 +436,33 @@ fn a_new_vpc_has_what_aws_puts_into_it() {
 }
 
 #[test]
-fn a_vpc_is_kept_while_anything_is_in_it_and_one_attribute_is_modified_at_a_time() {
+fn vpc_in_use_is_kept_and_attributes_change_one_at_a_time() {
     let network = Network::new();
     for subnet in &network.subnets {
         network.ec2("delete_subnet", json!({"SubnetId": subnet}));
     }
-    assert_eq!(network.refused("delete_vpc", json!({"VpcId": network.vpc})), "DependencyViolation");
+    assert_eq!(network.rejected("delete_vpc", json!({"VpcId": network.vpc})), "DependencyViolation");
     let both =
         json!({"VpcId": network.vpc, "EnableDnsSupport": {"Value": true}, "EnableDnsHostnames": {"Value": true}});
-    assert_eq!(network.refused("modify_vpc_attribute", both), "InvalidParameterCombination");
+    assert_eq!(network.rejected("modify_vpc_attribute", both), "InvalidParameterCombination");
     network.ec2("detach_internet_gateway", json!({"InternetGatewayId": network.gateway, "VpcId": network.vpc}));
     network.ec2("delete_vpc", json!({"VpcId": network.vpc}));
 }
 
 #[test]
-fn one_client_token_makes_one_object() {
+fn one_client_token_creates_one_object() {
     let network = Network::new();
     let create = |vpc: &str| {
         let arguments = json!({"VpcId": vpc, "ClientToken": "token-1"});
         network.proxy.try_boto("ec2", "create_egress_only_internet_gateway", arguments)
     };
-    let first = create(&network.vpc).expect("it is made");
+    let first = create(&network.vpc).expect("it is created");
     assert_eq!(create(&network.vpc).expect("it is the same"), first);
     assert_eq!(create("vpc-00000000000000000").expect_err("another VPC").code, "IdempotentParameterMismatch");
     assert_eq!(network.proxy.account().list_of("egress_only_internet_gateways").len(), 1);
 }
 
-// Repairs of ministack.
+// Corrections of ministack.
 
 /// An API with one function, one route and the default stage.
 struct Gateway {
@@ -502,9 +502,9 @@ impl Gateway {
         self.proxy.boto("apigatewayv2", method, arguments)
     }
 
-    fn refused(&self, method: &str, mut arguments: Value) -> String {
+    fn rejected(&self, method: &str, mut arguments: Value) -> String {
         arguments["ApiId"] = self.api.clone().into();
-        self.proxy.try_boto("apigatewayv2", method, arguments).expect_err("AWS refuses this").code
+        self.proxy.try_boto("apigatewayv2", method, arguments).expect_err("AWS rejects this").code
     }
 
     fn stage(&self) -> Value {
@@ -516,7 +516,7 @@ impl Gateway {
 fn a_gateway_answers_and_runs_new_code_after_an_update() {
     let gateway = Gateway::new();
     let account = gateway.proxy.account();
-    let get = || http::gateway(account, &gateway.api, "GET", "/hello").send().expect("an answer");
+    let get = || http::gateway(account, &gateway.api, "GET", "/hello").send().expect("a response");
     let answer = get();
     assert_eq!((answer.status, answer.body.as_str()), (200, "one /hello"));
     account.update_function(
@@ -524,7 +524,7 @@ fn a_gateway_answers_and_runs_new_code_after_an_update() {
         "def handler(event, context):\n    return {'statusCode': 201, 'body': '{\"a\": 2}'}\n",
     );
     assert_eq!((get().status, get().json()), (201, json!({"a": 2})));
-    let other = http::gateway(account, &gateway.api, "POST", "/hello").body("x").send().expect("an answer");
+    let other = http::gateway(account, &gateway.api, "POST", "/hello").body("x").send().expect("a response");
     assert_eq!(other.status, 404);
 }
 
@@ -541,11 +541,11 @@ fn deleting_log_or_route_settings_keeps_the_stage() {
     gateway.call("delete_route_settings", settings.clone());
     assert!(gateway.stage()["RouteSettings"]["GET /hello"].is_null());
     assert_eq!(gateway.stage()["AutoDeploy"], true);
-    assert_eq!(gateway.refused("delete_route_settings", settings), "NotFoundException");
+    assert_eq!(gateway.rejected("delete_route_settings", settings), "NotFoundException");
 }
 
 #[test]
-fn tags_of_an_api_and_its_stage_are_those_of_now() {
+fn api_and_stage_return_their_current_tags() {
     let gateway = Gateway::new();
     let arn = format!("arn:aws:apigateway:us-east-1::/apis/{}", gateway.api);
     let tag =
@@ -559,19 +559,19 @@ fn tags_of_an_api_and_its_stage_are_those_of_now() {
 }
 
 #[test]
-fn duplicates_and_things_in_use_conflict_and_missing_ones_are_not_found() {
+fn conflicts_and_missing_objects_have_the_errors_of_aws() {
     let gateway = Gateway::new();
     let authorizer = json!({"Name": "a", "AuthorizerType": "REQUEST", "AuthorizerUri": "arn:aws:lambda:us-east-1:1:function:f",
                             "AuthorizerPayloadFormatVersion": "2.0", "IdentitySource": []});
     let authorizer = text(&gateway.call("create_authorizer", authorizer)["AuthorizerId"]);
     let guard = json!({"RouteId": gateway.route, "AuthorizationType": "CUSTOM", "AuthorizerId": authorizer});
     gateway.call("update_route", guard);
-    assert_eq!(gateway.refused("create_route", json!({"RouteKey": "GET /hello"})), "ConflictException");
-    assert_eq!(gateway.refused("create_stage", json!({"StageName": "$default"})), "ConflictException");
+    assert_eq!(gateway.rejected("create_route", json!({"RouteKey": "GET /hello"})), "ConflictException");
+    assert_eq!(gateway.rejected("create_stage", json!({"StageName": "$default"})), "ConflictException");
     let integration = json!({"IntegrationId": gateway.integration});
-    assert_eq!(gateway.refused("delete_integration", integration.clone()), "ConflictException");
+    assert_eq!(gateway.rejected("delete_integration", integration.clone()), "ConflictException");
     let authorizer = json!({"AuthorizerId": authorizer});
-    assert_eq!(gateway.refused("delete_authorizer", authorizer.clone()), "ConflictException");
+    assert_eq!(gateway.rejected("delete_authorizer", authorizer.clone()), "ConflictException");
     gateway.call("delete_route", json!({"RouteId": gateway.route}));
     gateway.call("delete_integration", integration.clone());
     gateway.call("delete_authorizer", authorizer.clone());
@@ -581,30 +581,30 @@ fn duplicates_and_things_in_use_conflict_and_missing_ones_are_not_found() {
         ("delete_authorizer", authorizer),
         ("delete_stage", json!({"StageName": "none"})),
     ] {
-        assert_eq!(gateway.refused(method, arguments), "NotFoundException", "{method}");
+        assert_eq!(gateway.rejected(method, arguments), "NotFoundException", "{method}");
     }
 }
 
 #[test]
-fn a_mapped_stage_and_its_api_are_kept() {
+fn mapped_stage_and_its_api_cannot_be_deleted() {
     let gateway = Gateway::new();
     let name = format!("api-{}.example.com", gateway.api);
     let certificate = "arn:aws:acm:us-east-1:1:certificate/c";
     let domain = json!({"DomainName": name, "DomainNameConfigurations": [{"CertificateArn": certificate}]});
     gateway.proxy.boto("apigatewayv2", "create_domain_name", domain);
     let mapping = gateway.call("create_api_mapping", json!({"DomainName": name, "Stage": "$default"}));
-    assert_eq!(gateway.refused("delete_stage", json!({"StageName": "$default"})), "BadRequestException");
-    assert_eq!(gateway.refused("delete_api", json!({})), "BadRequestException");
+    assert_eq!(gateway.rejected("delete_stage", json!({"StageName": "$default"})), "BadRequestException");
+    assert_eq!(gateway.rejected("delete_api", json!({})), "BadRequestException");
     let mapping = json!({"DomainName": name, "ApiMappingId": mapping["ApiMappingId"]});
     gateway.proxy.boto("apigatewayv2", "delete_api_mapping", mapping);
     gateway.call("delete_stage", json!({"StageName": "$default"}));
     gateway.call("delete_api", json!({}));
 }
 
-// The independent look.
+// The independent listing.
 
 #[test]
-fn what_is_ours_is_found_by_its_tags_and_foreign_objects_are_not() {
+fn listing_finds_managed_objects_by_their_tags() {
     let network = Network::new();
     let account = network.proxy.account();
     account.assert_nothing_of_ours_is_left();
@@ -624,12 +624,12 @@ fn what_is_ours_is_found_by_its_tags_and_foreign_objects_are_not() {
     ours.sort();
     let api = format!("apis {} fgw:resource=x", gateway.api);
     assert_eq!(ours, [api.as_str(), "log_groups g fgw:object=log_group", "statement s of hello"]);
-    let gone = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| account.assert_nothing_of_ours_is_left()));
-    assert!(gone.is_err());
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| account.assert_nothing_of_ours_is_left()));
+    assert!(result.is_err());
 }
 
 #[test]
-fn moto_has_functions_too() {
+fn moto_supports_functions() {
     let account = Emulator::moto().account();
     let arn = account.create_function("f", "def handler(event, context):\n    return 1\n");
     assert_eq!(account.list_of("functions")[0]["FunctionArn"], arn.as_str());

@@ -1,4 +1,4 @@
-//! The two emulators of AWS, one process of each per test process, and the accounts that keep tests apart.
+//! The two emulators of AWS, one process of each per test process, and the accounts that isolate tests from each other.
 
 use std::fs::File;
 use std::net::TcpListener;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use super::{http, reaper, venv};
 
-/// Neither emulator has ever needed two seconds; a machine that compiles at the same time may.
+/// Neither emulator has ever needed two seconds. A machine that compiles at the same time may need longer.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
-/// Which emulator: each is right about different services.
+/// The kind of emulator. Each is accurate for different services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// For networks: has IPv6, validation and the filters, no data plane.
+    /// For networks: supports IPv6, validation and filters, but has no data plane.
     Moto,
     /// For gateways: its HTTP APIs can be called and run Python functions.
     Ministack,
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
 pub(crate) struct Emulator {
     pub(crate) kind: Kind,
     pub(crate) port: u16,
-    /// The process group to which everything belongs that the emulator starts.
+    /// The process group of the emulator and of all processes that it starts.
     pub(crate) group: u32,
     log: PathBuf,
 }
@@ -44,13 +44,14 @@ impl Emulator {
         MINISTACK.get_or_init(|| Self::start(Kind::Ministack))
     }
 
-    /// An account that no other test of this process has.
+    /// An account that no other test of this process uses.
     pub(crate) fn account(&'static self) -> Account {
         static NEXT: AtomicU64 = AtomicU64::new(200_000_000_001);
         Account { id: NEXT.fetch_add(1, Ordering::Relaxed).to_string(), emulator: self }
     }
 
-    /// The account that unsigned requests reach. Tests share it, so it is for tests that must curl without a signature.
+    /// The account of unsigned requests. Tests share it, so only tests that must send requests without a signature use
+    /// it.
     pub(crate) fn default_account(&'static self) -> Account {
         let id = match self.kind {
             Kind::Moto => "123456789012",
@@ -63,7 +64,7 @@ impl Emulator {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The end of what the emulator wrote, for the message of a failing test.
+    /// The last lines of the emulator's log, for the message of a failing test.
     pub(crate) fn log_tail(&self) -> String {
         let text = std::fs::read_to_string(&self.log).unwrap_or_else(|error| format!("no log: {error}"));
         let lines: Vec<&str> = text.lines().collect();
@@ -71,7 +72,7 @@ impl Emulator {
     }
 
     fn start(kind: Kind) -> Self {
-        // Someone else may take the port between its choice and its use; then the emulator ends at once.
+        // Another process may take the port before the emulator binds it. Then the emulator exits at once.
         for _ in 0..3 {
             if let Some(emulator) = Self::try_start(kind) {
                 return emulator;
@@ -81,17 +82,17 @@ impl Emulator {
     }
 
     fn try_start(kind: Kind) -> Option<Self> {
-        // Functions and certificates of the emulator stay in its temporary directory after a kill; it has its own.
+        // A killed emulator leaves functions and certificates in its temporary directory, so it gets its own directory.
         let directory =
             tempfile::Builder::new().prefix("fgw-emulator-").tempdir().expect("a temporary directory").keep();
-        reaper::directory_made(&directory);
+        reaper::directory_created(&directory);
         let log = directory.join("emulator.log");
         let port = free_port();
         let output = File::create(&log).expect("the directory is new and ours");
         let mut child = command(kind, port)
             .env("TMPDIR", &directory)
             .stdin(Stdio::null())
-            .stdout(output.try_clone().expect("a file handle can be doubled"))
+            .stdout(output.try_clone().expect("a file handle can be duplicated"))
             .stderr(output)
             .process_group(0)
             .spawn()
@@ -125,15 +126,16 @@ impl Emulator {
     }
 }
 
-/// A world of its own: the emulators keep the state of accounts apart.
+/// An AWS account. The emulators isolate the state of accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    /// Twelve digits. Also the access key: ministack takes the account from it, and the proxy tells moto by a header.
+    /// Twelve digits. Also the access key: ministack derives the account from it, and the proxy sends it to moto in a
+    /// header.
     pub(crate) id: String,
     pub(crate) emulator: &'static Emulator,
 }
 
-/// A loopback port that nobody listens on at this moment.
+/// A loopback port that is free at this moment.
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");
     listener.local_addr().expect("a bound socket has an address").port()
@@ -143,13 +145,13 @@ fn command(kind: Kind, port: u16) -> Command {
     let mut command = match kind {
         Kind::Moto => {
             let mut moto = Command::new(venv::program("moto_server"));
-            // The machine images are of no use here and cost 130 MB.
+            // The machine images are not needed here and take 130 MB.
             moto.args(["-H", "127.0.0.1", "-p", &port.to_string()]).env("MOTO_EC2_LOAD_DEFAULT_AMIS", "false");
             moto
         }
         Kind::Ministack => {
             let mut ministack = Command::new(venv::program("ministack"));
-            // BIND_HOST, or it listens on all addresses; without the two switches it opens more ports.
+            // Without BIND_HOST, it listens on all addresses. Without the two switches, it opens more ports.
             ministack
                 .envs([("BIND_HOST", "127.0.0.1"), ("MINISTACK_HOST", "localhost")])
                 .envs([("IOT_MTLS_ENABLED", "0"), ("SFTP_ENABLED", "0")])

@@ -1,4 +1,4 @@
-//! Plain HTTP to loopback ports: readiness checks, and calls of the gateways that a test has made.
+//! Plain HTTP to loopback ports: readiness checks, and requests to the gateways that a test has created.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use super::emulator::Account;
 use super::runtime;
 use super::wait::AT_MOST;
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// Names in lower case; of a repeated header the last value.
+    /// Names in lower case; the last value of a repeated header.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: String,
 }
 
 impl Answer {
-    /// The body as JSON; panics with the whole answer if it is none.
+    /// The body as JSON. Panics with the whole answer if it is not JSON.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }
@@ -39,7 +39,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// `path` begins with a slash and may carry a query.
+    /// `path` begins with a slash and may contain a query.
     pub(crate) fn new(port: u16, method: &str, path: &str) -> Self {
         let (method, path) = (method.to_owned(), path.to_owned());
         Self { port, method, path, headers: Vec::new(), body: String::new() }
@@ -55,7 +55,7 @@ impl Request {
         self
     }
 
-    /// An error is one of the connection, in words.
+    /// Sends the request. An error describes a failure of the connection, or a timeout.
     pub(crate) fn send(self) -> Result<Answer, String> {
         runtime()
             .block_on(async { tokio::time::timeout(AT_MOST, send(self)).await.map_err(|_| "no answer".to_owned())? })

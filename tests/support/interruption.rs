@@ -1,5 +1,6 @@
-//! Ctrl-C in the middle of a run. AWS stands still from the chosen moment until the provider knows that it has to stop:
-//! what begins after that has begun in spite of it, however fast or slow Terraform passes on the signal.
+//! Ctrl-C in the middle of a run. The proxy pauses AWS from the chosen moment until the provider has received the stop
+//! request. An operation that begins later therefore ignores the request, however fast or slow Terraform forwards the
+//! signal.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -9,34 +10,35 @@ use super::proxy::Proxy;
 use super::terraform::{Run, Running, Workspace};
 use super::wait::until;
 
-/// What the provider logs when Terraform asks it to stop.
+/// The provider's log line for a stop request from Terraform.
 pub(crate) const STOPPED: &str = "Terraform requested a stop";
 
-/// A run that got Ctrl-C.
+/// A run that was interrupted with Ctrl-C.
 pub(crate) struct Interrupted {
     pub(crate) run: Run,
-    /// How many calls of the log had begun when the provider knew.
+    /// The number of logged calls that had begun when the provider received the stop request.
     pub(crate) begun: usize,
 }
 
-/// Sends Ctrl-C to a run when AWS stands still, and lets AWS go on when the provider knows, after `heard`.
+/// Sends Ctrl-C to a run once AWS is paused. Calls `on_stop` after the provider has received the stop request, then
+/// resumes AWS.
 pub(crate) fn interrupt(
     workspace: &Workspace,
     mut running: Running,
     proxy: &Proxy,
-    heard: impl FnOnce(),
+    on_stop: impl FnOnce(),
 ) -> Interrupted {
-    running.reach(|| proxy.stands_still());
+    running.reach(|| proxy.is_paused());
     let mut log = Tail::at_the_end_of(&workspace.log());
     running.interrupt();
-    until("the provider is asked to stop", || log.shows(STOPPED.as_bytes()));
+    until("the provider receives the stop request", || log.shows(STOPPED.as_bytes()));
     let begun = proxy.count_like(|_| true);
-    heard();
-    proxy.go_on();
+    on_stop();
+    proxy.resume();
     Interrupted { run: running.end(), begun }
 }
 
-/// What is written to a file from now on.
+/// The part of a file that is written from now on.
 struct Tail {
     file: File,
     read: Vec<u8>,
@@ -50,7 +52,7 @@ impl Tail {
     }
 
     fn shows(&mut self, text: &[u8]) -> bool {
-        // The text may come in two pieces.
+        // The text may span two reads.
         let kept = self.read.len().saturating_sub(text.len());
         self.read.drain(..kept);
         self.file.read_to_end(&mut self.read).expect("a log can be read");

@@ -1,10 +1,11 @@
-//! What a failed test leaves for a look: its working directories, the logs of provider and emulator, and the calls that
-//! its proxies have seen, in `target/failed/<test>`.
+//! The artifacts of a failed test: its working directories, the logs of provider and emulator, and the calls that its
+//! proxies logged, in `target/failed/<test>`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The directory for what this test leaves; `None` unless it is failing. A test runs in a thread of its name.
+/// The directory for the artifacts of this test; `None` if the test is not failing. The name of the thread is the name
+/// of the test.
 pub(crate) fn directory() -> Option<PathBuf> {
     let thread = std::thread::current();
     let test = thread.name().filter(|_| std::thread::panicking())?;
@@ -16,17 +17,17 @@ pub(crate) fn directory() -> Option<PathBuf> {
     Some(directory)
 }
 
-/// Writes a file into a directory of [`directory`]. A test that fails already fails for its own reason.
+/// Writes a file into the directory of [`directory`]. An error is only printed, because the test already fails.
 pub(crate) fn write(directory: &Path, name: &str, text: &str) {
     if let Err(error) = fs::write(directory.join(name), text) {
-        eprintln!("{name} could not be kept: {error}");
+        eprintln!("cannot save {name}: {error}");
     }
 }
 
 /// Copies a directory, without links and sockets, into another one under its own name.
 pub(crate) fn copy(from: &Path, into: &Path) {
     if let Err(error) = copied(from, &into.join(from.file_name().unwrap_or_default())) {
-        eprintln!("{} could not be kept: {error}", from.display());
+        eprintln!("cannot save {}: {error}", from.display());
     }
 }
 

@@ -1,9 +1,9 @@
-"""The independent look at an emulator: boto3, straight to it, without the proxy.
+"""An independent view of an emulator: boto3, directly, without the proxy.
 
 Reads one JSON request per line, writes one JSON answer per line: {"ok": ...} or {"error": {"code", "message"}}.
 A request names the emulator ("kind", "endpoint"), the account and the operation:
 
-  list             everything in the account but its default VPC, with tags as maps under "tags"
+  list             all objects of the account except its default VPC, with tags as maps under "tags"
   boto             any call: service, method, arguments, and region if not us-east-1
   create_function  a Lambda function from Python source with a function `handler(event, context)`
   update_function  new source for it
@@ -23,16 +23,16 @@ ACCOUNT = {"id": "000000000000"}
 
 
 def client(request, service):
-    """One client per service and emulator; making one costs more than all calls of a test."""
+    """One client per service, emulator and Region: creating one takes longer than all calls of a test."""
     region = request.get("region", "us-east-1")
     key = (service, request["endpoint"], region)
     if key not in CLIENTS:
-        made = boto3.client(
+        created = boto3.client(
             service, region_name=region, endpoint_url=request["endpoint"],
             aws_access_key_id="0" * 12, aws_secret_access_key="test",
             config=Config(retries={"total_max_attempts": 1}, connect_timeout=10, read_timeout=30))
-        made.meta.events.register("before-send", act_in_account)
-        CLIENTS[key] = made
+        created.meta.events.register("before-send", act_in_account)
+        CLIENTS[key] = created
     return CLIENTS[key]
 
 
@@ -59,7 +59,7 @@ def list_network(request):
     ec2 = client(request, "ec2")
     vpcs = ec2.describe_vpcs()["Vpcs"]
     shown = [vpc for vpc in vpcs if not vpc["IsDefault"]]
-    # moto keeps the ACL of a deleted VPC: what counts belongs to a VPC that exists and is not the default one.
+    # moto keeps the network ACL of a deleted VPC, so only objects of existing VPCs other than the default one count.
     ids = {vpc["VpcId"] for vpc in shown}
     for vpc in shown:
         for name in ("enableDnsSupport", "enableDnsHostnames", "enableNetworkAddressUsageMetrics"):
@@ -70,7 +70,7 @@ def list_network(request):
     def inside(items):
         return [item for item in items if item.get("VpcId") in ids]
 
-    def foreign(gateway):
+    def attached_elsewhere(gateway):
         attachments = gateway.get("Attachments", gateway.get("VpcAttachments", []))
         return bool(attachments) and all(a.get("VpcId") not in ids for a in attachments)
 
@@ -83,7 +83,7 @@ def list_network(request):
         "vpcs": shown,
         "subnets": inside(ec2.describe_subnets()["Subnets"]),
         "route_tables": inside(ec2.describe_route_tables()["RouteTables"]),
-        "internet_gateways": [igw for igw in igws if not foreign(igw)],
+        "internet_gateways": [igw for igw in igws if not attached_elsewhere(igw)],
         "egress_only_internet_gateways": eigws,
         "vpn_gateways": [vgw for vgw in vgws if vgw.get("State") != "deleted"],
         "addresses": ec2.describe_addresses()["Addresses"],
@@ -96,7 +96,7 @@ def list_network(request):
 
 
 def list_gateways(request):
-    """moto lacks half of these calls; networks are tested there and gateways are not."""
+    """moto lacks half of these calls. Gateways are tested on ministack only."""
     if request["kind"] == "moto":
         return {"apis": [], "domain_names": []}
     api = client(request, "apigatewayv2")
@@ -105,7 +105,7 @@ def list_gateways(request):
     for item in apis:
         one = {"ApiId": item["ApiId"]}
         arn = f"arn:aws:apigateway:{region}::/apis/{item['ApiId']}"
-        # GetApi and GetStage of ministack show the tags of creation; GetTags shows those of now.
+        # In ministack, GetApi and GetStage return the tags at creation. GetTags returns the current ones.
         item["tags"] = api.get_tags(ResourceArn=arn).get("Tags", {})
         item["routes"] = api.get_routes(**one)["Items"]
         item["integrations"] = api.get_integrations(**one)["Items"]
@@ -124,7 +124,7 @@ def list_logs(request):
     logs = client(request, "logs")
     groups = [g for page in logs.get_paginator("describe_log_groups").paginate() for g in page["logGroups"]]
     for group in groups:
-        # The group's arn ends in ":*", which the tag calls refuse.
+        # The ARN of the group ends in ":*", which the tag calls reject.
         group["tags"] = logs.list_tags_for_resource(resourceArn=group["arn"].removesuffix(":*"))["tags"]
         name = group["logGroupName"]
         group["subscriptionFilters"] = logs.describe_subscription_filters(logGroupName=name)["subscriptionFilters"]
@@ -144,7 +144,7 @@ def list_functions(request):
 
 
 def list_zones(request):
-    """Hosted zones and their records; networks, on moto, have none."""
+    """Hosted zones and their records. Tests of networks, on moto, have none."""
     if request["kind"] == "moto":
         return {"hosted_zones": []}
     route53 = client(request, "route53")
@@ -178,17 +178,17 @@ def create_function(request):
     name = request["name"]
     role = f"arn:aws:iam::{request['account']}:role/test-functions"
     if request["kind"] == "moto":
-        # moto wants a role that exists.
+        # moto requires an existing role.
         iam = client(request, "iam")
         try:
             iam.create_role(RoleName="test-functions", AssumeRolePolicyDocument="{}")
         except iam.exceptions.EntityAlreadyExistsException:
             pass
-    made = client(request, "lambda").create_function(
+    created = client(request, "lambda").create_function(
         FunctionName=name, Runtime="python3.12", Role=role, Handler="index.handler",
-        # A busy machine needs more than AWS's three seconds to start one.
+        # On a busy machine, a function needs more than AWS's default of three seconds to start.
         Timeout=30, Code={"ZipFile": archive(request["source"])})
-    return made["FunctionArn"]
+    return created["FunctionArn"]
 
 
 def update_function(request):
@@ -206,7 +206,7 @@ def answer(line):
         return {"ok": OPERATIONS[request["operation"]](request)}
     except ClientError as error:
         return {"error": {"code": error.response["Error"]["Code"], "message": error.response["Error"]["Message"]}}
-    except Exception as error:  # The server goes on; the test that asked gets the reason.
+    except Exception as error:  # Return the reason to the test, and keep serving.
         return {"error": {"code": type(error).__name__, "message": str(error)}}
 
 

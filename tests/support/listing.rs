@@ -1,5 +1,4 @@
-//! The independent look: what an account holds, as boto3 sees it straight from the emulator, and small actions through
-//! boto3.
+//! An independent view of an account: a listing by boto3, directly from the emulator, and small actions through boto3.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use super::emulator::{Account, Kind};
 use super::{reaper, venv};
 
-/// An AWS error, or the name of a Python exception.
+/// An AWS error; for another failure, the name of the Python exception as the code.
 #[derive(Clone, Debug)]
 pub(crate) struct BotoError {
     pub(crate) code: String,
@@ -19,13 +18,13 @@ pub(crate) struct BotoError {
 }
 
 impl Account {
-    /// Everything in the account except its default VPC: a map from kind (`vpcs`, `subnets`, `route_tables`,
+    /// All objects of the account except its default VPC: a map from kind (`vpcs`, `subnets`, `route_tables`,
     /// `internet_gateways`, `egress_only_internet_gateways`, `vpn_gateways`, `addresses`, `nat_gateways`,
     /// `vpc_endpoints`, `security_groups`, `network_acls`, `apis`, `domain_names`, `log_groups`, `functions`,
-    /// `hosted_zones`) to objects with the members that boto3 gives, and `tags` as a map. NAT gateways and endpoints in
-    /// state `deleted` are left out.
+    /// `hosted_zones`) to objects with the members that boto3 returns, and `tags` as a map. Omits NAT gateways and
+    /// endpoints in state `deleted`.
     pub(crate) fn list(&self) -> Value {
-        self.ask(json!({"operation": "list"})).unwrap_or_else(|error| panic!("cannot list the account: {error:?}"))
+        self.send(json!({"operation": "list"})).unwrap_or_else(|error| panic!("cannot list the account: {error:?}"))
     }
 
     /// The objects of one kind, see [`Account::list`].
@@ -37,23 +36,23 @@ impl Account {
         }
     }
 
-    /// One line for each object that carries one of our `fgw:*` tags, and for each statement that lets API Gateway or
-    /// the log service call a function.
+    /// One line for each object with an `fgw:*` tag, and for each policy statement that allows API Gateway or
+    /// CloudWatch Logs to invoke a function.
     pub(crate) fn ours(&self) -> Vec<String> {
         let mut found = Vec::new();
         let all = self.list();
         for (kind, objects) in all.as_object().expect("a listing is a map") {
-            for object in objects.as_array().expect("of lists") {
+            for object in objects.as_array().expect("of each kind it has a list") {
                 find_ours(kind, object, &mut found);
             }
         }
         found
     }
 
-    /// Panics with what is left.
+    /// Panics with the objects that are left.
     pub(crate) fn assert_nothing_of_ours_is_left(&self) {
         let left = self.ours();
-        assert!(left.is_empty(), "objects of ours are left in account {}:\n{}", self.id, left.join("\n"));
+        assert!(left.is_empty(), "objects of the provider are left in account {}:\n{}", self.id, left.join("\n"));
     }
 
     /// Any boto3 call, such as `boto("ec2", "delete_tags", json!({...}))`. Panics on an error.
@@ -63,7 +62,7 @@ impl Account {
     }
 
     pub(crate) fn try_boto(&self, service: &str, method: &str, arguments: Value) -> Result<Value, BotoError> {
-        self.ask(json!({"operation": "boto", "service": service, "method": method, "arguments": arguments}))
+        self.send(json!({"operation": "boto", "service": service, "method": method, "arguments": arguments}))
     }
 
     /// The same call through another endpoint, such as that of a proxy.
@@ -75,30 +74,30 @@ impl Account {
         arguments: Value,
     ) -> Result<Value, BotoError> {
         let call = json!({"operation": "boto", "service": service, "method": method, "arguments": arguments});
-        self.ask_at(endpoint, call)
+        self.send_to(endpoint, call)
     }
 
-    /// Makes a function from Python source that defines `handler(event, context)`; gives its ARN.
+    /// Creates a function from Python source that defines `handler(event, context)`, and returns its ARN.
     pub(crate) fn create_function(&self, name: &str, source: &str) -> String {
         self.function("create_function", name, source)
     }
 
-    /// New source for a function; the next call runs it.
+    /// Replaces the source of a function, from the next invocation on.
     pub(crate) fn update_function(&self, name: &str, source: &str) -> String {
         self.function("update_function", name, source)
     }
 
     fn function(&self, operation: &str, name: &str, source: &str) -> String {
         let request = json!({"operation": operation, "name": name, "source": source});
-        let arn = self.ask(request).unwrap_or_else(|error| panic!("{operation} {name} fails: {error:?}"));
+        let arn = self.send(request).unwrap_or_else(|error| panic!("{operation} {name} fails: {error:?}"));
         arn.as_str().expect("an ARN").to_owned()
     }
 
-    fn ask(&self, request: Value) -> Result<Value, BotoError> {
-        self.ask_at(&self.emulator.endpoint(), request)
+    fn send(&self, request: Value) -> Result<Value, BotoError> {
+        self.send_to(&self.emulator.endpoint(), request)
     }
 
-    fn ask_at(&self, endpoint: &str, mut request: Value) -> Result<Value, BotoError> {
+    fn send_to(&self, endpoint: &str, mut request: Value) -> Result<Value, BotoError> {
         let kind = match self.emulator.kind {
             Kind::Moto => "moto",
             Kind::Ministack => "ministack",
@@ -106,7 +105,7 @@ impl Account {
         request["kind"] = kind.into();
         request["endpoint"] = endpoint.into();
         request["account"] = self.id.clone().into();
-        Python::take().ask(&request)
+        Python::take().send(&request)
     }
 }
 
@@ -126,12 +125,12 @@ fn find_ours(kind: &str, object: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// A text without its quotes; all else as JSON.
+/// A string without quotes; any other value as JSON.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The member that names an object of this kind, for messages.
+/// Whether the member is the ID of an object of this kind, for messages.
 fn is_id(kind: &str, member: &str) -> bool {
     let id = match kind {
         "vpcs" => "VpcId",
@@ -153,19 +152,19 @@ fn is_id(kind: &str, member: &str) -> bool {
     member == id
 }
 
-/// One Python process for all tests: its start takes longer than most questions. It ends when its pipe closes.
+/// One Python process for all tests, because its start takes longer than most requests. It ends when its pipe closes.
 struct Python {
     /// Never waited for: it ends with this process.
     _process: Child,
-    questions: ChildStdin,
+    requests: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
 impl Python {
     fn take() -> std::sync::MutexGuard<'static, Self> {
         static PYTHON: OnceLock<Mutex<Python>> = OnceLock::new();
-        // A test that panicked between question and answer would leave an answer behind; `ask` never panics there.
-        PYTHON.get_or_init(|| Mutex::new(Self::start())).lock().expect("asking does not panic")
+        // A panic between request and answer would leave an unread answer. `send` does not panic there.
+        PYTHON.get_or_init(|| Mutex::new(Self::start())).lock().expect("sending does not panic")
     }
 
     fn start() -> Self {
@@ -181,14 +180,14 @@ impl Python {
             .spawn()
             .unwrap_or_else(|error| panic!("cannot start {script}: {error}"));
         reaper::group_started(python.id());
-        let questions = python.stdin.take().expect("stdin is piped");
+        let requests = python.stdin.take().expect("stdin is piped");
         let answers = BufReader::new(python.stdout.take().expect("stdout is piped"));
-        Self { _process: python, questions, answers }
+        Self { _process: python, requests, answers }
     }
 
-    fn ask(&mut self, request: &Value) -> Result<Value, BotoError> {
+    fn send(&mut self, request: &Value) -> Result<Value, BotoError> {
         let lost = |error: std::io::Error| BotoError { code: "NoPython".into(), message: error.to_string() };
-        writeln!(self.questions, "{request}").map_err(lost)?;
+        writeln!(self.requests, "{request}").map_err(lost)?;
         let mut line = String::new();
         self.answers.read_line(&mut line).map_err(lost)?;
         let mut answer: Value = serde_json::from_str(&line)

@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! terraform -> provider -> proxy (one per test: log, faults, repairs) -> emulator (one per kind and test process)
-//!                                                          boto3 (independent look) ---^
+//!                                                          boto3 (independent check) --^
 //! ```
 //!
-//! A test takes `Proxy::moto()` (networks) or `Proxy::ministack()` (gateways), which comes with an account of its own,
-//! gives it to a `Workspace`, runs `apply`, and looks at the account with `proxy.account().list()` and at the calls
-//! with `proxy.calls()`. Tests run side by side in one process: nothing here is shared but the two emulators.
+//! A test creates a `Proxy::moto()` (networks) or a `Proxy::ministack()` (gateways), each with its own account, passes
+//! it to a `Workspace`, runs `apply`, and checks the account with `proxy.account().list()` and the calls with
+//! `proxy.calls()`. Tests run in parallel in one process and share only the two emulators.
 
-// The bed is written for the tests of both resources; each part is used by some of them and tested in
-// `suite/testbed.rs`.
+// The test bed serves the tests of both resources, each of which uses some parts. `suite/testbed.rs` tests the test
+// bed.
 #![allow(dead_code)]
 
 pub(crate) mod emulator;
@@ -34,7 +34,7 @@ use std::sync::OnceLock;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// The one runtime of all proxies and HTTP calls; tests themselves are plain threads.
+/// The runtime of all proxies and HTTP calls. Tests themselves are plain threads.
 pub(crate) fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| {

@@ -1,9 +1,9 @@
-"""Makes a key that is thrown away, and signs with it as gpg does: for machines that have no gpg.
+"""Generates a throwaway key and signs with it like gpg, for machines without gpg.
 
-Usage: openpgp.py DIRECTORY new                 makes an RSA key there, and public.asc; prints the key's id
-       openpgp.py DIRECTORY --batch ... as gpg  the options that scripts/package.py gives to gpg, and no others
+Usage: openpgp.py DIRECTORY new             generates an RSA key and public.asc there; prints the key ID
+       openpgp.py DIRECTORY --batch ...     accepts the gpg options that scripts/package.py uses, and no others
 
-The format is that of RFC 4880: a key packet, a user's name, and signatures of version 4 with SHA-256.
+The format is RFC 4880: a public-key packet, a user ID packet, and version 4 signatures with SHA-256.
 """
 
 import argparse
@@ -17,10 +17,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 RSA, SHA256 = 1, 8
-OF_A_FILE, OF_A_NAME = 0x00, 0x13
-SIGNATURE, PUBLIC_KEY, NAME = 2, 6, 13
-# Of the key and of what it signs; any time in the past does.
-MADE = 1704067200
+OF_FILE, OF_USER_ID = 0x00, 0x13
+SIGNATURE, PUBLIC_KEY, USER_ID = 2, 6, 13
+# The creation time of the key and of its signatures, in Unix seconds. Any time in the past will do.
+CREATED = 1704067200
 OWNER = b"A test of terraform-provider-fgw <test@fgw.invalid>"
 
 
@@ -33,8 +33,8 @@ def number(value):
     return struct.pack(">H", bits) + value.to_bytes((bits + 7) // 8, "big")
 
 
-def note(kind, body):
-    """One of the notes that are signed with the data."""
+def subpacket(kind, body):
+    """A subpacket of a signature."""
     return bytes([len(body) + 1, kind]) + body
 
 
@@ -42,28 +42,28 @@ class Key:
     def __init__(self, private):
         self.private = private
         public = private.public_key().public_numbers()
-        self.body = struct.pack(">BIB", 4, MADE, RSA) + number(public.n) + number(public.e)
+        self.body = struct.pack(">BIB", 4, CREATED, RSA) + number(public.n) + number(public.e)
         self.framed = b"\x99" + struct.pack(">H", len(self.body)) + self.body
         self.fingerprint = hashlib.sha1(self.framed).digest()
         self.id = self.fingerprint[-8:].hex().upper()
 
-    def signature(self, kind, data, notes=b""):
-        notes = note(33, b"\x04" + self.fingerprint) + note(2, struct.pack(">I", MADE)) + notes
-        head = struct.pack(">BBBBH", 4, kind, RSA, SHA256, len(notes)) + notes
+    def signature(self, kind, data, subpackets=b""):
+        subpackets = subpacket(33, b"\x04" + self.fingerprint) + subpacket(2, struct.pack(">I", CREATED)) + subpackets
+        head = struct.pack(">BBBBH", 4, kind, RSA, SHA256, len(subpackets)) + subpackets
         signed = data + head + b"\x04\xff" + struct.pack(">I", len(head))
         value = int.from_bytes(self.private.sign(signed, padding.PKCS1v15(), hashes.SHA256()), "big")
-        unsigned = note(16, self.fingerprint[-8:])
+        unsigned = subpacket(16, self.fingerprint[-8:])
         begins = hashlib.sha256(signed).digest()[:2]
         return packet(SIGNATURE, head + struct.pack(">H", len(unsigned)) + unsigned + begins + number(value))
 
     def public(self):
-        """What users of the key are given: key, name, and the key's word that the name is its own."""
-        may_sign = note(27, b"\x03")
-        of_name = self.signature(OF_A_NAME, self.framed + b"\xb4" + struct.pack(">I", len(OWNER)) + OWNER, may_sign)
-        return armoured(packet(PUBLIC_KEY, self.body) + packet(NAME, OWNER) + of_name)
+        """The exported public key: the key, the user ID, and the self-signature of the user ID."""
+        may_sign = subpacket(27, b"\x03")
+        of_user_id = self.signature(OF_USER_ID, self.framed + b"\xb4" + struct.pack(">I", len(OWNER)) + OWNER, may_sign)
+        return armored(packet(PUBLIC_KEY, self.body) + packet(USER_ID, OWNER) + of_user_id)
 
 
-def armoured(data):
+def armored(data):
     check = 0xB704CE
     for byte in data:
         check ^= byte << 16
@@ -90,14 +90,14 @@ def main():
         options.add_argument(flag, action="store_true")
     for name in ["--local-user", "--list-keys", "--output", "--detach-sign"]:
         options.add_argument(name)
-    asked = options.parse_args(arguments)
-    if key.id not in (asked.local_user, asked.list_keys):
-        sys.exit(f"no other key is here than {key.id}")
-    if asked.detach_sign:
-        content = pathlib.Path(asked.detach_sign).read_bytes()
-        pathlib.Path(asked.output).write_bytes(key.signature(OF_A_FILE, content))
+    parsed = options.parse_args(arguments)
+    if key.id not in (parsed.local_user, parsed.list_keys):
+        sys.exit(f"the only key is {key.id}")
+    if parsed.detach_sign:
+        content = pathlib.Path(parsed.detach_sign).read_bytes()
+        pathlib.Path(parsed.output).write_bytes(key.signature(OF_FILE, content))
     else:
-        print(f"pub:u:2048:{RSA}:{key.id}:{MADE}:::u:::scSC:")
+        print(f"pub:u:2048:{RSA}:{key.id}:{CREATED}:::u:::scSC:")
 
 
 main()

@@ -1,38 +1,38 @@
-//! Which IAM permission each call of the provider needs: one table, from which the guide `docs/guides/permissions.md`
-//! is made and by which every test run is checked.
+//! The IAM permissions that the provider's calls need, in one table. The guide `docs/guides/permissions.md` is
+//! generated from it, and every test run is checked against it.
 //!
-//! The proxy fails a test in which the provider makes a call that has no row here. `suite/guides/permissions.rs`
-//! compares the table with the calls in `src/aws`, and with AWS's own list of actions and resource types.
+//! The proxy fails a test if the provider makes a call without a row here. `suite/guides/permissions.rs` compares the
+//! table with the calls in `src/aws`, and with AWS's own list of actions and resource types.
 
-/// One document in the guide.
+/// A policy document in the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Policy {
-    /// For the provider block, whatever the resources.
+    /// For the provider block, with any resources.
     Provider,
-    /// What a plan, a refresh and an import of a network read.
+    /// Reads of a plan, a refresh and an import of a network.
     NetworkRead,
-    /// What an apply or a destroy of a network changes.
+    /// Changes of an apply and a destroy of a network.
     NetworkChange,
-    /// What it changes beside that for what is off unless a configuration turns it on.
+    /// Changes for features that are off by default.
     NetworkOptions,
     GatewayRead,
     GatewayChange,
     GatewayOptions,
 }
 
-/// On what a permission depends beside the resource.
+/// The condition of a permission, in addition to its resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Condition {
     None,
-    /// Only what carries the ownership tag of a network.
+    /// Only objects with the ownership tag of a network.
     Ours,
-    /// Only in the call that makes the object.
+    /// Only in the call that creates the object.
     OnCreate,
-    /// Only to make the service-linked role of API Gateway.
+    /// Only to create the service-linked role of API Gateway.
     ServiceLinkedRole,
-    /// Only to hand a role to CloudWatch Logs.
+    /// Only to pass a role to CloudWatch Logs.
     PassToLogs,
-    /// Only to hand a role to API Gateway.
+    /// Only to pass a role to API Gateway.
     PassToApiGateway,
 }
 
@@ -41,23 +41,32 @@ pub(crate) enum Condition {
 pub(crate) struct Row {
     /// As in the credential scope of a request.
     pub(crate) service: &'static str,
-    /// The operation, as AWS names it. Empty where it is no call of ours that needs this; then `because` says what
-    /// does.
+    /// The operation, as AWS names it. Empty if the provider does not make the call itself; then `because` states the
+    /// reason.
     pub(crate) operation: &'static str,
     pub(crate) policy: Policy,
-    /// What it is for, which is the statement's `Sid`: a row of [`PURPOSES`].
+    /// The purpose, which is the `Sid` of the statement: a row of [`PURPOSES`].
     pub(crate) purpose: &'static str,
-    /// The IAM action; empty where AWS asks for no permission.
+    /// The IAM action; empty if AWS requires no permission.
     pub(crate) action: &'static str,
-    /// Names of [`arn`].
+    /// Arguments of [`arn`].
     pub(crate) resources: &'static [&'static str],
     pub(crate) condition: Condition,
     pub(crate) because: &'static str,
 }
 
-/// Whether the guide knows this call.
-pub(crate) fn knows(service: &str, operation: &str) -> bool {
+/// Whether the table has a row for this call.
+pub(crate) fn covers(service: &str, operation: &str) -> bool {
     !operation.is_empty() && rows().any(|row| row.service == service && row.operation == operation)
+}
+
+/// Whether the table allows an action of API Gateway on a path, such as `/apis/a1b2/stages`.
+pub(crate) fn allows(action: &str, path: &str) -> bool {
+    let matches = |resource: &str| match resource.strip_suffix('*') {
+        Some(prefix) => path.starts_with(prefix),
+        None => path == resource,
+    };
+    rows().any(|row| row.action == action && row.resources.iter().any(|resource| matches(resource)))
 }
 
 pub(crate) fn rows() -> impl Iterator<Item = Row> {
@@ -81,14 +90,15 @@ pub(crate) fn rows() -> impl Iterator<Item = Row> {
     ec2.chain(others).chain(IMPLIED.iter().copied())
 }
 
-/// EC2's actions have the names of its operations, which lie in one table with the prefix.
+/// The IAM action of an EC2 operation, which has the same name: `ec2:DescribeVpcs`. The texts are built only once,
+/// because a row needs `&'static str`.
 fn operation_of_ec2(operation: &'static str) -> &'static str {
     static ACTIONS: std::sync::OnceLock<std::collections::BTreeMap<&'static str, String>> = std::sync::OnceLock::new();
     let all = || EC2.iter().flat_map(|row| row.2.iter().map(|name| (*name, format!("ec2:{name}")))).collect();
     &ACTIONS.get_or_init(all)[operation]
 }
 
-/// The ARN pattern of a resource, in the Region and the account that stand for the reader's.
+/// The ARN pattern of a resource, with an example Region and account that readers replace with their own.
 pub(crate) fn arn(resource: &str) -> String {
     match resource {
         "*" => "*".into(),
@@ -111,39 +121,54 @@ pub(crate) fn arn(resource: &str) -> String {
 use Condition::{None as Always, OnCreate, Ours};
 use Policy::{GatewayChange, GatewayOptions, GatewayRead, NetworkChange, NetworkOptions, NetworkRead, Provider};
 
-/// What statements are for, and what a configuration has that does without. A statement that has to say more than one
-/// thing carries a number behind its purpose.
+/// For each policy: the name of a purpose, its description, and the configuration that does not need it; empty if every
+/// configuration does. If a purpose needs several statements, they are numbered.
 pub(crate) const PURPOSES: &[(Policy, &str, &str, &str)] = &[
     (
         Provider,
         "AssumeRole",
-        "Roles of `assume_role`",
-        "no `assume_role` in the provider block, nor a role in the profile",
+        "Assumes the roles of `assume_role` blocks and of the profile",
+        "neither the provider block nor the profile has a role to assume",
     ),
-    (NetworkRead, "Network", "All that a network consists of", ""),
-    (NetworkRead, "Obstacles", "Names what others keep in what is to be deleted", "you can do without these names"),
+    (NetworkRead, "Network", "Reads all objects of a network", ""),
+    (
+        NetworkRead,
+        "Obstacles",
+        "Finds unmanaged objects that block a deletion",
+        "you do not need these objects in messages",
+    ),
     (
         NetworkRead,
         "IpamPool",
-        "Sees that a pool has its range back before a VPC with that range is made",
-        "no IPAM pool",
+        "Checks that an IPAM pool has released a range before the provider creates a VPC with that range",
+        "no `ipv4_ipam_pool_id` and no `ipv6_ipam_pool_id`",
     ),
     (NetworkChange, "Network", "VPC, subnets, route tables and routes", ""),
-    (NetworkChange, "TagOnCreate", "The ownership tags and yours, from the creating call on", ""),
-    (NetworkChange, "TagLater", "Changed tags, and `fgw:state`", "the role may tag only what it makes (see below)"),
+    (
+        NetworkChange,
+        "TagOnCreate",
+        "The ownership tags (`fgw:*`) and your tags, in the call that creates an object",
+        "",
+    ),
+    (
+        NetworkChange,
+        "TagLater",
+        "Changes of tags after an object has been created, including `fgw:state`",
+        "the role may tag only objects that it creates (see below)",
+    ),
     (NetworkChange, "InternetGateway", "The internet gateway", "`create_igw = false`, or no public tier"),
     (NetworkChange, "NatGateway", "NAT gateways, public and private", "`num_nat_gateways = 0`"),
     (
         NetworkChange,
         "ElasticIp",
-        "The addresses of NAT gateways",
-        "`num_nat_gateways = 0`, `use_custom_nat_eips` or `enable_private_nat`",
+        "The Elastic IP addresses of NAT gateways",
+        "`num_nat_gateways = 0`, `use_custom_nat_eips = true` or `enable_private_nat = true`",
     ),
     (
         NetworkOptions,
         "NatAddresses",
-        "Further private addresses of NAT gateways",
-        "`nat_secondary_private_ip_address_count` stays 0",
+        "Secondary private addresses of NAT gateways",
+        "`nat_secondary_private_ip_address_count = 0`",
     ),
     (NetworkChange, "Endpoints", "The gateway endpoints", "`create_vpc_endpoints = false`"),
     (
@@ -153,23 +178,38 @@ pub(crate) const PURPOSES: &[(Policy, &str, &str, &str)] = &[
         "`enable_default_security_group = false`",
     ),
     (NetworkOptions, "NetworkAcl", "Rules and tags of the default network ACL", "`apply_default_nacl_rules = false`"),
-    (NetworkOptions, "Propagation", "Routes of virtual private gateways", "no `*_propagating_vgws`"),
+    (NetworkOptions, "Propagation", "Route propagation from virtual private gateways", "no `<tier>_propagating_vgws`"),
     (NetworkOptions, "Ipv6", "IPv6 ranges and blocks", "`enable_ipv6 = false`"),
     (NetworkOptions, "IpamPool", "Ranges from IPAM pools", "no `ipv4_ipam_pool_id` and no `ipv6_ipam_pool_id`"),
-    (GatewayRead, "Gateway", "The API and all that belongs to it, custom domains included", ""),
-    (GatewayRead, "Permissions", "Who may call the functions", ""),
+    (GatewayRead, "Gateway", "The API and its child objects, including custom domains", ""),
+    (GatewayRead, "Permissions", "Reads the permissions to invoke the functions", ""),
     (GatewayRead, "AccessLogs", "The log group and its subscription", "no `access_log_logservice_group_name`"),
-    (GatewayRead, "LogKey", "Looks up the key of the log group", "the key is given by its ARN, or there is none"),
+    (
+        GatewayRead,
+        "LogKey",
+        "Looks up the KMS key of the log group",
+        "the key is set by the ARN of the key, or not set",
+    ),
     (GatewayRead, "Certificate", "Looks up the certificate", "no `domain_name`"),
     (GatewayRead, "DnsRecord", "The DNS record", "`create_dns_entry = false`"),
-    (GatewayRead, "DnsImport", "Finds the DNS record in an import", "no import, or no `create_dns_entry`"),
+    (GatewayRead, "DnsImport", "Finds the DNS record during an import", "you import no gateway with a DNS record"),
     (GatewayChange, "Gateway", "The API, its routes, integrations, authorizers and stage", ""),
-    (GatewayChange, "Tags", "The ownership tags and yours", ""),
-    (GatewayChange, "Permissions", "Lets API Gateway and the log service call the functions", ""),
-    (GatewayOptions, "AuthorizerRole", "Hands API Gateway a role", "no `authorizer_credentials_arn`"),
+    (GatewayChange, "Tags", "The ownership tags (`fgw:*`) and your tags", ""),
+    (GatewayChange, "Permissions", "Allows API Gateway and CloudWatch Logs to invoke the functions", ""),
+    (
+        GatewayOptions,
+        "AuthorizerRole",
+        "Passes the role of an authorizer to API Gateway",
+        "no `authorizer_credentials_arn`",
+    ),
     (GatewayOptions, "AccessLogs", "The log group", "no `access_log_logservice_group_name`"),
-    (GatewayOptions, "LogDelivery", "Lets API Gateway write to it", "no `access_log_logservice_group_name`"),
-    (GatewayOptions, "LogKey", "Changes the key of the log group", "no `access_log_logservice_group_kms_key_id`"),
+    (
+        GatewayOptions,
+        "LogDelivery",
+        "Allows API Gateway to write to the log group",
+        "no `access_log_logservice_group_name`",
+    ),
+    (GatewayOptions, "LogKey", "Sets the KMS key of the log group", "no `access_log_logservice_group_kms_key_id`"),
     (
         GatewayOptions,
         "Subscription",
@@ -179,22 +219,22 @@ pub(crate) const PURPOSES: &[(Policy, &str, &str, &str)] = &[
     (
         GatewayOptions,
         "SubscriptionRole",
-        "Hands the log service a role",
+        "Passes the role of the subscription to CloudWatch Logs",
         "no `access_log_logservice_group_subscription_role_arn`",
     ),
-    (GatewayOptions, "CustomDomain", "The custom domain and its mapping", "no `domain_name`"),
+    (GatewayOptions, "CustomDomain", "The custom domain and its API mapping", "no `domain_name`"),
     (
         GatewayOptions,
         "ServiceLinkedRole",
-        "Makes a role that API Gateway needs once in an account",
-        "the account has it",
+        "Creates the service-linked role that API Gateway needs once per account for custom domains",
+        "no `domain_name`, or the account already has the role",
     ),
     (GatewayOptions, "DnsRecord", "The DNS record", "`create_dns_entry = false`"),
 ];
 
 type Ec2 = (Policy, &'static str, &'static [&'static str], &'static [&'static str], Condition);
 
-/// The calls of EC2, in groups of equal resources.
+/// The calls of EC2, grouped by their resources.
 const EC2: &[Ec2] = &[
     (
         NetworkRead,
@@ -408,7 +448,7 @@ const OTHERS: &[Other] = &[
     ("route53", "GetChange", GatewayOptions, "DnsRecord", "route53:GetChange", &["change"]),
 ];
 
-/// A permission that AWS asks for beside those that bear the names of our calls.
+/// A permission that AWS requires in addition to those that have the names of our calls.
 const fn implied(
     service: &'static str,
     (policy, purpose): (Policy, &'static str),
@@ -420,16 +460,51 @@ const fn implied(
     Row { service, operation: "", policy, purpose, action, resources, condition, because }
 }
 
-const VENDED: &str = "`CreateStage` and `UpdateStage` with a log destination set up the delivery in the caller's name";
+const VENDED: &str =
+    "With access logs, `CreateStage` and `UpdateStage` set up the log delivery with the permissions of the caller";
+
+/// Reports of users with the error of AWS: hashicorp/terraform-provider-aws#20634 and aws-amplify/amplify-cli#12316 for
+/// `CreateStage` (on `/apis/<ID>/stages`), cloudtools/awacs#254 for `CreateDomainName`. A grant of POST on `/tags/*` is
+/// not sufficient.
+const TAGGED: &str = "AWS requires this action, by this name, to create a stage or a custom domain with tags. AWS's list of \
+                      actions does not contain it, but IAM accepts it";
+
+const UNTAGGED: &str = "AWS's list of actions has neither this action nor `apigateway:TagResource`, which AWS requires to \
+                        create objects with tags. Whether AWS requires it to remove tags is not tested";
 
 const IMPLIED: &[Row] = &[
+    implied("apigateway", (GatewayChange, "Tags"), "apigateway:TagResource", &["/apis/*", "/tags/*"], Always, TAGGED),
+    implied(
+        "apigateway",
+        (GatewayChange, "Tags"),
+        "apigateway:UntagResource",
+        &["/apis/*", "/tags/*"],
+        Always,
+        UNTAGGED,
+    ),
+    implied(
+        "apigateway",
+        (GatewayOptions, "CustomDomain"),
+        "apigateway:TagResource",
+        &["/domainnames", "/domainnames/*"],
+        Always,
+        TAGGED,
+    ),
+    implied(
+        "apigateway",
+        (GatewayOptions, "CustomDomain"),
+        "apigateway:UntagResource",
+        &["/domainnames", "/domainnames/*"],
+        Always,
+        UNTAGGED,
+    ),
     implied(
         "apigateway",
         (GatewayChange, "Tags"),
         "apigateway:PUT",
         &["/tags/*"],
         Always,
-        "AWS's list of actions has PUT for tags, the call is a POST: which of the two is asked for could not be tried",
+        "The call for tags is a POST, but AWS's list of actions has PUT. Which of the two AWS requires is not tested",
     ),
     implied("logs", (GatewayOptions, "LogDelivery"), "logs:CreateLogDelivery", &["*"], Always, VENDED),
     implied("logs", (GatewayOptions, "LogDelivery"), "logs:DeleteLogDelivery", &["*"], Always, VENDED),
@@ -445,7 +520,7 @@ const IMPLIED: &[Row] = &[
         "iam:PassRole",
         &["role"],
         Condition::PassToLogs,
-        "`PutSubscriptionFilter` to a stream hands a role over",
+        "`PutSubscriptionFilter` for a stream passes the role that writes to the stream",
     ),
     implied(
         "iam",
@@ -453,7 +528,7 @@ const IMPLIED: &[Row] = &[
         "iam:PassRole",
         &["role"],
         Condition::PassToApiGateway,
-        "`CreateAuthorizer` with a credentials role hands it over",
+        "`CreateAuthorizer` with `authorizer_credentials_arn` passes that role",
     ),
     implied(
         "iam",
@@ -461,6 +536,6 @@ const IMPLIED: &[Row] = &[
         "iam:CreateServiceLinkedRole",
         &["service-linked-role"],
         Condition::ServiceLinkedRole,
-        "API Gateway makes it in the caller's name with the first custom domain of an account",
+        "For the first custom domain of an account, API Gateway creates the role with the permissions of the caller",
     ),
 ];

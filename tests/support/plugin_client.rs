@@ -1,4 +1,4 @@
-//! The other end of the plugin protocol: how Terraform identifies itself to a provider and connects to it.
+//! The client side of the plugin protocol: how Terraform identifies itself to a provider and connects to it.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use tokio::net::UnixStream;
 use tokio_rustls::TlsConnector;
 use tonic::transport::{Channel, Endpoint, Uri};
 
-/// What a provider that Terraform starts finds in `TF_PLUGIN_MAGIC_COOKIE`.
+/// The value of `TF_PLUGIN_MAGIC_COOKIE` that Terraform sets for a provider.
 pub(crate) const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
 /// The line that a provider prints when it is ready.
 pub(crate) struct Handshake {
     pub(crate) socket: String,
-    /// The certificate of the server; empty without TLS.
+    /// The certificate of the server, in DER; empty without TLS.
     pub(crate) certificate: Vec<u8>,
 }
 
@@ -30,7 +30,7 @@ impl Handshake {
         Some(Self { socket: socket.to_owned(), certificate: STANDARD_NO_PAD.decode(certificate).ok()? })
     }
 
-    /// Connects as Terraform does: with TLS if the server has a certificate, which is the only root, and is checked.
+    /// Connects as Terraform does. If the server has a certificate, uses TLS and trusts only this certificate.
     pub(crate) async fn connect(&self, client: Option<&Certificate>) -> Result<Channel, tonic::transport::Error> {
         let connector = (!self.certificate.is_empty()).then(|| connector(&self.certificate, client));
         let socket = self.socket.clone();
@@ -51,7 +51,7 @@ impl Handshake {
     }
 }
 
-/// A key and a certificate as Terraform makes them: P-521, a CA of its own.
+/// A key and a certificate as Terraform generates them: P-521, a self-signed CA.
 pub(crate) struct Certificate {
     key: rcgen::KeyPair,
     certificate: rcgen::Certificate,
@@ -59,7 +59,7 @@ pub(crate) struct Certificate {
 
 impl Certificate {
     pub(crate) fn new() -> Self {
-        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).expect("a key can be made");
+        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P521_SHA512).expect("a key can be generated");
         let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).expect("a host name");
         parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let certificate = parameters.self_signed(&key).expect("the key can sign");
@@ -70,7 +70,7 @@ impl Certificate {
         self.certificate.pem()
     }
 
-    /// The certificate is no secret; the key is.
+    /// This certificate with another key, as an attacker could present it: the certificate is not secret, the key is.
     pub(crate) fn with_key_of(&self, other: Self) -> Self {
         Self { certificate: self.certificate.clone(), key: other.key }
     }
@@ -96,8 +96,7 @@ fn connector(server: &[u8], client: Option<&Certificate>) -> TlsConnector {
     TlsConnector::from(Arc::new(config))
 }
 
-/// Presents a certificate and signs with its key, whether or not the two belong together and whichever authorities the
-/// server names.
+/// Always presents this certificate, even if the key does not match it, and whichever CAs the server accepts.
 #[derive(Debug)]
 struct Always(Arc<rustls::sign::CertifiedKey>);
 

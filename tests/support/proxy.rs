@@ -1,5 +1,5 @@
-//! The proxy between provider and emulator, one per test: it logs each call, injects faults by script, repairs what the
-//! emulator gets wrong so that the product meets AWS, and fails the test when the emulator does not know a call.
+//! The proxy between provider and emulator, one per test. It logs each call, injects scripted faults, corrects the
+//! emulator where it differs from AWS, and fails the test if the emulator does not support a call.
 
 pub(crate) mod call;
 pub(crate) mod fault;
@@ -10,7 +10,7 @@ pub(crate) mod log;
 pub(crate) mod message;
 mod ministack;
 mod moto;
-mod newborn;
+mod recently_created;
 mod throttle;
 mod upstream;
 mod witness;
@@ -37,7 +37,7 @@ use self::lasts::Lasts;
 use self::log::{Log, Record};
 use self::message::{Message, Reply};
 pub(crate) use self::moto::zones::Zone;
-use self::newborn::Newborns;
+use self::recently_created::RecentlyCreated;
 use self::throttle::Throttle;
 use self::upstream::Upstream;
 pub(crate) use self::witness::Witness;
@@ -49,7 +49,7 @@ use super::runtime;
 use super::wait::until;
 use super::{kept, permissions};
 
-/// A proxy on a loopback port, in front of one account. Dropping it ends it, and panics if [`Proxy::check`] would.
+/// A proxy on a loopback port, in front of one account. Dropping it stops it, and panics if [`Proxy::check`] would.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     port: u16,
@@ -63,7 +63,7 @@ struct Shared {
     faults: Mutex<Vec<Fault>>,
     latency: Mutex<Duration>,
     throttle: Throttle,
-    newborns: Newborns,
+    recently_created: RecentlyCreated,
     holds: Holds,
     gate: Gate,
     witnesses: Witnesses,
@@ -73,24 +73,24 @@ struct Shared {
     stop: CancellationToken,
 }
 
-/// A request that no log shows and no emulator gets: its answer says only that those before it have arrived.
+/// The path of a request that is neither logged nor forwarded. Its answer shows that all earlier requests have arrived.
 const FENCE: &str = "/_proxy/fence";
 
-/// What a repair makes of a request before the emulator sees it.
+/// The decision of a repair on a request.
 enum Before {
-    /// Send this.
+    /// Forward this message.
     Forward(Message),
-    /// Answer this; the emulator does not see the request.
+    /// Return this answer, and do not forward the request.
     Answer(Reply),
 }
 
 impl Proxy {
-    /// In front of moto, for networks, with an account of its own.
+    /// In front of moto, for networks, with its own account.
     pub(crate) fn moto() -> Self {
         Self::in_account(Emulator::moto().account())
     }
 
-    /// In front of ministack, for gateways, with an account of its own.
+    /// In front of ministack, for gateways, with its own account.
     pub(crate) fn ministack() -> Self {
         Self::in_account(Emulator::ministack().account())
     }
@@ -102,7 +102,7 @@ impl Proxy {
             faults: Mutex::default(),
             latency: Mutex::default(),
             throttle: Throttle::default(),
-            newborns: Newborns::default(),
+            recently_created: RecentlyCreated::default(),
             holds: Holds::default(),
             gate: Gate::default(),
             witnesses: Witnesses::default(),
@@ -129,7 +129,7 @@ impl Proxy {
         &self.shared.upstream.account
     }
 
-    /// Adds a fault. Of several that strike a call the first added acts.
+    /// Adds a fault. If several affect a call, the one that was added first applies.
     pub(crate) fn fault(&self, fault: Fault) {
         lock(&self.shared.faults).push(fault);
     }
@@ -138,104 +138,112 @@ impl Proxy {
         lock(&self.shared.faults).clear();
     }
 
-    /// Every answer comes this much later.
+    /// Delays every answer by this time.
     pub(crate) fn latency(&self, latency: Duration) {
         *lock(&self.shared.latency) = latency;
     }
 
-    /// From now on calls are taken at the rates that AWS documents, with full buckets.
+    /// Applies the rate limits that AWS documents from now on, with full buckets.
     pub(crate) fn throttle(&self) {
         self.shared.throttle.start();
     }
 
-    /// The same, and only [`Proxy::advance`] fills the buckets again.
+    /// The same with a stopped clock: only [`Proxy::advance`] refills the buckets.
     pub(crate) fn throttle_with_stopped_clock(&self) {
         self.shared.throttle.start_stopped();
     }
 
-    /// Lets the time pass in which buckets fill.
+    /// Advances the stopped clock that refills the buckets.
     pub(crate) fn advance(&self, by: Duration) {
         self.shared.throttle.advance(by);
     }
 
-    /// Each object that is made from now on is unknown to AWS at first: reading it by its id and using it are answered
-    /// with the error that AWS has for its kind, and lists leave it out. Each such answer is a look.
-    /// [`Lasts::NOT_AT_ALL`] makes all of them known.
-    pub(crate) fn hide_newborns(&self, hidden: Lasts) {
-        self.shared.newborns.hide(hidden);
+    /// Hides each object that is created from now on: reads by its ID and calls that use it return the error of AWS for
+    /// a missing object of its kind, and lists omit it. Each such answer counts for [`Lasts::Answers`].
+    /// [`Lasts::NOT_AT_ALL`] makes all objects visible.
+    pub(crate) fn hide_new_objects(&self, hidden: Lasts) {
+        self.shared.recently_created.hide(hidden);
     }
 
-    /// This deleting action of EC2 is refused with `DependencyViolation`, for each object from the first attempt on.
-    /// Each refusal is a look.
+    /// Rejects this delete action of EC2 with `DependencyViolation`: per object, from the first attempt on. Each
+    /// rejection counts for [`Lasts::Answers`].
     pub(crate) fn in_use(&self, action: &str, held: Lasts) {
         self.shared.holds.hold(action, held);
     }
 
-    /// NAT gateways of moto are `pending` after their creation; on AWS for one to three minutes.
+    /// How long NAT gateways of moto are `pending` after their creation; on AWS, one to three minutes.
     pub(crate) fn nat_pending(&self, pending: Lasts) {
         self.shared.moto.nats.set_pending(pending);
     }
 
-    /// NAT gateways of moto are `deleting`, and hold address, subnet and gateway, after their deletion.
+    /// How long NAT gateways of moto are `deleting`, and use their address, subnet and internet gateway, after their
+    /// deletion.
     pub(crate) fn nat_deleting(&self, deleting: Lasts) {
         self.shared.moto.nats.set_deleting(deleting);
     }
 
-    /// The nth NAT gateway made from now on (counted from 1) ends in state `failed` with this code and message.
+    /// The nth NAT gateway that is created from now on (counted from 1) ends in state `failed` with this code and
+    /// message.
     pub(crate) fn nat_fails(&self, nth: usize, code: &str, message: &str) {
         self.shared.moto.nats.fail(nth, code, message);
     }
 
-    /// IPAM pools keep the range of a VPC after its deletion; on AWS for up to half an hour.
+    /// How long IPAM pools keep the range of a VPC allocated after its deletion; on AWS, up to half an hour.
     pub(crate) fn ipam_releasing(&self, releasing: Lasts) {
         self.shared.moto.ipam.set_releasing(releasing);
     }
 
-    /// AWS stands still from now on: calls are neither carried out nor answered before [`Proxy::go_on`].
-    pub(crate) fn stand_still(&self) {
+    /// Pauses AWS: calls are neither executed nor answered before [`Proxy::resume`].
+    pub(crate) fn pause(&self) {
         self.shared.gate.close();
     }
 
-    /// AWS stands still as soon as this many calls are like this: they have begun, or are done and not yet answered.
-    pub(crate) fn stand_still_when(&self, count: usize, like: impl Fn(&Record) -> bool + Send + 'static) {
+    /// Pauses AWS as soon as `count` calls match. A matching call may just have begun, or may be done and not yet
+    /// answered.
+    pub(crate) fn pause_when(&self, count: usize, like: impl Fn(&Record) -> bool + Send + 'static) {
         self.shared.gate.close_when(move |log| log.count(&like) >= count);
     }
 
-    /// Whether that moment has come.
-    pub(crate) fn stands_still(&self) -> bool {
+    /// Whether AWS is paused.
+    pub(crate) fn is_paused(&self) -> bool {
         self.shared.gate.is_closed()
     }
 
-    /// AWS carries out and answers what it was asked meanwhile, and goes on.
-    pub(crate) fn go_on(&self) {
+    /// Resumes AWS: it executes and answers the pending calls.
+    pub(crate) fn resume(&self) {
         self.shared.gate.open();
     }
 
-    /// Goes on, and waits until everything is done that was asked: AWS also does what a process has asked that is dead.
+    /// Resumes AWS, and waits until all calls have ended. AWS also executes the calls of a killed process.
     pub(crate) fn finish_calls(&self) {
-        self.go_on();
-        // What a process wrote before it died is read before a request that comes later.
+        self.resume();
+        // The proxy reads the earlier requests of a killed process before this one.
         http::get(self.port, FENCE).expect("the proxy answers");
         until("all calls have ended", || self.count_like(|record| record.ended.is_none()) == 0);
     }
 
-    /// Has somebody look at each state that AWS passes through: after every call that changes something, before its
-    /// answer and before the next change. Ends with what is returned.
-    pub(crate) fn after_each_change(&self, look: impl Fn(&Call) + Send + Sync + 'static) -> Witness {
-        self.shared.witnesses.add(look)
+    /// Calls `observe` for each state that AWS passes through: after every call that changes something, before its
+    /// answer and before the next change. Ends when the returned value is dropped.
+    pub(crate) fn after_each_change(&self, observe: impl Fn(&Call) + Send + Sync + 'static) -> Witness {
+        self.shared.witnesses.add(observe)
     }
 
-    /// The zones that the Region has from now on, in the place of moto's.
+    /// Replaces moto's zones of the Region.
     pub(crate) fn zones(&self, zones: &[Zone]) {
         self.shared.moto.zones.set(zones);
     }
 
-    /// What stages of ministack tell of their last deployment from now on; ministack itself tells nothing.
+    /// The message of stages of ministack about their last deployment; ministack itself returns none.
     pub(crate) fn deployment(&self, message: &str) {
         self.shared.ministack.set_deployment(message);
     }
 
-    /// All calls since the start or the last [`Proxy::clear_calls`], in the order of their beginning.
+    /// Raises the quota of authorizers per API, as AWS does on request. The default is 10.
+    pub(crate) fn raise_authorizer_quota(&self, most: usize) {
+        self.shared.ministack.raise_authorizer_quota(most);
+    }
+
+    /// All calls since the start or the last [`Proxy::clear_calls`], in the order in which they began.
     pub(crate) fn calls(&self) -> Vec<Record> {
         self.shared.log.snapshot()
     }
@@ -245,7 +253,7 @@ impl Proxy {
         self.calls().into_iter().filter(|record| record.call.is_mutation()).collect()
     }
 
-    /// Keeps the first `count` calls of the log and forgets the later ones.
+    /// Keeps the first `count` calls of the log, and removes the later ones.
     pub(crate) fn keep_calls(&self, count: usize) {
         self.shared.log.keep(count);
     }
@@ -254,17 +262,17 @@ impl Proxy {
         self.shared.log.clear();
     }
 
-    /// How often an action was called, retries and failures included.
+    /// The number of calls of an action, including retries and failures.
     pub(crate) fn count(&self, action: &str) -> usize {
         self.calls().iter().filter(|record| record.call.action == action).count()
     }
 
-    /// How many calls are like this; cheap enough to be asked all the time.
+    /// The number of matching calls. It is cheap enough to poll.
     pub(crate) fn count_like(&self, like: impl Fn(&Record) -> bool) -> usize {
         self.shared.log.count(like)
     }
 
-    /// How many calls of an action have been answered with success: for moments such as "after the fifth subnet".
+    /// The number of successful calls of an action, for moments such as "after the fifth subnet".
     pub(crate) fn succeeded(&self, action: &str) -> usize {
         let success = |record: &&Record| record.call.action == action && (200..300).contains(&record.status);
         self.calls().iter().filter(success).count()
@@ -274,12 +282,12 @@ impl Proxy {
         self.shared.log.by_action()
     }
 
-    /// The most calls that were in flight at one moment.
+    /// The largest number of calls that were in flight at the same time.
     pub(crate) fn peak_concurrency(&self) -> usize {
         log::peak(&self.calls())
     }
 
-    /// Waits until `count` calls of an action have been answered with success.
+    /// Waits until `count` calls of an action have succeeded.
     pub(crate) fn wait_for(&self, action: &str, count: usize) {
         until(&format!("{count} calls of {action} have succeeded"), || self.succeeded(action) >= count);
     }
@@ -294,18 +302,19 @@ impl Proxy {
         self.account().try_boto_at(&self.endpoint(), service, method, arguments)
     }
 
-    /// Panics if the emulator did not know a call, or was sent what breaks it: then the test has shown nothing.
+    /// Panics if the emulator did not support a call, or received one that corrupts it, because then the test proves
+    /// nothing.
     pub(crate) fn check(&self) {
         let violations = self.take_violations();
         assert!(
             violations.is_empty(),
-            "the emulator cannot play its part:\n{}\nits log ends:\n{}",
+            "the emulator cannot serve this test:\n{}\nend of its log:\n{}",
             violations.join("\n"),
             self.account().emulator.log_tail()
         );
     }
 
-    /// What [`Proxy::check`] would panic with, and forgets it.
+    /// Returns and clears the violations with which [`Proxy::check`] would panic.
     pub(crate) fn take_violations(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.shared.violations))
     }
@@ -344,20 +353,20 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
             let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 () = shared.stop.cancelled() => {}
-                // A connection ends as the client or a fault ends it; the log has what matters.
+                // The client or a fault may end the connection. The log has the result.
                 _ = connection => {}
             }
         });
     }
 }
 
-/// An error here closes the connection, which is what a scripted reset wants.
+/// An error closes the connection, as a scripted reset requires.
 async fn answer(shared: Arc<Shared>, request: hyper::Request<Incoming>) -> Result<hyper::Response<Full<Bytes>>, Lost> {
     let message = Message::read(request).await.map_err(|_| Lost)?;
     if message.path() == FENCE {
         return Ok(Reply::xml(200, "").into_response());
     }
-    // A task of its own: AWS goes on with a call whose caller has gone.
+    // A separate task, because AWS finishes a call even if its caller disconnects.
     let task = tokio::spawn(async move {
         let stop = shared.stop.clone();
         tokio::select! {
@@ -390,13 +399,13 @@ async fn handle(shared: &Shared, message: Message) -> Result<Reply, Lost> {
     }
 }
 
-/// The fault that acts. Each counts the call, or the number of one would depend on the others.
+/// The fault that applies. Every fault counts the call, so that the count of one does not depend on the others.
 fn struck_by(faults: &[Fault], call: &Call) -> Option<Fault> {
     let striking: Vec<&Fault> = faults.iter().filter(|fault| fault.strikes(call)).collect();
     striking.first().map(|fault| (*fault).clone())
 }
 
-/// What the caller is answered instead; none if the call goes on.
+/// The scripted answer; `None` if the call continues.
 async fn strike(effect: &Effect, call: &Call) -> Result<Option<Reply>, Lost> {
     match effect {
         Effect::Answer { status, code, message } => Ok(Some(Reply::error(call, *status, code, message))),
@@ -410,16 +419,26 @@ async fn strike(effect: &Effect, call: &Call) -> Result<Option<Reply>, Lost> {
 }
 
 impl Shared {
-    /// A call of the provider for which `docs/guides/permissions.md` gives no permission fails the test.
+    /// A call of the provider that `docs/guides/permissions.md` does not cover fails the test.
     fn note_undocumented(&self, call: &Call, message: &Message) {
         let is_ours = message.header("user-agent").contains("terraform-provider-fgw/");
-        if is_ours && !permissions::knows(&call.service, &call.action) {
-            let why = "has no row in tests/support/permissions.rs, from which users take their IAM policies";
+        if is_ours && !permissions::covers(&call.service, &call.action) {
+            let why = "has no row in tests/support/permissions.rs, the source of the documented IAM policies";
+            lock(&self.violations).push(format!("{}: {} {why}", call.service, call.action));
+        }
+        // AWS rejects these calls with tags unless the policy allows the action by this name.
+        let tagged = match call.action.as_str() {
+            "CreateStage" => format!("/apis/{}/stages", call.param("apiId")),
+            "CreateDomainName" => "/domainnames".to_owned(),
+            _ => return,
+        };
+        if is_ours && !call.param("tags").is_empty() && !permissions::allows("apigateway:TagResource", &tagged) {
+            let why = format!("has tags, but no policy allows apigateway:TagResource on {tagged}");
             lock(&self.violations).push(format!("{}: {} {why}", call.service, call.action));
         }
     }
 
-    /// The answer to a call, and whether it is not what AWS would answer by itself.
+    /// The answer to a call, and whether AWS by itself would have answered differently.
     async fn outcome(&self, call: &Call, message: Message, entry: &log::Entry) -> Result<(Reply, bool), Lost> {
         let fault = struck_by(&lock(&self.faults), call);
         if let Some(fault) = fault.as_ref().filter(|fault| !fault.after_work)
@@ -427,12 +446,12 @@ impl Shared {
         {
             return Ok((reply, true));
         }
-        if let Some(reply) = self.refused(call) {
+        if let Some(reply) = self.rejected(call) {
             return Ok((reply, true));
         }
         let turn = self.witnesses.turn(call).await;
         let (reply, changed) = self.emulate(call, message).await;
-        turn.look(call).await;
+        turn.observe(call).await;
         entry.worked();
         self.gate.logged(&self.log);
         if let Some(fault) = fault.as_ref().filter(|fault| fault.after_work)
@@ -443,15 +462,15 @@ impl Shared {
         Ok((reply, changed))
     }
 
-    /// What AWS answers without any work, where a test has told it to.
-    fn refused(&self, call: &Call) -> Option<Reply> {
-        self.throttle.before(call).or_else(|| self.newborns.before(call)).or_else(|| self.holds.before(call))
+    /// AWS's answer without executing the call, if a test has set one.
+    fn rejected(&self, call: &Call) -> Option<Reply> {
+        self.throttle.before(call).or_else(|| self.recently_created.before(call)).or_else(|| self.holds.before(call))
     }
 
-    /// The emulator's answer, repaired, and whether newborns were taken out of it; or, where it does not know the call,
-    /// an error that an SDK does not retry.
+    /// The corrected answer of the emulator, and whether recently created objects were removed from it. If the emulator
+    /// does not support the call, an error that SDKs do not retry.
     async fn emulate(&self, call: &Call, message: Message) -> (Reply, bool) {
-        let answer = self.repaired(call, message).await.and_then(|reply| self.newborns.after(call, reply));
+        let answer = self.repaired(call, message).await.and_then(|reply| self.recently_created.after(call, reply));
         answer.unwrap_or_else(|violation| {
             let violation = format!("{}: {violation}", call.action);
             lock(&self.violations).push(violation.clone());
@@ -461,19 +480,19 @@ impl Shared {
 
     async fn repaired(&self, call: &Call, message: Message) -> Result<Reply, String> {
         if call.is_unknown() {
-            return Err("the proxy does not know this method and path".into());
+            return Err("the proxy does not recognize this method and path".into());
         }
         let kind = self.upstream.account.emulator.kind;
         let before = match kind {
             Kind::Moto => self.moto.before(&self.upstream, call, message.clone()).await?,
-            Kind::Ministack => ministack::before(&self.upstream, call, message.clone()).await?,
+            Kind::Ministack => self.ministack.before(&self.upstream, call, message.clone()).await?,
         };
         let reply = match before {
             Before::Answer(reply) => return Ok(reply),
             Before::Forward(sent) => {
                 let reply = self.upstream.forward(call, &sent).await?;
-                // moto looks through its tables, before it changes them, while another call may be adding to them, and
-                // then ends in an error of Python's. AWS has no such moment.
+                // Before a change, moto iterates over its tables, and fails with a Python error if another call adds to
+                // them at the same time. AWS has no such race. Nothing has changed then, so the call is repeated.
                 let has_crashed = kind == Kind::Moto && reply.status == 500 && is_page(&reply);
                 if has_crashed { self.upstream.forward(call, &sent).await? } else { reply }
             }
@@ -489,7 +508,7 @@ impl Shared {
     }
 }
 
-/// How the emulators say that they do not know an action: none of it is an answer that AWS gives to a known one.
+/// The reason if the emulator does not implement an action. AWS returns none of these answers for an existing action.
 fn not_implemented(reply: &Reply) -> Option<String> {
     let text = reply.text();
     let code = reply.error_code().unwrap_or_default();
@@ -500,7 +519,7 @@ fn not_implemented(reply: &Reply) -> Option<String> {
         .then(|| format!("not implemented: {} {}", reply.status, text.chars().take(400).collect::<String>()))
 }
 
-/// Whether it is for people to read: the web server of an emulator answers like that, and AWS's API never.
+/// Whether the answer is an HTML page, as the web server of an emulator returns it. AWS's API never does.
 fn is_page(reply: &Reply) -> bool {
     let content = reply.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
     content.starts_with("text/html")

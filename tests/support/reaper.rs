@@ -1,7 +1,7 @@
-//! Ends emulators, Terraform runs and temporary directories with the test process, whatever ends it.
+//! Ends emulators and Terraform runs, and removes temporary directories, when the test process ends for any reason.
 //!
-//! Statics are never dropped and a killed process runs no destructor, so a small shell process does it: it reads the
-//! names of process groups from a pipe, and acts when the kernel closes that pipe.
+//! Statics are never dropped, and a killed process runs no destructors. Therefore a small shell process cleans up: it
+//! reads process groups and directories from a pipe, and acts when the kernel closes the pipe.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -9,22 +9,22 @@ use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 
-/// A process group was started and must not outlive this process.
+/// Registers a process group that must not outlive this process.
 pub(crate) fn group_started(group: u32) {
-    tell(&format!("group {group}"));
+    send(&format!("group {group}"));
 }
 
-/// The group was ended and waited for; its number may soon belong to another.
+/// Unregisters a process group that has ended and was waited for: the system may reuse its number.
 pub(crate) fn group_ended(group: u32) {
-    tell(&format!("ended {group}"));
+    send(&format!("ended {group}"));
 }
 
-/// The directory is removed when this process has ended.
-pub(crate) fn directory_made(directory: &Path) {
-    tell(&format!("directory {}", directory.display()));
+/// Registers a directory to remove after this process has ended.
+pub(crate) fn directory_created(directory: &Path) {
+    send(&format!("directory {}", directory.display()));
 }
 
-fn tell(line: &str) {
+fn send(line: &str) {
     static REAPER: OnceLock<Mutex<ChildStdin>> = OnceLock::new();
     let mut pipe = REAPER.get_or_init(|| Mutex::new(start())).lock().expect("no one panics while writing a line");
     writeln!(pipe, "{line}").and_then(|()| pipe.flush()).expect("the reaper ignores signals and reads until the end");
@@ -36,7 +36,7 @@ fn start() -> ChildStdin {
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // A Ctrl-C in the terminal goes to the test's group; the reaper must live to act on it.
+        // Ctrl-C in the terminal signals the process group of the tests. The reaper must survive it.
         .process_group(0)
         .spawn()
         .expect("a POSIX system has sh")

@@ -1,6 +1,6 @@
-# Ends what a test process leaves behind, whatever ended that process: panic, exit, SIGKILL.
-# The test process holds the other end of standard input, and the kernel closes it for the dead.
-# Lines: "group PGID" (a process group was started), "ended PGID" (it is gone), "directory PATH" (remove it at the end).
+# Cleans up after a test process, whether it ended with a panic, an exit or SIGKILL. The test process holds the other
+# end of standard input, which the kernel closes when that process ends. Lines: "group PGID" (a process group was
+# started), "ended PGID" (it has ended), "directory PATH" (remove it at the end).
 trap '' INT TERM HUP
 groups=' '
 directories=

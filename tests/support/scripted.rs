@@ -1,5 +1,5 @@
-//! A small HTTP service on loopback that answers as a test tells it to: a metadata service, the credentials of a
-//! container, a sign-in portal. It keeps what it was asked.
+//! A small HTTP server on loopback with answers that a test scripts: an instance metadata service, the credentials
+//! endpoint of a container, or a sign-in portal. It records the requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::runtime;
 
-/// A request as it came in.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) method: String,
@@ -26,7 +26,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// A header, empty if it is not there.
+    /// The value of a header, or an empty string.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
@@ -35,36 +35,36 @@ impl Asked {
 /// Status and body for a request.
 type Script = dyn Fn(&Asked) -> (u16, String) + Send + Sync;
 
-/// The service; dropping it ends it.
+/// The server. Dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct Scripted {
     port: u16,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<Asked>>>,
     stop: CancellationToken,
 }
 
 impl Scripted {
-    /// Answers every request as `script` says. JSON is what all of these services speak.
+    /// Answers every request with the result of `script`, as JSON, which all of these services use.
     pub(crate) fn answering(script: impl Fn(&Asked) -> (u16, String) + Send + Sync + 'static) -> Self {
         let listener = runtime().block_on(TcpListener::bind(("127.0.0.1", 0))).expect("loopback has free ports");
         let port = listener.local_addr().expect("a bound socket has an address").port();
-        let (asked, stop) = (Arc::new(Mutex::new(Vec::new())), CancellationToken::new());
-        runtime().spawn(serve(listener, Arc::new(script), Arc::clone(&asked), stop.clone()));
-        Self { port, asked, stop }
+        let (requests, stop) = (Arc::new(Mutex::new(Vec::new())), CancellationToken::new());
+        runtime().spawn(serve(listener, Arc::new(script), Arc::clone(&requests), stop.clone()));
+        Self { port, requests, stop }
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// What it was asked so far, in order.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().expect("no one panics while holding it").clone()
+    /// The requests so far, in order.
+    pub(crate) fn requests(&self) -> Vec<Asked> {
+        self.requests.lock().expect("no one panics while holding it").clone()
     }
 
-    /// The same as methods and paths, which are easy to compare.
+    /// The requests so far as `METHOD target`, for short comparisons.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.asked().into_iter().map(|asked| format!("{} {}", asked.method, asked.target)).collect()
+        self.requests().into_iter().map(|it| format!("{} {}", it.method, it.target)).collect()
     }
 }
 
@@ -74,18 +74,18 @@ impl Drop for Scripted {
     }
 }
 
-async fn serve(listener: TcpListener, script: Arc<Script>, asked: Arc<Mutex<Vec<Asked>>>, stop: CancellationToken) {
+async fn serve(listener: TcpListener, script: Arc<Script>, requests: Arc<Mutex<Vec<Asked>>>, stop: CancellationToken) {
     loop {
         let stream = tokio::select! {
             () = stop.cancelled() => return,
             accepted = listener.accept() => accepted.expect("a listening socket accepts").0,
         };
-        let (script, asked, stop) = (Arc::clone(&script), Arc::clone(&asked), stop.clone());
+        let (script, requests, stop) = (Arc::clone(&script), Arc::clone(&requests), stop.clone());
         tokio::spawn(async move {
-            let service = service_fn(|request| answer(Arc::clone(&script), Arc::clone(&asked), request));
+            let service = service_fn(|request| answer(Arc::clone(&script), Arc::clone(&requests), request));
             tokio::select! {
                 () = stop.cancelled() => {}
-                // The client ends a connection when it likes.
+                // The client may close the connection at any time.
                 _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service) => {}
             }
         });
@@ -99,18 +99,18 @@ async fn answer(
 ) -> Result<hyper::Response<Full<Bytes>>, hyper::Error> {
     let (head, body) = request.into_parts();
     let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let asked = Asked {
+    let received = Asked {
         method: head.method.to_string(),
         target: head.uri.path_and_query().map_or_else(|| "/".into(), ToString::to_string),
         headers: head.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),
         body: String::from_utf8_lossy(&body.collect().await?.to_bytes()).into_owned(),
     };
-    record.lock().expect("no one panics while holding it").push(asked.clone());
-    let (status, body) = script(&asked);
+    record.lock().expect("no one panics while holding it").push(received.clone());
+    let (status, body) = script(&received);
     let answer = hyper::Response::builder()
         .status(status)
         .header("content-type", "application/json")
-        // The metadata service says with its tokens how long they last; no one else looks at it.
+        // The metadata service returns the lifetime of a token in this header. Other clients ignore it.
         .header("x-aws-ec2-metadata-token-ttl-seconds", 21_600);
     Ok(answer.body(Full::new(Bytes::from(body))).expect("status and headers are valid"))
 }

@@ -1,5 +1,5 @@
-//! Terraform in a directory of its own, with the built provider and the endpoints of a proxy; or the stand-in for
-//! Terraform ([`super::host`]) in its place.
+//! Terraform in its own directory, with the built provider and the endpoints of a proxy; or the stand-in for Terraform
+//! ([`super::host`]) instead.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,13 +15,13 @@ use super::host::{Host, Outcome};
 use super::proxy::Proxy;
 use super::{kept, reaper};
 
-/// The services whose endpoint goes to the proxy, under the names that hashicorp/aws gives them.
+/// The services whose endpoint is the proxy, with their names in hashicorp/aws.
 const SERVICES: &[&str] = &["ec2", "sts", "apigatewayv2", "cloudwatchlogs", "lambda", "kms", "acm", "route53"];
 
 /// The source address of the provider in the configurations of tests.
 const SOURCE: &str = "fgw/fgw";
 
-/// The secret key that the provider block of a proxy has. No emulator looks at it.
+/// The secret key in the provider block of a proxy. No emulator checks it.
 pub(crate) const SECRET_KEY: &str = "tests/SECRETKEY+wJalrXUtnFEMIK7MDENGbPxR";
 
 /// A directory with a configuration and its state.
@@ -31,7 +31,7 @@ pub(crate) struct Workspace {
     provider: String,
     variables: BTreeMap<String, String>,
     within: Duration,
-    /// The stand-in for Terraform, where no Terraform runs.
+    /// The stand-in for Terraform, if this workspace does not run Terraform.
     host: Option<Host>,
 }
 
@@ -46,8 +46,8 @@ impl Workspace {
         Self::with_blocks(&Self::block(proxy, lines))
     }
 
-    /// The same without Terraform: the test's own process drives the provider, at a fraction of the cost. See
-    /// [`super::host`] for what that can show.
+    /// The same without Terraform: the test process itself drives the provider, at a fraction of the cost. See
+    /// [`super::host`] for the limits.
     pub(crate) fn without_terraform(proxy: &Proxy, lines: &str) -> Self {
         let mut workspace = Self::with_provider(proxy, lines);
         workspace.host = Some(Host::new(workspace.path()));
@@ -66,35 +66,35 @@ impl Workspace {
         )
     }
 
-    /// With provider blocks as given, and the provider required.
+    /// With these provider blocks, and the provider as a required one.
     pub(crate) fn with_blocks(blocks: &str) -> Self {
         Self::in_new_directory(format!(
             "terraform {{\n  required_providers {{\n    fgw = {{\n      source = \"{SOURCE}\"\n    }}\n  }}\n}}\n\n{blocks}"
         ))
     }
 
-    /// Without a provider: for what Terraform knows by itself.
+    /// Without a provider, for features of Terraform itself.
     pub(crate) fn bare() -> Self {
         Self::in_new_directory(String::new())
     }
 
-    /// With a provider block for this proxy, and the provider that [`Workspace::init`] installs in the way that a CLI
-    /// configuration says. The configuration says itself which provider it requires.
+    /// With a provider block for this proxy. [`Workspace::init`] installs the provider as the CLI configuration
+    /// specifies. The test's configuration declares the required provider itself.
     pub(crate) fn installing(proxy: &Proxy, cli_config: &str) -> Self {
         let mut workspace = Self::in_new_directory(Self::block(proxy, ""));
-        // Every init unpacks a binary with debug information, and takes two sums over it.
+        // Every init unpacks a binary with debug information, and computes two checksums of it.
         workspace.within = Duration::from_secs(300);
         workspace.write("terraformrc", cli_config);
         workspace
     }
 
-    /// Installs the provider. With a built one, as all but [`Workspace::installing`] have it, there is nothing to
-    /// install.
+    /// Installs the provider. This is needed only with [`Workspace::installing`]: all other workspaces use the built
+    /// provider directly.
     pub(crate) fn init(&self) -> Run {
         self.run(&["init", "-no-color", "-input=false"])
     }
 
-    /// The configuration: all but the provider. Replaces what was there.
+    /// Writes the configuration, except for the provider block. Replaces the previous one.
     pub(crate) fn config(&self, body: &str) {
         self.write("main.tf", body);
     }
@@ -103,18 +103,18 @@ impl Workspace {
         fs::write(self.path().join(file), content).expect("the directory is ours");
     }
 
-    /// An environment variable of every run from now on.
+    /// Sets an environment variable of every run from now on.
     pub(crate) fn env(&mut self, name: &str, value: &str) {
-        assert!(self.host.is_none(), "a test with an environment of its own needs Terraform");
+        assert!(self.host.is_none(), "a test with environment variables needs Terraform");
         self.variables.insert(name.into(), value.into());
     }
 
-    /// The longest that a run may take; two minutes until told otherwise.
+    /// Sets the time limit of a run. The default is two minutes.
     pub(crate) fn within(&mut self, within: Duration) {
         self.within = within;
     }
 
-    /// Where the provider's log is, with that of Terraform if a test wants it.
+    /// The path of the provider's log, which includes Terraform's log if a test enables it.
     pub(crate) fn log(&self) -> PathBuf {
         self.path().join(self.variables.get("TF_LOG_PATH").map_or("provider.log", String::as_str))
     }
@@ -130,8 +130,8 @@ impl Workspace {
         self.run(&["validate", "-no-color"])
     }
 
-    /// Plans into a file, which [`Workspace::plan_json`] and [`Workspace::apply_plan`] read. Code 0: nothing to do, 1:
-    /// error, 2: changes. Further options such as `-refresh=false`, `-refresh-only`, `-destroy`.
+    /// Plans into a file, which [`Workspace::plan_json`] and [`Workspace::apply_plan`] read. Exit code 0: no changes,
+    /// 1: error, 2: changes. Options are, for example, `-refresh=false`, `-refresh-only` and `-destroy`.
     pub(crate) fn plan(&self, options: &[&str]) -> Run {
         if let Some(host) = &self.host {
             return Run::of("plan", host.plan(options));
@@ -140,14 +140,14 @@ impl Workspace {
         self.run(&[&own[..], options].concat())
     }
 
-    /// Plans, and gives the plan as JSON. Panics if the plan fails.
+    /// Plans, and returns the plan as JSON. Panics if the plan fails.
     pub(crate) fn plan_json(&self, options: &[&str]) -> Value {
         let plan = self.plan(options);
         assert!(plan.code != 1, "the plan fails:\n{plan}");
         self.shown_plan()
     }
 
-    /// What the last [`Workspace::plan`] wrote, as JSON.
+    /// The plan of the last [`Workspace::plan`], as JSON.
     pub(crate) fn shown_plan(&self) -> Value {
         if let Some(host) = &self.host {
             return host.shown_plan();
@@ -156,7 +156,7 @@ impl Workspace {
         serde_json::from_str(&shown.succeeded().stdout).expect("terraform show -json prints JSON")
     }
 
-    /// Panics with the plan if there is one: what a test asserts after every apply.
+    /// Plans, and panics with the plan if it is not empty. A test calls this after every apply.
     pub(crate) fn assert_nothing_to_do(&self) {
         let plan = self.plan(&[]);
         assert_eq!(plan.code, 0, "a second plan is not empty:\n{plan}");
@@ -170,7 +170,7 @@ impl Workspace {
         self.run(&[&own[..], options].concat())
     }
 
-    /// Applies what the last [`Workspace::plan`] wrote.
+    /// Applies the plan of the last [`Workspace::plan`].
     pub(crate) fn apply_plan(&self) -> Run {
         if let Some(host) = &self.host {
             return Run::of("apply", host.apply_plan());
@@ -192,14 +192,14 @@ impl Workspace {
         self.run(&["import", "-no-color", "-input=false", address, id])
     }
 
-    /// Forgets a resource and imports it by its id.
+    /// Removes a resource from the state, and imports it by its ID.
     pub(crate) fn reimport(&self, address: &str) {
         let id = self.state().attribute(address, "id").as_str().expect("it has an id").to_owned();
         self.forget(address);
         self.import(address, &id).succeeded();
     }
 
-    /// `terraform state rm`: drops a resource from the state and nothing else.
+    /// `terraform state rm`: removes a resource from the state, and changes nothing else.
     pub(crate) fn forget(&self, address: &str) {
         match &self.host {
             Some(host) => host.forget(address),
@@ -209,7 +209,7 @@ impl Workspace {
         }
     }
 
-    /// `terraform untaint`: keeps what a failed create has left, for the next apply to finish.
+    /// `terraform untaint`: keeps the objects of a failed create, so that the next apply completes them.
     pub(crate) fn untaint(&self, address: &str) {
         match &self.host {
             Some(host) => host.untaint(address),
@@ -219,16 +219,16 @@ impl Workspace {
         }
     }
 
-    /// Forgets the resource that the examples of imports in a folder are about and takes it back, once by the command
-    /// and once by the block. Neither may leave anything to do.
+    /// Imports the resource of the import examples in a folder, once with the command and once with the block, each
+    /// time after removing it from the state. Both must result in an empty plan.
     pub(crate) fn import_as_shown(&self, examples: &Path) {
-        let read = |file: &str| fs::read_to_string(examples.join(file)).expect("the example is there");
+        let read = |file: &str| fs::read_to_string(examples.join(file)).expect("the example exists");
         let (command, block) = (read("import.sh"), read("import-by-string-id.tf"));
         let ["terraform", "import", address, shown] = command.split_whitespace().collect::<Vec<_>>()[..] else {
-            panic!("no import: {command}");
+            panic!("not an import: {command}");
         };
         let id = self.state().attribute(address, "id").as_str().expect("it has an id").to_owned();
-        assert!(block.contains(address) && block.contains(shown), "both are about {address} {shown}: {block}");
+        assert!(block.contains(address) && block.contains(shown), "the block imports another object: {block}");
 
         self.forget(address);
         self.import(address, &id).succeeded();
@@ -239,12 +239,12 @@ impl Workspace {
         let plan = self.plan(&[]);
         assert!(plan.says("1 to import, 0 to add, 0 to change, 0 to destroy"), "{plan}");
         self.apply_plan().succeeded();
-        fs::remove_file(self.path().join("import.tf")).expect("it has been written");
+        fs::remove_file(self.path().join("import.tf")).expect("the test has written it");
         self.assert_nothing_to_do();
     }
 
-    /// Forgets a resource, whose configuration is gone, and takes it back with the one that Terraform writes for it,
-    /// which must plan nothing.
+    /// Removes a resource and its configuration, and imports it with the configuration that Terraform generates. The
+    /// next plan must be empty.
     pub(crate) fn generate(&self, address: &str, id: &str) {
         self.forget(address);
         self.config(&format!("import {{\n  to = {address}\n  id = \"{id}\"\n}}\n"));
@@ -259,7 +259,7 @@ impl Workspace {
         self.run(&["show", "-no-color"])
     }
 
-    /// The state file; an empty state if there is none yet. A Terraform that was killed leaves an empty file.
+    /// The state file; an empty state if there is none yet. A killed Terraform may leave an empty file.
     pub(crate) fn state(&self) -> State {
         if let Some(host) = &self.host {
             return State(host.state());
@@ -269,12 +269,13 @@ impl Workspace {
         State(serde_json::from_str(text).expect("terraform writes its state as JSON"))
     }
 
-    /// Any command, to its end. Panics if it takes too long.
+    /// Runs a command to its end. Panics at the time limit.
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         self.start(arguments).wait()
     }
 
-    /// An apply that gets Ctrl-C when `moment` holds, such as `|| proxy.succeeded("CreateSubnet") >= 5`.
+    /// Runs an apply that is interrupted with Ctrl-C when `moment` holds, such as `|| proxy.succeeded("CreateSubnet")
+    /// >= 5`.
     pub(crate) fn apply_interrupted(&self, moment: impl Fn() -> bool) -> Run {
         let running = self.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
         running.interrupt_when(moment).wait()
@@ -310,7 +311,7 @@ impl Workspace {
         command
             .args(arguments)
             .current_dir(self.path())
-            // Nothing of the developer's AWS or Terraform set-up may reach a test.
+            // Nothing of the developer's AWS or Terraform setup may affect a test.
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.path())
@@ -321,12 +322,13 @@ impl Workspace {
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(stderr)
-            // A group of its own: Ctrl-C in a terminal reaches Terraform and provider together, and so does ours.
+            // A separate process group: Ctrl-C in a terminal reaches Terraform and the provider together, and so do our
+            // signals.
             .process_group(0);
         command
     }
 
-    /// The provider writes its log into a file, unless the test has its own wishes.
+    /// The provider writes its log into a file, unless the test configures logging itself.
     fn logging(&self) -> Vec<(&'static str, String)> {
         if self.variables.keys().any(|name| name.starts_with("TF_LOG")) {
             return Vec::new();
@@ -336,7 +338,7 @@ impl Workspace {
 
     fn in_new_directory(provider: String) -> Self {
         let directory = tempfile::Builder::new().prefix("fgw-terraform-").tempdir().expect("a temporary directory");
-        reaper::directory_made(directory.path());
+        reaper::directory_created(directory.path());
         let variables = BTreeMap::new();
         let workspace = Self { directory, provider, variables, within: Duration::from_secs(120), host: None };
         let built =
@@ -361,7 +363,7 @@ impl Drop for Workspace {
     }
 }
 
-/// A command in flight. Dropped, it is killed with all that it started.
+/// A running command. Dropping it kills it and all processes that it started.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
@@ -372,12 +374,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Waits for the end; panics with the output at the time limit.
+    /// Waits for the end. Panics with the output at the time limit.
     pub(crate) fn wait(mut self) -> Run {
         self.end()
     }
 
-    /// The same, and leaves alone what has outlived Terraform until this is dropped.
+    /// The same, but leaves processes that outlive Terraform running until this is dropped.
     pub(crate) fn end(&mut self) -> Run {
         loop {
             if let Some(run) = self.ended() {
@@ -385,28 +387,28 @@ impl Running {
             }
             if Instant::now() > self.deadline {
                 self.kill();
-                panic!("terraform {} takes too long; so far:\n{}", self.command, self.output(None));
+                panic!("terraform {} exceeded its time limit; output so far:\n{}", self.command, self.output(None));
             }
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// Sends Ctrl-C at a moment. Panics if the command ends before, or the moment does not come in time.
+    /// Sends Ctrl-C when `moment` holds. Panics if the command ends before, or at the time limit.
     pub(crate) fn interrupt_when(mut self, moment: impl Fn() -> bool) -> Self {
         self.reach(moment);
         self.interrupt();
         self
     }
 
-    /// Waits for a moment. Panics if the command ends before, or the moment does not come in time.
+    /// Waits until `moment` holds. Panics if the command ends before, or at the time limit.
     pub(crate) fn reach(&mut self, moment: impl Fn() -> bool) {
         while !moment() {
             if let Some(run) = self.ended() {
-                panic!("terraform ended before the moment that was waited for:\n{run}");
+                panic!("terraform ended before the expected moment:\n{run}");
             }
             assert!(
                 Instant::now() < self.deadline,
-                "the moment that is waited for does not come:\n{}",
+                "the expected moment did not occur within the time limit:\n{}",
                 self.output(None)
             );
             std::thread::sleep(Duration::from_millis(2));
@@ -418,18 +420,18 @@ impl Running {
         signal("INT", &self.group());
     }
 
-    /// SIGKILL to Terraform and the provider, as when a machine goes away.
+    /// SIGKILL to Terraform and the provider, as if the machine failed.
     pub(crate) fn kill(&mut self) {
         signal("KILL", &self.group());
         self.child.wait().expect("the child is ours");
     }
 
-    /// SIGKILL to Terraform alone.
+    /// SIGKILL to Terraform only.
     pub(crate) fn kill_terraform(&self) {
         signal("KILL", &self.child.id().to_string());
     }
 
-    /// SIGKILL to the providers alone, of which Terraform starts several one after another.
+    /// SIGKILL to the providers only. Terraform starts several, one after another.
     pub(crate) fn kill_providers(&self) {
         let providers = self.providers();
         assert!(!providers.is_empty(), "terraform {} has no provider running", self.command);
@@ -438,7 +440,7 @@ impl Running {
         }
     }
 
-    /// The process ids of the running providers, also of those that have outlived their Terraform.
+    /// The process IDs of the running providers, including those that have outlived Terraform.
     pub(crate) fn providers(&self) -> Vec<String> {
         let listed = Command::new("ps").args(["-A", "-o", "pid=", "-o", "pgid=", "-o", "args="]).output();
         let listed = String::from_utf8_lossy(&listed.expect("a POSIX system has ps").stdout).into_owned();
@@ -446,7 +448,7 @@ impl Running {
         let provider = |line: &str| {
             let mut words = line.split_whitespace();
             let (id, its_group, program) = (words.next()?, words.next()?, words.next()?);
-            // What has ended and was not waited for is shown without its path.
+            // ps lists a process that has ended and was not waited for without its path.
             (its_group == group && program.ends_with("terraform-provider-fgw")).then(|| id.to_owned())
         };
         listed.lines().filter_map(provider).collect()
@@ -458,7 +460,7 @@ impl Running {
 
     fn ended(&mut self) -> Option<Run> {
         let status = self.child.try_wait().expect("the child is ours")?;
-        // A signal's number is negative, as no exit code is.
+        // A signal is stored as its negative number. Exit codes are never negative.
         let code = status.code().unwrap_or_else(|| -status.signal().expect("a process ends by exit or by signal"));
         Some(self.output(Some(code)))
     }
@@ -472,7 +474,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The provider may outlive a Terraform that has ended.
+        // The provider may outlive Terraform.
         signal("KILL", &self.group());
         self.child.wait().expect("the child is ours");
         reaper::group_ended(self.child.id());
@@ -483,7 +485,7 @@ impl Drop for Running {
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     command: String,
-    /// The exit code; minus the signal for a killed process.
+    /// The exit code, or the negative number of the signal that killed the process.
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -500,14 +502,14 @@ impl Run {
         self
     }
 
-    /// Panics unless the command failed and its error says this. Line breaks and frames of Terraform are ignored.
+    /// Panics unless the command failed and its error contains this text. Ignores Terraform's line breaks and frames.
     pub(crate) fn failed_with(&self, text: &str) -> &Self {
         assert_eq!(self.code, 1, "{self}");
         assert!(words(&self.stderr).contains(&words(text)), "no {text:?} in\n{self}");
         self
     }
 
-    /// Whether the output says this. Line breaks and frames of Terraform are ignored.
+    /// Whether the output contains this text. Ignores Terraform's line breaks and frames.
     pub(crate) fn says(&self, text: &str) -> bool {
         words(&self.stdout).contains(&words(text)) || words(&self.stderr).contains(&words(text))
     }
@@ -535,13 +537,13 @@ impl State {
         Some(&self.instance(address)?["attributes"])
     }
 
-    /// One attribute; panics if the resource is not there.
+    /// One attribute. Panics if the state has no such resource.
     pub(crate) fn attribute(&self, address: &str, name: &str) -> &Value {
         let resource = self.resource(address).unwrap_or_else(|| panic!("no {address} in the state: {}", self.0));
         &resource[name]
     }
 
-    /// Whether anything stands at an address, also what is about to be deleted because something has taken its place.
+    /// Whether the state has an object at an address, including a deposed one.
     pub(crate) fn holds(&self, address: &str) -> bool {
         self.all(address).next().is_some()
     }
@@ -562,15 +564,15 @@ impl State {
     }
 }
 
-/// The words, without the frames that Terraform draws around diagnostics and the breaks that it makes in them.
+/// The words of a text, without Terraform's frames around diagnostics and its line breaks in them.
 fn words(text: &str) -> String {
     text.replace(['│', '╷', '╵'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// To a process, or to a group by its number with a minus.
+/// Sends a signal to a process, or to the process group of a negative number.
 fn signal(name: &str, to: &str) {
-    // What has ended is what the signal wanted; the shell's kill exists on every system.
-    let _already_gone = Command::new("sh")
+    // It is fine if the process has already ended. The shell's kill exists on every POSIX system.
+    let _already_ended = Command::new("sh")
         .args(["-c", &format!("kill -s {name} -- {to}")])
         .stderr(Stdio::null())
         .status()

@@ -1,6 +1,5 @@
-//! An HTTP proxy as companies have them: it forwards HTTP, and opens TLS with certificates of its own authority.
-//! Whatever host is meant, all goes to one proxy of the test bed, so that calls of AWS's own host names stay on this
-//! machine.
+//! A corporate HTTP proxy: it forwards HTTP, and intercepts TLS with certificates of its own CA. It sends all traffic
+//! to one proxy of the test bed, whatever the host, so that calls to AWS's host names stay on this machine.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::proxy::Proxy;
 use super::runtime;
 
-/// The proxy; dropping it ends it.
+/// The HTTP proxy. Dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct Tunnel {
     port: u16,
@@ -24,7 +23,7 @@ pub(crate) struct Tunnel {
 }
 
 impl Tunnel {
-    /// In front of a proxy of the test bed.
+    /// Starts one in front of a proxy of the test bed.
     pub(crate) fn to(proxy: &Proxy) -> Self {
         let authority = Authority::new();
         let certificate = authority.certificate.pem();
@@ -41,7 +40,7 @@ impl Tunnel {
         format!("http://ada:open-sesame@127.0.0.1:{}", self.port)
     }
 
-    /// The certificate of its authority, in PEM.
+    /// The certificate of its CA, in PEM.
     pub(crate) fn authority(&self) -> &str {
         &self.authority
     }
@@ -51,7 +50,7 @@ impl Tunnel {
         self.heads.lock().expect("no one panics while holding it").clone()
     }
 
-    /// The hosts that connections were opened for, without port, in order and each once.
+    /// The hosts that connections were opened to, without ports, in order and without duplicates.
     pub(crate) fn hosts(&self) -> Vec<String> {
         let mut hosts = Vec::new();
         for head in self.heads() {
@@ -71,7 +70,7 @@ impl Drop for Tunnel {
     }
 }
 
-/// What each connection needs.
+/// The data that each connection needs.
 #[derive(Clone)]
 struct Line {
     authority: Arc<Authority>,
@@ -89,15 +88,15 @@ async fn serve(listener: TcpListener, line: Line, stop: CancellationToken) {
         tokio::spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
-                // A client that does not believe the certificate hangs up; what it says of that is what a test looks
-                // at.
-                _ = carry(stream, line) => {}
+                // A client that rejects the certificate closes the connection. Tests check the error that the client
+                // reports.
+                _ = forward(stream, line) => {}
             }
         });
     }
 }
 
-async fn carry(mut client: TcpStream, line: Line) -> std::io::Result<()> {
+async fn forward(mut client: TcpStream, line: Line) -> std::io::Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(client.read_u8().await?);
@@ -117,7 +116,7 @@ async fn carry(mut client: TcpStream, line: Line) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A certificate authority that nobody but a test believes.
+/// A certificate authority that only tests trust.
 struct Authority {
     certificate: rcgen::Certificate,
     issuer: rcgen::Issuer<'static, rcgen::KeyPair>,
@@ -125,23 +124,23 @@ struct Authority {
 
 impl Authority {
     fn new() -> Self {
-        let key = rcgen::KeyPair::generate().expect("keys can be made");
+        let key = rcgen::KeyPair::generate().expect("keys can be generated");
         let mut parameters = rcgen::CertificateParams::default();
         parameters.distinguished_name.push(rcgen::DnType::CommonName, "A company's authority");
         parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-        let certificate = parameters.self_signed(&key).expect("an authority signs itself");
+        let certificate = parameters.self_signed(&key).expect("a CA can sign its own certificate");
         Self { certificate, issuer: rcgen::Issuer::new(parameters, key) }
     }
 
-    /// What a server of this host shows.
+    /// The TLS configuration of a server for this host.
     fn server_for(&self, host: &str) -> ServerConfig {
-        let key = rcgen::KeyPair::generate().expect("keys can be made");
-        let parameters = rcgen::CertificateParams::new(vec![host.to_owned()]).expect("a host name is a name");
-        let certificate = parameters.signed_by(&key, &self.issuer).expect("the authority signs");
+        let key = rcgen::KeyPair::generate().expect("keys can be generated");
+        let parameters = rcgen::CertificateParams::new(vec![host.to_owned()]).expect("the host name is valid");
+        let certificate = parameters.signed_by(&key, &self.issuer).expect("the CA can sign");
         let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
         ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
-            .expect("aws-lc-rs knows TLS 1.2 and 1.3")
+            .expect("aws-lc-rs supports TLS 1.2 and 1.3")
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], key)
             .expect("the key is the certificate's")

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The environment's directory, made by `scripts/venv.sh` when it is not current, so that a bare `cargo test` works
-/// too. Panics with what the script says is missing.
+/// The directory of the environment. `scripts/venv.sh` creates or updates it if necessary, so that a plain `cargo test`
+/// works too. Panics with the script's error output.
 pub(crate) fn venv() -> &'static Path {
     static VENV: OnceLock<PathBuf> = OnceLock::new();
-    VENV.get_or_init(make)
+    VENV.get_or_init(create)
 }
 
 /// A program of the environment, such as `python` or `moto_server`.
@@ -16,12 +16,12 @@ pub(crate) fn program(name: &str) -> PathBuf {
     venv().join("bin").join(name)
 }
 
-/// Runs the script once more, whatever it did before, and gives the directory it names.
-pub(crate) fn make() -> PathBuf {
+/// Runs the script unconditionally, and returns the directory that it prints.
+pub(crate) fn create() -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/venv.sh");
     let run = Command::new(&script).output().unwrap_or_else(|error| panic!("cannot run {}: {error}", script.display()));
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "the emulators' virtual environment is missing:\n{said}");
+    let stderr = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "cannot create the virtual environment of the emulators:\n{stderr}");
     let directory = String::from_utf8_lossy(&run.stdout).lines().last().map(PathBuf::from);
-    directory.unwrap_or_else(|| panic!("scripts/venv.sh names no directory:\n{said}"))
+    directory.unwrap_or_else(|| panic!("scripts/venv.sh prints no directory:\n{stderr}"))
 }

@@ -1,4 +1,4 @@
-//! Values in MessagePack, written by the rules of the protocol and without the code under test.
+//! Values in MessagePack, encoded by the rules of the protocol, without the code under test.
 
 use fgw::plugin::Value;
 use fgw::plugin::proto::tfplugin6::DynamicValue;
@@ -7,7 +7,7 @@ use fgw::plugin::value::Number;
 /// A value as Terraform sends it.
 pub(crate) fn encode(value: &Value) -> DynamicValue {
     let mut msgpack = Vec::new();
-    rmpv::encode::write_value(&mut msgpack, &to_wire(value)).expect("memory can be written to");
+    rmpv::encode::write_value(&mut msgpack, &to_wire(value)).expect("writing to memory does not fail");
     DynamicValue { msgpack, json: Vec::new() }
 }
 
@@ -16,10 +16,10 @@ pub(crate) fn decode(value: &DynamicValue) -> Value {
     from_wire(rmpv::decode::read_value(&mut &value.msgpack[..]).expect("the provider answers in MessagePack"))
 }
 
-/// A value as MessagePack data, to be put into other data.
+/// A value as MessagePack data, to embed in other data.
 pub(crate) fn to_wire(value: &Value) -> rmpv::Value {
     match value {
-        // With a refinement, as Terraform sends most of them.
+        // With a refinement, as Terraform sends most unknown values.
         Value::Unknown => rmpv::Value::Ext(12, vec![0x81, 0x01, 0xc2]),
         Value::Null => rmpv::Value::Nil,
         Value::Bool(value) => (*value).into(),
@@ -46,6 +46,6 @@ fn from_wire(wire: rmpv::Value) -> Value {
         rmpv::Value::Map(entries) => Value::map(
             entries.into_iter().map(|(key, item)| (key.as_str().expect("a name").to_owned(), from_wire(item))),
         ),
-        other => panic!("Terraform does not know {other}"),
+        other => panic!("Terraform has no such value: {other}"),
     }
 }

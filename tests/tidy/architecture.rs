@@ -1,12 +1,12 @@
-//! ARCHITECTURE.md names what exists.
+//! ARCHITECTURE.md names only files and tests that exist.
 
 use super::rule::assert_kept;
 use super::tree::tree;
 
 #[test]
-fn the_architecture_names_files_and_tests_that_exist() {
+fn architecture_names_existing_files_and_tests() {
     let files = tree();
-    let text = files.iter().find(|file| file.path == "ARCHITECTURE.md").expect("the project explains itself");
+    let text = files.iter().find(|file| file.path == "ARCHITECTURE.md").expect("the file exists");
     let mut places = Vec::new();
     let mut invariants = 0;
     for (number, line) in text.lines() {
@@ -25,13 +25,13 @@ fn the_architecture_names_files_and_tests_that_exist() {
             let test = quoted.last().copied().unwrap_or_default();
             let declared = format!("fn {test}(");
             if test.is_empty() || !files.iter().any(|file| file.is_rust() && file.text.contains(&declared)) {
-                places.push(format!("ARCHITECTURE.md:{number}: no test has the name {test:?}"));
+                places.push(format!("ARCHITECTURE.md:{number}: there is no test {test:?}"));
             }
         }
     }
     assert!(invariants > 10, "the invariants of ARCHITECTURE.md are not found");
     assert_kept(
-        "ARCHITECTURE.md is true: its files exist, and each invariant ends with the name of its test.",
+        "ARCHITECTURE.md is correct: its files exist, and each invariant ends with the name of its test.",
         &places,
     );
 }

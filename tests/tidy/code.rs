@@ -1,17 +1,17 @@
-//! What code must not do, and the order in which a reader finds it.
+//! Rules for code: forbidden constructs, and the order of functions in a file.
 
 use super::rule::{assert_kept, broken, first_of};
 use super::tree::{File, product, tree};
 
-/// This file, which spells out what the others must not contain.
+/// This file, which contains the words that are forbidden in the others.
 const THIS: &str = "tests/tidy/code.rs";
 
 #[test]
-fn no_call_is_dropped_because_another_one_failed() {
+fn no_call_is_dropped_when_another_one_fails() {
     let files = tree();
     let code = files.iter().filter(|file| file.is_rust() && file.path != THIS);
     let places = broken(code, |line| first_of(line, &["try_join", "abort_on_drop", "JoinSet"]));
-    assert_kept("A dropped call may have created something: wait for all, then look at the results.", &places);
+    assert_kept("A dropped call may have created something: wait for all calls, then check the results.", &places);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn every_kind_of_object_has_its_operations_in_one_order() {
             places.push(format!("{}:{create}: update and delete do not follow create", file.path));
         }
         if let Some(read) = position("read").filter(|read| *read > create) {
-            places.push(format!("{}:{read}: read stands behind create", file.path));
+            places.push(format!("{}:{read}: read follows create", file.path));
         }
     }
     for kind in variants_of_spec(&files) {
@@ -44,7 +44,7 @@ fn every_kind_of_object_has_its_operations_in_one_order() {
 }
 
 fn variants_of_spec(files: &[File]) -> Vec<String> {
-    let spec = files.iter().find(|file| file.path == "src/model/spec.rs").expect("the kinds are in this file");
+    let spec = files.iter().find(|file| file.path == "src/model/spec.rs").expect("this file declares the kinds");
     let lines = spec.text.lines().skip_while(|line| *line != "pub enum Spec {").skip(1).take_while(|line| *line != "}");
     let kinds: Vec<String> = lines.filter_map(|line| line.trim().split('(').next()).map(str::to_string).collect();
     assert!(kinds.len() > 10, "the variants of Spec are not found: {kinds:?}");
@@ -52,7 +52,7 @@ fn variants_of_spec(files: &[File]) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_left_for_later() {
+fn no_stubs_open_notes_or_ignored_tests() {
     let files = tree();
     let places: Vec<String> = files
         .iter()
@@ -64,17 +64,17 @@ fn nothing_is_left_for_later() {
             found.map(|(number, word)| format!("{}:{number}: {word}", file.path)).collect::<Vec<_>>()
         })
         .collect();
-    assert_kept("Nothing is a stub, a note to ourselves or a test that does not run.", &places);
+    assert_kept("There are no stubs, no notes about open work, and no tests that do not run.", &places);
 }
 
 #[test]
-fn no_error_is_taken_for_impossible_without_a_reason() {
+fn every_possible_panic_states_a_reason() {
     let places = broken(&product(), |line| first_of(line, &[".unwrap()", ".expect(\"\")", "unreachable!", "panic!("]));
-    assert_kept("Outside tests, expect says why it cannot fail; nothing else panics.", &places);
+    assert_kept("Outside tests, expect states why it cannot fail, and nothing else panics.", &places);
 }
 
 #[test]
-fn no_release_has_the_code_that_panics_on_demand() {
+fn releases_do_not_contain_panic_on_demand() {
     let files = tree();
     let mut named = Vec::new();
     for file in product().iter().filter(|file| file.path != "src/cloud/panic_on_demand.rs") {
@@ -85,12 +85,12 @@ fn no_release_has_the_code_that_panics_on_demand() {
         }
     }
     assert_eq!(named, ["src/cloud.rs", "src/provider.rs"]);
-    // Cargo switches the assertions off in a release, unless a profile, a flag or the environment says otherwise.
+    // Cargo disables these assertions in a release unless a profile, a flag or the environment enables them.
     let settings = ["Cargo.toml", ".cargo/config.toml", "Makefile", "scripts/package.py"];
     let settings: Vec<&File> = files.iter().filter(|file| settings.contains(&file.path.as_str())).collect();
     assert_eq!(settings.len(), 4);
     for file in settings {
         let text = file.text.to_lowercase().replace('_', "-");
-        assert!(!text.contains("debug-assertions"), "{} switches debug assertions", file.path);
+        assert!(!text.contains("debug-assertions"), "{} sets debug assertions", file.path);
     }
 }

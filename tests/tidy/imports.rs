@@ -1,4 +1,4 @@
-//! Which file of the product uses which other one, found without a compiler: paths in `use` and in code, followed
+//! Finds the uses between files of the product without a compiler: paths in `use` declarations and in code are followed
 //! through re-exports to the file that declares the item.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,19 +8,19 @@ use super::tree::File;
 
 type Path = Vec<String>;
 
-/// What one file says about names.
+/// The names in one file.
 #[derive(Default)]
 struct Names {
-    /// What an imported name stands for.
+    /// The path of each imported name.
     imports: BTreeMap<String, Path>,
-    /// What a re-exported name stands for. It is no use of its own: who uses the name uses the file behind it.
+    /// The path of each re-exported name. A re-export is not a use; code with the name uses the file that declares it.
     exports: BTreeMap<String, Path>,
     /// Every path in the code.
     paths: Vec<Path>,
 }
 
-/// The files that each file uses, by path. What a module declares for its own submodules is no use of it: they are
-/// parts of one thing, as Rust's privacy has it.
+/// The files that each file uses, by path. A submodule's use of its parent modules does not count, because Rust's
+/// privacy rules treat them as one unit.
 pub(crate) fn imports(files: &[File]) -> BTreeMap<String, BTreeSet<String>> {
     let modules: BTreeMap<Path, &File> = files.iter().map(|file| (module(&file.path), file)).collect();
     let names: BTreeMap<&Path, Names> =
@@ -34,7 +34,7 @@ pub(crate) fn imports(files: &[File]) -> BTreeMap<String, BTreeSet<String>> {
     modules.iter().map(|(module, file)| (file.path.clone(), uses(module))).collect()
 }
 
-/// The groups of files that use each other, directly or by way of others.
+/// The groups of files that use each other, directly or indirectly.
 pub(crate) fn cycles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let reach = |from: &String| {
         let (mut reached, mut next) = (BTreeSet::new(), vec![from.clone()]);
@@ -58,7 +58,7 @@ fn module(path: &str) -> Path {
     path.split('/').filter(|part| *part != "lib").map(str::to_owned).collect()
 }
 
-/// The module whose file declares what a path names; `None` of a module and of what is not ours.
+/// The module whose file declares the item of a path; `None` for a module and for an item of another crate.
 fn declared_in(path: &Path, names: &BTreeMap<&Path, Names>, depth: usize) -> Option<Path> {
     let (module, rest) =
         (0..=path.len()).rev().find_map(|end| names.get_key_value(&path[..end].to_vec()).zip(Some(&path[end..])))?;
@@ -102,7 +102,7 @@ fn names(module: &Path, file: &File, modules: &BTreeMap<Path, &File>) -> Names {
     names
 }
 
-/// Where the path of a `use` begins, if this is one, and whether it is a re-export.
+/// The position of the path if the statement is a `use`, and whether it is a re-export.
 fn begin_of_use(statement: &str) -> Option<(usize, bool)> {
     statement.match_indices("use ").find_map(|(at, word)| {
         let before = statement[..at].rsplit(['\n', '{', '}']).next().unwrap_or_default();
@@ -112,7 +112,7 @@ fn begin_of_use(statement: &str) -> Option<(usize, bool)> {
     })
 }
 
-/// The paths of a tree of imports, each with the name that it gets.
+/// The paths of a tree of imports, each with its local name.
 fn leaves(tree: &str) -> Vec<(Path, String)> {
     let Some((prefix, inner)) = tree.split_once('{') else {
         let (path, alias) = tree.split_once(" as ").unwrap_or((tree, ""));
@@ -144,7 +144,7 @@ fn leaves(tree: &str) -> Vec<(Path, String)> {
         .collect()
 }
 
-/// A path from the root; `None` where it begins with another crate or a name of the file.
+/// A path from the crate's root; `None` if it begins with another crate or a local name.
 fn absolute(path: &Path, module: &Path, modules: &BTreeMap<Path, &File>) -> Option<Path> {
     let supers = path.iter().take_while(|it| *it == "super").count();
     let (base, rest) = match path.first()?.as_str() {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_is_found_in_imports_and_in_code_and_followed_through_re_exports() {
+    fn uses_are_found_and_followed_through_re_exports() {
         let files = [
             file("src/lib.rs", "mod a;\nmod b;\n"),
             file("src/a.rs", "mod inner;\nmod other;\npub use inner::Thing;\nuse crate::b::{self, Two as Second};\n"),
@@ -188,14 +188,14 @@ mod tests {
         ];
         let found = imports(&files);
         let of = |path: &str| found[path].iter().map(String::as_str).collect::<Vec<_>>();
-        assert_eq!(of("src/a.rs"), ["src/b.rs"], "a re-export is no use");
+        assert_eq!(of("src/a.rs"), ["src/b.rs"], "a re-export is not a use");
         assert_eq!(of("src/a/inner.rs"), ["src/a/other.rs"]);
-        assert_eq!(of("src/a/other.rs"), [""; 0], "a comment is no use");
+        assert_eq!(of("src/a/other.rs"), [""; 0], "a comment is not a use");
         assert_eq!(of("src/b.rs"), ["src/a/inner.rs", "src/a/other.rs"]);
     }
 
     #[test]
-    fn files_that_use_each_other_by_way_of_others_are_a_cycle() {
+    fn files_that_use_each_other_indirectly_are_a_cycle() {
         let files = [
             file("src/lib.rs", "mod a;\nmod b;\nmod c;\nmod d;\n"),
             file("src/a.rs", "use crate::b::B;\n"),

@@ -1,4 +1,4 @@
-//! No test of 0.1 is lost: each exists, or `tests/moved.txt` says which test makes its assertions now.
+//! No test of 0.1 is lost: each exists, or `tests/moved.txt` maps it to the test that makes its assertions now.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use super::tree::{File, tree};
 
 /// The names of all tests of commit 02c1f90, from which 0.2 started, as its test binaries printed them.
 const BEFORE: &str = "tests/before-0.2.txt";
-/// The tests that have been renamed or moved since then: `old::path -> new::path`, and perhaps `# reason`. A test that
-/// became several has several lines.
+/// The tests that were renamed or moved since then: `old::path -> new::path`, with an optional `# reason`. A test that
+/// was split has several lines.
 const MOVED: &str = "tests/moved.txt";
 
 #[test]
@@ -34,17 +34,17 @@ fn every_test_of_0_1_exists_or_is_mapped() {
     }
     let mapped: BTreeSet<&str> = moved.iter().map(|(_, old, _)| *old).collect();
     let lost = before.iter().filter(|name| !now.contains(*name) && !mapped.contains(*name));
-    places.extend(lost.map(|name| format!("{MOVED}: {name} does not exist any more: add `{name} -> its::successor`")));
-    assert_kept("Each test of 0.1 exists or is in the map of moved tests, and the map is true.", &places);
+    places.extend(lost.map(|name| format!("{MOVED}: {name} no longer exists: add `{name} -> its::successor`")));
+    assert_kept("Each test of 0.1 exists or is in the map of moved tests, and the map is correct.", &places);
 }
 
-/// The lines of the map, and what is wrong with their form.
+/// The entries of the map, and its malformed and duplicate lines.
 fn map(files: &[File]) -> (Vec<(usize, &str, &str)>, Vec<String>) {
     let (mut moved, mut wrong) = (Vec::new(), Vec::new());
     for (number, line) in entries(files, MOVED) {
         match line.split_once(" -> ") {
             Some((old, new)) if moved.iter().any(|(_, one, other)| (*one, *other) == (old, new)) => {
-                wrong.push(format!("{MOVED}:{number}: {old} -> {new} stands here twice"));
+                wrong.push(format!("{MOVED}:{number}: {old} -> {new} is a duplicate"));
             }
             Some((old, new)) => moved.push((number, old, new)),
             None => wrong.push(format!("{MOVED}:{number}: {line} is not `old::path -> new::path`")),
@@ -60,7 +60,7 @@ fn entries<'a>(files: &'a [File], path: &str) -> impl Iterator<Item = (usize, &'
     lines.filter(|(_, line)| !line.is_empty())
 }
 
-/// Otherwise the map could not tell them apart.
+/// The map identifies tests by their paths.
 #[test]
 fn no_two_tests_have_the_same_path() {
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -69,10 +69,10 @@ fn no_two_tests_have_the_same_path() {
     }
     let twice = places.iter().filter(|(_, files)| files.len() > 1);
     let twice: Vec<String> = twice.map(|(path, files)| format!("{path} in {}", files.join(" and "))).collect();
-    assert_kept("Each test has a path of its own, over all test binaries.", &twice);
+    assert_kept("Each test has a unique path across all test binaries.", &twice);
 }
 
-/// Cargo does not look for tests by itself here, so a file that no manifest names would never run.
+/// Cargo's search for tests is disabled (`autotests`), so a file that no manifest names would never run.
 #[test]
 fn every_test_binary_is_named_in_a_manifest() {
     let files = tree();

@@ -1,4 +1,4 @@
-//! What the rules share: how a line is searched and how a violation is reported.
+//! Functions that the rules share: searches in lines and reports of violations.
 
 use super::tree::File;
 
@@ -7,7 +7,7 @@ pub(crate) fn assert_kept(rule: &str, broken: &[String]) {
     assert!(broken.is_empty(), "{rule}\n\n  {}\n", broken.join("\n  "));
 }
 
-/// The places where `breaks` says what is wrong with a line of code.
+/// The places where `breaks` finds a violation in a line of code.
 pub(crate) fn broken<'a>(
     files: impl IntoIterator<Item = &'a File>,
     breaks: impl Fn(&str) -> Option<String>,
@@ -20,12 +20,12 @@ pub(crate) fn broken<'a>(
     places
 }
 
-/// The first of some words that a line contains.
+/// The first of `words` that a line contains.
 pub(crate) fn first_of(line: &str, words: &[&str]) -> Option<String> {
     words.iter().find(|word| line.contains(**word)).map(|word| (*word).to_string())
 }
 
-/// Whether a word stands in a line by itself: `async`, but not `asynchronous`.
+/// Whether a line contains a whole word: `async`, but not `asynchronous`.
 pub(crate) fn has_word(line: &str, word: &str) -> bool {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
     line.match_indices(word)
@@ -33,7 +33,7 @@ pub(crate) fn has_word(line: &str, word: &str) -> bool {
 }
 
 #[test]
-fn tests_and_comments_are_told_from_code() {
+fn tests_and_comments_are_not_code() {
     use super::tree::{product, test_files};
 
     let text =

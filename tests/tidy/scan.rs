@@ -1,14 +1,14 @@
 //! Finds the modules and tests in Rust source without a compiler.
 //!
-//! Comments and literals are blanked first; what remains is read as words and braces. That is enough for modules, which
-//! rustfmt writes in one way, and for functions with `#[test]`, `#[tokio::test]` or either of them inside `proptest!`.
+//! Comments and literals are blanked first; the rest is read as words and braces. This is sufficient for modules, which
+//! rustfmt formats uniformly, and for functions with `#[test]` or `#[tokio::test]`, also inside `proptest!`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::tree::File;
 
-/// What the source files below `src` and `tests` hold.
+/// The tests and the test code in the source files of `src` and `tests`.
 #[derive(Default)]
 pub(crate) struct Scan {
     pub(crate) tests: Vec<Test>,
@@ -23,14 +23,14 @@ pub(crate) struct Test {
     pub(crate) body: Part,
 }
 
-/// What time is in a test.
+/// The clock of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clock {
-    /// That of the machine: `#[test]`.
+    /// The machine's clock: `#[test]`.
     Machine,
-    /// tokio's, which follows that of the machine: `#[tokio::test]`.
+    /// tokio's clock, which follows the machine's: `#[tokio::test]`.
     Tokio,
-    /// tokio's, which goes on when all tasks wait: `#[tokio::test(start_paused = true)]`.
+    /// tokio's paused clock, which advances when all tasks wait: `#[tokio::test(start_paused = true)]`.
     Paused,
 }
 
@@ -60,21 +60,21 @@ pub(crate) fn is_root(path: &str) -> bool {
     }
 }
 
-/// A module in a file of its own.
+/// A module with its own file.
 struct Module<'a> {
     file: &'a str,
-    /// Where the files of its own modules are.
+    /// The folder with the files of its submodules.
     folder: &'a str,
     path: &'a str,
     /// Whether it is compiled for tests only.
     is_test: bool,
 }
 
-/// What an opening brace belongs to.
+/// The block that an opening brace begins.
 #[derive(Default)]
 struct Block<'a> {
     module: Option<&'a str>,
-    /// Where code for tests begins in code for use.
+    /// The position where test code begins within product code.
     tests_from: Option<usize>,
 }
 
@@ -130,7 +130,7 @@ fn read(files: &BTreeMap<&str, &File>, module: &Module<'_>, scan: &mut Scan) {
             }
             "fn" => {
                 let (Some(clock), Some((_, name))) = (clock(&attributes), words.next()) else { continue };
-                assert!(name != "$", "{}: a macro writes tests, which this search cannot name", module.file);
+                assert!(name != "$", "{}: a macro generates tests, whose names this search cannot find", module.file);
                 let path = joined("::", [module.path].into_iter().chain(names()).chain([name]));
                 let parameters = words.at + code[words.at..].find('(').expect("a function has parameters");
                 let parameters = closing(&code, parameters);
@@ -143,7 +143,7 @@ fn read(files: &BTreeMap<&str, &File>, module: &Module<'_>, scan: &mut Scan) {
     }
 }
 
-/// The file of a module, and the folder of its own modules.
+/// The file of a module, and the folder of its submodules.
 fn place(
     files: &BTreeMap<&str, &File>,
     parent: &Module<'_>,
@@ -153,9 +153,10 @@ fn place(
 ) -> (String, String) {
     let folder = joined("/", [parent.folder].into_iter().chain(inline.iter().copied()));
     if let Some(named) = named {
-        // An attribute in the file itself counts from the file, one in a block from the folder of the block.
-        let (beside, _) = parent.file.rsplit_once('/').expect("a source file is in a folder");
-        let file = normal(&format!("{}/{named}", if inline.is_empty() { beside } else { &folder }));
+        // At the top level of a file, the path is relative to the file; in an inline module, to the folder of the
+        // module.
+        let (siblings, _) = parent.file.rsplit_once('/').expect("a source file is in a folder");
+        let file = normal(&format!("{}/{named}", if inline.is_empty() { siblings } else { &folder }));
         let own = file.rsplit_once('/').map(|(folder, _)| folder.to_owned()).unwrap_or_default();
         return (file, own);
     }
@@ -182,7 +183,7 @@ fn joined<'a>(between: &str, parts: impl Iterator<Item = &'a str>) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(between)
 }
 
-/// The clock of a test with these attributes; `None` of a function that is no test.
+/// The clock of a test with these attributes; `None` if the function is not a test.
 fn clock(attributes: &[&str]) -> Option<Clock> {
     attributes.iter().find_map(|attribute| {
         let (name, options) = attribute.split_once('(').unwrap_or((attribute, ""));
@@ -200,7 +201,7 @@ fn named_path<'a>(attributes: &[&'a str]) -> Option<&'a str> {
     attributes.iter().find(|attribute| attribute.starts_with("path"))?.split('"').nth(1)
 }
 
-/// Words and signs of code, one after another.
+/// The words and symbols of code, in order.
 struct Words<'a> {
     code: &'a str,
     at: usize,
@@ -226,7 +227,7 @@ fn is_of_word(it: char) -> bool {
     it.is_alphanumeric() || it == '_'
 }
 
-/// Where the bracket closes that is the first one at or after a place.
+/// The position of the bracket that closes the first bracket at or after `from`.
 pub(crate) fn closing(code: &str, from: usize) -> usize {
     let mut depth = 0;
     for (at, sign) in code[from..].char_indices() {
@@ -240,7 +241,7 @@ pub(crate) fn closing(code: &str, from: usize) -> usize {
     panic!("a bracket does not close: {}", code[from..].lines().next().unwrap_or_default());
 }
 
-/// The source with spaces for comments and for what is in literals, each byte and line at its place.
+/// The source with spaces in place of comments and literals. Bytes and lines keep their positions.
 pub(crate) fn without_text(source: &str) -> String {
     let mut code = String::with_capacity(source.len());
     while let Some(next) = source[code.len()..].chars().next() {
@@ -284,7 +285,8 @@ fn is_character(rest: &str) -> bool {
     signs.next() == Some('\'') && (signs.next() == Some('\\') || signs.next() == Some('\''))
 }
 
-fn length_of_quoted(rest: &str, quote: char) -> usize {
+/// The length of the literal at the beginning of `rest`, with both quotes.
+pub(crate) fn length_of_quoted(rest: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, sign) in rest.char_indices().skip(1) {
         if sign == quote && !is_escaped {

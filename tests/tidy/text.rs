@@ -1,25 +1,25 @@
-//! Rules about files as texts: their size, their width, and what none of them may hold.
+//! Rules for the text of files: size, width and forbidden words.
 
 use super::rule::{assert_kept, first_of};
 use super::tree::{File, test_files, tree};
 
 #[test]
-fn no_file_names_the_machine_it_was_written_on_or_a_registry() {
+fn no_file_names_a_machine_or_a_registry() {
     let paths = ["work", "root", "home", "Users"].map(|top| format!("/{top}/"));
     let hosts = [("crates", "io"), ("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("golang", "org")];
     let words: Vec<String> = paths.into_iter().chain(hosts.map(|(name, top)| format!("{name}.{top}"))).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut places = Vec::new();
-    // Cargo writes the name of its index into the lock file.
+    // Cargo writes the URL of its index into the lock file.
     for file in tree().iter().filter(|file| file.path != "Cargo.lock") {
         let found = file.lines().filter_map(|(number, line)| Some((number, first_of(line, &words)?)));
         places.extend(found.map(|(number, word)| format!("{}:{number}: {word}", file.path)));
     }
-    assert_kept("No file holds a path of one machine or the host of a package registry.", &places);
+    assert_kept("No file contains a path of one machine or the host of a package registry.", &places);
 }
 
 #[test]
-fn files_have_one_job_and_a_size_to_match() {
+fn files_have_a_limited_size_and_a_purpose() {
     let files = tree();
     let tests = test_files(&files);
     let mut places = Vec::new();
@@ -31,13 +31,16 @@ fn files_have_one_job_and_a_size_to_match() {
         }
         let name = file.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
         if ["util", "utils", "helper", "helpers", "common", "misc", "manager"].contains(&name) {
-            places.push(format!("{}:1: {name} is no job", file.path));
+            places.push(format!("{}:1: {name} names no purpose", file.path));
         }
     }
-    assert_kept("A file of the program has at most 500 lines, a file of tests fewer than 700.", &places);
+    assert_kept(
+        "A product file has at most 500 lines, a test file fewer than 700, and its name states its purpose.",
+        &places,
+    );
 }
 
-/// rustfmt wraps code at this width, and leaves comments as they are.
+/// rustfmt wraps code at this width, but not comments.
 #[test]
 fn comments_are_at_most_120_columns_wide() {
     let files = tree();
@@ -52,7 +55,7 @@ fn comments_are_at_most_120_columns_wide() {
 }
 
 #[test]
-fn the_wire_definitions_are_our_own_text() {
+fn wire_definitions_are_not_copied() {
     let files = tree();
     let proto: Vec<&File> = files.iter().filter(|file| file.is_of("proto")).collect();
     assert!(!proto.is_empty(), "the wire definitions are not found");
@@ -63,7 +66,7 @@ fn the_wire_definitions_are_our_own_text() {
         places.extend(found.map(|(number, word)| format!("{}:{number}: {word}", file.path)));
     }
     assert_kept(
-        "proto/ holds our own definitions; names and numbers are the interface, the text is not copied.",
+        "proto/ contains our own definitions: names and numbers are the interface, and the text is not copied.",
         &places,
     );
 }

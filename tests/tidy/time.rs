@@ -1,6 +1,6 @@
-//! No test depends on how fast the machine is.
+//! No test depends on the speed of the machine.
 //!
-//! A test that sleeps passes or fails with the load; one with a short timeout fails where the machine is slow. Tests
+//! A test that sleeps passes or fails depending on the load; a test with a short timeout fails on a slow machine. Tests
 //! wait for a condition instead, with a timeout that only a hang reaches, or pause tokio's clock (`start_paused =
 //! true`). In a test with a paused clock, and in a file all of whose asynchronous tests have one, only `thread::sleep`
 //! counts.
@@ -17,20 +17,20 @@ const SHORTEST: Duration = Duration::from_secs(30);
 
 /// Files that may sleep, compare a measured time or have a shorter timeout, each with the reason.
 const ALLOWED: &[(&str, &str)] = &[
-    ("src/aws/ec2/recorded.rs", "an answer that takes a while, as a test asks for"),
-    ("src/aws/recorded.rs", "an answer that takes a while, as a test asks for, and the deadline of an operation"),
-    ("src/composite/simulation.rs", "calls take a while on the paused clock of the tests that use it"),
-    ("tests/suite/installation/package.rs", "holds a lock for a while"),
-    ("tests/suite/testbed/terraform.rs", "the time limit of a run is under test"),
+    ("src/aws/ec2/recorded.rs", "delays a response for a test"),
+    ("src/aws/recorded.rs", "delays a response for a test, and sets the deadline of an operation"),
+    ("src/composite/simulation.rs", "calls take time on the paused clock of its tests"),
+    ("tests/suite/installation/package.rs", "holds a lock for some time"),
+    ("tests/suite/testbed/terraform.rs", "tests the time limit of a run"),
     ("tests/support/emulator.rs", "polls for a port"),
-    ("tests/support/proxy.rs", "polls for a call, and delays answers as a test asks for"),
-    ("tests/support/proxy/lasts.rs", "the benchmark measures time, and makes AWS take some"),
+    ("tests/support/proxy.rs", "polls for a call, and delays responses for tests"),
+    ("tests/support/proxy/lasts.rs", "measures durations, and delays AWS for the benchmark"),
     ("tests/support/terraform.rs", "polls for the end of a process"),
-    ("tests/support/wait.rs", "the one loop that waits for an event"),
+    ("tests/support/wait.rs", "the only loop that waits for an event"),
 ];
 
-/// Calls that give up after a while, the duration being an argument.
-const GIVE_UP: &[&str] = &["timeout(", "timeout_at(", "within(", "wait_for(", "recv_timeout(", "wait_timeout("];
+/// Calls with a timeout as an argument.
+const TIMEOUTS: &[&str] = &["timeout(", "timeout_at(", "within(", "wait_for(", "recv_timeout(", "wait_timeout("];
 
 #[test]
 fn no_test_depends_on_time() {
@@ -38,7 +38,7 @@ fn no_test_depends_on_time() {
     let scan = scan(&files);
     let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for part in &scan.test_code {
-        let file = files.iter().find(|file| file.path == part.file).expect("the search has read it");
+        let file = files.iter().find(|file| file.path == part.file).expect("the scan has read the file");
         let first = file.text[..part.bytes.start].matches('\n').count();
         for (number, what) in depends_on_time(&real_time(part, file, &scan), &file.text) {
             found.entry(&file.path).or_default().push(format!("{}:{}: {what}", file.path, first + number));
@@ -47,7 +47,7 @@ fn no_test_depends_on_time() {
     let is_allowed = |path: &str| ALLOWED.iter().any(|(file, _)| *file == path);
     let places: Vec<String> =
         found.iter().filter(|(file, _)| !is_allowed(file)).flat_map(|(_, it)| it.clone()).collect();
-    assert_kept("No test sleeps, compares a measured time, or gives up in less than 30 s; see ALLOWED.", &places);
+    assert_kept("No test sleeps, compares a measured time, or has a timeout below 30 s; see ALLOWED.", &places);
     assert!(ALLOWED.iter().all(|(_, reason)| !reason.is_empty()), "an exception has a reason");
     let stale = ALLOWED.iter().filter(|(file, _)| !found.contains_key(file));
     let stale: Vec<String> = stale.map(|(file, _)| format!("tests/tidy/time.rs: {file} needs no exception")).collect();
@@ -56,7 +56,7 @@ fn no_test_depends_on_time() {
 
 #[test]
 fn unit_tests_do_not_wait_on_real_time() {
-    // Their servers are on this machine, and a paused clock would end the timeouts of calls that are under way.
+    // Their servers run on this machine, and with a paused clock the timeouts of calls in progress would expire.
     let with_sockets = ["src/aws/config/connect/tests.rs"];
     let mut places = Vec::new();
     for file in tree().iter().filter(|file| file.is_of("src") && file.is_rust()) {
@@ -74,10 +74,10 @@ fn unit_tests_do_not_wait_on_real_time() {
             file.lines().filter_map(|(number, line)| Some(format!("{}:{number}: {}", file.path, breaks(line)?))),
         );
     }
-    assert_kept("Unit tests pause tokio's clock, and the program has no other limits under test.", &places);
+    assert_kept("Unit tests pause tokio's clock, and the product has the same time limits in tests.", &places);
 }
 
-/// The code of a part of a file, with empty lines for those that run on a paused clock.
+/// The code of a part of a file, with blank lines in place of those that run on a paused clock.
 fn real_time(part: &Part, file: &File, scan: &Scan) -> String {
     let mut code = without_text(&file.text);
     code.truncate(part.bytes.end);
@@ -94,7 +94,7 @@ fn real_time(part: &Part, file: &File, scan: &Scan) -> String {
     code.split_off(part.bytes.start)
 }
 
-/// What depends on time in a piece of code, with the numbers of the lines. Constants are looked up in the whole file.
+/// The violations in a piece of code, with their line numbers. Constants are searched in the whole file.
 fn depends_on_time(code: &str, file: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in code.lines().enumerate().map(|(index, line)| (index + 1, line)) {
@@ -113,15 +113,15 @@ fn depends_on_time(code: &str, file: &str) -> Vec<(usize, String)> {
     }
     for (at, timeout) in timeouts(code, file) {
         if timeout < SHORTEST {
-            found.push((code[..at].lines().count(), format!("gives up after {timeout:?}")));
+            found.push((code[..at].lines().count(), format!("times out after {timeout:?}")));
         }
     }
     found
 }
 
-/// The timeouts in a piece of code whose length can be read, with their places.
+/// The timeouts in a piece of code that are literals or constants, with their positions.
 fn timeouts(code: &str, file: &str) -> Vec<(usize, Duration)> {
-    let calls = GIVE_UP.iter().flat_map(|call| {
+    let calls = TIMEOUTS.iter().flat_map(|call| {
         let begin = |at: usize| at + call.len() - 1;
         code.match_indices(call).map(move |(at, _)| (begin(at), &code[begin(at)..closing(code, begin(at))]))
     });
@@ -130,7 +130,7 @@ fn timeouts(code: &str, file: &str) -> Vec<(usize, Duration)> {
     calls.chain(deadlines).filter_map(|(at, text)| Some((at + 1, duration(text, file)?))).collect()
 }
 
-/// The first duration in a text, written out or by the name of a constant of the file.
+/// The first duration in a text, as a literal or as a constant of the file.
 fn duration(text: &str, file: &str) -> Option<Duration> {
     if let Some(written) = literal(text) {
         return Some(written);
@@ -159,7 +159,7 @@ fn literal(text: &str) -> Option<Duration> {
 }
 
 #[test]
-fn code_on_a_paused_clock_is_left_out() {
+fn code_on_a_paused_clock_is_ignored() {
     let paused = "#[tokio::test(start_paused = true)]\nasync fn a() { time::sleep(x); }\n";
     let real = "#[tokio::test]\nasync fn b() { time::sleep(x); }\n";
     let found = |tests: &str| {
@@ -175,7 +175,7 @@ fn code_on_a_paused_clock_is_left_out() {
 }
 
 #[test]
-fn what_depends_on_time_is_found() {
+fn code_that_depends_on_time_is_found() {
     let found = |code: &str| depends_on_time(code, code).into_iter().map(|(line, what)| format!("{line} {what}"));
     let found = |code: &str| found(code).collect::<Vec<_>>();
     assert_eq!(found("a;\nstd::thread::sleep(PAUSE);\ntokio::time::sleep(x).await;"), ["2 sleeps", "3 sleeps"]);
@@ -184,12 +184,12 @@ fn what_depends_on_time_is_found() {
     assert_eq!(found("begun.elapsed()\n    >= A"), [format!("1 {compares}")]);
     assert_eq!(found("assert!(two - one >= Duration::from_millis(7))"), [format!("1 {compares}")]);
     assert_eq!(found("fn a() -> Duration { Duration::from_secs(1) }"), [""; 0]);
-    assert_eq!(found("x;\ntimeout(\n    Duration::from_millis(50),\n    b)"), ["2 gives up after 50ms"]);
+    assert_eq!(found("x;\ntimeout(\n    Duration::from_millis(50),\n    b)"), ["2 times out after 50ms"]);
     assert_eq!(found("run.within(Duration::from_secs(30)); wait_for(\"a\", 2, Duration::from_secs(60))"), [""; 0]);
-    assert_eq!(found("let end = Instant::now() + Duration::from_secs(20);"), ["1 gives up after 20s"]);
+    assert_eq!(found("let end = Instant::now() + Duration::from_secs(20);"), ["1 times out after 20s"]);
     assert_eq!(
         found("const A_WHILE: Duration = Duration::from_secs(5);\ntimeout(A_WHILE, b)"),
-        ["2 gives up after 5s"]
+        ["2 times out after 5s"]
     );
     assert_eq!(found("const LONG: Duration = Duration::from_secs(300);\ntimeout(LONG, b)"), [""; 0]);
 }

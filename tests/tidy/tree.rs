@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// One text file of the project.
 pub(crate) struct File {
-    /// From the top of the project, with `/`.
+    /// The path from the root of the project, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
 }
@@ -15,7 +15,7 @@ impl File {
         self.path.ends_with(".rs")
     }
 
-    /// Whether it lies in a folder, or is the file that declares the folder's modules.
+    /// Whether it is in a folder, or is the file that declares the folder's modules.
     pub(crate) fn is_of(&self, module: &str) -> bool {
         let rest = self.path.strip_prefix(module);
         rest.is_some_and(|rest| rest.is_empty() || rest == ".rs" || rest.starts_with('/'))
@@ -26,7 +26,7 @@ impl File {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
     }
 
-    /// Its lines of code with their numbers: no comments, and nothing from the module of tests at its end.
+    /// Its lines of code with their numbers, without comments and without the test module at its end.
     pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut previous = "";
         let in_product = self.lines().take_while(move |(_, line)| {
@@ -69,7 +69,7 @@ fn walk(folder: &Path, prefix: &str, skipped: &BTreeSet<&str>, files: &mut Vec<F
     }
 }
 
-/// The Rust files below `src` that are part of the program, not of its tests.
+/// The Rust files in `src` that are part of the product, not of its tests.
 pub(crate) fn product() -> Vec<File> {
     let files = tree();
     let tests = test_files(&files);

@@ -1,13 +1,13 @@
-//! A version of Rust or Terraform that is named anywhere is the one that Cargo.toml states.
+//! Every mention of a version of Rust or Terraform agrees with Cargo.toml.
 
 use super::rule::assert_kept;
 use super::tree::{File, tree};
 
-/// This file, which spells out what the others must not contain.
+/// This file, which contains other versions as examples.
 const THIS: &str = "tests/tidy/versions.rs";
 
 #[test]
-fn the_versions_of_rust_and_terraform_are_those_of_cargo_toml() {
+fn versions_of_rust_and_terraform_agree_with_cargo_toml() {
     let files = tree();
     let manifest = files.iter().find(|file| file.path == "Cargo.toml").expect("the package has a manifest");
     let rust = stated(manifest, "rust-version = ");
@@ -15,7 +15,7 @@ fn the_versions_of_rust_and_terraform_are_those_of_cargo_toml() {
     let workflows: Vec<&File> = files.iter().filter(|file| file.is_of(".github/workflows")).collect();
     let built =
         workflows.iter().find_map(|file| file.lines().find_map(|(_, line)| after(line, "RUSTUP_TOOLCHAIN: \"")));
-    let built = built.expect("a workflow pins the Rust that it builds with");
+    let built = built.expect("a workflow pins its version of Rust");
     assert!(numbers(built) >= numbers(rust), "the workflows build with Rust {built}, below the minimum {rust}");
 
     let mut found = 0;
@@ -38,8 +38,8 @@ fn the_versions_of_rust_and_terraform_are_those_of_cargo_toml() {
             }
         }
     }
-    assert!(found > 8, "the places that name a version are not found");
-    assert_kept("Cargo.toml states the versions of Rust and Terraform, and all other places agree with it.", &places);
+    assert!(found > 8, "the mentions of versions are not found");
+    assert_kept("Cargo.toml states the versions of Rust and Terraform, and all other mentions agree with it.", &places);
 }
 
 /// The value of a key in the manifest.
@@ -55,7 +55,7 @@ fn after<'a>(line: &'a str, words: &str) -> Option<&'a str> {
     Some(rest[..end].trim_end_matches('.')).filter(|version| version.starts_with(|it: char| it.is_ascii_digit()))
 }
 
-/// The version in `Rust 1.2 or later`. The last word may stand in the next line.
+/// The version in `Rust 1.2 or later`. The last word may be on the next line.
 fn minimum_of<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let version = after(line, name)?;
     let (_, rest) = line.split_once(&format!("{name}{version}"))?;

@@ -1,30 +1,30 @@
-//! The schema part of a page: every attribute with its type, default, rules and what a change of it does.
+//! The schema section of a page: every attribute with its type, default, rules and the effect of a change.
 
 use fgw::plugin::schema::PlanEffect;
 use fgw::plugin::{Attribute, AttributeType, Mode, Nesting, Type, Value};
 
-/// Attributes of a nested object, which have a part of their own further down.
+/// Attributes of a nested object, which have their own section further down.
 struct Nested<'a> {
-    /// From the top: `route_config`, `a.b`.
+    /// The path from the root, such as `route_config` or `a.b`.
     path: String,
-    what: What<'a>,
+    content: Content<'a>,
 }
 
-enum What<'a> {
-    /// Declared, with all that attributes have.
+enum Content<'a> {
+    /// Attributes that the schema declares.
     Attributes(&'a [Attribute], Origin),
-    /// Plain fields with types and what they are.
+    /// The fields of a plain type, and their descriptions.
     Fields(&'a Type, &'a [(&'static str, &'static str)]),
 }
 
-/// Who sets what is nested.
+/// Whether the user or the provider sets the nested values.
 #[derive(Clone, Copy, PartialEq)]
 enum Origin {
     User,
     Provider,
 }
 
-/// Everything from required arguments to nested objects.
+/// The whole section, from required arguments to nested objects.
 pub(super) fn section(attributes: &[Attribute]) -> String {
     let mut waiting = Vec::new();
     let mut text = part(attributes, "", Origin::User, "### ", &mut waiting);
@@ -33,13 +33,13 @@ pub(super) fn section(attributes: &[Attribute]) -> String {
         let path = &nested.path;
         text += &format!("\n<a id=\"{}\"></a>\n### Nested Schema for `{path}`\n", anchor(path));
         let mut further = Vec::new();
-        match nested.what {
-            What::Attributes(attributes, origin) => text += &part(attributes, path, origin, "", &mut further),
-            What::Fields(kind, fields) => {
+        match nested.content {
+            Content::Attributes(attributes, origin) => text += &part(attributes, path, origin, "", &mut further),
+            Content::Fields(kind, fields) => {
                 text += "\nRead-Only:\n\n";
                 for (name, kind) in fields_of(kind) {
                     let about = fields.iter().find(|(field, _)| field == name);
-                    let (_, about) = about.unwrap_or_else(|| panic!("{path}: nobody says what {name} is"));
+                    let (_, about) = about.unwrap_or_else(|| panic!("{path}: the field {name} has no description"));
                     text += &format!("- `{name}` ({}) {about}\n", plain(kind));
                 }
             }
@@ -50,7 +50,7 @@ pub(super) fn section(attributes: &[Attribute]) -> String {
     text
 }
 
-/// The attributes of one object, those that must be set first.
+/// The attributes of one object, the required ones first.
 fn part<'a>(
     attributes: &'a [Attribute],
     path: &str,
@@ -72,7 +72,7 @@ fn part<'a>(
         }
         let colon = if mark.is_empty() { ":" } else { "" };
         text += &format!("\n{mark}{title}{colon}\n\n");
-        // What is said of several attributes in the same words is said once.
+        // Attributes with the same description share one item.
         let items: Vec<(&Attribute, String)> = members.into_iter().map(|it| (it, item(it, path))).collect();
         for (position, (attribute, about)) in items.iter().enumerate() {
             if items[..position].iter().any(|(_, earlier)| earlier == about) {
@@ -84,18 +84,18 @@ fn part<'a>(
             let path = if path.is_empty() { attribute.name.clone() } else { format!("{path}.{}", attribute.name) };
             if let AttributeType::Nested(_, nested) = &attribute.kind {
                 let origin = if attribute.mode == Mode::Computed { Origin::Provider } else { origin };
-                waiting.push(Nested { path, what: What::Attributes(nested, origin) });
+                waiting.push(Nested { path, content: Content::Attributes(nested, origin) });
             } else if let AttributeType::Plain(kind) = &attribute.kind
                 && !fields_of(kind).is_empty()
             {
-                waiting.push(Nested { path, what: What::Fields(kind, attribute.fields) });
+                waiting.push(Nested { path, content: Content::Fields(kind, attribute.fields) });
             }
         }
     }
     text
 }
 
-/// All that is said of one attribute, after its name.
+/// The documentation of one attribute, without its name.
 fn item(attribute: &Attribute, path: &str) -> String {
     let mut marks = vec![kind(attribute)];
     marks.extend(attribute.sensitive.then(|| "Sensitive".to_owned()));
@@ -133,7 +133,7 @@ fn item(attribute: &Attribute, path: &str) -> String {
     text
 }
 
-/// What a change does, with the word of the legend in front.
+/// The effect of a change, which begins with a term of the legend.
 fn effect(change: PlanEffect) -> String {
     match change {
         PlanEffect::None => "**none**".to_owned(),
@@ -145,7 +145,7 @@ fn effect(change: PlanEffect) -> String {
     }
 }
 
-/// The type in Terraform's words.
+/// The type in the registry's terms.
 fn kind(attribute: &Attribute) -> String {
     match (&attribute.kind, attribute.mode == Mode::Block) {
         (AttributeType::Plain(kind), _) => plain(kind),
@@ -158,7 +158,7 @@ fn kind(attribute: &Attribute) -> String {
     }
 }
 
-/// A plain type in Terraform's words: `Map of List of String`.
+/// A plain type in the registry's terms, such as `Map of List of String`.
 pub(super) fn plain(kind: &Type) -> String {
     match kind {
         Type::Bool => "Boolean".to_owned(),
@@ -173,7 +173,7 @@ pub(super) fn plain(kind: &Type) -> String {
     }
 }
 
-/// The fields of the object that a plain type is made of, if any.
+/// The fields of the object type within a plain type, if any.
 fn fields_of(kind: &Type) -> Vec<(&String, &Type)> {
     match kind {
         Type::List(of) | Type::Set(of) | Type::Map(of) => fields_of(of),
@@ -190,7 +190,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A value as it stands in a configuration, objects over several lines.
+/// A value in HCL, with objects over several lines.
 fn hcl(value: &Value) -> String {
     match value {
         Value::Map(entries) if !entries.is_empty() => {

@@ -1,5 +1,5 @@
-//! That what the schema says of a change is what a plan does: each input is changed in an example, and the operations
-//! that the planner finds are held against the words.
+//! Compares the documented effect of a change with the plan: examples change each input, and the planned operations
+//! must have the effect that the schema declares.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use fgw::plugin::{Attribute, AttributePath, AttributeType, Mode, Nested, Value};
 use fgw::reconcile::{Action, plan};
 use fgw::topology::{Blueprint, Context, Topology};
 
-/// A change of one input: its path, attributes before, attributes after. Both are set beside those of a basis.
+/// A change of one input: its path, and the attributes before and after. Both are merged into those of a basis.
 pub(super) type Example = (&'static str, Json, Json);
 
-/// What a plan does, from the least to the gravest.
+/// The effect of a plan, from the least to the most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Effect {
     Nothing,
@@ -26,30 +26,30 @@ enum Effect {
     Replaces,
 }
 
-/// Asserts that every input of a product has examples, and that the gravest of them does what the schema says.
-/// `facts` is what a look into the account finds for a configuration.
-pub(super) fn assert_true<P: Topology>(basis: &Json, facts: fn(&Json) -> Facts, examples: Vec<Example>) {
-    let mut gravest: BTreeMap<&str, Effect> = BTreeMap::new();
+/// Asserts that every input of a topology has examples, and that the most severe effect among them is the one that the
+/// schema declares. `facts` returns what lookups in the account find for a configuration.
+pub(super) fn assert_effects<P: Topology>(basis: &Json, facts: fn(&Json) -> Facts, examples: Vec<Example>) {
+    let mut effects: BTreeMap<&str, Effect> = BTreeMap::new();
     for (path, before, after) in &examples {
         assert_ne!(before, after, "{path}");
         let first = path.split('.').next().unwrap_or_default();
         assert!(after.get(first).or(before.get(first)).is_some(), "the example of {path} changes something else");
         let effect = effect::<P>(facts, [before, after].map(|more| with(basis, more)));
-        let so_far = gravest.entry(*path).or_insert(effect);
-        *so_far = effect.max(*so_far);
+        let most_severe = effects.entry(*path).or_insert(effect);
+        *most_severe = effect.max(*most_severe);
     }
     let declared = declared(&P::Config::attributes(), "");
     let names = |paths: Vec<&str>| paths.into_iter().map(str::to_owned).collect::<BTreeSet<_>>();
-    assert_eq!(names(gravest.keys().copied().collect()), names(declared.keys().map(String::as_str).collect()));
-    let wrong: Vec<String> = gravest
+    assert_eq!(names(effects.keys().copied().collect()), names(declared.keys().map(String::as_str).collect()));
+    let wrong: Vec<String> = effects
         .iter()
         .filter(|(path, effect)| !agree(declared[**path], **effect))
-        .map(|(path, effect)| format!("{path} is said to be {:?}, and a plan does {effect:?}", declared[*path]))
+        .map(|(path, effect)| format!("{path} is declared as {:?}, but the plan has {effect:?}", declared[*path]))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether the words fit. What is said to disturb may be disturbed outside of AWS, where no plan sees it.
+/// Whether a plan has the declared effect. A disruption may be outside AWS, where no plan shows it.
 fn agree(declared: PlanEffect, effect: Effect) -> bool {
     match declared {
         PlanEffect::None => effect == Effect::Nothing,
@@ -60,7 +60,7 @@ fn agree(declared: PlanEffect, effect: Effect) -> bool {
     }
 }
 
-/// What the schema says, by path. The members of `timeouts` and of other nested objects are inputs as well.
+/// The declared effects by path. The members of nested objects, such as `timeouts`, are inputs as well.
 fn declared(attributes: &[Attribute], path: &str) -> BTreeMap<String, PlanEffect> {
     let mut all = BTreeMap::new();
     for attribute in attributes.iter().filter(|it| it.mode != Mode::Computed) {
@@ -68,7 +68,7 @@ fn declared(attributes: &[Attribute], path: &str) -> BTreeMap<String, PlanEffect
         if let AttributeType::Nested(_, nested) = &attribute.kind {
             all.extend(declared(nested, &path));
         }
-        let change = attribute.change.unwrap_or_else(|| panic!("nobody says what a change of {path} does"));
+        let change = attribute.change.unwrap_or_else(|| panic!("the schema declares no effect for a change of {path}"));
         all.insert(path, change);
     }
     all
@@ -77,18 +77,18 @@ fn declared(attributes: &[Attribute], path: &str) -> BTreeMap<String, PlanEffect
 fn effect<P: Topology>(facts: fn(&Json) -> Facts, configs: [Json; 2]) -> Effect {
     let [found, found_then] = configs.each_ref().map(facts);
     let [before, after] = configs.each_ref().map(decoded::<P>);
-    let existing = made(&objects::<P>(&before, None, &Inventory::default(), &found));
+    let existing = created(&objects::<P>(&before, None, &Inventory::default(), &found));
     if !P::replaced_by(&before, &after, &existing).is_empty() {
         return Effect::Replaces;
     }
     let wanted = objects::<P>(&after, Some(&before), &existing, &found_then);
     let plan = plan(&existing, &wanted).expect("the change of one input can be ordered");
-    plan.ops.iter().map(|op| gravity(&op.action)).max().unwrap_or(Effect::Nothing)
+    plan.ops.iter().map(|op| severity(&op.action)).max().unwrap_or(Effect::Nothing)
 }
 
-fn gravity(action: &Action) -> Effect {
+fn severity(action: &Action) -> Effect {
     match action {
-        // AWS has made it already, and keeps it.
+        // AWS creates the object with the VPC, and keeps it.
         Action::Create(object) if object.spec.is_adopted() => Effect::InPlace,
         Action::Delete { entry, .. } if entry.applied.is_adopted() => Effect::InPlace,
         Action::Create(_) | Action::Delete { .. } => Effect::Parts,
@@ -130,13 +130,13 @@ fn objects<P: Topology>(
     }
 }
 
-/// The objects that should exist by a configuration, in an account where nothing exists.
+/// The objects that a configuration requires in an empty account.
 pub(super) fn first_objects<P: Topology>(config: &Json, facts: fn(&Json) -> Facts) -> Vec<Object> {
     objects::<P>(&decoded::<P>(config), None, &Inventory::default(), &facts(config))
 }
 
-/// What exists once these objects have been made, with the ranges that pools and Amazon chose.
-fn made(objects: &[Object]) -> Inventory {
+/// The inventory after these objects have been created, with ranges as IPAM pools and Amazon assign them.
+fn created(objects: &[Object]) -> Inventory {
     let entry = |object: &Object| {
         let mut entry = Entry::new(object.key.clone(), format!("id-{}", object.key), object.spec.clone());
         let chosen = match object.key.slot.as_str() {
@@ -159,7 +159,7 @@ fn scope() -> Scope {
     }
 }
 
-/// An object with the entries of another over its own.
+/// A JSON object with the entries of another one merged over its own.
 pub(super) fn with(basis: &Json, more: &Json) -> Json {
     let mut basis = basis.clone();
     if let (Some(basis), Some(more)) = (basis.as_object_mut(), more.as_object()) {
@@ -168,7 +168,7 @@ pub(super) fn with(basis: &Json, more: &Json) -> Json {
     basis
 }
 
-/// Examples of the `timeouts` that every product has.
+/// Examples of the `timeouts` that every topology has.
 pub(super) fn timeouts() -> Vec<Example> {
     let member =
         |path: &'static str, name: &str| (path, json!({ "timeouts": {} }), json!({ "timeouts": { name: "7m" } }));
@@ -181,7 +181,7 @@ pub(super) fn timeouts() -> Vec<Example> {
     ]
 }
 
-/// Examples of inputs that go from nothing to one entry: tags, for the most part.
+/// Examples of inputs that change from null to one entry, mostly tags.
 pub(super) fn from_nothing(paths: &[&'static str], entry: &Json) -> Vec<Example> {
     let set = |path: &'static str| (path, json!({ path: null }), json!({ path: entry }));
     paths.iter().copied().map(set).collect()

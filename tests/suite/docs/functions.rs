@@ -4,7 +4,7 @@ use super::attributes::plain;
 use super::{pages, top};
 use fgw::plugin::Function;
 
-/// Its line on the first page.
+/// The entry of the function on the index page.
 pub(super) fn entry(function: &dyn Function) -> String {
     pages::entry(function.name(), &path(function), &function.signature().description)
 }
@@ -13,7 +13,7 @@ fn path(function: &dyn Function) -> String {
     format!("functions/{}.md", function.name())
 }
 
-/// Its path below `docs`, and its text.
+/// The path of the page relative to `docs`, and its text.
 pub(super) fn page(function: &dyn Function) -> (String, String) {
     let (name, signature) = (function.name(), function.signature());
     let mut text = pages::front_matter(&format!("{name} function - fgw"), &signature.summary);

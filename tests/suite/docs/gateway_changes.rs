@@ -1,24 +1,24 @@
-//! Every input of `fgw_http_gateway`, changed.
+//! Examples that change every input of `fgw_http_gateway`.
 
 use serde_json::{Value as Json, json};
 
-use super::changes::{Example, assert_true, from_nothing, timeouts, with};
+use super::changes::{Example, assert_effects, from_nothing, timeouts, with};
 use fgw::model::{Certificate, Facts, Found};
 use fgw::topology::http_gateway::HttpGateway;
 
-/// The start of the ARNs of functions in the account.
+/// The prefix of the ARNs of functions in the account.
 const FUNCTION: &str = "arn:aws:lambda:eu-central-1:123456789012:function";
 
-/// The certificates for the domain that is looked for, and a key.
+/// The certificates for the configured domain, and a KMS key.
 pub(super) fn facts(config: &Json) -> Facts {
     let certificate = |name: &str, names: &[&str], not_before: i64| Certificate {
         arn: format!("arn:aws:acm:eu-central-1:123456789012:certificate/{name}"),
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         not_before,
     };
-    let sought = config["certificate_domain"].as_str().or(config["domain_name"].as_str());
+    let domain = config["certificate_domain"].as_str().or(config["domain_name"].as_str());
     let mut certificates = vec![certificate("all", &["*.example.com"], 1)];
-    if sought == Some("api.example.com") {
+    if domain == Some("api.example.com") {
         certificates.push(certificate("one", &["api.example.com"], 2));
     }
     Facts {
@@ -28,7 +28,7 @@ pub(super) fn facts(config: &Json) -> Facts {
     }
 }
 
-/// A gateway with everything that takes further inputs.
+/// A gateway with every feature that has further inputs.
 pub(super) fn basis() -> Json {
     json!({
         "name": "shop",
@@ -159,7 +159,7 @@ fn authorizers() -> Vec<Example> {
 }
 
 #[test]
-fn a_change_of_each_input_of_a_gateway_does_what_the_page_says() {
+fn changes_of_gateway_inputs_have_the_documented_effect() {
     let examples = [settings(), routes(), authorizers()].concat();
-    assert_true::<HttpGateway>(&basis(), facts, examples);
+    assert_effects::<HttpGateway>(&basis(), facts, examples);
 }

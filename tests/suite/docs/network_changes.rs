@@ -1,12 +1,12 @@
-//! Every input of `fgw_four_tier_vpc`, changed.
+//! Examples that change every input of `fgw_four_tier_vpc`.
 
 use serde_json::{Value as Json, json};
 
-use super::changes::{Example, assert_true, from_nothing, timeouts, with};
+use super::changes::{Example, assert_effects, from_nothing, timeouts, with};
 use fgw::model::{AvailabilityZone, Facts};
 use fgw::topology::four_tier_vpc::FourTierVpc;
 
-/// Three AZs that are available, and one that is not.
+/// Three available AZs, and an impaired one.
 pub(super) fn facts(_: &Json) -> Facts {
     let zone = |letter: &str, state: &str| AvailabilityZone {
         name: format!("eu-central-1{letter}"),
@@ -184,7 +184,7 @@ fn access() -> Vec<Example> {
     examples
 }
 
-/// The path of a member, for the rest of the test.
+/// The path of a member, leaked so that it lives for the rest of the test.
 fn path_of(attribute: &str, member: &str) -> &'static str {
     if member.is_empty() { attribute.to_owned().leak() } else { format!("{attribute}.{member}").leak() }
 }
@@ -229,7 +229,7 @@ fn others() -> Vec<Example> {
 }
 
 #[test]
-fn a_change_of_each_input_of_a_network_does_what_the_page_says() {
+fn changes_of_network_inputs_have_the_documented_effect() {
     let examples = [switches(), addresses(), ipv6(), access(), others()].concat();
-    assert_true::<FourTierVpc>(&basis(), facts, examples);
+    assert_effects::<FourTierVpc>(&basis(), facts, examples);
 }

@@ -16,16 +16,16 @@ use fgw::topology::http_gateway::HttpGateway;
 struct Group<'a> {
     kind: &'static str,
     about: &'static str,
-    /// The beginning of their keys, by which the user finds them.
+    /// The first part of their keys.
     slot: &'a str,
     count: usize,
-    /// The first and the last wave in which some of them are made.
+    /// The first and the last wave that creates some of them.
     waves: (usize, usize),
-    /// The groups that must stand before, by slot.
+    /// The groups that must exist before, by slot.
     needs: BTreeSet<&'a str>,
 }
 
-/// What the guide begins with.
+/// The introduction of the guide.
 const BEGINNING: &str = "
 # What each object is
 
@@ -81,7 +81,7 @@ fn gateway() -> Json {
     with(&basis, &json!({ "route_config": routes }))
 }
 
-/// One resource: its diagram, and what its objects are.
+/// The chapter of one resource: its diagram and the table of its objects.
 fn chapter(name: &str, about: &str, objects: &[Object]) -> String {
     let groups = groups(objects);
     let mut text = format!("\n## {name}\n\n{about}\n\n```mermaid\nflowchart TD\n");
@@ -94,7 +94,7 @@ fn chapter(name: &str, about: &str, objects: &[Object]) -> String {
             writeln!(text, "  {need} --> {}", group.slot).expect("a text can be written to");
         }
     }
-    text += "```\n\n| Object | Keys | Wave | What it is |\n|---|---|---|---|\n";
+    text += "```\n\n| Object | Keys | Wave | Description |\n|---|---|---|---|\n";
     for Group { kind, about, slot, waves: (first, last), .. } in &groups {
         let keys = objects.iter().map(|it| it.key.slot.as_str()).filter(|it| first_part(it) == *slot);
         let keys: Vec<&str> = keys.collect();
@@ -105,11 +105,11 @@ fn chapter(name: &str, about: &str, objects: &[Object]) -> String {
     text
 }
 
-/// The objects by the beginnings of their keys, in the order of their creation.
+/// The objects grouped by the first part of their keys, in the order of creation.
 fn groups(objects: &[Object]) -> Vec<Group<'_>> {
     let slots: BTreeMap<_, &str> = objects.iter().map(|it| (&it.key, first_part(&it.key.slot))).collect();
     let (waves, never) = in_waves(objects);
-    assert!(never.is_empty(), "{never:?} need what is never made");
+    assert!(never.is_empty(), "{never:?} have dependencies that are never created");
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (wave, objects) in (1..).zip(&waves) {
         for object in objects {
@@ -128,7 +128,7 @@ fn groups(objects: &[Object]) -> Vec<Group<'_>> {
     groups
 }
 
-/// What a group needs and no other of its needs already needs.
+/// The dependencies of a group that are not also dependencies of its other dependencies.
 fn direct<'a>(group: &Group<'a>, groups: &[Group<'a>]) -> Vec<&'a str> {
     let reaches = |from: &str, to: &str| {
         let mut ahead = vec![from];
@@ -153,48 +153,57 @@ fn first_part(slot: &str) -> &str {
     slot.split('.').next().unwrap_or(slot)
 }
 
-/// What an object of this kind is, in a sentence.
+/// The description of a kind of object.
 fn about(spec: &Spec) -> &'static str {
     match spec {
-        Spec::Vpc(_) => "The network: a range of addresses in which all the rest stands. It is made first and alone.",
+        Spec::Vpc(_) => "The network: an address range that contains all other objects. It is created first and alone.",
         Spec::VpcIpv6Block(_) => "The IPv6 range of the VPC, from Amazon or an IPAM pool.",
-        Spec::InternetGateway(_) => "The door between the VPC and the internet, for what has a public address.",
+        Spec::InternetGateway(_) => "Connects resources that have public addresses to the internet.",
         Spec::Subnet(_) => {
-            "A block of addresses in one availability zone, where instances, functions and load balancers stand."
+            "A block of addresses in one availability zone, for instances, functions and load balancers."
         }
-        Spec::RouteTable(_) => "Says where traffic of its subnets goes.",
-        Spec::RouteTableAssociation(_) => "Gives a subnet its route table; it waits for the default route of that.",
-        Spec::Eip(_) => "A public address of a NAT gateway, which partners can put on their lists.",
-        Spec::NatGateway(_) => "Lets subnets without public addresses call out, under its own address.",
-        Spec::Route(_) => "The default route of a table: to the internet gateway, or to a NAT gateway.",
-        Spec::VpcEndpoint(_) => "Leads traffic to S3 or DynamoDB past the internet and the NAT gateways, at no cost.",
+        Spec::RouteTable(_) => "The routes for traffic from its subnets.",
+        Spec::RouteTableAssociation(_) => {
+            "Associates a subnet with its route table, after the default route of the table exists."
+        }
+        Spec::Eip(_) => "A public address of a NAT gateway, which partners can add to their allow lists.",
+        Spec::NatGateway(_) => {
+            "Lets resources without public addresses open outbound connections, from its own address."
+        }
+        Spec::Route(_) => "The default route of a route table, to the internet gateway or a NAT gateway.",
+        Spec::VpcEndpoint(_) => {
+            "Routes traffic to S3 or DynamoDB without the internet and the NAT gateways, at no charge."
+        }
         Spec::DefaultNetworkAcl(_) => {
-            "The packet filter of subnets, which AWS makes with the VPC; its rules are managed."
+            "The packet filter of the subnets. AWS creates it with the VPC; the provider manages its rules."
         }
         Spec::DefaultSecurityGroup(_) => {
-            "The group of what names no other, which AWS makes with the VPC; its rules are managed."
+            "The security group of resources that have no other. AWS creates it with the VPC; the provider manages its \
+             rules."
         }
-        Spec::Api(_) => "The HTTP API, to which all the rest belongs. It is made first and alone.",
-        Spec::Authorizer(_) => "Asks a function which requests pass.",
+        Spec::Api(_) => "The HTTP API, to which all other objects belong. It is created first and alone.",
+        Spec::Authorizer(_) => "Calls a function that decides which requests are allowed.",
         Spec::LambdaPermission(permission) => match &permission.caller {
             Caller::Routes => {
-                "A statement in a function's policy that lets API Gateway call it for the routes of this API."
+                "A statement in a function's policy that allows API Gateway to invoke it for the routes of this API."
             }
             Caller::Authorizer(_) => {
-                "A statement in a function's policy that lets API Gateway ask it for an authorizer."
+                "A statement in a function's policy that allows API Gateway to invoke it for an authorizer."
             }
-            Caller::LogGroup(_) => "A statement in a function's policy that lets CloudWatch Logs send it log events.",
+            Caller::LogGroup(_) => {
+                "A statement in a function's policy that allows CloudWatch Logs to send log events to it."
+            }
         },
-        Spec::Integration(_) => "How a function is called; routes that want the same share it.",
+        Spec::Integration(_) => "The settings for calling a function. Routes with the same settings share it.",
         Spec::ApiRoute(_) => {
-            "A method and a path, with the integration that answers and the authorizer that asks first."
+            "A method and a path, with the integration that handles its requests and the authorizer that checks them."
         }
-        Spec::LogGroup(_) => "Where access logs go.",
+        Spec::LogGroup(_) => "The destination of the access logs.",
         Spec::LogSubscription(_) => "Forwards log events to a function or a stream.",
-        Spec::Stage(_) => "What is served: each change of a route is deployed to it by AWS.",
-        Spec::DomainName(_) => "A name of your own for the API, with its certificate.",
-        Spec::ApiMapping(_) => "Leads the requests of the custom domain to the stage.",
-        Spec::DnsRecord(_) => "The alias record of type A by which clients find the custom domain.",
+        Spec::Stage(_) => "The deployment that serves requests. AWS deploys each change of a route to it.",
+        Spec::DomainName(_) => "A custom domain for the API, with its certificate.",
+        Spec::ApiMapping(_) => "Maps requests to the custom domain to the stage.",
+        Spec::DnsRecord(_) => "The alias record of type A that resolves the custom domain.",
     }
 }
 
@@ -203,6 +212,6 @@ fn the_guide_describes_every_kind_of_object() {
     let network = first_objects::<FourTierVpc>(&network(), network_changes::facts);
     let gateway = first_objects::<HttpGateway>(&gateway(), gateway_changes::facts);
     let sentences: BTreeSet<&str> = network.iter().chain(&gateway).map(|object| about(&object.spec)).collect();
-    // One for each of the 23 kinds, which the compiler makes one add a sentence for, and two more for permissions.
+    // One for each of the 23 kinds, which the compiler enforces, and two more for the permissions.
     assert_eq!(sentences.len(), 25, "{sentences:#?}");
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{attributes, files_in, read, top};
 use fgw::plugin::Schema;
 
-/// What a page is about.
+/// The subject of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Resource,
@@ -19,14 +19,15 @@ pub(super) struct Page {
     schema: Schema,
 }
 
-/// What the schema below means by a change.
-const CHANGES: &str = "Each argument says what a change of its value does:
+/// The legend for the effects of changes.
+const CHANGES: &str = "For each argument, *Change* states the effect of changing its value:
 
-- **In place**: the objects in AWS stay and are changed. *Disruptive* is added where somebody notices.
-- **Some objects**: what it says is made, deleted or exchanged, and all else stays. What is new is made and everything
-  led to it before anything is deleted. The plan lists these objects in `aws_objects`.
-- **Replaces the resource**: Terraform destroys all of it and makes it anew.
-- **None**: nothing that exists is changed.
+- **In place**: the provider modifies the existing objects. *Disruptive* means that the change can affect workloads or
+  other resources that use these objects.
+- **Some objects**: the provider creates, deletes or replaces the stated objects, and keeps all others. It creates new
+  objects and switches traffic to them before it deletes old ones. The plan lists the objects in `aws_objects`.
+- **Replaces the resource**: Terraform destroys the whole resource and creates it again.
+- **None**: no existing object changes.
 ";
 
 impl Kind {
@@ -47,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// The example that stands first.
+    /// The file of the first example.
     fn first_example(self) -> &'static str {
         match self {
             Kind::Resource => "resource.tf",
@@ -61,12 +62,12 @@ impl Page {
         Page { kind, name: name.to_owned(), schema }
     }
 
-    /// Below `docs`. The registry wants the name without that of the provider.
+    /// The path relative to `docs`. The registry requires the name without the provider's prefix.
     pub(super) fn path(&self) -> String {
         format!("{}/{}.md", self.kind.folder(), self.name.trim_start_matches("fgw_"))
     }
 
-    /// Its line on the first page.
+    /// The entry of the page on the index page.
     pub(super) fn entry(&self) -> String {
         entry(&self.name, &self.path(), &self.schema.description)
     }
@@ -102,7 +103,7 @@ impl Page {
     }
 }
 
-/// The first page: what the provider is, its block, and where credentials come from.
+/// The index page: the provider, its block, and the sources of credentials.
 pub(super) fn index(schema: &Schema, contents: &[(&str, Vec<String>)]) -> String {
     let mut text = front_matter("fgw Provider", first_sentence(&schema.description));
     text += &format!("\n# fgw Provider\n\n{}\n", schema.description);
@@ -115,12 +116,12 @@ pub(super) fn index(schema: &Schema, contents: &[(&str, Vec<String>)]) -> String
     text + &attributes::section(&schema.attributes)
 }
 
-/// How a resource that exists comes into a state, by the examples of it.
+/// The section on importing an existing resource, with its examples.
 fn import(folder: &Path) -> String {
     format!(
-        "\n## Import\n\nThe id is that of the root object, the attribute `id`. The provider finds the rest by itself, \
-         and the plan afterwards shows\nwhat differs from the configuration. With an `import` block:\n\n{}\nWith the \
-         command:\n\n{}",
+        "\n## Import\n\nThe import ID is the ID of the root object, the VPC or the API, which is also the attribute \
+         `id`. The provider finds\nall other objects, and the next plan shows the differences from the configuration. \
+         Import with an `import` block:\n\n{}\nOr import with the command:\n\n{}",
         quoted(&folder.join("import-by-string-id.tf")),
         quoted(&folder.join("import.sh"))
     )
@@ -130,7 +131,7 @@ pub(super) fn front_matter(title: &str, description: &str) -> String {
     format!("---\npage_title: \"{title}\"\nsubcategory: \"\"\ndescription: |-\n  {description}\n---\n")
 }
 
-/// A file as it stands, as a block of code.
+/// A file as a code block.
 pub(super) fn quoted(file: &Path) -> String {
     let language = if file.extension().is_some_and(|it| it == "sh") { "shell" } else { "terraform" };
     format!("```{language}\n{}\n```\n", read(file).trim_end())
@@ -145,13 +146,13 @@ fn heading(file: &Path) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// The line of a page on the first page.
+/// An entry on the index page.
 pub(super) fn entry(name: &str, path: &str, description: &str) -> String {
     format!("- [`{name}`]({path}): {}\n", first_sentence(description))
 }
 
-/// The part of a description that fits into a list of pages.
+/// The first sentence of a description, for the list of pages.
 fn first_sentence(text: &str) -> &str {
-    let end = text.find(". ").or_else(|| text.find(".\n")).map_or(text.len(), |at| at + 1);
+    let end = [". ", ".\n"].into_iter().filter_map(|end| text.find(end)).min().map_or(text.len(), |at| at + 1);
     &text[..end]
 }

@@ -1,15 +1,15 @@
-//! The subjects without any damage: what the campaigns stand on.
+//! The subjects without faults, as the baseline of the campaigns.
 
 use super::subject::{Kind, Phase, Subject};
 
 #[test]
-fn the_subjects_are_made_changed_and_destroyed_and_state_is_true_at_every_step() {
+fn state_is_accurate_in_every_phase_without_faults() {
     for kind in [Kind::Network, Kind::Gateway] {
         let subject = Subject::new(kind);
         for phase in Phase::ALL {
             subject.prepare(phase);
             subject.run(phase).succeeded();
-            subject.assert_state_is_true();
+            subject.assert_state_is_accurate();
             if phase == Phase::Change {
                 subject.workspace.assert_nothing_to_do();
                 subject.destroy();

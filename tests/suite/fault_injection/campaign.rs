@@ -1,4 +1,4 @@
-//! A campaign: one kind of damage, done in many cases, each counted.
+//! A campaign: one kind of fault, injected in many cases and counted.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::proxy::Proxy;
 
-/// What a case has cost and met.
+/// The counts of a case.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     /// Calls to AWS.
@@ -19,7 +19,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// What a proxy has counted since its log was last cleared.
+    /// The counts of a proxy since its log was last cleared.
     pub(super) fn of(proxy: &Proxy) -> Self {
         let calls = proxy.calls();
         Self { calls: calls.len(), faults: calls.iter().filter(|record| record.injected).count() }
@@ -31,12 +31,12 @@ impl Tally {
     }
 }
 
-/// Whether the campaigns run whole.
+/// Whether the campaigns run all their cases.
 pub(super) fn is_whole() -> bool {
     std::env::var("FGW_FAULTS").is_ok_and(|how| how == "whole")
 }
 
-/// All of them in a whole run, else this many, spread evenly from the first to the last.
+/// All cases in a whole run; otherwise `count` cases, spread evenly from the first to the last.
 pub(super) fn sample<T>(all: Vec<T>, count: usize) -> Vec<T> {
     let last = all.len().saturating_sub(1);
     let wanted: Vec<usize> = match is_whole() || count >= all.len() {
@@ -46,17 +46,17 @@ pub(super) fn sample<T>(all: Vec<T>, count: usize) -> Vec<T> {
     all.into_iter().enumerate().filter(|(index, _)| wanted.contains(index)).map(|(_, case)| case).collect()
 }
 
-/// Runs every case, also after one that fails, and writes down what a whole run counted. Panics at the end with the
-/// cases that did not survive.
+/// Runs every case, even after a failed one, and writes the counts of a whole run. Panics at the end with the cases
+/// that did not survive.
 ///
-/// With `FGW_CASE=TEXT` only the cases that say this in their words run: to see again one that did not survive. After a
-/// whole run, what comes of them stands for what came of them before.
+/// With `FGW_CASE=TEXT`, only the cases whose description contains the text run, for example to repeat one that did not
+/// survive. After a whole run, their new results replace the old ones.
 ///
-/// `name` is the campaign's line in `docs/reliability.md`: words for a reader, unique among the campaigns.
+/// `name` is the row of the campaign in `docs/reliability.md`. It must be readable and unique among the campaigns.
 pub(super) fn campaign<C: Display>(name: &str, mut cases: Vec<C>, run: impl Fn(&C) -> Tally) {
     let only = std::env::var("FGW_CASE").ok();
     cases.retain(|case| only.as_ref().is_none_or(|text| case.to_string().contains(text)));
-    assert!(!cases.is_empty(), "{name}: a campaign without a case shows nothing");
+    assert!(!cases.is_empty(), "{name}: no case matches FGW_CASE");
     let begun = Instant::now();
     let (mut total, mut lost) = (Tally::default(), Vec::new());
     for case in &cases {
@@ -76,7 +76,7 @@ pub(super) fn campaign<C: Display>(name: &str, mut cases: Vec<C>, run: impl Fn(&
             })),
             Some(_) => std::fs::read(&file).ok().map(|earlier| {
                 let earlier = serde_json::from_slice(&earlier).expect("a campaign has written it");
-                seen_again(earlier, &cases.iter().map(ToString::to_string).collect::<Vec<_>>(), &lost)
+                with_repeated(earlier, &cases.iter().map(ToString::to_string).collect::<Vec<_>>(), &lost)
             }),
         };
         if let Some(line) = line {
@@ -87,16 +87,16 @@ pub(super) fn campaign<C: Display>(name: &str, mut cases: Vec<C>, run: impl Fn(&
     assert!(lost.is_empty(), "{name}: {} of {} cases did not survive:\n{}", lost.len(), cases.len(), lost.join("\n"));
 }
 
-/// What was checked out, for the page: the campaigns take hours together, and each may run by itself.
+/// The commit, for the page: together the campaigns take hours, and each may run separately.
 fn commit() -> String {
     let git = std::process::Command::new("git").args(["describe", "--always", "--dirty= with changes"]).output();
-    let said =
+    let described =
         git.ok().filter(|it| it.status.success()).map(|it| String::from_utf8_lossy(&it.stdout).trim().to_owned());
-    said.unwrap_or_else(|| "of an exported tree".to_owned())
+    described.unwrap_or_else(|| "unknown (exported tree)".to_owned())
 }
 
-/// What a whole run counted, where some of its cases have run again.
-fn seen_again(mut line: Value, cases: &[String], lost: &[String]) -> Value {
+/// The counts of a whole run, updated with the results of repeated cases.
+fn with_repeated(mut line: Value, cases: &[String], lost: &[String]) -> Value {
     let before = line["lost"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let others = before.filter(|case| !cases.iter().any(|again| again == case)).map(str::to_owned);
     line["lost"] = others.chain(lost.iter().cloned()).collect::<Vec<_>>().into();
@@ -104,10 +104,10 @@ fn seen_again(mut line: Value, cases: &[String], lost: &[String]) -> Value {
 }
 
 #[test]
-fn a_case_that_runs_again_counts_by_what_comes_of_it_then() {
+fn a_repeated_case_counts_by_its_last_result() {
     let cases = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let line = json!({ "name": "n", "runs": 4, "lost": ["a", "b"] });
-    let line = seen_again(line, &cases(&["a", "c"]), &cases(&["c"]));
+    let line = with_repeated(line, &cases(&["a", "c"]), &cases(&["c"]));
     assert_eq!(line, json!({ "name": "n", "runs": 4, "lost": ["b", "c"] }));
-    assert_eq!(seen_again(line, &cases(&["b", "c"]), &[])["lost"], json!([]));
+    assert_eq!(with_repeated(line, &cases(&["b", "c"]), &[])["lost"], json!([]));
 }

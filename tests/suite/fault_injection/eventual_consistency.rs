@@ -1,4 +1,4 @@
-//! Eventual consistency: AWS answers for a while as if what it has just made did not exist.
+//! Eventual consistency: for a while, AWS answers as if a new object did not exist.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -6,8 +6,8 @@ use super::campaign::{Tally, campaign, sample};
 use super::subject::{Kind, Phase, Subject};
 use crate::support::proxy::lasts::Lasts;
 
-/// How often AWS answers of each object that it has made as if that did not exist.
-const UNKNOWN: usize = 6;
+/// The number of answers from which AWS omits each new object.
+const HIDDEN: usize = 6;
 
 struct Case(Kind, Phase);
 
@@ -18,21 +18,21 @@ impl Display for Case {
 }
 
 #[test]
-fn what_aws_does_not_know_yet_is_waited_for_and_made_once() {
+fn hidden_new_objects_are_awaited_and_created_once() {
     let kinds = [Kind::Network, Kind::Gateway];
     let cases = kinds.into_iter().flat_map(|kind| [Phase::Create, Phase::Change].map(|phase| Case(kind, phase)));
     campaign("Each new object unknown to AWS at first", sample(cases.collect(), 2), |Case(kind, phase)| {
         let subject = Subject::new(*kind);
         subject.prepare(*phase);
-        subject.proxy.hide_newborns(Lasts::Looks(UNKNOWN));
+        subject.proxy.hide_new_objects(Lasts::Answers(HIDDEN));
         subject.run(*phase).succeeded();
         let tally = Tally::of(&subject.proxy);
-        subject.proxy.hide_newborns(Lasts::NOT_AT_ALL);
-        // What was made twice would be orphaned.
-        subject.assert_state_is_true();
+        subject.proxy.hide_new_objects(Lasts::NOT_AT_ALL);
+        // An object that was created twice would be orphaned.
+        subject.assert_state_is_accurate();
         subject.workspace.assert_nothing_to_do();
         subject.destroy();
-        assert!(tally.faults >= 5 * UNKNOWN, "AWS was asked for hardly anything that it did not know: {tally:?}");
+        assert!(tally.faults >= 5 * HIDDEN, "too few calls referred to a hidden object: {tally:?}");
         tally
     });
 }

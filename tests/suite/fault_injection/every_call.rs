@@ -1,5 +1,5 @@
-//! Every distinct call to AWS that a whole life makes fails once for good, and every one fails transiently. The calls
-//! are found by recording a life without damage.
+//! Every distinct call to AWS in a whole lifecycle fails permanently once, and every one fails transiently. The calls
+//! are found by recording a lifecycle without faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
@@ -14,40 +14,42 @@ use crate::support::proxy::fault::Fault;
 use crate::support::proxy::log::Record;
 use crate::support::terraform::Run;
 
-/// What every scripted answer carries as its request id.
+/// The request ID of every scripted answer.
 const REQUEST_ID: &str = "00000000-0000-4000-8000-00000000fa17";
 
 #[test]
-fn every_call_of_a_network_fails_once_for_good() {
-    campaign("Every call of a network fails for good", sample(lives(Kind::Network), 3), |life| life.run(Kind::Network));
+fn a_network_recovers_from_a_permanent_failure_of_every_call() {
+    let cases = sample(lifecycles(Kind::Network), 3);
+    campaign("Every call of a network fails permanently", cases, |it| it.run(Kind::Network));
 }
 
 #[test]
-fn every_call_of_a_gateway_fails_once_for_good() {
-    campaign("Every call of a gateway fails for good", sample(lives(Kind::Gateway), 3), |life| life.run(Kind::Gateway));
+fn a_gateway_recovers_from_a_permanent_failure_of_every_call() {
+    let cases = sample(lifecycles(Kind::Gateway), 3);
+    campaign("Every call of a gateway fails permanently", cases, |it| it.run(Kind::Gateway));
 }
 
 #[test]
-fn every_call_of_a_network_fails_transiently() {
-    campaign("Every call of a network fails transiently", sample(shakes(), 2), |shake| shake.run(Kind::Network));
+fn a_network_survives_transient_failures_of_every_call() {
+    campaign("Every call of a network fails transiently", sample(transients(), 2), |it| it.run(Kind::Network));
 }
 
 #[test]
-fn every_call_of_a_gateway_fails_transiently() {
-    campaign("Every call of a gateway fails transiently", sample(shakes(), 2), |shake| shake.run(Kind::Gateway));
+fn a_gateway_survives_transient_failures_of_every_call() {
+    campaign("Every call of a gateway fails transiently", sample(transients(), 2), |it| it.run(Kind::Gateway));
 }
 
-/// What a call does, as far as its failure can matter.
+/// A call, as far as it matters for its failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Deed {
+struct CallKind {
     service: String,
     action: String,
-    /// It changes the tag `fgw:state` of the root.
+    /// Whether it changes the tag `fgw:state` of the root.
     marks_root: bool,
     is_mutation: bool,
 }
 
-impl Deed {
+impl CallKind {
     fn of(call: &Call) -> Self {
         let (service, action) = (call.service.clone(), call.action.clone());
         let names_mark = || call.params.iter().any(|(name, value)| format!("{name} {value}").contains("fgw:state"));
@@ -56,21 +58,21 @@ impl Deed {
     }
 }
 
-impl Display for Deed {
+impl Display for CallKind {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         let mark = if self.marks_root { " of fgw:state" } else { "" };
         write!(out, "{}:{}{mark}", self.service, self.action)
     }
 }
 
-/// What a life without damage does.
+/// The calls and the objects of a lifecycle without faults.
 #[derive(Debug)]
-struct Clean {
-    /// For each phase, how often each call is made before the first one that changes something, and from then on.
-    calls: BTreeMap<Phase, BTreeMap<Deed, Counts>>,
-    /// How often each call is made by a look at what exists.
-    refresh: BTreeMap<Deed, usize>,
-    /// The keys in state after the creation, and after the change.
+struct Baseline {
+    /// For each phase, the number of times each call is made before the first mutating call, and from then on.
+    calls: BTreeMap<Phase, BTreeMap<CallKind, Counts>>,
+    /// The number of times each call is made by a refresh.
+    refresh: BTreeMap<CallKind, usize>,
+    /// The keys in state after each phase.
     keys: BTreeMap<Phase, BTreeSet<String>>,
 }
 
@@ -80,11 +82,11 @@ struct Counts {
     late: usize,
 }
 
-impl Clean {
+impl Baseline {
     /// Recorded once for each kind.
     fn of(kind: Kind) -> &'static Self {
-        static NETWORK: OnceLock<Clean> = OnceLock::new();
-        static GATEWAY: OnceLock<Clean> = OnceLock::new();
+        static NETWORK: OnceLock<Baseline> = OnceLock::new();
+        static GATEWAY: OnceLock<Baseline> = OnceLock::new();
         let cell = match kind {
             Kind::Network => &NETWORK,
             Kind::Gateway => &GATEWAY,
@@ -100,7 +102,7 @@ impl Clean {
             if phase == Phase::Destroy {
                 subject.workspace.plan(&["-refresh-only"]);
                 for record in subject.proxy.calls() {
-                    *refresh.entry(Deed::of(&record.call)).or_default() += 1;
+                    *refresh.entry(CallKind::of(&record.call)).or_default() += 1;
                 }
                 subject.proxy.clear_calls();
             }
@@ -114,43 +116,43 @@ impl Clean {
         Self { calls, refresh, keys }
     }
 
-    /// Whether by design the failure of this call is no more than a warning: the change of `fgw:state`, which some
-    /// roles may not make, and a plan's look for what others keep in what it deletes. The latter are the reads that the
-    /// plan of a destroy makes beside its look at what exists, and those of a change for the interfaces in subnets and
-    /// the paths of domains that it deletes.
-    fn only_warns(&self, blow: &Blow) -> bool {
-        let seen_before = self.refresh.get(&blow.deed).copied().unwrap_or_default();
-        let beside_refresh = match blow.which {
+    /// Whether a failure of this call is only a warning, by design. That applies to the change of `fgw:state`, which
+    /// some roles may not make, and to a plan's search for unmanaged objects in what it deletes. The search consists of
+    /// the reads that the plan of a destroy makes in addition to its refresh, and of those that a change makes for the
+    /// network interfaces in subnets and the mappings of domains that it deletes.
+    fn only_warns(&self, failure: &Failure) -> bool {
+        let seen_before = self.refresh.get(&failure.target).copied().unwrap_or_default();
+        let in_addition = match failure.which {
             Which::Every => seen_before == 0,
             Which::Nth(number) => number > seen_before,
         };
-        let looks_for_others = match blow.phase {
+        let finds_unmanaged = match failure.phase {
             Phase::Create => false,
             Phase::Change => {
-                let action = blow.deed.action.as_str();
-                action == "DescribeNetworkInterfaces" || (action == "GetApiMappings" && beside_refresh)
+                let action = failure.target.action.as_str();
+                action == "DescribeNetworkInterfaces" || (action == "GetApiMappings" && in_addition)
             }
-            Phase::Destroy => blow.moment == Moment::Early && beside_refresh,
+            Phase::Destroy => failure.moment == Moment::Early && in_addition,
         };
-        blow.deed.marks_root || (looks_for_others && !blow.deed.is_mutation && blow.deed.service != "sts")
+        failure.target.marks_root || (finds_unmanaged && !failure.target.is_mutation && failure.target.service != "sts")
     }
 }
 
-fn counts(records: &[Record]) -> BTreeMap<Deed, Counts> {
-    let mut counts: BTreeMap<Deed, Counts> = BTreeMap::new();
+fn counts(records: &[Record]) -> BTreeMap<CallKind, Counts> {
+    let mut counts: BTreeMap<CallKind, Counts> = BTreeMap::new();
     let first = records.iter().position(|record| record.call.is_mutation()).unwrap_or(records.len());
     for (position, record) in records.iter().enumerate() {
-        let counted = counts.entry(Deed::of(&record.call)).or_default();
+        let counted = counts.entry(CallKind::of(&record.call)).or_default();
         if position < first { counted.early += 1 } else { counted.late += 1 }
     }
     counts
 }
 
-/// One call that fails for good, while one phase runs.
+/// A call that fails permanently during one phase.
 #[derive(Clone, Debug)]
-struct Blow {
+struct Failure {
     phase: Phase,
-    deed: Deed,
+    target: CallKind,
     moment: Moment,
     which: Which,
     damage: Damage,
@@ -160,7 +162,7 @@ struct Blow {
 enum Moment {
     /// From the start.
     Early,
-    /// From the first call on that changes something.
+    /// From the first mutating call on.
     Late,
 }
 
@@ -173,22 +175,22 @@ enum Which {
 /// How a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Damage {
-    /// Not allowed, and so not done.
+    /// AWS denies the call and does not execute it.
     Refused,
-    /// More often than the account may.
+    /// AWS throttles the call and does not execute it.
     Throttled,
-    /// Something breaks at AWS before the work is done.
+    /// AWS fails before it executes the call.
     BrokenBefore,
-    /// Something breaks at AWS after the work was done.
+    /// AWS fails after it executed the call.
     BrokenAfter,
-    /// The connection ends before the work is done.
+    /// The connection ends before AWS executes the call.
     CutBefore,
-    /// The connection ends after the work was done.
+    /// The connection ends after AWS executed the call.
     CutAfter,
 }
 
 impl Damage {
-    /// As the service words it. Status and code are what AWS documents for it.
+    /// Makes a fault fail in this way, with the status and code that AWS documents for the service.
     fn strike(self, fault: Fault, service: &str) -> Fault {
         let fault = match self {
             Damage::BrokenAfter | Damage::CutAfter => fault.after_work(),
@@ -200,7 +202,7 @@ impl Damage {
         }
     }
 
-    /// None where no answer comes.
+    /// `None` if there is no answer.
     fn answer(self, service: &str) -> Option<(u16, &'static str)> {
         match self {
             Damage::Refused => Some(match service {
@@ -230,61 +232,61 @@ impl Damage {
     }
 }
 
-impl Display for Blow {
+impl Display for Failure {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
-        let Self { phase, deed, moment, which, damage } = self;
-        write!(out, "{phase} {deed} {damage:?} {moment:?} {which:?}")
+        let Self { phase, target, moment, which, damage } = self;
+        write!(out, "{phase} {target} {damage:?} {moment:?} {which:?}")
     }
 }
 
-impl Blow {
+impl Failure {
     fn fault(&self) -> Fault {
-        let fault = Fault::on("*").when(strikes(self.deed.clone(), self.moment));
+        let fault = Fault::on("*").when(strikes(self.target.clone(), self.moment));
         let fault = match self.which {
             Which::Every => fault,
             Which::Nth(number) => fault.nth(number),
         };
-        self.damage.strike(fault, &self.deed.service)
+        self.damage.strike(fault, &self.target.service)
     }
 
-    /// Whether by design nothing is shown of this failure. Some roles may look at their own domain only, which then is
-    /// asked for by its name. And for an apply Terraform plans again, and folds what that warns of into what the first
-    /// plan has, which had an answer.
+    /// Whether this failure is not reported, by design. Some roles may read only their own domain, which is then read
+    /// by its name. And for an apply, Terraform plans again, and shows only the warnings of the first plan, in which
+    /// the call succeeded.
     fn is_silent(&self) -> bool {
-        let is_second_look = self.deed.action == "DescribeNetworkInterfaces" && self.which != Which::Every;
+        let is_second_plan = self.target.action == "DescribeNetworkInterfaces" && self.which != Which::Every;
         self.damage == Damage::Refused
-            && (self.deed.action == "GetDomainNames" || (self.phase == Phase::Change && is_second_look))
+            && (self.target.action == "GetDomainNames" || (self.phase == Phase::Change && is_second_plan))
     }
 
-    /// What AWS was asked to delete and has agreed to, with what goes along. Where the look for whether it has left
-    /// fails, state names it until the next one.
-    fn leaving(&self, calls: &[Record], before: &BTreeMap<String, String>) -> BTreeSet<String> {
-        let mut leaving = BTreeSet::new();
-        let takes_away = |action: &str| action.starts_with("Delete") || action.starts_with("Disassociate");
-        for Record { call, .. } in calls.iter().filter(|it| it.worked.is_some() && takes_away(&it.call.action)) {
-            leaving.extend(call.params.values().cloned());
+    /// The IDs of the objects whose deletion AWS has accepted, and of those that are deleted along with them. If the
+    /// read that confirms a deletion fails, the state contains them until the next one.
+    fn deleted(&self, calls: &[Record], before: &BTreeMap<String, String>) -> BTreeSet<String> {
+        let mut deleted = BTreeSet::new();
+        let deletes = |action: &str| action.starts_with("Delete") || action.starts_with("Disassociate");
+        for Record { call, .. } in calls.iter().filter(|it| it.worked.is_some() && deletes(&it.call.action)) {
+            deleted.extend(call.params.values().cloned());
             for destination in ["DestinationCidrBlock", "DestinationIpv6CidrBlock"] {
-                leaving.insert(format!("{}_{}", call.param("RouteTableId"), call.param(destination)));
+                deleted.insert(format!("{}_{}", call.param("RouteTableId"), call.param(destination)));
             }
         }
-        if before.get("vpc").is_some_and(|vpc| leaving.contains(vpc)) {
-            leaving.extend(before.values().cloned());
+        if before.get("vpc").is_some_and(|vpc| deleted.contains(vpc)) {
+            deleted.extend(before.values().cloned());
         }
-        // The routes of a table go with it, and the association of a subnet.
+        // A route table is deleted with its routes, a subnet with its association.
         let table = |id: &String| id.split_once('_').map(|(table, _)| table.to_owned());
-        let routes = before.values().filter(|id| table(id).is_some_and(|table| leaving.contains(&table)));
+        let routes = before.values().filter(|id| table(id).is_some_and(|table| deleted.contains(&table)));
         let routes: Vec<String> = routes.cloned().collect();
-        leaving.extend(routes);
-        let subnets = before.iter().filter(|(_, id)| leaving.contains(*id));
+        deleted.extend(routes);
+        let subnets = before.iter().filter(|(_, id)| deleted.contains(*id));
         let associations = subnets.filter_map(|(slot, _)| slot.strip_prefix("subnet."));
         let associations = associations.filter_map(|place| before.get(&format!("route_table_association.{place}")));
         let associations: Vec<String> = associations.cloned().collect();
-        leaving.extend(associations);
-        if self.deed.is_mutation { BTreeSet::new() } else { leaving }
+        deleted.extend(associations);
+        if self.target.is_mutation { BTreeSet::new() } else { deleted }
     }
 
-    /// Runs the phase with this call failing. Says whether anything has been changed.
-    fn strike(&self, subject: &Subject, clean: &Clean) -> bool {
+    /// Runs the phase with this failure. Returns whether a mutating call was made.
+    fn strike(&self, subject: &Subject, baseline: &Baseline) -> bool {
         eprintln!("  {self}");
         let calls_before = subject.proxy.calls().len();
         let objects_before = subject.objects();
@@ -294,53 +296,53 @@ impl Blow {
         let calls = subject.proxy.calls().split_off(calls_before);
         assert!(calls.iter().any(|record| record.injected), "{self}: the call is not made\n{run}");
         match run.code {
-            0 if clean.only_warns(self) && !self.is_silent() => {
-                self.assert_told(&run.stdout, "\nWarning: ", &run, clean);
+            0 if baseline.only_warns(self) && !self.is_silent() => {
+                self.assert_reported(&run.stdout, "\nWarning: ", &run, baseline);
             }
             0 if self.is_silent() => {
-                assert!(!run.says("scripted"), "{self}: a warning at each plan helps nobody\n{run}");
+                assert!(!run.says("scripted"), "{self}: there must be no warning\n{run}");
             }
-            // The work was done, and the provider has seen it although no answer said so.
+            // The work was done, and the provider has detected that without an answer.
             0 if self.damage.is_after_work() => {
-                assert!(!run.says("scripted"), "{self}: no secret is made of it\n{run}");
+                assert!(!run.says("scripted"), "{self}: there must be no warning after a success\n{run}");
             }
-            0 => panic!("{self}: an apply without {} succeeds\n{run}", self.deed),
-            1 => self.assert_told(&run.stderr, "\nError: ", &run, clean),
+            0 => panic!("{self}: the apply succeeds without {}\n{run}", self.target),
+            1 => self.assert_reported(&run.stderr, "\nError: ", &run, baseline),
             code => panic!("{self}: terraform ends with {code}\n{run}"),
         }
         eprintln!("    code {}", run.code);
-        let leaving = self.leaving(&calls, &objects_before);
-        let truth = AssertUnwindSafe(|| subject.assert_state_is_true_but_for(&leaving));
-        let truth = catch_unwind(truth);
-        assert!(truth.is_ok(), "{self}: state is not true after\n{run}");
+        let deleted = self.deleted(&calls, &objects_before);
+        let check = AssertUnwindSafe(|| subject.assert_state_is_accurate_except(&deleted));
+        let check = catch_unwind(check);
+        assert!(check.is_ok(), "{self}: the state is not accurate after\n{run}");
         if run.code == 0 && self.phase != Phase::Destroy {
             subject.workspace.assert_nothing_to_do();
         }
         let worked = calls.iter().any(|record| record.call.is_mutation());
         if !worked {
-            assert_eq!(subject.objects(), objects_before, "{self}: nothing was done and state has changed\n{run}");
+            assert_eq!(subject.objects(), objects_before, "{self}: only the state has changed\n{run}");
         }
         worked
     }
 
-    /// One diagnostic says what failed, on which object, with the code and the request id of AWS.
-    fn assert_told(&self, output: &str, severity: &str, run: &Run, clean: &Clean) {
+    /// Panics unless one diagnostic names the failed call and its object, with the code and the request ID of AWS.
+    fn assert_reported(&self, output: &str, severity: &str, run: &Run, baseline: &Baseline) {
         let words = |text: &str| text.replace(['│', '╷', '╵'], " ").split_whitespace().collect::<Vec<_>>().join(" ");
-        let told = output.split(severity).skip(1).map(words);
+        let diagnostics = output.split(severity).skip(1).map(words);
         let names = |text: &String| {
-            let failed = match self.damage.answer(&self.deed.service) {
+            let failed = match self.damage.answer(&self.target.service) {
                 Some((_, code)) => text.contains(code) && text.contains(REQUEST_ID),
                 None => text.contains("connection"),
             };
-            // What fails early fails for the resource as a whole, which Terraform names.
-            let object = self.moment == Moment::Early || clean.names_object(text) || self.deed.marks_root;
-            failed && object && text.contains(&self.deed.action)
+            // An early failure concerns the resource as a whole, which Terraform names.
+            let object = self.moment == Moment::Early || baseline.names_object(text) || self.target.marks_root;
+            failed && object && text.contains(&self.target.action)
         };
-        assert!(told.into_iter().any(|text| names(&text)), "{self}: the message does not tell\n{run}");
+        assert!(diagnostics.into_iter().any(|text| names(&text)), "{self}: no diagnostic describes the failure\n{run}");
     }
 }
 
-impl Clean {
+impl Baseline {
     /// Whether a text names an object by its key.
     fn names_object(&self, text: &str) -> bool {
         let keys = self.keys.values().flatten();
@@ -350,12 +352,12 @@ impl Clean {
     }
 }
 
-/// The keys in state, as they are in every account.
+/// The keys in state, in a form that is the same in every account.
 fn keys_of(subject: &Subject) -> BTreeSet<String> {
     subject.objects().into_keys().map(|key| of_any_account(&key)).collect()
 }
 
-/// A key without the digest of a function's ARN, which has the account in it: `integration.orders.2787f8`.
+/// A key without the digest of a function's ARN, which depends on the account: `integration.orders.2787f8`.
 fn of_any_account(key: &str) -> String {
     let is_digest = |text: &str| text.len() == 6 && text.chars().all(|it| it.is_ascii_hexdigit());
     match key.rsplit_once('.') {
@@ -364,48 +366,48 @@ fn of_any_account(key: &str) -> String {
     }
 }
 
-/// Whether a call is the deed; late only once something has been changed.
-fn strikes(deed: Deed, moment: Moment) -> impl Fn(&Call) -> bool + Send + Sync + 'static {
+/// Whether a call matches; at a late moment, only after the first mutating call.
+fn strikes(target: CallKind, moment: Moment) -> impl Fn(&Call) -> bool + Send + Sync + 'static {
     let changing = AtomicBool::new(false);
     move |call| {
         if call.is_mutation() {
             changing.store(true, Ordering::Relaxed);
         }
-        Deed::of(call) == deed && (moment == Moment::Early || changing.load(Ordering::Relaxed))
+        CallKind::of(call) == target && (moment == Moment::Early || changing.load(Ordering::Relaxed))
     }
 }
 
-/// From creation to destruction, with blows in the creation and in one later phase. Of the blows in a phase all but the
-/// last strike before anything is changed.
+/// A lifecycle from creation to destruction, with failures in the creation and in one later phase. All failures of a
+/// phase except the last one occur before anything is changed.
 #[derive(Clone, Debug)]
-struct Life {
-    create: Vec<Blow>,
-    then: Option<(Phase, Vec<Blow>)>,
+struct Lifecycle {
+    create: Vec<Failure>,
+    then: Option<(Phase, Vec<Failure>)>,
 }
 
-impl Display for Life {
+impl Display for Lifecycle {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
-        let blows: Vec<String> = self.blows().map(ToString::to_string).collect();
-        out.write_str(&blows.join(", then "))
+        let failures: Vec<String> = self.failures().map(ToString::to_string).collect();
+        out.write_str(&failures.join(", then "))
     }
 }
 
-impl Life {
-    fn blows(&self) -> impl Iterator<Item = &Blow> {
-        self.create.iter().chain(self.then.iter().flat_map(|(_, blows)| blows))
+impl Lifecycle {
+    fn failures(&self) -> impl Iterator<Item = &Failure> {
+        self.create.iter().chain(self.then.iter().flat_map(|(_, failures)| failures))
     }
 
     fn run(&self, kind: Kind) -> Tally {
-        let clean = Clean::of(kind);
-        // Each call is sent twice, so that it is seen how often a lost answer's work is done.
+        let baseline = Baseline::of(kind);
+        // Each call is sent at most twice, so that work that is done twice after a lost answer is noticed.
         let subject = Subject::with_provider(kind, "  max_retries = 2");
         subject.prepare(Phase::Create);
         let mut tally = Tally::default();
-        phase(&subject, Phase::Create, &self.create, clean);
-        if let Some((later, blows)) = &self.then {
+        phase(&subject, Phase::Create, &self.create, baseline);
+        if let Some((later, failures)) = &self.then {
             tally.add(Tally::of(&subject.proxy));
-            subject.turn_to(*later);
-            phase(&subject, *later, blows, clean);
+            subject.configure(*later);
+            phase(&subject, *later, failures, baseline);
         }
         tally.add(Tally::of(&subject.proxy));
         subject.destroy();
@@ -413,118 +415,117 @@ impl Life {
     }
 }
 
-fn phase(subject: &Subject, phase: Phase, blows: &[Blow], clean: &Clean) {
-    for (position, blow) in blows.iter().enumerate() {
-        let worked = blow.strike(subject, clean);
-        assert!(!worked || position + 1 == blows.len(), "{blow}: it comes too late for the blows after it");
+fn phase(subject: &Subject, phase: Phase, failures: &[Failure], baseline: &Baseline) {
+    for (position, failure) in failures.iter().enumerate() {
+        let worked = failure.strike(subject, baseline);
+        assert!(!worked || position + 1 == failures.len(), "{failure}: it precludes the later failures");
     }
-    match blows.is_empty() {
+    match failures.is_empty() {
         true => _ = subject.run(phase).succeeded(),
         false => subject.finish(phase),
     }
 }
 
-/// All blows, in as few lives as they fit in.
-fn lives(kind: Kind) -> Vec<Life> {
-    let clean = Clean::of(kind);
-    let mut creates = rounds(clean, Phase::Create).into_iter();
+/// All failures, in as few lifecycles as possible.
+fn lifecycles(kind: Kind) -> Vec<Lifecycle> {
+    let baseline = Baseline::of(kind);
+    let mut creates = rounds(baseline, Phase::Create).into_iter();
     let later = [Phase::Change, Phase::Destroy].into_iter();
-    let later = later.flat_map(|phase| rounds(clean, phase).into_iter().map(move |blows| (phase, blows)));
-    let mut lives: Vec<Life> =
-        later.map(|then| Life { create: creates.next().unwrap_or_default(), then: Some(then) }).collect();
-    lives.extend(creates.map(|create| Life { create, then: None }));
-    lives
+    let later = later.flat_map(|phase| rounds(baseline, phase).into_iter().map(move |failures| (phase, failures)));
+    let mut lifecycles: Vec<Lifecycle> =
+        later.map(|then| Lifecycle { create: creates.next().unwrap_or_default(), then: Some(then) }).collect();
+    lifecycles.extend(creates.map(|create| Lifecycle { create, then: None }));
+    lifecycles
 }
 
-/// The blows of one phase, in groups that fit into one life.
-fn rounds(clean: &Clean, phase: Phase) -> Vec<Vec<Blow>> {
+/// The failures of one phase, in groups that fit into one lifecycle.
+fn rounds(baseline: &Baseline, phase: Phase) -> Vec<Vec<Failure>> {
     let (mut early, mut late) = (Vec::new(), Vec::new());
-    for (deed, counts) in &clean.calls[&phase] {
-        let blow = |moment, which, damage| Blow { phase, deed: deed.clone(), moment, which, damage };
-        if deed.is_mutation {
+    for (target, counts) in &baseline.calls[&phase] {
+        let failure = |moment, which, damage| Failure { phase, target: target.clone(), moment, which, damage };
+        if target.is_mutation {
             late.extend(
                 [Damage::Refused, Damage::BrokenAfter, Damage::CutAfter]
-                    .map(|damage| blow(Moment::Late, Which::Every, damage)),
+                    .map(|damage| failure(Moment::Late, Which::Every, damage)),
             );
             if counts.late > 1 {
-                late.push(blow(Moment::Late, Which::Nth(counts.late.div_ceil(2)), Damage::Refused));
+                late.push(failure(Moment::Late, Which::Nth(counts.late.div_ceil(2)), Damage::Refused));
             }
             continue;
         }
-        // Reads have no work that could be done or not.
+        // A read has no work that could be done or not.
         if counts.early > 0 {
-            let every = blow(Moment::Early, Which::Every, Damage::Refused);
-            let goes_on = clean.only_warns(&every) || every.is_silent();
+            let every = failure(Moment::Early, Which::Every, Damage::Refused);
+            let goes_on = baseline.only_warns(&every) || every.is_silent();
             if goes_on { late.push(every) } else { early.push(every) }
         }
         if counts.early > 1 {
-            let last = blow(Moment::Early, Which::Nth(counts.early), Damage::Refused);
-            let goes_on = clean.only_warns(&last) || last.is_silent();
+            let last = failure(Moment::Early, Which::Nth(counts.early), Damage::Refused);
+            let goes_on = baseline.only_warns(&last) || last.is_silent();
             if goes_on { late.push(last) } else { early.push(last) }
         }
         if counts.late > 0 {
-            late.push(blow(Moment::Late, Which::Every, Damage::Refused));
+            late.push(failure(Moment::Late, Which::Every, Damage::Refused));
         }
         if counts.late > 1 {
-            late.push(blow(Moment::Late, Which::Nth(counts.late.div_ceil(2)), Damage::Refused));
+            late.push(failure(Moment::Late, Which::Nth(counts.late.div_ceil(2)), Damage::Refused));
         }
     }
     let mut early = early.into_iter();
-    let mut rounds: Vec<Vec<Blow>> =
-        late.into_iter().map(|blow| early.next().into_iter().chain([blow]).collect()).collect();
-    rounds.extend(early.map(|blow| vec![blow]));
+    let mut rounds: Vec<Vec<Failure>> =
+        late.into_iter().map(|failure| early.next().into_iter().chain([failure]).collect()).collect();
+    rounds.extend(early.map(|failure| vec![failure]));
     rounds
 }
 
-/// A whole life in which each distinct call fails once or twice in each phase, and then works.
+/// A whole lifecycle in which each distinct call fails once or twice in each phase, and then succeeds.
 #[derive(Clone, Copy, Debug)]
-struct Shake {
+struct Transient {
     damage: Damage,
     times: usize,
     moment: Moment,
 }
 
-impl Display for Shake {
+impl Display for Transient {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         let Self { damage, times, moment } = self;
         write!(out, "{damage:?} {times} times, {moment:?}")
     }
 }
 
-fn shakes() -> Vec<Shake> {
+fn transients() -> Vec<Transient> {
     let damages = [Damage::CutAfter, Damage::Throttled, Damage::BrokenBefore, Damage::CutBefore, Damage::BrokenAfter];
-    let all =
-        damages.into_iter().flat_map(|damage| {
-            [(1, Moment::Early), (2, Moment::Early), (1, Moment::Late), (2, Moment::Late)]
-                .map(|(times, moment)| Shake { damage, times, moment })
-        });
+    let all = damages.into_iter().flat_map(|damage| {
+        [(1, Moment::Early), (2, Moment::Early), (1, Moment::Late), (2, Moment::Late)]
+            .map(|(times, moment)| Transient { damage, times, moment })
+    });
     all.collect()
 }
 
-impl Shake {
+impl Transient {
     fn run(self, kind: Kind) -> Tally {
-        let clean = Clean::of(kind);
+        let baseline = Baseline::of(kind);
         let subject = Subject::new(kind);
         let mut tally = Tally::default();
         subject.prepare(Phase::Create);
         for phase in Phase::ALL {
             if phase != Phase::Create {
-                subject.turn_to(phase);
+                subject.configure(phase);
             }
-            for deed in clean.calls[&phase].keys() {
-                let fault = Fault::on("*").when(strikes(deed.clone(), self.moment)).first(self.times);
-                subject.proxy.fault(self.damage.strike(fault, &deed.service));
+            for target in baseline.calls[&phase].keys() {
+                let fault = Fault::on("*").when(strikes(target.clone(), self.moment)).first(self.times);
+                subject.proxy.fault(self.damage.strike(fault, &target.service));
             }
             let run = subject.run(phase);
             subject.proxy.clear_faults();
             assert_eq!(run.code, 0, "{phase}: {run}");
-            assert!(!run.says("scripted") && !run.says("request id"), "{phase}: the user notices\n{run}");
+            assert!(!run.says("scripted") && !run.says("request ID"), "{phase}: failures are shown\n{run}");
             tally.add(Tally::of(&subject.proxy));
             subject.proxy.clear_calls();
-            subject.assert_state_is_true();
+            subject.assert_state_is_accurate();
             if phase != Phase::Destroy {
                 let keys = keys_of(&subject);
-                assert_eq!(keys, clean.keys[&phase], "{phase}: other objects than without damage\n{run}");
+                assert_eq!(keys, baseline.keys[&phase], "{phase}: other objects than without faults\n{run}");
                 subject.workspace.assert_nothing_to_do();
             }
         }

@@ -1,4 +1,5 @@
-//! kill -9 at any moment, of Terraform, of the provider, of both: the next run finds what was left, by its tags.
+//! kill -9 at any moment, of Terraform, of the provider, or of both. The next run finds the remaining objects by their
+//! tags.
 
 use std::fmt::{Display, Formatter};
 
@@ -12,54 +13,54 @@ use crate::support::proxy::log::Record;
 use crate::support::terraform::Workspace;
 
 #[test]
-fn a_network_whose_run_is_killed_at_any_moment_is_found_and_finished() {
+fn a_killed_run_of_a_network_can_be_completed() {
     campaign("kill -9, network", sample(kills(Kind::Network), 4), |kill| kill.run(&mut Subject::new(kill.kind)));
 }
 
 #[test]
-fn a_gateway_whose_run_is_killed_at_any_moment_is_found_and_finished() {
+fn a_killed_run_of_a_gateway_can_be_completed() {
     campaign("kill -9, gateway", sample(kills(Kind::Gateway), 3), |kill| kill.run(&mut Subject::new(kill.kind)));
 }
 
-/// Two networks may have the same name: that of another workspace is neither taken for a leftover nor touched. Gateways
-/// need other domains and log groups then, and are found by the same code.
+/// Two networks may have the same name: the network of another workspace is not taken for a leftover and not modified.
+/// Two gateways would need different domains and log groups, and the same code finds them.
 #[test]
-fn a_killed_network_is_not_mistaken_for_the_finished_one_of_the_same_name_in_another_workspace() {
+fn a_network_of_the_same_name_in_another_workspace_is_kept() {
     let rotating = Moment::all().into_iter().enumerate();
     let kills = rotating.map(|(index, moment)| Kill { kind: Kind::Network, moment, victim: Victim::ALL[index % 3] });
     campaign("kill -9, with a network of the same name", sample(kills.collect(), 1), |kill| {
         let mut subject = Subject::new(kill.kind);
-        let neighbour = Workspace::new(&subject.proxy);
-        neighbour.config(
+        let neighbor = Workspace::new(&subject.proxy);
+        neighbor.config(
             "resource \"fgw_four_tier_vpc\" \"this\" {\n  vpc_name = \"main\"\n  cidr_block = \"10.9.0.0/16\"\n  num_nat_gateways = 1\n}\n",
         );
-        neighbour.apply(&[]).succeeded();
-        subject.neighbours = super::state_check::existing(subject.proxy.account());
+        neighbor.apply(&[]).succeeded();
+        subject.neighbors = super::state_check::existing(subject.proxy.account());
         let before = listed(&subject);
         let tally = kill.run(&mut subject);
-        assert_eq!(listed(&subject), before, "the network of the other workspace was touched");
-        neighbour.assert_nothing_to_do();
+        assert_eq!(listed(&subject), before, "the network of the other workspace was modified");
+        neighbor.assert_nothing_to_do();
         tally
     });
 }
 
-/// Between the last call of a create, which marks the root as ready, and the moment at which Terraform has stored the
-/// state, a kill leaves a whole network that no later create is stopped by: ready ones of the same name are legal. It
-/// is complete, says so, and an import takes it over.
+/// If a create is killed between its last call, which marks the root as ready, and the write of the state, a complete
+/// network remains. A later create does not stop because of it, since ready networks with the same name are legal. The
+/// network is complete, is marked as such, and can be imported.
 #[test]
-fn a_create_that_is_killed_before_its_last_answer_has_left_a_whole_network_to_import() {
+fn a_network_killed_before_the_last_answer_can_be_imported() {
     let subject = Subject::new(Kind::Network);
     subject.prepare(Phase::Create);
     slow_down(&subject.proxy);
     let marks = |it: &Record| it.worked.is_some() && it.call.params.values().any(|value| value == "ready");
-    subject.proxy.stand_still_when(1, marks);
+    subject.proxy.pause_when(1, marks);
     let running = subject.workspace.start(&Subject::command(Phase::Create));
-    Victim::Both.die(running, &subject.proxy);
+    Victim::Both.kill(running, &subject.proxy);
     let vpc = recovery::roots(&subject).remove(0);
     assert_eq!(vpc.state, "ready");
     subject.workspace.import(subject.address(), &vpc.id).succeeded();
     subject.workspace.assert_nothing_to_do();
-    subject.assert_state_is_true();
+    subject.assert_state_is_accurate();
     subject.destroy();
 }
 
@@ -83,22 +84,22 @@ impl Kill {
         slow_down(&subject.proxy);
         self.moment.stops(subject, mutations);
         let running = subject.workspace.start(&Subject::command(phase));
-        self.victim.die(running, &subject.proxy);
+        self.victim.kill(running, &subject.proxy);
         let tally = Tally { faults: 1, ..Tally::of(&subject.proxy) };
 
-        // Neither does a Terraform save what it was not told, nor does it leave a lock that anybody must break: the one
-        // of local state ends with its process.
-        assert_eq!(subject.objects(), before, "state is that of before the run");
+        // A killed Terraform does not save results that it has not received. It leaves no lock that a user must remove,
+        // because the lock of local state ends with its process.
+        assert_eq!(subject.objects(), before, "the run has changed the state");
         match phase {
-            Phase::Create => recovery::take_over_and_finish(subject),
+            Phase::Create => recovery::import_and_finish(subject),
             Phase::Change => {
-                recovery::assert_plan_shows_what_was_left(subject);
+                recovery::assert_plan_shows_leftovers(subject);
                 subject.finish(phase);
             }
-            // Who wanted it gone destroys again; who has changed his mind applies.
+            // Some cases repeat the destroy, the others apply instead.
             Phase::Destroy if self.moment.share.step % 2 == 1 => subject.finish(phase),
             Phase::Destroy => {
-                recovery::assert_plan_shows_what_was_left(subject);
+                recovery::assert_plan_shows_leftovers(subject);
                 subject.finish(Phase::Create);
             }
         }
@@ -113,15 +114,15 @@ impl Display for Kill {
     }
 }
 
-/// All that the account holds of the neighbours' networks, tags included.
+/// All objects of the neighbor's network in the account, including their tags.
 fn listed(subject: &Subject) -> Vec<Value> {
-    let vpc = recovery::roots(subject).into_iter().find(|root| subject.neighbours.contains(&root.id));
-    let vpc = vpc.expect("the neighbour has a network").id;
+    let vpc = recovery::roots(subject).into_iter().find(|root| subject.neighbors.contains(&root.id));
+    let vpc = vpc.expect("the neighbor has a network").id;
     let all = subject.proxy.account().list();
     let objects =
-        all.as_object().expect("a listing is a map").values().flat_map(|list| list.as_array().expect("of lists"));
-    let theirs = |object: &&Value| object.to_string().contains(&vpc);
-    let mut theirs: Vec<Value> = objects.filter(theirs).cloned().collect();
+        all.as_object().expect("a listing is a map").values().flat_map(|list| list.as_array().expect("a list"));
+    let of_neighbor = |object: &&Value| object.to_string().contains(&vpc);
+    let mut theirs: Vec<Value> = objects.filter(of_neighbor).cloned().collect();
     theirs.sort_by_key(Value::to_string);
     theirs
 }

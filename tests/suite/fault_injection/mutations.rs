@@ -1,14 +1,14 @@
-//! What no Terraform would send: values that are wrong in one way each, and values that are wrong by chance.
+//! Values that Terraform would never send: each with one specific error, or with random ones.
 
 use rmpv::Value;
 
-/// Numbers that look random and are the same in every run (xorshift64*).
+/// Pseudorandom numbers that are the same in every run (xorshift64*).
 pub(super) struct Chance(u64);
 
 impl Chance {
     /// `seed` may be any number.
     pub(super) fn new(seed: u64) -> Self {
-        // Zero would stay zero, and near seeds begin alike.
+        // Zero would stay zero, and similar seeds start with similar numbers.
         let mut chance = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         for _ in 0..8 {
             chance.next();
@@ -23,7 +23,7 @@ impl Chance {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// From 0 to below `end`, which is not 0.
+    /// A number from 0 to `end - 1`. `end` must not be 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end as u64).expect("it is below a usize")
     }
@@ -43,8 +43,8 @@ pub(super) fn encoded(value: &Value) -> Vec<u8> {
     bytes
 }
 
-/// Each of these fits no object with these attributes, with what is wrong with it.
-pub(super) fn misfits(object: &Value) -> Vec<(String, Vec<u8>)> {
+/// Encoded values that are invalid for an object with these attributes, each with a description of the error.
+pub(super) fn invalid_values(object: &Value) -> Vec<(String, Vec<u8>)> {
     let whole = encoded(object);
     let mut all: Vec<(String, Vec<u8>)> = Vec::new();
     let mut add = |what: &str, bytes: Vec<u8>| all.push((what.to_string(), bytes));
@@ -52,11 +52,11 @@ pub(super) fn misfits(object: &Value) -> Vec<(String, Vec<u8>)> {
         let length = 1 + step * (whole.len() - 1) / 16;
         add(&format!("cut off after {length} bytes"), whole[..length].to_vec());
     }
-    add("a byte too many", [&whole[..], &[0xc0]].concat());
-    add("the byte that is reserved", vec![0xc1]);
+    add("one extra byte", [&whole[..], &[0xc0]].concat());
+    add("the reserved byte", vec![0xc1]);
     for (what, value) in [
         ("a number", Value::from(42)),
-        ("a text", "text".into()),
+        ("a string", "text".into()),
         ("a bool", true.into()),
         ("a list", Value::Array(vec![])),
         ("not a number", Value::F64(f64::NAN)),
@@ -71,16 +71,16 @@ pub(super) fn misfits(object: &Value) -> Vec<(String, Vec<u8>)> {
     add("maps without end", b"\x81\xa1a".repeat(100_000));
     add("extensions of extensions", vec![0xc7, 0xff, 12]);
     for header in [0xdd, 0xdf, 0xdb, 0xc6, 0xc9] {
-        add(&format!("four thousand million elements of {header:#x}"), vec![header, 0xff, 0xff, 0xff, 0xff]);
-        add(&format!("the same of {header:#x} in each other"), [header, 0xff, 0xff, 0xff, 0xff].repeat(190));
+        add(&format!("four billion elements of {header:#x}"), vec![header, 0xff, 0xff, 0xff, 0xff]);
+        add(&format!("the same of {header:#x}, nested"), [header, 0xff, 0xff, 0xff, 0xff].repeat(190));
     }
-    add("a key that is no text", b"\x81\xa2\xff\xfe\xc0".to_vec());
+    add("a key that is not UTF-8", b"\x81\xa2\xff\xfe\xc0".to_vec());
     for (name, of) in object.as_map().expect("it is an object") {
         let key = encoded(name);
         let with = |value: &[u8]| [&[0x81], &key[..], value].concat();
         add(&format!("bytes for {name}"), with(&[0xc4, 1, 0xff]));
         add(&format!("not a number for {name}"), with(&encoded(&Value::F64(f64::NAN))));
-        add(&format!("half an attribute {name}"), with(&[]));
+        add(&format!("no value for {name}"), with(&[]));
         let huge = 0x1_0000_0000_u64;
         let other = match of {
             Value::String(_) => Value::Array(vec![huge.into()]),
@@ -88,7 +88,7 @@ pub(super) fn misfits(object: &Value) -> Vec<(String, Vec<u8>)> {
         };
         add(&format!("another type for {name}"), with(&encoded(&other)));
         if matches!(of, Value::String(_)) {
-            add(&format!("no text for {name}"), with(&[0xa2, 0xc3, 0x28]));
+            add(&format!("invalid UTF-8 for {name}"), with(&[0xa2, 0xc3, 0x28]));
         }
         if let Value::Map(_) = of {
             add(&format!("a key that is a list in {name}"), with(&[0x81, 0x90, 0xc0]));
@@ -97,14 +97,14 @@ pub(super) fn misfits(object: &Value) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// JSON that fits no object.
-pub(super) fn json_misfits() -> Vec<(String, Vec<u8>)> {
+/// JSON that is invalid for every object.
+pub(super) fn invalid_json() -> Vec<(String, Vec<u8>)> {
     let deep = |open: &str| open.repeat(200_000).into_bytes();
     [
         ("cut off", b"{\"name\": \"fr".to_vec()),
-        ("no JSON", b"\x00\x01\x02".to_vec()),
-        ("no text", b"{\"name\": \"\xff\"}".to_vec()),
-        ("half a surrogate", b"{\"name\": \"\\ud800\", \"vpc_name\": \"\\ud800\"}".to_vec()),
+        ("not JSON", b"\x00\x01\x02".to_vec()),
+        ("invalid UTF-8", b"{\"name\": \"\xff\"}".to_vec()),
+        ("an unpaired surrogate", b"{\"name\": \"\\ud800\", \"vpc_name\": \"\\ud800\"}".to_vec()),
         ("a list", b"[]".to_vec()),
         ("a number", b"1e999999999".to_vec()),
         ("not a number", b"NaN".to_vec()),
@@ -116,7 +116,7 @@ pub(super) fn json_misfits() -> Vec<(String, Vec<u8>)> {
     .into()
 }
 
-/// A value with one to three places changed, and as often as not its bytes too.
+/// A value with one to three changes, in half of the cases with changes of its encoding too.
 pub(super) fn mutated(object: &Value, chance: &mut Chance) -> Vec<u8> {
     let mut object = object.clone();
     for _ in 0..=chance.below(3) {
@@ -190,7 +190,7 @@ fn anything(chance: &mut Chance, depth: usize) -> Value {
     }
 }
 
-/// Bytes with one to four places flipped, inserted, removed, repeated or cut off.
+/// Bytes with one to four flips, insertions, removals, repetitions or truncations.
 pub(super) fn mutated_bytes(bytes: &[u8], chance: &mut Chance) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=chance.below(4) {

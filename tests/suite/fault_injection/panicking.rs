@@ -1,7 +1,7 @@
-//! Our own code panics, in the middle of everything: it is a failure like any other, which names its object and asks
-//! for a report, and the rest of the apply goes on.
+//! Panics in the provider's own code, in the middle of operations. Each is a failure like any other: the error names
+//! the object and asks for a report, and the rest of the apply continues.
 //!
-//! The provider of the tests is built with debug assertions and reads from `FGW_PANIC` where to panic.
+//! The provider of the tests is built with debug assertions, and reads from `FGW_PANIC` where to panic.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter};
@@ -13,7 +13,7 @@ use super::subject::{Kind, Phase, Subject};
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
-/// One object of each kind that the subjects have, and some that only their change makes or deletes.
+/// One object of each kind in the subjects, and some that only the change phase creates or deletes.
 const OF_NETWORK: &[&str] = &[
     "vpc",
     "ipv6_cidr_block",
@@ -47,11 +47,11 @@ const OF_GATEWAY: &[&str] = &[
     "api_mapping",
 ];
 
-/// In the life of one subject, the code of one object panics whenever it is worked on.
+/// In the lifecycle of one subject, every operation on one object panics.
 struct Case {
     kind: Kind,
     slot: String,
-    /// Before the work, or as late as may be: an id is then recorded, and the work is done.
+    /// Whether the panic comes as late as possible, after the ID is recorded and the work is done, or before the work.
     late: bool,
 }
 
@@ -62,7 +62,7 @@ impl Display for Case {
 }
 
 impl Case {
-    /// Where it panics. A late deletion is one that is done, and only the next look can tell.
+    /// The value of `FGW_PANIC`. A late deletion is done, which only the next read shows.
     fn places(&self) -> String {
         let moments = if self.late {
             [("recorded", "create"), ("after", "update"), ("after", "delete")]
@@ -74,7 +74,7 @@ impl Case {
 
     fn run(&self) -> Tally {
         let mut subject = Subject::new(self.kind);
-        // So that others are in flight when it happens.
+        // So that other operations are in flight at the panic.
         subject.proxy.latency(Duration::from_millis(30));
         let mut tally = Tally::default();
         for phase in Phase::ALL {
@@ -85,19 +85,19 @@ impl Case {
             subject.workspace.env("FGW_PANIC", &self.places());
             let run = subject.run(phase);
             subject.workspace.env("FGW_PANIC", "");
-            let panicked = self.assert_told(&run);
-            let is_there = subject.objects().keys().any(|slot| slot.starts_with(self.beginning()));
-            assert!(panicked || phase != Phase::Create || !is_there, "it was made without a panic: {run}");
+            let panicked = self.assert_reported(&run);
+            let exists = subject.objects().keys().any(|slot| slot.starts_with(self.beginning()));
+            assert!(panicked || phase != Phase::Create || !exists, "it was created without a panic: {run}");
             if panicked {
                 if self.late && phase != Phase::Create {
                     subject.workspace.apply(&["-refresh-only"]).succeeded();
                 }
-                subject.assert_state_is_true();
+                subject.assert_state_is_accurate();
                 subject.finish(phase);
             }
             tally.add(Tally { faults: usize::from(panicked), ..Tally::of(&subject.proxy) });
         }
-        assert!(tally.faults > 0, "it never panicked");
+        assert!(tally.faults > 0, "the provider never panicked");
         assert!(subject.workspace.state().resource(subject.address()).is_none(), "a destroyed resource is in state");
         subject.proxy.account().assert_nothing_of_ours_is_left();
         tally
@@ -107,20 +107,19 @@ impl Case {
         self.slot.trim_end_matches('*')
     }
 
-    /// Whether it panicked, and if so panics itself unless the user is told.
-    fn assert_told(&self, run: &Run) -> bool {
-        if !run.says("told to panic") {
+    /// Whether the provider panicked. If it did, panics unless the message reports that.
+    fn assert_reported(&self, run: &Run) -> bool {
+        if !run.says("panic on demand") {
             run.succeeded();
             return false;
         }
-        run.failed_with(self.beginning())
-            .failed_with("This is a bug in the provider: please report it with this message.");
+        run.failed_with(self.beginning()).failed_with("This is a bug in the provider. Report it with this message.");
         true
     }
 }
 
 #[test]
-fn a_panic_in_an_objects_code_is_told_and_loses_nothing() {
+fn a_panic_in_an_operation_is_reported_and_loses_nothing() {
     let of = |kind: Kind, slots: &[&str], late: bool| -> Vec<Case> {
         slots.iter().map(|slot| Case { kind, slot: (*slot).to_string(), late }).collect()
     };
@@ -134,7 +133,7 @@ fn a_panic_in_an_objects_code_is_told_and_loses_nothing() {
 }
 
 #[test]
-fn a_panic_leaves_the_process_alive_and_another_resource_of_the_same_apply_is_finished() {
+fn a_panic_stops_neither_the_process_nor_other_resources() {
     let proxy = Proxy::moto();
     proxy.latency(Duration::from_millis(30));
     let mut workspace = Workspace::new(&proxy);
@@ -145,18 +144,18 @@ fn a_panic_leaves_the_process_alive_and_another_resource_of_the_same_apply_is_fi
         )
     };
     workspace.config(&(network("struck", 2) + &network("other", 1)));
-    // Three at once, none of which the other network has.
+    // Three panics at once. The other network has neither `eip.1` nor `nat_gateway.1`.
     workspace.env("FGW_PANIC", "answered create eip.1; before create nat_gateway.1; before mark vpc");
     let apply = workspace.apply(&[]);
-    apply.failed_with("told to panic answered create eip.1").failed_with("please report it");
+    apply.failed_with("panic on demand: answered create eip.1").failed_with("Report it with this message");
     assert!(!apply.says("Plugin did not respond") && !apply.says("connection is shutting down"), "{apply}");
-    // Marking comes after all objects, and is outside of any: state is what was reached.
+    // The root is marked after all operations and outside of any of them: the state contains everything up to then.
     for name in ["struck", "other"] {
         let address = format!("fgw_four_tier_vpc.{name}");
         assert!(workspace.state().is_tainted(&address), "{apply}");
         workspace.run(&["untaint", "-no-color", &address]).succeeded();
     }
-    let assert_true = |workspace: &Workspace| {
+    let assert_accurate = |workspace: &Workspace| {
         let state = workspace.state();
         let known: BTreeSet<String> = ["struck", "other"]
             .iter()
@@ -166,28 +165,35 @@ fn a_panic_leaves_the_process_alive_and_another_resource_of_the_same_apply_is_fi
             .collect();
         assert_eq!(known, state_check::existing(proxy.account()));
     };
-    // An address whose id was lost in the panic carries our tags: the next look takes it in.
+    // An address whose ID was lost in the panic has the provider's tags, so the next refresh adopts it.
     workspace.env("FGW_PANIC", "");
     workspace.apply(&["-refresh-only"]).succeeded();
-    assert_true(&workspace);
+    assert_accurate(&workspace);
     let before = proxy.count("AllocateAddress");
     workspace.apply(&[]).succeeded();
-    assert_eq!(proxy.count("AllocateAddress"), before, "the address that was lost is taken");
+    assert_eq!(proxy.count("AllocateAddress"), before, "the lost address is adopted");
     workspace.assert_nothing_to_do();
-    assert_true(&workspace);
+    assert_accurate(&workspace);
     workspace.destroy().succeeded();
     proxy.account().assert_nothing_of_ours_is_left();
 }
 
 #[test]
-fn a_panic_outside_of_any_object_is_told_and_state_is_what_was_reached() {
+fn a_panic_outside_of_operations_is_reported_and_keeps_state() {
     let mut subject = Subject::new(Kind::Gateway);
     subject.prepare(Phase::Create);
     subject.workspace.env("FGW_PANIC", "before settle api");
-    subject.run(Phase::Create).failed_with("The provider failed unexpectedly").failed_with("please report it");
-    subject.assert_state_is_true();
+    subject
+        .run(Phase::Create)
+        .failed_with("The provider failed unexpectedly")
+        .failed_with("Report it with this message");
+    subject.assert_state_is_accurate();
     subject.workspace.env("FGW_PANIC", "before read api");
-    subject.workspace.plan(&[]).failed_with("told to panic before read api").failed_with("please report it");
+    subject
+        .workspace
+        .plan(&[])
+        .failed_with("panic on demand: before read api")
+        .failed_with("Report it with this message");
     subject.workspace.env("FGW_PANIC", "");
     subject.finish(Phase::Create);
     subject.destroy();

@@ -1,4 +1,4 @@
-//! What a user does after a run was killed: reads the message, and follows it to the letter.
+//! The recovery after a killed run: a user reads the message and follows it literally.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 use super::subject::{Kind, Subject};
 use crate::support::proxy::log::Record;
 
-/// A VPC or an API of ours.
+/// A VPC or an API that the provider created.
 #[derive(Debug)]
 pub(super) struct Root {
     pub(super) id: String,
-    /// What its tag `fgw:state` says.
+    /// The value of its tag `fgw:state`.
     pub(super) state: String,
 }
 
-/// All of an account, those of others included.
+/// All roots in the account, including those of other workspaces.
 pub(super) fn roots(subject: &Subject) -> Vec<Root> {
     let (kind, id) = match subject.kind {
         Kind::Network => ("vpcs", "VpcId"),
@@ -27,9 +27,10 @@ pub(super) fn roots(subject: &Subject) -> Vec<Root> {
     roots.filter(|root| root["tags"]["fgw:resource"].is_string()).map(root).collect()
 }
 
-/// Applies the same configuration again. Where that finds what a killed create has left, it must stop before it makes
-/// anything; then what its message says is done. In the end nothing is to do, and state is true.
-pub(super) fn take_over_and_finish(subject: &Subject) {
+/// Applies the same configuration again. If the apply finds the incomplete root of a killed create, it must stop before
+/// it creates anything; then the commands in its message are run. In the end, the plan must be empty and the state
+/// accurate.
+pub(super) fn import_and_finish(subject: &Subject) {
     let known = subject.objects();
     let left: Vec<Root> = roots(subject).into_iter().filter(|root| root.state == "creating").collect();
     let left: Vec<Root> = left.into_iter().filter(|root| !known.values().any(|id| *id == root.id)).collect();
@@ -42,25 +43,25 @@ pub(super) fn take_over_and_finish(subject: &Subject) {
         }
         Some(root) => {
             let (kind, _) = subject.address().split_once('.').expect("an address is a type and a name");
-            again.failed_with(&format!("An unfinished {kind} {:?} exists already: {}", subject.name(), root.id));
-            let made = |it: &&Record| it.call.action.starts_with("Create");
+            again.failed_with(&format!("Error creating {kind} {:?}: unfinished {} exists", subject.name(), root.id));
+            let creates = |it: &&Record| it.call.action.starts_with("Create");
             assert_eq!(
-                subject.proxy.mutations().iter().filter(made).count(),
+                subject.proxy.mutations().iter().filter(creates).count(),
                 0,
-                "something was made beside what was left"
+                "the apply created objects in addition to the incomplete root"
             );
             follow(subject, &commands(&again.stderr));
         }
     }
     subject.workspace.assert_nothing_to_do();
-    subject.assert_state_is_true();
-    let beside = roots(subject).into_iter().filter(|root| !subject.neighbours.contains(&root.id));
-    assert_eq!(beside.count(), 1, "nothing was made beside what was left");
+    subject.assert_state_is_accurate();
+    let own = roots(subject).into_iter().filter(|root| !subject.neighbors.contains(&root.id));
+    assert_eq!(own.count(), 1, "there must be only one root");
 }
 
-/// Plans, and panics unless the plan shows by key and id all that exists and state does not know, and by key all that
-/// is gone.
-pub(super) fn assert_plan_shows_what_was_left(subject: &Subject) {
+/// Plans, and panics unless the plan shows the key and the ID of each existing object that is not in state, and the key
+/// of each deleted one.
+pub(super) fn assert_plan_shows_leftovers(subject: &Subject) {
     let known = subject.objects();
     let existing = subject.existing();
     let plan = subject.workspace.plan_json(&[]);
@@ -73,7 +74,8 @@ pub(super) fn assert_plan_shows_what_was_left(subject: &Subject) {
     let shown = before["aws_objects"].as_object().expect("it is a map");
     for id in existing.iter().filter(|id| !known.values().any(|known| known == *id)) {
         let key = shown.iter().find(|(_, shown)| *shown == id).map(|(key, _)| key);
-        // What takes no tags in an API may be anybody's. The apply takes what it would make, and the rest is not ours.
+        // Children of an API that cannot have tags may be unmanaged. The apply adopts those that it would create. The
+        // others are unmanaged.
         let Some(key) = key else {
             let ours = subject.proxy.account().ours();
             let is_tagged = ours.iter().any(|line| line.split(' ').nth(1) == Some(id));
@@ -85,27 +87,27 @@ pub(super) fn assert_plan_shows_what_was_left(subject: &Subject) {
     for (key, id) in known.iter().filter(|(_, id)| !existing.contains(*id)) {
         assert!(
             before["drift"][key].is_string(),
-            "drift does not name {key} ({id}), which is gone: {:#}",
+            "drift does not name {key} ({id}), which is deleted: {:#}",
             before["drift"]
         );
     }
 }
 
-/// The commands in a message, in their order.
+/// The commands in a message, in order.
 fn commands(message: &str) -> Vec<String> {
     let lines = message.lines().map(|line| line.trim_matches(|it: char| it.is_whitespace() || it == '│'));
     lines.filter(|line| line.starts_with("terraform ")).map(str::to_owned).collect()
 }
 
-/// Moves aside what holds the address, where something does, imports and applies.
+/// Moves a resource that has the address to another one, imports, and applies.
 fn follow(subject: &Subject, commands: &[String]) {
     let verbs: BTreeSet<&str> = commands.iter().filter_map(|command| command.split(' ').nth(1)).collect();
     assert_eq!(verbs, BTreeSet::from(["import", "apply", "state"]), "{commands:#?}");
     let run = |verb: &str, options: &[&str]| {
-        let command = commands.iter().find(|command| command.split(' ').nth(1) == Some(verb)).expect("it is there");
+        let command = commands.iter().find(|command| command.split(' ').nth(1) == Some(verb)).expect("it exists");
         let command = command.replace("ADDRESS", subject.address());
         let words: Vec<&str> = command.split(' ').skip(1).collect();
-        // Options come before arguments. `state mv` has none of them.
+        // Options come before arguments. `state mv` needs no options.
         let (verb, arguments) = words.split_at(1);
         eprintln!("{command}");
         subject.workspace.run(&[verb, options, arguments].concat()).succeeded();

@@ -1,5 +1,6 @@
-//! kill -9 while a network is replaced: because it is tainted, and because of a dependent that is created before it is
-//! destroyed, which forces that on the network. Then state holds the old one, or not, and the account both.
+//! kill -9 during the replacement of a network: of a tainted one, and of one with a `create_before_destroy` dependent,
+//! which makes Terraform create the new network first. Then the account contains both networks, and the state may or
+//! may not contain the old one.
 
 use std::fmt::{Display, Formatter};
 
@@ -9,7 +10,7 @@ use super::recovery;
 use super::subject::{Kind, Phase, Subject};
 
 #[test]
-fn a_network_whose_replacement_is_killed_at_any_moment_is_found_and_finished() {
+fn a_killed_replacement_of_a_network_can_be_completed() {
     let shares = Share::all(10).into_iter().enumerate();
     let kills = shares.flat_map(|(index, share)| {
         let victims = [Victim::ALL[index % 3], Victim::ALL[(index + 1) % 3]];
@@ -18,7 +19,7 @@ fn a_network_whose_replacement_is_killed_at_any_moment_is_found_and_finished() {
     campaign("kill -9, replaced network", sample(kills.collect(), 2), Kill::run);
 }
 
-/// Why a network is replaced.
+/// The reason for the replacement of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
     Taint,
@@ -48,9 +49,9 @@ impl Kill {
         slow_down(&subject.proxy);
         self.share.stops(&subject.proxy, all);
         let running = subject.workspace.start(&Subject::command(Phase::Create));
-        self.victim.die(running, &subject.proxy);
+        self.victim.kill(running, &subject.proxy);
         let tally = Tally { faults: 1, ..Tally::of(&subject.proxy) };
-        recovery::take_over_and_finish(&subject);
+        recovery::import_and_finish(&subject);
         subject.destroy();
         tally
     }
@@ -60,7 +61,7 @@ impl Display for Kill {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         let why = match self.why {
             Why::Taint => "a tainted network is replaced",
-            Why::Dependent => "a dependent forces the new network before the end of the old one",
+            Why::Dependent => "a dependent forces create_before_destroy on the network",
         };
         write!(out, "{why}, {}, {}", self.share, self.victim)
     }

@@ -1,5 +1,4 @@
-//! Roles that may do less than all: one that may set tags only in the call that makes an object, and those that lack
-//! one permission.
+//! Restricted roles: one that may set tags only in the call that creates an object, and those that lack one permission.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -10,7 +9,7 @@ use super::subject::{Kind, Phase, Subject};
 use crate::support::proxy::call::Call;
 use crate::support::proxy::fault::Fault;
 
-/// A permission that is missing: the action of a service.
+/// A missing permission: an action of a service.
 struct Lacking {
     kind: Kind,
     service: String,
@@ -52,13 +51,13 @@ impl Lacking {
     }
 }
 
-/// What is made by a role that may tag only in the call that makes an object.
+/// The resource that is created by a role which may set tags only in the call that creates an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Tagged {
     Gateway,
-    /// Of objects that the network makes.
+    /// With only objects that the network creates.
     Network,
-    /// With an object that AWS has made, and that the network takes over: its tags take a call of their own.
+    /// With an object that AWS creates and the network adopts: its tags require a separate call.
     NetworkWithDefaultGroup,
 }
 
@@ -93,7 +92,7 @@ impl Tagged {
 }
 
 #[test]
-fn a_role_that_may_tag_only_what_it_makes_makes_everything_and_is_told() {
+fn a_role_that_tags_only_on_creation_creates_everything() {
     let cases = vec![Tagged::Network, Tagged::NetworkWithDefaultGroup, Tagged::Gateway];
     campaign("A role that may tag only on creation", cases, |case| {
         let lacking = case.lacking();
@@ -102,13 +101,16 @@ fn a_role_that_may_tag_only_what_it_makes_makes_everything_and_is_told() {
         subject.proxy.fault(lacking.fault());
         let run = subject.run(Phase::Create);
         let tally = Tally::of(&subject.proxy);
-        assert!(tally.faults > 0, "the root is marked as ready after all else is made");
-        assert!(run.says(&format!("the permission {} is missing", lacking.permission())), "not told:\n{run}");
-        assert!(run.says("The tag fgw:state of"), "not told what is not tagged:\n{run}");
+        assert!(tally.faults > 0, "no call that tags was denied");
+        assert!(
+            run.says(&format!("the permission {} is missing", lacking.permission())),
+            "the message does not name the permission:\n{run}"
+        );
+        assert!(run.says("Could not change the tag fgw:state of"), "the message does not name the tag:\n{run}");
         if *case == Tagged::NetworkWithDefaultGroup {
-            // Its tags are wanted, so that they are missing is an error. State names the group, which the account does
-            // not show as ours for the same reason; else it is as true as ever.
-            run.failed_with("Creating default security group default_security_group failed");
+            // Its tags are configured, so their absence is an error. The state contains the group, which has no tags of
+            // the provider in the account for the same reason. Otherwise, the state is accurate.
+            run.failed_with("Error creating default security group \"default_security_group\"");
             let mut objects = subject.objects();
             objects.remove("default_security_group").expect("it is in state");
             let known: BTreeSet<String> = objects.into_values().collect();
@@ -117,9 +119,9 @@ fn a_role_that_may_tag_only_what_it_makes_makes_everything_and_is_told() {
             subject.finish(Phase::Create);
         } else {
             run.succeeded();
-            subject.assert_state_is_true();
+            subject.assert_state_is_accurate();
             assert!(!subject.workspace.state().is_tainted(subject.address()));
-            // Nothing is to be done for a tag that the role cannot set, and the next change sets it.
+            // A tag that the role cannot set is no difference in the plan, and the next change sets it.
             subject.workspace.assert_nothing_to_do();
             subject.proxy.clear_faults();
             case.prepare(&subject, Phase::Change);
@@ -134,7 +136,7 @@ fn a_role_that_may_tag_only_what_it_makes_makes_everything_and_is_told() {
 }
 
 #[test]
-fn a_role_that_lacks_a_permission_is_told_which_and_can_go_on_once_it_has_it() {
+fn a_missing_permission_is_named_and_can_be_granted_later() {
     let cases = [Kind::Network, Kind::Gateway].into_iter().flat_map(|kind| sample(lacking(kind), 2)).collect();
     campaign("A role that lacks one permission", cases, |case: &Lacking| {
         let subject = Subject::new(case.kind);
@@ -142,9 +144,12 @@ fn a_role_that_lacks_a_permission_is_told_which_and_can_go_on_once_it_has_it() {
         subject.proxy.fault(case.fault());
         let run = subject.run(Phase::Create);
         let tally = Tally::of(&subject.proxy);
-        // The role of a whole create may do without few; of those it is told as well.
-        assert!(run.says(&format!("the permission {} is missing", case.permission())), "not told:\n{run}");
-        subject.assert_state_is_true();
+        // A create succeeds without a few of the permissions. The message names these too.
+        assert!(
+            run.says(&format!("the permission {} is missing", case.permission())),
+            "the message does not name the permission:\n{run}"
+        );
+        subject.assert_state_is_accurate();
         subject.proxy.clear_faults();
         subject.finish(Phase::Create);
         subject.destroy();
@@ -152,8 +157,8 @@ fn a_role_that_lacks_a_permission_is_told_which_and_can_go_on_once_it_has_it() {
     });
 }
 
-/// Each action that making a subject takes, but for the one that tells whose credentials they are: everyone may ask
-/// that.
+/// Each action that the creation of a subject needs, except for the one that returns the identity of the caller, which
+/// needs no permission.
 fn lacking(kind: Kind) -> Vec<Lacking> {
     let subject = Subject::new(kind);
     subject.prepare(Phase::Create);
@@ -161,6 +166,6 @@ fn lacking(kind: Kind) -> Vec<Lacking> {
     let named = |call: Call| (call.service, call.action);
     let actions: BTreeSet<_> = subject.proxy.calls().into_iter().map(|record| named(record.call)).collect();
     subject.destroy();
-    let asked = actions.into_iter().filter(|(service, _)| service != "sts");
-    asked.map(|(service, action)| Lacking { kind, service, action }).collect()
+    let needed = actions.into_iter().filter(|(service, _)| service != "sts");
+    needed.map(|(service, action)| Lacking { kind, service, action }).collect()
 }

@@ -1,5 +1,5 @@
-//! Whatever goes wrong, and however much is logged: no secret is told to anybody. The subjects of all campaigns are
-//! logged and looked through in the same way.
+//! No secret is leaked, whatever fails and however much is logged. The subjects of all campaigns log everything and are
+//! checked in the same way.
 
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ const TOKEN: &str = "IQoJb3JpZ2luX2VjEJr//////////wEaCSESSION+TOKEN/of/the/test=
 const WEB_IDENTITY: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ3ZWItaWRlbnRpdHkifQ.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg";
 const PROXY_PASSWORD: &str = "proxy-password-of-ada";
 
-/// Where Terraform logs to, in a workspace.
+/// Terraform's log file in a workspace.
 const LOG: &str = "trace.log";
 
-/// What a role brings is made up by the emulator; its answer is known by these names.
+/// The emulator generates the credentials of a role. These names identify its answer.
 const OF_ROLES: [&str; 2] = ["SecretAccessKey", "SessionToken"];
 
 /// Where the first credentials come from.
@@ -38,20 +38,20 @@ enum Source {
     WebIdentityFile,
 }
 
-/// What goes wrong during the apply.
+/// The failure during the apply.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Trouble {
-    /// AWS quotes the request with which it is not content, as it does.
+enum Failure {
+    /// AWS quotes the rejected request in its error, as the real AWS does.
     Echo,
-    /// The credentials themselves are refused, with a quotation.
+    /// AWS rejects the credentials themselves, and quotes the request.
     Refused,
     /// Ctrl-C.
     Interrupt,
-    /// Our own code panics.
+    /// The provider panics.
     Panic,
 }
 
-struct Case(Source, Trouble);
+struct Case(Source, Failure);
 
 impl Display for Case {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
@@ -59,7 +59,7 @@ impl Display for Case {
     }
 }
 
-/// Words with which AWS refuses a signature, in all the forms in which it quotes the request.
+/// AWS's error for a rejected signature, with all the forms in which it quotes the request.
 fn echo() -> String {
     format!(
         "The request signature we calculated does not match the signature you provided. The Canonical String for this \
@@ -91,7 +91,7 @@ impl Case {
                 "  assume_role_with_web_identity {{\n    {role_arn}\n    web_identity_token_file = \"token\"\n  }}\n"
             ),
         };
-        // A proxy of which nothing but the address is of use: all goes to loopback without TLS.
+        // An HTTPS proxy whose address is never used, because all calls go to loopback without TLS.
         let mut workspace = Workspace::with_blocks(&format!(
             "provider \"fgw\" {{\n  region = \"us-east-1\"\n  max_retries = 2\n  https_proxy = \
              \"http://ada:{PROXY_PASSWORD}@localhost:1\"\n{source}  endpoints {{\n    ec2 = \"{url}\"\n    sts = \"{url}\"\n  }}\n}}\n"
@@ -126,7 +126,7 @@ impl Case {
         workspace
     }
 
-    /// What AWS says to these credentials: of a token it quotes what it finds wrong.
+    /// AWS's error for these credentials. It quotes an invalid web identity token.
     fn echo(&self) -> String {
         match self.0 {
             Source::WebIdentity | Source::WebIdentityFile => {
@@ -141,34 +141,30 @@ impl Case {
         let mut workspace = self.workspace(&proxy);
         let mut runs: Vec<Run> = Vec::new();
         match self.1 {
-            Trouble::Echo => {
+            Failure::Echo => {
                 proxy.fault(Fault::on("CreateSubnet").nth(2).answer(403, "SignatureDoesNotMatch", &self.echo()));
                 runs.push(workspace.apply(&[]));
             }
-            Trouble::Refused => {
+            Failure::Refused => {
                 for action in ["GetCallerIdentity", "AssumeRole", "AssumeRoleWithWebIdentity"] {
                     proxy.fault(Fault::on(action).answer(403, "IncompleteSignature", &self.echo()));
                 }
                 runs.push(workspace.apply(&[]));
             }
-            Trouble::Interrupt => {
-                proxy.stand_still_when(1, |it| it.call.action == "CreateSubnet" && it.worked.is_some());
+            Failure::Interrupt => {
+                proxy.pause_when(1, |it| it.call.action == "CreateSubnet" && it.worked.is_some());
                 let running = workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
                 runs.push(interrupt(&workspace, running, &proxy, || {}).run);
             }
-            Trouble::Panic => {
+            Failure::Panic => {
                 workspace.env("FGW_PANIC", "recorded create subnet.public.1");
                 runs.push(workspace.apply(&[]));
                 workspace.env("FGW_PANIC", "");
             }
         }
         assert_eq!(runs[0].code, 1, "{}", runs[0]);
-        if matches!(self.1, Trouble::Echo | Trouble::Refused) {
-            assert!(
-                runs[0].says("(hidden)"),
-                "AWS's words are told, and what is secret in them is hidden: {}",
-                runs[0]
-            );
+        if matches!(self.1, Failure::Echo | Failure::Refused) {
+            assert!(runs[0].says("(hidden)"), "AWS's error must be reported with its secrets redacted: {}", runs[0]);
         }
         let faults = Tally::of(&proxy).faults.max(1);
         proxy.clear_faults();
@@ -177,7 +173,7 @@ impl Case {
         }
         let planned = workspace.plan(&[]);
         assert_ne!(planned.code, 1, "{planned}");
-        // The plan as JSON has the configuration in it, secrets that are written there included: that is Terraform's.
+        // The plan as JSON contains the configuration with its secrets. That is Terraform's behavior.
         let shown = workspace.run(&["show", "-json", "plan.bin"]);
         let shown: serde_json::Value = serde_json::from_str(&shown.succeeded().stdout).expect("it is JSON");
         let changes = ["planned_values", "resource_changes", "resource_drift", "prior_state"].map(|part| &shown[part]);
@@ -188,47 +184,47 @@ impl Case {
         let private = state["resources"][0]["instances"][0]["private"].as_str().unwrap_or_default().to_string();
         let private =
             String::from_utf8(STANDARD.decode(private).expect("Terraform writes Base64")).expect("it is JSON");
-        assert!(private.contains("inventory"), "private state is there: {state}");
+        assert!(private.contains("inventory"), "there is no private state: {state}");
         runs.push(workspace.run(&["destroy", "-no-color", "-input=false", "-auto-approve"]));
         for run in runs[1..].iter().filter(|run| run.code != 2) {
             run.succeeded();
         }
 
         let log = std::fs::read_to_string(workspace.path().join(LOG)).expect("there is a log");
-        assert!(log.contains("fgw.reconcile") && log.contains("created subnet"), "our own lines are in the log");
-        assert_silent("private state", &private);
-        assert_silent("the plan", &changes);
+        assert!(log.contains("fgw.reconcile") && log.contains("created subnet"), "the log has no line of the provider");
+        assert_no_secret_in("private state", &private);
+        assert_no_secret_in("the plan", &changes);
         for run in &runs {
-            assert_silent("output", &run.to_string());
+            assert_no_secret_in("output", &run.to_string());
         }
-        assert_nothing_is_told(workspace.path());
+        assert_no_secret_is_leaked(workspace.path());
         proxy.account().assert_nothing_of_ours_is_left();
         Tally { faults, ..Tally::of(&proxy) }
     }
 }
 
-/// Panics if a file that Terraform or the provider has written in a workspace holds a secret of any campaign.
-pub(super) fn assert_nothing_is_told(directory: &Path) {
+/// Panics if a file that Terraform or the provider wrote in a workspace contains a secret of any campaign.
+pub(super) fn assert_no_secret_is_leaked(directory: &Path) {
     for file in written(directory) {
         let text = std::fs::read(&file).expect("the directory is ours");
-        assert_silent(&file.display().to_string(), &String::from_utf8_lossy(&text));
+        assert_no_secret_in(&file.display().to_string(), &String::from_utf8_lossy(&text));
     }
 }
 
-/// Has Terraform and the provider log all that they can.
+/// Makes Terraform and the provider log everything.
 pub(super) fn log_everything(workspace: &mut Workspace) {
     workspace.env("TF_LOG", "TRACE");
     workspace.env("TF_LOG_PATH", LOG);
 }
 
-fn assert_silent(place: &str, text: &str) {
+fn assert_no_secret_in(place: &str, text: &str) {
     for form in forms() {
         if text.contains(form.as_str()) {
             let line = text.lines().find(|line| line.contains(form.as_str()));
             panic!("{form} is in {place}: {line:?}");
         }
     }
-    // The header by name is a secret only with its value; Terraform's own lines have neither.
+    // The name of the header is a secret only together with its value. Terraform's own lines contain neither.
     let is_header = |at: &str| {
         at.get(.."authorization: aws4".len()).is_some_and(|it| it.eq_ignore_ascii_case("authorization: aws4"))
     };
@@ -236,14 +232,14 @@ fn assert_silent(place: &str, text: &str) {
     assert!(header.is_none(), "a header is in {place}: {header:?}");
 }
 
-/// What no text may hold: the secrets as they are and as they are encoded, and what comes along with them.
+/// The strings that no text may contain: the secrets in plain and in encoded form, and texts that accompany them.
 fn forms() -> &'static [String] {
     static FORMS: OnceLock<Vec<String>> = OnceLock::new();
     FORMS.get_or_init(|| {
         let secrets = [SECRET_KEY, TOKEN, WEB_IDENTITY, PROXY_PASSWORD];
         let mut forms: Vec<String> = secrets.iter().map(|secret| (*secret).to_string()).collect();
         forms.extend(secrets.iter().map(|secret| percent_encoded(secret)));
-        // Base64 depends on where in a text the secret begins; its middle is there in one of three forms.
+        // The Base64 form depends on the position of the secret in a text. Its middle has one of three forms.
         for secret in secrets {
             for shift in 0..3 {
                 let encoded = STANDARD.encode(format!("{}{secret}", &"   "[..shift]));
@@ -256,14 +252,14 @@ fn forms() -> &'static [String] {
     })
 }
 
-/// The files in a workspace that Terraform and the provider have written.
+/// The files in a workspace that Terraform and the provider wrote.
 fn written(directory: &Path) -> Vec<PathBuf> {
     let ours = ["provider.tf", "credentials", "config", "answer", "token", "main.tf", "terraformrc"];
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).expect("the directory is ours") {
         let path = entry.expect("the directory is ours").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // What runs have put out is looked at elsewhere, less the configuration in a plan that is shown.
+        // The output of runs is checked elsewhere, without the configuration in a plan as JSON.
         if name.starts_with("stdout-") || name.starts_with("stderr-") {
             continue;
         }
@@ -284,17 +280,17 @@ fn percent_encoded(text: &str) -> String {
 }
 
 #[test]
-fn no_secret_is_told_whatever_goes_wrong() {
+fn no_secret_is_leaked_whatever_fails() {
     use Source::{Block, Environment, Process, Role, SharedFile, WebIdentity, WebIdentityFile};
     let mut cases = Vec::new();
-    // In this order a sample of four has every trouble, and sources of four kinds.
-    for (trouble, sources) in [
-        (Trouble::Echo, [Block, Environment, SharedFile, Process, Role, WebIdentity, WebIdentityFile]),
-        (Trouble::Interrupt, [Process, WebIdentityFile, Role, SharedFile, Block, Environment, WebIdentity]),
-        (Trouble::Panic, [Environment, Role, Block, WebIdentity, SharedFile, WebIdentityFile, Process]),
-        (Trouble::Refused, [SharedFile, Block, Role, Environment, Process, WebIdentityFile, WebIdentity]),
+    // In this order, a sample of four contains every failure and sources of four kinds.
+    for (failure, sources) in [
+        (Failure::Echo, [Block, Environment, SharedFile, Process, Role, WebIdentity, WebIdentityFile]),
+        (Failure::Interrupt, [Process, WebIdentityFile, Role, SharedFile, Block, Environment, WebIdentity]),
+        (Failure::Panic, [Environment, Role, Block, WebIdentity, SharedFile, WebIdentityFile, Process]),
+        (Failure::Refused, [SharedFile, Block, Role, Environment, Process, WebIdentityFile, WebIdentity]),
     ] {
-        cases.extend(sources.map(|source| Case(source, trouble)));
+        cases.extend(sources.map(|source| Case(source, failure)));
     }
     campaign("Secrets with TF_LOG=TRACE", sample(cases, 4), Case::run);
 }

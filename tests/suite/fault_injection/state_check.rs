@@ -1,4 +1,4 @@
-//! Whether state tells the truth: the ids in `aws_objects` against an independent look at the account.
+//! Checks of the state: the IDs in `aws_objects` compared with an independent listing of the account.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::support::emulator::Account;
 
-/// The ids, as state names them, of all that exists in an account and is ours: what carries our tags, what has no tags
-/// and stands in or on something of ours, and the statements that let AWS's services call functions.
+/// The IDs, in the form of the state, of all objects of the provider in an account: those with its tags, untagged ones
+/// inside or on one of its objects, and the statements that allow AWS services to invoke functions.
 pub(super) fn existing(account: &Account) -> BTreeSet<String> {
     let all = account.list();
     let mut ids = BTreeSet::new();
@@ -42,7 +42,7 @@ pub(super) fn existing(account: &Account) -> BTreeSet<String> {
         let name = text(&group["logGroupName"]);
         ids.extend(list(&group["subscriptionFilters"]).map(|it| format!("{name}|{}", text(&it["filterName"]))));
     }
-    // A zone of a campaign has no records but its own two and ours.
+    // A hosted zone of a campaign contains only its own two records and those of the provider.
     for zone in list(&all["hosted_zones"]) {
         let records = list(&zone["records"]).filter(|record| record["Type"] == "A");
         let id = |it: &Value| format!("{}_{}_A", text(&zone["Id"]), text(&it["Name"]).trim_end_matches('.'));
@@ -51,7 +51,7 @@ pub(super) fn existing(account: &Account) -> BTreeSet<String> {
     ids
 }
 
-/// The ids of the network ACLs and security groups that AWS has made along with VPCs of ours.
+/// The IDs of the network ACLs and security groups that AWS created together with VPCs of the provider.
 pub(super) fn given(account: &Account) -> BTreeSet<String> {
     let all = account.list();
     let vpcs: BTreeSet<&str> =
@@ -72,5 +72,5 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }

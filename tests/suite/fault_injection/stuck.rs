@@ -1,5 +1,5 @@
-//! What never comes, fails after it was begun, or does not go: the configured timeout holds, and the message says what
-//! was waited for, how long, and what stood in the way.
+//! Objects that never become ready, fail after their create was accepted, or cannot be deleted: the configured timeout
+//! applies, and the message states what was awaited, for how long, and which dependents exist.
 
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::support::proxy::Proxy;
 use crate::support::proxy::lasts::Lasts;
 use crate::support::terraform::Run;
 
-/// The timeout of the phase in which something is stuck. What is not stuck is done at the first look, so the rest of
+/// The timeout of the phase in which an object is stuck. All other objects are ready at the first poll, so the rest of
 /// the phase may take longer.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -41,7 +41,7 @@ impl Case {
         }
     }
 
-    /// A small network. Other waits than the one that is stuck would outlast the test.
+    /// A small network. All timeouts other than that of the stuck object are longer than the test.
     fn config(self) -> String {
         let short = format!("{}s", TIMEOUT.as_secs());
         let (create, delete) = match (self.repeated(), self.phase()) {
@@ -61,13 +61,13 @@ impl Case {
             Case::NatStaysPending => proxy.nat_pending(Lasts::UntilSet),
             Case::NatFails => {
                 let text = "Network vpc has insufficient free addresses in the subnet";
-                proxy.nat_pending(Lasts::Looks(3));
+                proxy.nat_pending(Lasts::Answers(3));
                 proxy.nat_fails(1, "InsufficientFreeAddressesInSubnet", text);
             }
             Case::NatStaysDeleting => proxy.nat_deleting(Lasts::UntilSet),
             Case::InterfaceInSubnet => {
                 let subnet = proxy.account().list_of("subnets")[0]["SubnetId"].clone();
-                let interface = json!({ "SubnetId": subnet, "Description": "somebody's load balancer" });
+                let interface = json!({ "SubnetId": subnet, "Description": "another team's load balancer" });
                 proxy.account().boto("ec2", "create_network_interface", interface);
             }
             Case::UnknownDependency => proxy.in_use("DeleteSubnet", Lasts::UntilSet),
@@ -80,44 +80,46 @@ impl Case {
         proxy.in_use("DeleteSubnet", Lasts::NOT_AT_ALL);
         let interfaces = proxy.account().boto("ec2", "describe_network_interfaces", json!({}));
         for interface in interfaces["NetworkInterfaces"].as_array().into_iter().flatten() {
-            if interface["Description"] == "somebody's load balancer" {
+            if interface["Description"] == "another team's load balancer" {
                 let id = json!({ "NetworkInterfaceId": interface["NetworkInterfaceId"] });
                 proxy.account().boto("ec2", "delete_network_interface", id);
             }
         }
     }
 
-    /// What the message must say: the object, what AWS said or was seen last, and what is in the way.
+    /// The parts of the message: the object, AWS's error or the last state, and the dependents.
     fn words(self) -> &'static [&'static str] {
         match self {
             Case::NatStaysPending => {
-                &["Creating NAT gateway nat_gateway.0 failed", "gave up waiting after", "the NAT gateway is pending"]
+                &["Error creating NAT gateway \"nat_gateway.0\"", "gave up waiting after", "the NAT gateway is pending"]
             }
             Case::NatFails => &[
-                "Creating NAT gateway nat_gateway.0 failed",
+                "Error creating NAT gateway \"nat_gateway.0\"",
                 "InsufficientFreeAddressesInSubnet",
                 "insufficient free addresses in the subnet",
             ],
-            Case::NatStaysDeleting => {
-                &["Deleting NAT gateway nat_gateway.0 failed", "gave up waiting after", "the NAT gateway is deleting"]
-            }
+            Case::NatStaysDeleting => &[
+                "Error deleting NAT gateway \"nat_gateway.0\"",
+                "gave up waiting after",
+                "the NAT gateway is deleting",
+            ],
             Case::InterfaceInSubnet => &[
-                "Deleting subnet",
-                "DeleteSubnet answered DependencyViolation",
+                "Error deleting subnet",
+                "DeleteSubnet returned DependencyViolation",
                 "gave up after",
-                "In its way:",
-                "somebody's load balancer",
+                "These objects depend on it:",
+                "another team's load balancer",
             ],
             Case::UnknownDependency => &[
-                "Deleting subnet",
-                "DeleteSubnet answered DependencyViolation",
+                "Error deleting subnet",
+                "DeleteSubnet returned DependencyViolation",
                 "gave up after",
-                "Nothing of others is found in its way",
+                "No remaining dependents were found",
             ],
         }
     }
 
-    /// The call that is repeated until the time is over; none where AWS tells at once that it is in vain.
+    /// The call that is repeated until the timeout; `None` if AWS reports at once that waiting is useless.
     fn repeated(self) -> Option<&'static str> {
         match self {
             Case::NatFails => None,
@@ -134,7 +136,7 @@ impl Display for Case {
 }
 
 #[test]
-fn a_configured_timeout_holds_and_the_message_says_what_was_waited_for() {
+fn configured_timeouts_apply_and_the_message_names_the_wait() {
     campaign("NAT gateways and deletions that are stuck", sample(Case::ALL.to_vec(), 3), |case| {
         let subject = Subject::new(Kind::Network);
         subject.workspace.config(&case.config());
@@ -150,10 +152,10 @@ fn a_configured_timeout_holds_and_the_message_says_what_was_waited_for() {
         for words in case.words() {
             run.failed_with(words);
         }
-        assert_the_timeout_has_ended_it(*case, &subject.proxy, &run);
-        // The emulator itself knows nothing of a gateway that is being deleted.
+        assert_ended_at_the_timeout(*case, &subject.proxy, &run);
+        // The emulator itself does not return a gateway that is being deleted.
         if *case != Case::NatStaysDeleting {
-            subject.assert_state_is_true();
+            subject.assert_state_is_accurate();
         }
         case.end(&subject.proxy);
         subject.finish(case.phase());
@@ -165,20 +167,20 @@ fn a_configured_timeout_holds_and_the_message_says_what_was_waited_for() {
     });
 }
 
-/// What is stuck stays so, and all other timeouts are longer than the test may take, so a run that has ended has not
-/// waited longer than it was told to. Nor has it waited less: the last try comes when the timeout is over, which began
-/// after the provider's first call. One that is in vain is not repeated at all.
-fn assert_the_timeout_has_ended_it(case: Case, proxy: &Proxy, run: &Run) {
+/// A stuck object stays stuck, and all other timeouts are longer than the test may take. A run that has ended has
+/// therefore not waited longer than configured. It has not waited less either: the last call comes after the timeout,
+/// which began after the provider's first call. A call that cannot succeed is not repeated.
+fn assert_ended_at_the_timeout(case: Case, proxy: &Proxy, run: &Run) {
     let calls = proxy.calls();
     let Some(repeated) = case.repeated() else {
-        assert!(proxy.count("DescribeNatGateways") > 3, "it fails after it was pending:\n{run}");
+        assert!(proxy.count("DescribeNatGateways") > 3, "the NAT gateway is not polled until it fails:\n{run}");
         return;
     };
-    let first = calls.first().expect("the provider signs in").started;
-    let last = calls.iter().rfind(|record| record.call.action == repeated).expect("it is tried").started;
+    let first = calls.first().expect("the provider makes a call").started;
+    let last = calls.iter().rfind(|record| record.call.action == repeated).expect("the call is made").started;
     let waited = last.duration_since(first);
     assert!(
         waited >= TIMEOUT,
-        "{case} is given up after {waited:?}, before the {TIMEOUT:?} that were configured:\n{run}"
+        "{case}: the provider gave up after {waited:?}, before the configured {TIMEOUT:?}:\n{run}"
     );
 }

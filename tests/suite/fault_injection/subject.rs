@@ -1,5 +1,4 @@
-//! What the campaigns do damage to: a whole network or a whole gateway, in an account of its own, with a proxy before
-//! it.
+//! The subjects of the campaigns: a whole network or a whole gateway, in its own account, behind its own proxy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
@@ -10,21 +9,21 @@ use super::{secrets, state_check};
 use crate::support::proxy::Proxy;
 use crate::support::terraform::{Run, Workspace};
 
-/// Which of the two resources.
+/// The resource of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Network,
     Gateway,
 }
 
-/// What is being done when the damage comes.
+/// The phase in which faults occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
-    /// The first configuration is applied to an empty account.
+    /// Applies the first configuration to an empty account.
     Create,
-    /// The second one to what the first has made.
+    /// Applies the second configuration to the objects of the first.
     Change,
-    /// What the first has made is destroyed.
+    /// Destroys the objects of the first configuration.
     Destroy,
 }
 
@@ -42,18 +41,18 @@ impl Display for Phase {
     }
 }
 
-/// An account, a proxy before it, and a workspace.
+/// An account, its proxy, and a workspace.
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) kind: Kind,
     pub(super) proxy: Proxy,
     pub(super) workspace: Workspace,
-    /// The ids of what others have in the account; none of it is this subject's.
-    pub(super) neighbours: BTreeSet<String>,
+    /// The IDs of the objects in the account that do not belong to this subject.
+    pub(super) neighbors: BTreeSet<String>,
 }
 
 impl Subject {
-    /// In an account that has what the configurations need beside our resource: functions, certificates, zones, keys.
+    /// In an account with the prerequisites of the configurations: functions, certificates, hosted zones and keys.
     pub(super) fn new(kind: Kind) -> Self {
         Self::with_provider(kind, "")
     }
@@ -66,9 +65,9 @@ impl Subject {
         };
         let mut workspace = Workspace::with_provider(&proxy, lines);
         secrets::log_everything(&mut workspace);
-        let subject = Self { kind, proxy, workspace, neighbours: BTreeSet::new() };
+        let subject = Self { kind, proxy, workspace, neighbors: BTreeSet::new() };
         if kind == Kind::Gateway {
-            subject.furnish();
+            subject.create_prerequisites();
         }
         subject
     }
@@ -81,7 +80,7 @@ impl Subject {
         }
     }
 
-    /// The name of the resource, which its root carries in a tag.
+    /// The name of the resource, which is in a tag of its root.
     pub(super) fn name(&self) -> &'static str {
         match self.kind {
             Kind::Network => "main",
@@ -89,7 +88,7 @@ impl Subject {
         }
     }
 
-    /// Does what comes before a phase, and writes the configuration of the phase. The log of calls is empty after it.
+    /// Runs the preceding phases, writes the configuration of this phase, and clears the log of calls.
     pub(super) fn prepare(&self, phase: Phase) {
         self.write(false);
         if phase != Phase::Create {
@@ -99,9 +98,8 @@ impl Subject {
         self.proxy.clear_calls();
     }
 
-    /// Writes the configuration of a phase that comes after what has been done to this subject. The log of calls is
-    /// empty after it.
-    pub(super) fn turn_to(&self, phase: Phase) {
+    /// Writes the configuration of a phase, without running the preceding phases, and clears the log of calls.
+    pub(super) fn configure(&self, phase: Phase) {
         if phase != Phase::Destroy {
             self.write(phase == Phase::Change);
         }
@@ -114,42 +112,42 @@ impl Subject {
         [verb, "-no-color", "-input=false", "-auto-approve"]
     }
 
-    /// Runs a phase to its end, whatever that is.
+    /// Runs a phase to its end, whether it succeeds or fails.
     pub(super) fn run(&self, phase: Phase) -> Run {
         self.workspace.run(&Self::command(phase))
     }
 
-    /// The resource's `aws_objects` in state: from key to id. Empty where it is not in state.
+    /// The resource's `aws_objects` in state: from key to ID. Empty if the resource is not in state.
     pub(super) fn objects(&self) -> BTreeMap<String, String> {
         self.ids_in("aws_objects")
     }
 
-    /// The ids of all that exists in the account and is this subject's, by an independent look.
+    /// The IDs of all existing objects of this subject, from an independent listing of the account.
     pub(super) fn existing(&self) -> BTreeSet<String> {
         let all = state_check::existing(self.proxy.account());
-        all.difference(&self.neighbours).cloned().collect()
+        all.difference(&self.neighbors).cloned().collect()
     }
 
-    /// Panics unless state names all that exists of ours in the account, and nothing else. What the next apply deletes
-    /// since something else has taken its key is in `pending_deletion`. The ACL and the group that AWS makes along with
-    /// a VPC are there as long as it is, with our tags or without.
-    pub(super) fn assert_state_is_true(&self) {
-        self.assert_state_is_true_but_for(&BTreeSet::new());
+    /// Panics unless the state contains exactly the existing objects of the provider. Objects that the next apply
+    /// deletes because another object has their key are in `pending_deletion`. The network ACL and the security group
+    /// that AWS creates with a VPC exist as long as the VPC, with or without the provider's tags.
+    pub(super) fn assert_state_is_accurate(&self) {
+        self.assert_state_is_accurate_except(&BTreeSet::new());
     }
 
-    /// The same where state may still name these.
-    pub(super) fn assert_state_is_true_but_for(&self, leaving: &BTreeSet<String>) {
+    /// The same, except that the state may still contain these IDs.
+    pub(super) fn assert_state_is_accurate_except(&self, allowed: &BTreeSet<String>) {
         let (existing, given) = (self.existing(), state_check::given(self.proxy.account()));
         let known: BTreeSet<String> =
             self.objects().into_values().chain(self.ids_in("pending_deletion").into_values()).collect();
         let orphaned: Vec<&String> = existing.difference(&known).collect();
-        let is_there = |id: &&String| given.contains(*id) || leaving.contains(*id);
-        let invented: Vec<&String> = known.difference(&existing).filter(|id| !is_there(id)).collect();
+        let is_allowed = |id: &&String| given.contains(*id) || allowed.contains(*id);
+        let invented: Vec<&String> = known.difference(&existing).filter(|id| !is_allowed(id)).collect();
         assert!(orphaned.is_empty() && invented.is_empty(), "orphaned: {orphaned:?}, invented: {invented:?}");
     }
 
-    /// Ends a phase that was cut off, as its message says: with `untaint` where Terraform tainted, and an apply or
-    /// destroy, after which nothing is to be done.
+    /// Completes an interrupted phase as its message instructs: with `untaint` if the resource is tainted, and an apply
+    /// or destroy. After that, the plan must be empty.
     pub(super) fn finish(&self, phase: Phase) {
         if self.workspace.state().is_tainted(self.address()) {
             self.workspace.run(&["untaint", "-no-color", self.address()]).succeeded();
@@ -157,26 +155,26 @@ impl Subject {
         self.run(phase).succeeded();
         if phase != Phase::Destroy {
             self.workspace.assert_nothing_to_do();
-            self.assert_state_is_true();
+            self.assert_state_is_accurate();
         }
     }
 
-    /// Destroys, and panics if anything of ours is left.
+    /// Destroys the subject. Panics if any object of the provider is left.
     pub(super) fn destroy(&self) {
         self.run(Phase::Destroy).succeeded();
         assert!(self.workspace.state().resource(self.address()).is_none(), "a destroyed resource is in state");
         let ours = self.proxy.account().ours();
-        let theirs = |line: &String| line.split(' ').nth(1).is_some_and(|id| self.neighbours.contains(id));
+        let theirs = |line: &String| line.split(' ').nth(1).is_some_and(|id| self.neighbors.contains(id));
         let left: Vec<String> = ours.into_iter().filter(|line| !theirs(line)).collect();
         assert!(
             left.is_empty(),
-            "objects of ours are left in account {}:\n{}",
+            "objects of the provider are left in account {}:\n{}",
             self.proxy.account().id,
             left.join("\n")
         );
     }
 
-    /// Writes the first configuration of a network with another range, which only another network can have.
+    /// Writes the first configuration of a network with another CIDR block, which requires a replacement.
     pub(super) fn move_to_another_range(&self) {
         self.workspace.config(&NETWORK.replace("\"10.0.0.0/16\"", "\"10.1.0.0/16\""));
     }
@@ -199,7 +197,7 @@ impl Subject {
         }
     }
 
-    fn furnish(&self) {
+    fn create_prerequisites(&self) {
         let account = self.proxy.account();
         for name in ["orders", "users", "sink", "guard"] {
             let source = "def handler(event, context):\n    return {'statusCode': 200, 'isAuthorized': True}\n";
@@ -216,7 +214,7 @@ impl Subject {
         }
     }
 
-    /// A gateway with every kind of object that one can have.
+    /// A gateway with every kind of object.
     fn gateway(&self) -> Value {
         json!({
             "name": "shop",
@@ -242,7 +240,7 @@ impl Subject {
         })
     }
 
-    /// The same with something made, changed and removed of every kind.
+    /// The same with objects of every kind added, changed and removed.
     fn changed_gateway(&self) -> Value {
         let mut gateway = self.gateway();
         let changes = json!({
@@ -283,16 +281,16 @@ impl Subject {
     }
 }
 
-/// However a subject has ended, it has told no secret. One that did not survive is another matter.
+/// No subject may have leaked a secret, however it ended. Cases that did not survive are not checked.
 impl Drop for Subject {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            secrets::assert_nothing_is_told(self.workspace.path());
+            secrets::assert_no_secret_is_leaked(self.workspace.path());
         }
     }
 }
 
-/// A network with every kind of object that one can have.
+/// A network with every kind of object.
 const NETWORK: &str = r#"
 resource "fgw_four_tier_vpc" "this" {
   vpc_name                         = "main"
@@ -315,7 +313,7 @@ resource "fgw_four_tier_vpc" "this" {
 }
 "#;
 
-/// The same with something made, changed and removed of every kind.
+/// The same with objects of every kind added, changed and removed.
 const CHANGED_NETWORK: &str = r#"
 resource "fgw_four_tier_vpc" "this" {
   vpc_name                   = "main"

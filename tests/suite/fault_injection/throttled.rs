@@ -1,4 +1,4 @@
-//! Two whole networks and two gateways of fifty routes in one apply, at the rates at which AWS takes calls.
+//! Two whole networks and two gateways with fifty routes each in one apply, at AWS's rate limits.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -9,7 +9,7 @@ use super::campaign::{Tally, campaign, is_whole, sample};
 use crate::support::proxy::Proxy;
 use crate::support::terraform::Workspace;
 
-/// Of a hundred calls so many may be throttled.
+/// The maximum percentage of throttled calls.
 const THROTTLED_PERCENT: usize = 5;
 
 const ROUTES: usize = 50;
@@ -18,7 +18,7 @@ const FUNCTIONS: usize = 10;
 #[derive(Clone, Copy, Debug)]
 enum Case {
     Plain,
-    /// Of changes of a domain AWS takes one in thirty seconds.
+    /// AWS allows one change of a domain in thirty seconds.
     WithDomains,
 }
 
@@ -29,18 +29,18 @@ impl Display for Case {
 }
 
 #[test]
-fn two_networks_and_two_gateways_in_one_apply_are_hardly_throttled() {
+fn few_calls_of_a_large_apply_are_throttled() {
     let cases = sample(vec![Case::Plain, Case::WithDomains], 1);
     campaign("Two networks and two gateways at AWS's rates", cases, |case| {
         let (networks, gateways) = (Proxy::moto(), Proxy::ministack());
         let blocks = [Workspace::block(&networks, ""), Workspace::block(&gateways, "  alias = \"gateways\"")];
         let mut workspace = Workspace::with_blocks(&blocks.join("\n"));
         workspace.within(std::time::Duration::from_secs(600));
-        furnish(&gateways);
+        create_prerequisites(&gateways);
         let mut tally = Tally::default();
         networks.throttle();
         gateways.throttle();
-        // As the rates have it, a change takes half a minute.
+        // At these rates, a change takes half a minute.
         for &changed in if is_whole() { &[false, true][..] } else { &[false] } {
             let resources = json!({
                 "fgw_four_tier_vpc": { "one": network("one", changed), "two": network("two", changed) },
@@ -63,7 +63,7 @@ fn two_networks_and_two_gateways_in_one_apply_are_hardly_throttled() {
     });
 }
 
-/// What was counted, after the share of throttled answers has been seen to be small.
+/// The counts since the log was last cleared. Panics if too many calls were throttled.
 fn measured(proxy: &Proxy, name: &str) -> Tally {
     let tally = Tally::of(proxy);
     let mut actions: BTreeMap<String, (usize, usize)> = BTreeMap::new();
@@ -74,12 +74,12 @@ fn measured(proxy: &Proxy, name: &str) -> Tally {
     }
     actions.retain(|_, (_, throttled)| *throttled > 0);
     eprintln!("{name}: {} of {} calls throttled: {actions:?}", tally.faults, tally.calls);
-    assert!(tally.faults * 100 < tally.calls * THROTTLED_PERCENT, "{name} is throttled: {tally:?} {actions:?}");
+    assert!(tally.faults * 100 < tally.calls * THROTTLED_PERCENT, "{name}: often throttled: {tally:?} {actions:?}");
     proxy.clear_calls();
     tally
 }
 
-/// A network with every kind of object, and the most objects of each that three AZs give.
+/// A network with every kind of object, and as many of each as three AZs allow.
 fn network(name: &str, changed: bool) -> Value {
     json!({
         "vpc_name": name,
@@ -116,7 +116,7 @@ fn gateway(proxy: &Proxy, name: &str, case: Case, changed: bool) -> Value {
     gateway
 }
 
-fn furnish(proxy: &Proxy) {
+fn create_prerequisites(proxy: &Proxy) {
     for number in 0..FUNCTIONS {
         let source = "def handler(event, context):\n    return {'statusCode': 200, 'isAuthorized': True}\n";
         proxy.account().create_function(&format!("f{number}"), source);

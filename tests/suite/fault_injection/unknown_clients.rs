@@ -1,4 +1,5 @@
-//! Who is not our Terraform, or is a broken one: gets no answer, breaks nothing, and holds up nobody.
+//! Clients other than the Terraform that started the provider, and invalid requests: they are rejected, break nothing,
+//! and do not delay Terraform.
 
 use std::fmt::{Display, Formatter};
 use std::os::unix::fs::PermissionsExt;
@@ -19,14 +20,14 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 use super::campaign::{Tally, campaign, is_whole, sample};
-use super::mutations::{Chance, encoded, json_misfits, misfits, mutated, mutated_bytes};
+use super::mutations::{Chance, encoded, invalid_json, invalid_values, mutated, mutated_bytes};
 use crate::plugin::{Process, connected, named, start, start_provider, validate};
 use crate::support::plugin_client::Certificate;
 use crate::support::{runtime, venv, wait};
 
 type Terraform = ProviderClient<Channel>;
 
-/// Whose calls are made.
+/// The provider and the resource of the calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Target {
     Door,
@@ -34,7 +35,7 @@ enum Target {
     Gateway,
 }
 
-/// Where in which call a value stands that is not what it should be.
+/// The field of a call that contains the invalid value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Field {
     ProviderConfig,
@@ -93,8 +94,8 @@ impl Target {
         })
     }
 
-    /// What is right in a field.
-    fn right(self, field: Field) -> Value {
+    /// A valid value for a field.
+    fn valid(self, field: Field) -> Value {
         match field {
             Field::ProviderConfig | Field::Configure => self.provider(),
             Field::DataConfig | Field::DataRead => self.data(),
@@ -102,7 +103,7 @@ impl Target {
         }
     }
 
-    /// Its function, and arguments that it takes: the first is a text, the last a value of any type.
+    /// Its function, and valid arguments: the first is a string, the last a value of any type.
     fn function(self) -> Option<(&'static str, Vec<pb::DynamicValue>)> {
         let any = || with_type(&self.object(), &encoded(&self.object()));
         match self {
@@ -119,7 +120,7 @@ impl Target {
         !matches!(field, Field::TextArgument | Field::AnyArgument) || self.function().is_some()
     }
 
-    /// A resource as Terraform could send it. Attributes that are left out are null.
+    /// A resource as Terraform could send it. Omitted attributes are null.
     fn object(self) -> Value {
         from_json(&match self {
             Target::Door => serde_json::json!({
@@ -173,7 +174,8 @@ impl Target {
         })
     }
 
-    /// A server of this target. Ours is configured with an unknown Region: it plans without AWS and calls nobody.
+    /// A server of this target. The real provider is configured with an unknown Region, so that it plans without AWS
+    /// and makes no calls.
     async fn start(self) -> (Process, Terraform) {
         let client = Certificate::new();
         let process = match self {
@@ -183,13 +185,13 @@ impl Target {
         let mut terraform = process.terraform(&client).await;
         if self != Target::Door {
             let unknown = Value::Map(vec![("region".into(), Value::Ext(0, vec![0]))]);
-            let told = self.send(&mut terraform, Field::Configure, msgpack(encoded(&unknown)), &[]).await;
-            assert_eq!(told.expect("it answers"), []);
+            let diagnostics = self.send(&mut terraform, Field::Configure, msgpack(encoded(&unknown)), &[]).await;
+            assert_eq!(diagnostics.expect("it answers"), []);
         }
         (process, terraform)
     }
 
-    /// Makes a call that is as it should be but for one field, and private bytes. Panics if it hangs or panics.
+    /// Makes a call that is valid except for one field and the private data. Panics if the provider hangs or panics.
     async fn send(
         self,
         terraform: &mut Terraform,
@@ -199,8 +201,8 @@ impl Target {
     ) -> Result<Vec<pb::Diagnostic>, Status> {
         let what = format!("{self:?} {field:?} is answered");
         let answer = wait::output(&what, self.call(terraform, field, value, private)).await;
-        for told in answer.iter().flatten() {
-            assert_ne!(told.summary, "The provider failed unexpectedly", "{self:?} {field:?}: {}", told.detail);
+        for it in answer.iter().flatten() {
+            assert_ne!(it.summary, "The provider failed unexpectedly", "{self:?} {field:?}: {}", it.detail);
         }
         answer
     }
@@ -287,11 +289,11 @@ impl Target {
         })
     }
 
-    /// Panics unless a call that is as it should be is answered as it should be.
+    /// Panics unless the provider answers a valid call without errors.
     async fn assert_serves(self, process: &Process, terraform: &mut Terraform) {
         let good = msgpack(encoded(&self.object()));
-        let told = self.send(terraform, Field::Config, good, &[]).await.expect("it answers");
-        let errors: Vec<_> = told.iter().filter(|it| it.severity() == Severity::Error).collect();
+        let diagnostics = self.send(terraform, Field::Config, good, &[]).await.expect("it answers");
+        let errors: Vec<_> = diagnostics.iter().filter(|it| it.severity() == Severity::Error).collect();
         assert!(errors.is_empty(), "{errors:?}");
         assert!(!process.served.is_finished(), "the server has ended");
     }
@@ -311,13 +313,13 @@ fn from_json(json: &serde_json::Value) -> Value {
     }
 }
 
-/// Bytes that stand for a value of the type of this one, as they travel where any type may.
+/// Encodes the bytes of a value with the type of `value`, as in a field that accepts any type.
 fn with_type(value: &Value, bytes: &[u8]) -> pb::DynamicValue {
     let kind = Value::Binary(type_of(value).to_string().into_bytes());
     msgpack([&[0x92], &encoded(&kind)[..], bytes].concat())
 }
 
-/// The type as Terraform writes it. Nothing in the values here is a map.
+/// The type in Terraform's JSON form. The values here contain no maps.
 fn type_of(value: &Value) -> serde_json::Value {
     use serde_json::json;
     match value {
@@ -329,11 +331,11 @@ fn type_of(value: &Value) -> serde_json::Value {
             let entry = |(name, item): &(Value, Value)| (name.as_str().expect("a name").to_string(), type_of(item));
             json!(["object", entries.iter().map(entry).collect::<serde_json::Map<_, _>>()])
         }
-        other => panic!("{other} is none of them"),
+        other => panic!("{other} has another type"),
     }
 }
 
-/// An error of a function as the other calls tell theirs.
+/// An error of a function, as a diagnostic like those of the other calls.
 fn diagnostic(error: pb::FunctionError) -> pb::Diagnostic {
     let panicked = error.text.contains("failed unexpectedly");
     let summary = if panicked { "The provider failed unexpectedly" } else { "A function failed" }.to_string();
@@ -349,7 +351,7 @@ fn json(json: Vec<u8>) -> pb::DynamicValue {
     pb::DynamicValue { msgpack: Vec::new(), json }
 }
 
-/// The private state of a network that has nothing but its VPC.
+/// The private state of a network that consists only of its VPC.
 fn private() -> Vec<u8> {
     let vpc = Spec::Vpc(Vpc {
         name: Input::Known("main".into()),
@@ -367,40 +369,40 @@ fn private() -> Vec<u8> {
     serde_json::json!({ "format": 1, "inventory": inventory }).to_string().into_bytes()
 }
 
-/// Values that fit nothing, one after the other, in one field.
-struct Misfits(Target, Field);
+/// Invalid values, one after another, in one field.
+struct InvalidValues(Target, Field);
 
-impl Display for Misfits {
+impl Display for InvalidValues {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         write!(out, "{:?} of {}", self.1, self.0.type_name())
     }
 }
 
-impl Misfits {
+impl InvalidValues {
     async fn run(&self) -> usize {
-        let Misfits(target, field) = *self;
+        let InvalidValues(target, field) = *self;
         let (process, mut terraform) = target.start().await;
-        let object = target.right(field);
-        let binary = misfits(&object).into_iter().map(|(what, bytes)| match field {
+        let object = target.valid(field);
+        let binary = invalid_values(&object).into_iter().map(|(what, bytes)| match field {
             Field::AnyArgument => (what, with_type(&object, &bytes)),
             _ => (what, msgpack(bytes)),
         });
-        let text = json_misfits().into_iter().map(|(what, bytes)| (format!("JSON, {what}"), json(bytes)));
+        let text = invalid_json().into_iter().map(|(what, bytes)| (format!("JSON, {what}"), json(bytes)));
         let all: Vec<_> = match field {
             Field::StoredState | Field::OlderState => text.collect(),
             _ => binary.chain(text).collect(),
         };
         let count = all.len();
         for (what, value) in all {
-            // Half a surrogate stands in an attribute that a provider block does not have, and is left out.
+            // The unpaired surrogate is in an attribute that a provider block does not have, and is ignored.
             let is_left_out = what.contains("surrogate") && matches!(field, Field::ProviderConfig | Field::Configure);
-            // The door greets whatever text it is given.
-            let is_right = what == "a text" && (target, field) == (Target::Door, Field::TextArgument);
-            let refused = match target.send(&mut terraform, field, value, b"{\"format\": \"x\"}").await {
+            // The function of the door accepts any string.
+            let is_valid = what == "a string" && (target, field) == (Target::Door, Field::TextArgument);
+            let rejected = match target.send(&mut terraform, field, value, b"{\"format\": \"x\"}").await {
                 Err(_) => true,
-                Ok(told) => told.iter().any(|it| it.severity() == Severity::Error),
+                Ok(diagnostics) => diagnostics.iter().any(|it| it.severity() == Severity::Error),
             };
-            assert!(refused != is_right || is_left_out, "{self}: {what} is taken");
+            assert!(rejected != is_valid || is_left_out, "{self}: {what}: rejected: {rejected}");
         }
         target.assert_serves(&process, &mut terraform).await;
         count
@@ -408,25 +410,25 @@ impl Misfits {
 }
 
 #[test]
-fn what_fits_no_schema_is_refused_in_every_field_of_every_call() {
+fn invalid_values_are_rejected_in_every_field_of_every_call() {
     let fields = || VALUES.into_iter().chain([Field::StoredState, Field::OlderState]);
-    let cases = TARGETS.into_iter().flat_map(|target| fields().map(move |field| Misfits(target, field)));
-    let cases = cases.filter(|Misfits(target, field)| target.has(*field)).collect();
-    campaign("Malformed values in every field of every call", cases, |case: &Misfits| Tally {
+    let cases = TARGETS.into_iter().flat_map(|target| fields().map(move |field| InvalidValues(target, field)));
+    let cases = cases.filter(|InvalidValues(target, field)| target.has(*field)).collect();
+    campaign("Malformed values in every field of every call", cases, |case: &InvalidValues| Tally {
         calls: 0,
         faults: runtime().block_on(case.run()),
     });
 }
 
-/// Values that are wrong by chance.
+/// A batch of values with random errors.
 struct Batch(u64);
 
-/// With 200 of them, 100,000 values.
-const OF_BATCH: usize = 500;
+/// 200 batches contain 100,000 values.
+const BATCH_SIZE: usize = 500;
 
 impl Display for Batch {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{OF_BATCH} values, seed {}", self.0)
+        write!(out, "{BATCH_SIZE} values, seed {}", self.0)
     }
 }
 
@@ -435,24 +437,24 @@ impl Batch {
         let mut chance = Chance::new(self.0);
         let target = TARGETS[usize::try_from(self.0).expect("a small number") % TARGETS.len()];
         let (process, mut terraform) = target.start().await;
-        // A block that is right by chance would lead to AWS.
+        // A provider block that is valid by chance would cause calls to AWS.
         let mut fields = VALUES.to_vec();
         fields.retain(|field| *field != Field::Configure || target == Target::Door);
         fields.retain(|field| target.has(*field));
         fields.extend([Field::StoredState, Field::OlderState, Field::ImportId]);
         let private = private();
-        for number in 0..OF_BATCH {
+        for number in 0..BATCH_SIZE {
             let field = *chance.one_of(&fields);
             let object = match field {
                 Field::ReadState | Field::PlanPrior | Field::ApplyPrior => target.existing(),
-                field => target.right(field),
+                field => target.valid(field),
             };
             let text =
                 serde_json::json!({ "name": "front", "vpc_name": "main", "num_availability_zones": 2 }).to_string();
             let is_json = matches!(field, Field::StoredState | Field::OlderState | Field::ImportId);
             let value = match is_json || chance.below(8) == 0 {
                 true => json(mutated_bytes(text.as_bytes(), &mut chance)),
-                // As often as not the type is wrong too.
+                // In half of the cases, the type is invalid too.
                 false if field == Field::AnyArgument && chance.below(2) == 0 => {
                     msgpack(mutated_bytes(&with_type(&object, &encoded(&object)).msgpack, &mut chance))
                 }
@@ -461,7 +463,7 @@ impl Batch {
             };
             let private = mutated_bytes(&private, &mut chance);
             let sent = value.clone();
-            // Any answer is one: by chance the value may be right.
+            // Any answer is fine, because the value may be valid by chance.
             let answer = tokio::spawn({
                 let mut terraform = terraform.clone();
                 async move { target.send(&mut terraform, field, value, &private).await.is_ok() }
@@ -477,13 +479,13 @@ fn no_value_makes_the_provider_panic_or_hang() {
     let batches = (0..200).map(Batch).collect();
     campaign("Random values to the decoders and calls", sample(batches, 6), |batch: &Batch| {
         runtime().block_on(batch.run());
-        Tally { calls: 0, faults: OF_BATCH }
+        Tally { calls: 0, faults: BATCH_SIZE }
     });
 }
 
-/// A process that has no business here.
+/// A client other than the Terraform that started the provider.
 #[derive(Clone, Copy, Debug)]
-enum Stranger {
+enum UnknownClient {
     WithoutCertificate,
     WithAnotherCertificate,
     WithTheCertificateAndAnotherKey,
@@ -492,69 +494,69 @@ enum Stranger {
     HalfAHandshake,
 }
 
-impl Display for Stranger {
+impl Display for UnknownClient {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         write!(out, "{self:?}")
     }
 }
 
-impl Stranger {
-    const ALL: [Stranger; 6] = [
-        Stranger::WithoutCertificate,
-        Stranger::WithAnotherCertificate,
-        Stranger::WithTheCertificateAndAnotherKey,
-        Stranger::Garbage,
-        Stranger::Silent,
-        Stranger::HalfAHandshake,
+impl UnknownClient {
+    const ALL: [UnknownClient; 6] = [
+        UnknownClient::WithoutCertificate,
+        UnknownClient::WithAnotherCertificate,
+        UnknownClient::WithTheCertificateAndAnotherKey,
+        UnknownClient::Garbage,
+        UnknownClient::Silent,
+        UnknownClient::HalfAHandshake,
     ];
 
-    async fn comes_to(self, process: &Process, client: &Certificate, terraform: &mut Terraform) {
+    async fn connect_to(self, process: &Process, client: &Certificate, terraform: &mut Terraform) {
         let certificate = match self {
-            Stranger::WithoutCertificate => None,
-            Stranger::WithAnotherCertificate => Some(Certificate::new()),
-            Stranger::WithTheCertificateAndAnotherKey => Some(client.with_key_of(Certificate::new())),
-            Stranger::Garbage | Stranger::Silent | Stranger::HalfAHandshake => {
+            UnknownClient::WithoutCertificate => None,
+            UnknownClient::WithAnotherCertificate => Some(Certificate::new()),
+            UnknownClient::WithTheCertificateAndAnotherKey => Some(client.with_key_of(Certificate::new())),
+            UnknownClient::Garbage | UnknownClient::Silent | UnknownClient::HalfAHandshake => {
                 let mut chance = Chance::new(7);
                 let hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
                 let mut open = Vec::new();
                 for _ in 0..100 {
                     let mut stream = UnixStream::connect(&process.handshake.socket).await.expect("it listens");
                     let sent = match self {
-                        Stranger::Garbage => mutated_bytes(&hello.repeat(20), &mut chance),
-                        Stranger::HalfAHandshake => hello.to_vec(),
+                        UnknownClient::Garbage => mutated_bytes(&hello.repeat(20), &mut chance),
+                        UnknownClient::HalfAHandshake => hello.to_vec(),
                         _ => Vec::new(),
                     };
-                    // The server may hang up in the middle, which is what it should do.
+                    // The server may close the connection in the middle, as it should.
                     let _ = stream.write_all(&sent).await;
                     open.push(stream);
                 }
-                // All of them are still there, and Terraform is served.
+                // While all of these connections are open, the server answers Terraform.
                 assert_eq!(validate(terraform, &named("front")).await, []);
                 for mut stream in open {
                     let _ = stream.shutdown().await;
-                    // How it hangs up does not matter.
-                    let _ = wait::output("the server hangs up", stream.read_to_end(&mut Vec::new())).await;
+                    // It does not matter how the server closes the connection.
+                    let _ = wait::output("the server closes the connection", stream.read_to_end(&mut Vec::new())).await;
                 }
                 return;
             }
         };
-        // In TLS 1.3 the client learns of the refusal only with the first answer.
-        let answer = wait::output("a stranger is refused", async {
+        // In TLS 1.3, the client sees the rejection only with the first answer.
+        let answer = wait::output("an unknown client is rejected", async {
             let channel = process.connect(certificate.as_ref()).await.ok()?;
             ProviderClient::new(channel).get_metadata(pb::get_metadata::Request {}).await.ok()
         });
-        assert!(answer.await.is_none(), "a stranger was answered");
+        assert!(answer.await.is_none(), "an unknown client was answered");
     }
 }
 
 #[test]
-fn another_process_gets_no_answer_and_holds_up_nobody() {
-    campaign("Strangers at the socket", Stranger::ALL.to_vec(), |stranger: &Stranger| {
+fn unknown_clients_are_rejected_and_do_not_block_terraform() {
+    campaign("Unknown clients at the socket", UnknownClient::ALL.to_vec(), |unknown: &UnknownClient| {
         runtime().block_on(async {
             let client = Certificate::new();
             let process = start(Some(&client)).await;
             let mut terraform = process.terraform(&client).await;
-            stranger.comes_to(&process, &client, &mut terraform).await;
+            unknown.connect_to(&process, &client, &mut terraform).await;
             assert_eq!(validate(&mut terraform, &named("front")).await, []);
             assert!(!process.served.is_finished(), "the server has ended");
         });
@@ -566,8 +568,8 @@ fn another_process_gets_no_answer_and_holds_up_nobody() {
 fn another_user_cannot_reach_the_socket() {
     let (process, mut terraform) = runtime().block_on(connected());
     let socket = Path::new(&process.handshake.socket);
-    let directory = socket.parent().expect("a socket is in a directory").metadata().expect("it is there");
-    assert_eq!(directory.permissions().mode() & 0o777, 0o700, "others may enter the directory of the socket");
+    let directory = socket.parent().expect("a socket is in a directory").metadata().expect("the directory exists");
+    assert_eq!(directory.permissions().mode() & 0o777, 0o700, "other users can enter the directory of the socket");
     let connect = |program: &Path, user: Option<u32>| {
         let script = match program.ends_with("perl") {
             true => ["-MSocket", "-e", "socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un($ARGV[0])) or die"],
@@ -580,36 +582,36 @@ fn another_user_cannot_reach_the_socket() {
         }
         command.output()
     };
-    // Another user may not be allowed to run the Python of the tests, such as one in somebody's home.
+    // Another user may not be allowed to run the Python of the tests, for example if it is in a home directory.
     let python = std::fs::canonicalize(venv::program("python")).expect("there is Python");
     let programs = [python, "/usr/bin/python3".into(), "/usr/bin/perl".into()];
-    const NOBODY: u32 = 65534;
+    const OTHER_USER: u32 = 65534;
     let mut tried = Vec::new();
     for program in programs.iter().filter(|program| program.exists()) {
         let own = connect(program, None).expect("it starts");
-        assert!(own.status.success(), "we ourselves can connect: {}", String::from_utf8_lossy(&own.stderr));
-        match connect(program, Some(NOBODY)) {
-            Ok(refused) => {
-                let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-                let last = said.lines().last().unwrap_or_default();
-                assert!(!refused.status.success(), "another user connects");
-                let is_refusal = ["PermissionError", "Died at"].iter().any(|word| last.contains(word));
-                assert!(is_refusal, "{} as user {NOBODY}: {said}", program.display());
-                tried.push(format!("user {NOBODY} was refused: {last}"));
+        assert!(own.status.success(), "the current user cannot connect: {}", String::from_utf8_lossy(&own.stderr));
+        match connect(program, Some(OTHER_USER)) {
+            Ok(denied) => {
+                let stderr = String::from_utf8_lossy(&denied.stderr).into_owned();
+                let last = stderr.lines().last().unwrap_or_default();
+                assert!(!denied.status.success(), "another user can connect");
+                let is_denial = ["PermissionError", "Died at"].iter().any(|word| last.contains(word));
+                assert!(is_denial, "{} as user {OTHER_USER}: {stderr}", program.display());
+                tried.push(format!("user {OTHER_USER} was denied: {last}"));
             }
-            Err(error) => eprintln!("Strangers: user {NOBODY} cannot run {}: {error}", program.display()),
+            Err(error) => eprintln!("Unknown clients: user {OTHER_USER} cannot run {}: {error}", program.display()),
         }
     }
     if tried.is_empty() {
-        tried.push("no other user could be tried, which only root can; the directory is drwx------".to_string());
+        tried.push("no other user was tried, because only root can do that; the directory is drwx------".to_string());
     }
-    eprintln!("Strangers: {}", tried.join("; "));
+    eprintln!("Unknown clients: {}", tried.join("; "));
     assert_eq!(runtime().block_on(validate(&mut terraform, &named("front"))), []);
 }
 
 #[test]
-fn a_message_beyond_the_limit_is_refused_and_the_next_one_is_answered() {
-    // A message within the limit of 256 MiB, which only a run of all cases needs to exceed.
+fn oversized_messages_are_rejected_and_the_next_is_answered() {
+    // Only a run of all cases needs to exceed the limit of 256 MiB.
     let size = if is_whole() { 300 * 1024 * 1024 } else { 8 * 1024 * 1024 };
     let (process, mut terraform) = runtime().block_on(connected());
     campaign("Oversized messages", vec![size / 1024 / 1024], |_| {
@@ -618,10 +620,10 @@ fn a_message_beyond_the_limit_is_refused_and_the_next_one_is_answered() {
             let request =
                 pb::validate_resource_config::Request { type_name: "acme_door".to_string(), config: Some(value) };
             let mut terraform = terraform.clone();
-            let answer = wait::output("it is answered", terraform.validate_resource_config(request));
+            let answer = wait::output("the message is answered", terraform.validate_resource_config(request));
             match answer.await {
                 Err(status) => assert_eq!((status.code(), is_whole()), (tonic::Code::OutOfRange, true), "{status}"),
-                Ok(told) => assert!(!is_whole() && told.into_inner().diagnostics[0].severity() == Severity::Error),
+                Ok(answer) => assert!(!is_whole() && answer.into_inner().diagnostics[0].severity() == Severity::Error),
             }
         });
         Tally { calls: 0, faults: 1 }

@@ -1,4 +1,4 @@
-//! Changes of authorizers: a route is never without the protection that it should have.
+//! Changes of authorizers: a route is never without the authorizer that it is configured with.
 
 use serde_json::{Value, json};
 
@@ -7,9 +7,9 @@ use super::snapshot::snapshot;
 use super::{SECRET, SLOW, TestEnv, with};
 
 #[test]
-fn routes_get_and_lose_authorizers_and_an_authorizer_in_use_is_exchanged_without_a_gap() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
+fn authorizers_are_replaced_while_routes_stay_protected() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
     let authorizer = |function: &str, more: Value| {
         let basis = json!({
             "authorizer_name": function,
@@ -21,25 +21,25 @@ fn routes_get_and_lose_authorizers_and_an_authorizer_in_use_is_exchanged_without
     };
     let config = |a: Value, b: Value, authorizers: Value| {
         json!({
-            "route_config": { "GET /a": a, "GET /b": b, "GET /still": bed.to("users") },
+            "route_config": { "GET /a": a, "GET /b": b, "GET /still": env.to("users") },
             "faas_authorizers": authorizers,
         })
     };
-    let open = || bed.to("orders");
-    let guarded = || bed.guarded("orders", "customers");
-    let status = |path: &str, key: Option<&str>| bed.call("GET", path, key).status;
-    bed.apply(&config(open(), guarded(), authorizer("guard", json!({}))));
+    let open = || env.to("orders");
+    let guarded = || env.guarded("orders", "customers");
+    let status = |path: &str, key: Option<&str>| env.send("GET", path, key).status;
+    env.apply(&config(open(), guarded(), authorizer("guard", json!({}))));
     assert_eq!((status("/a", None), status("/b", None)), (200, 401));
-    let visitor = bed.visit(("GET /still", "users /still"), &["GET /a", "GET /b"]);
+    let client = env.load_client(("GET /still", "users /still"), &["GET /a", "GET /b"]);
 
-    let change = bed.planned_change(&config(guarded(), open(), authorizer("guard", json!({}))));
-    assert_eq!(sorted(change.told), ["UpdateRoute route.GET /a", "UpdateRoute route.GET /b"]);
+    let change = env.planned_change(&config(guarded(), open(), authorizer("guard", json!({}))));
+    assert_eq!(sorted(change.calls), ["UpdateRoute route.GET /a", "UpdateRoute route.GET /b"]);
     assert_eq!((change.attributes, change.objects), (vec!["route_config".to_owned()], vec![]));
     assert_eq!((status("/a", None), status("/a", Some(SECRET)), status("/b", None)), (401, 200, 200));
 
-    let change = bed.planned_change(&config(guarded(), open(), authorizer("keeper", json!({}))));
+    let change = env.planned_change(&config(guarded(), open(), authorizer("keeper", json!({}))));
     assert_eq!(
-        change.told,
+        change.calls,
         [
             "CreateAuthorizer keeper",
             "AddPermission authorizer_permission.customers",
@@ -53,15 +53,15 @@ fn routes_get_and_lose_authorizers_and_an_authorizer_in_use_is_exchanged_without
     assert_eq!((status("/a", None), status("/a", Some("wrong")), status("/a", Some(SECRET))), (401, 403, 200));
 
     let kept_longer = config(guarded(), open(), authorizer("keeper", json!({ "result_ttl_in_seconds": 60 })));
-    let change = bed.planned_change(&kept_longer);
-    assert_eq!(change.told, ["UpdateAuthorizer authorizer.customers"]);
+    let change = env.planned_change(&kept_longer);
+    assert_eq!(change.calls, ["UpdateAuthorizer authorizer.customers"]);
     assert_eq!(change.objects, Vec::<String>::new());
-    let shown = bed.proxy.account().list_of("apis")[0]["authorizers"].clone();
+    let shown = env.proxy.account().list_of("apis")[0]["authorizers"].clone();
     assert_eq!((shown.as_array().map(Vec::len), &shown[0]["AuthorizerResultTtlInSeconds"]), (Some(1), &json!(60)));
 
-    let change = bed.planned_change(&config(open(), open(), json!({})));
+    let change = env.planned_change(&config(open(), open(), json!({})));
     assert_eq!(
-        change.told,
+        change.calls,
         [
             "UpdateRoute route.GET /a",
             "DeleteAuthorizer authorizer.customers",
@@ -69,30 +69,32 @@ fn routes_get_and_lose_authorizers_and_an_authorizer_in_use_is_exchanged_without
         ]
     );
     assert_eq!(status("/a", None), 200);
-    visitor.saw_no_error();
-    bed.destroy();
+    client.saw_no_error();
+    env.destroy();
 }
 
 #[test]
 fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
-    let bed = TestEnv::new();
-    let account = bed.proxy.account().id.clone();
-    bed.proxy.latency(SLOW);
-    // They answer in both ways at once, as they may be asked in either format while that changes.
+    let env = TestEnv::new();
+    let account = env.proxy.account().id.clone();
+    // The six replacements exist next to the six old authorizers until the routes have moved.
+    env.proxy.raise_authorizer_quota(12);
+    env.proxy.latency(SLOW);
+    // The functions answer in both formats at once, because API Gateway may use either one during the change.
     let both_ways = format!(
         "def handler(event, context):\n    \
-         lets_in = event['headers'].get('x-key') == '{SECRET}'\n    \
-         effect = 'Allow' if lets_in else 'Deny'\n    \
-         may = {{'Action': 'execute-api:Invoke', 'Effect': effect, 'Resource': '*'}}\n    \
-         policy = {{'Version': '2012-10-17', 'Statement': [may]}}\n    \
-         return {{'isAuthorized': lets_in, 'principalId': 'someone', 'policyDocument': policy}}\n"
+         allowed = event['headers'].get('x-key') == '{SECRET}'\n    \
+         effect = 'Allow' if allowed else 'Deny'\n    \
+         statement = {{'Action': 'execute-api:Invoke', 'Effect': effect, 'Resource': '*'}}\n    \
+         policy = {{'Version': '2012-10-17', 'Statement': [statement]}}\n    \
+         return {{'isAuthorized': allowed, 'principalId': 'user', 'policyDocument': policy}}\n"
     );
     for name in ["either", "other"] {
-        bed.proxy.account().create_function(name, &both_ways);
+        env.proxy.account().create_function(name, &both_ways);
     }
     let role = |name: &str| format!("arn:aws:iam::{account}:role/{name}");
     let uri = |function: &str| {
-        format!("arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/{}/invocations", bed.arn(function))
+        format!("arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/{}/invocations", env.arn(function))
     };
     let names = ["identity", "uri", "credentials", "format", "answers", "permission"];
     let config = |entries: [Value; 6]| {
@@ -104,13 +106,13 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
         };
         let authorizers: serde_json::Map<String, Value> =
             names.iter().zip(&entries).map(|(name, entry)| ((*name).to_owned(), simple(entry))).collect();
-        let mut routes = json!({ "GET /still": bed.to("users") });
+        let mut routes = json!({ "GET /still": env.to("users") });
         for name in names {
-            routes[format!("GET /{name}")] = bed.guarded("orders", name);
+            routes[format!("GET /{name}")] = env.guarded("orders", name);
         }
         json!({ "route_config": routes, "faas_authorizers": authorizers })
     };
-    bed.apply(&config([
+    env.apply(&config([
         json!({ "identity_sources": ["$request.header.x-key"] }),
         json!({}),
         json!({ "authorizer_credentials_arn": role("before") }),
@@ -119,8 +121,8 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
         json!({}),
     ]));
     let touched = names.map(|name| format!("GET /{name}"));
-    let visitor = bed.visit(("GET /still", "users /still"), &touched.each_ref().map(String::as_str));
-    let change = bed.planned_change(&config([
+    let client = env.load_client(("GET /still", "users /still"), &touched.each_ref().map(String::as_str));
+    let change = env.planned_change(&config([
         json!({ "identity_sources": ["$request.header.x-key", "$request.querystring.shop"] }),
         json!({ "authorizer_uri": uri("other") }),
         json!({ "authorizer_credentials_arn": role("after") }),
@@ -135,22 +137,22 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
     }
     expected.extend(["CreateAuthorizer either"; 5].map(str::to_owned));
     expected.push("CreateAuthorizer other".to_owned());
-    let exchanged = ["identity", "uri", "format", "answers"];
-    expected.extend(exchanged.map(|name| format!("AddPermission authorizer_permission.{name}")));
-    expected.extend(exchanged.map(|name| format!("RemovePermission authorizer_permission.{name}")));
+    let replaced = ["identity", "uri", "format", "answers"];
+    expected.extend(replaced.map(|name| format!("AddPermission authorizer_permission.{name}")));
+    expected.extend(replaced.map(|name| format!("RemovePermission authorizer_permission.{name}")));
     expected.push("RemovePermission authorizer_permission.permission".to_owned());
-    let made = |call: &String| call.starts_with("Create") || call.starts_with("Add");
-    let last_made = change.told.iter().rposition(made).expect("something is made");
-    let first_deleted = change.told.iter().position(|call| call.starts_with("Delete")).expect("something is deleted");
-    assert!(last_made < first_deleted, "{:?}", change.told);
-    assert_eq!(sorted(change.told), sorted(expected));
+    let created = |call: &String| call.starts_with("Create") || call.starts_with("Add");
+    let last_created = change.calls.iter().rposition(created).expect("something is created");
+    let first_deleted = change.calls.iter().position(|call| call.starts_with("Delete")).expect("something is deleted");
+    assert!(last_created < first_deleted, "{:?}", change.calls);
+    assert_eq!(sorted(change.calls), sorted(expected));
     let mut moved: Vec<String> = names.map(|name| format!("~authorizer.{name}")).to_vec();
-    moved.extend(exchanged.map(|name| format!("~authorizer_permission.{name}")));
+    moved.extend(replaced.map(|name| format!("~authorizer_permission.{name}")));
     moved.push("-authorizer_permission.permission".to_owned());
     assert_eq!(change.objects, sorted(moved));
     assert_eq!(change.attributes, ["authorizer_ids", "faas_authorizers"]);
 
-    let shown = snapshot(bed.proxy.account());
+    let shown = snapshot(env.proxy.account());
     let line = |name: &str| {
         let begin = format!("authorizer {name}: REQUEST calls ");
         shown
@@ -166,10 +168,10 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
     assert_eq!((line("credentials").as_str(), line("permission").as_str()), (as_role, as_role));
     assert!(line("format").starts_with("either, payload 1.0, simple "), "{}", line("format"));
     assert_eq!(line("answers"), "either, payload 2.0, simple false, sources [], ttl 0");
-    let status = |path: &str| bed.call("GET", path, Some(SECRET)).status;
+    let status = |path: &str| env.send("GET", path, Some(SECRET)).status;
     assert_eq!((status("/identity"), status("/identity?shop=1"), status("/uri")), (401, 200, 200));
 
-    let change = bed.planned_change(&config([
+    let change = env.planned_change(&config([
         json!({ "result_ttl_in_seconds": 0 }),
         json!({}),
         json!({ "result_ttl_in_seconds": 0 }),
@@ -180,11 +182,11 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
     let back = ["identity", "uri", "credentials", "format", "answers", "permission"];
     assert_eq!(change.objects.iter().filter(|it| it.starts_with("~authorizer.")).count(), back.len());
     let added = change.objects.iter().filter(|it| it.starts_with("+authorizer_permission.")).count();
-    assert_eq!(added, 2, "those that had a role: {:?}", change.objects);
+    assert_eq!(added, 2, "authorizers that had a role get a permission: {:?}", change.objects);
     for name in names {
-        assert_eq!(bed.call("GET", &format!("/{name}"), Some(SECRET)).status, 200, "{name}");
-        assert_eq!(bed.call("GET", &format!("/{name}"), None).status, 403, "{name}");
+        assert_eq!(env.send("GET", &format!("/{name}"), Some(SECRET)).status, 200, "{name}");
+        assert_eq!(env.send("GET", &format!("/{name}"), None).status, 403, "{name}");
     }
-    visitor.saw_no_error();
-    bed.destroy();
+    client.saw_no_error();
+    env.destroy();
 }

@@ -1,64 +1,64 @@
-//! A change of a live gateway: what its plan said, what it did, and that both are the same.
+//! A change of an existing gateway: its plan, its effect, and the comparison of both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{THIS, TestEnv, assert_turns_are_taken, without_hash};
+use super::{THIS, TestEnv, assert_no_overlap, without_hash};
 use crate::support::terraform::Run;
 
 /// An applied change.
 pub(super) struct Change {
-    /// The calls that changed something, see [`TestEnv::told`].
-    pub(super) told: Vec<String>,
-    /// The attributes that the plan changed, `aws_objects` left out.
+    /// The changing calls, see [`TestEnv::calls`].
+    pub(super) calls: Vec<String>,
+    /// The attributes that the plan changed, without `aws_objects`.
     pub(super) attributes: Vec<String>,
-    /// The objects that were made (`+stage`), deleted (`-stage`) and exchanged (`~stage`), as planned and done. The ids
-    /// of all others are what they were.
+    /// The objects that were created (`+stage`), deleted (`-stage`) and replaced (`~stage`), by key without hash. All
+    /// other objects kept their ids.
     pub(super) objects: Vec<String>,
-    /// What Terraform printed about the plan.
+    /// The output of the plan.
     pub(super) plan: Run,
 }
 
 impl TestEnv {
-    /// Configures, plans, applies that plan, and plans again, which must find nothing. Panics where the apply did
-    /// something else to the objects than its plan said.
+    /// Writes the configuration, applies its plan, and asserts that another plan is empty. Panics if the apply created,
+    /// deleted or replaced other objects than the plan showed.
     pub(super) fn planned_change(&self, attributes: &Value) -> Change {
         self.config(attributes);
         let slots = self.slots();
         let plan = self.workspace.plan(&[]);
-        assert_eq!(plan.code, 2, "there is something to change: {plan}");
+        assert_eq!(plan.code, 2, "the plan has changes: {plan}");
         let shown = self.workspace.shown_plan();
         let changes = shown["resource_changes"].as_array().expect("a list");
-        let change = &changes.iter().find(|it| it["address"] == THIS).expect("the gateway is there")["change"];
+        let change = &changes.iter().find(|it| it["address"] == THIS).expect("the plan has the gateway")["change"];
         assert_eq!(change["actions"], serde_json::json!(["update"]), "{plan}");
 
         self.proxy.clear_calls();
         self.workspace.apply_plan().succeeded();
-        assert_turns_are_taken(&self.proxy);
+        assert_no_overlap(&self.proxy);
         let calls = self.proxy.calls().len();
-        self.assert_quiet();
+        self.assert_plan_changes_nothing();
         self.proxy.keep_calls(calls);
 
         let before = map(&change["before"]["aws_objects"]);
         let objects = moves(&before, &map(&self.attribute("aws_objects")));
         let unknown = &change["after_unknown"]["aws_objects"];
         if *unknown != Value::Bool(true) {
-            let made_known_later = |slot: &String| (slot.clone(), "known after apply".to_owned());
+            let unknown_id = |slot: &String| (slot.clone(), "known after apply".to_owned());
             let mut after = map(&change["after"]["aws_objects"]);
-            after.extend(map(unknown).keys().map(made_known_later));
-            let said = moves(&before, &after);
-            assert!(objects.iter().all(|it| said.contains(it)), "the plan did not say all of {objects:?}: {plan}");
-            // What is made anew under a name of our choice has the id that it had.
+            after.extend(map(unknown).keys().map(unknown_id));
+            let planned = moves(&before, &after);
+            assert!(objects.iter().all(|it| planned.contains(it)), "the plan lacks some of {objects:?}: {plan}");
+            // The provider chooses the ids of permission statements, so a replaced one can have the same id.
             let is_named = |it: &&String| it.starts_with("~permission.") || it.starts_with("~authorizer_permission.");
-            let other: Vec<_> = said.iter().filter(|it| !objects.contains(it) && !is_named(it)).collect();
-            assert!(other.is_empty(), "the plan said {other:?} too: {plan}");
+            let other: Vec<_> = planned.iter().filter(|it| !objects.contains(it) && !is_named(it)).collect();
+            assert!(other.is_empty(), "the apply did not change {other:?}, which the plan has: {plan}");
         }
-        Change { told: self.told(&slots), attributes: changed_attributes(change), objects, plan }
+        Change { calls: self.calls(&slots), attributes: changed_attributes(change), objects, plan }
     }
 
-    /// Panics if a plan finds something to do, or changes something itself.
-    pub(super) fn assert_quiet(&self) {
+    /// Asserts that a plan is empty and makes no changing calls.
+    pub(super) fn assert_plan_changes_nothing(&self) {
         let calls = self.proxy.calls().len();
         self.workspace.assert_nothing_to_do();
         let changes: Vec<String> = (self.proxy.calls().split_off(calls).into_iter())
@@ -69,15 +69,15 @@ impl TestEnv {
     }
 }
 
-/// The calls in an order that does not depend on which of those that wait for nothing came first.
-pub(super) fn sorted(mut told: Vec<String>) -> Vec<String> {
-    told.sort();
-    told
+/// The calls in alphabetical order, for changes whose order is not fixed.
+pub(super) fn sorted(mut calls: Vec<String>) -> Vec<String> {
+    calls.sort();
+    calls
 }
 
 fn map(value: &Value) -> BTreeMap<String, String> {
-    let told = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    value.as_object().into_iter().flatten().map(|(slot, id)| (slot.clone(), told(id))).collect()
+    let id = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    value.as_object().into_iter().flatten().map(|(slot, value)| (slot.clone(), id(value))).collect()
 }
 
 fn moves(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! A new gateway: object for object what was asked for, and it serves.
+//! A new gateway: each of its objects, its outputs, and its answers to requests.
 
 use serde_json::json;
 
@@ -6,19 +6,19 @@ use super::snapshot::snapshot;
 use super::{SECRET, SLOW, THIS, TestEnv, text, with, without_hash};
 
 #[test]
-fn a_new_gateway_is_what_was_asked_for_object_for_object_and_it_serves() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
+fn a_new_gateway_matches_its_configuration_and_serves() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
     let format = "$context.requestId $context.status";
-    bed.apply(&json!({
+    env.apply(&json!({
         "description": "Orders and users.",
         "api_version": "7",
         "api_tags": { "team": "web" },
         "stage_tags": { "level": "live" },
         "route_config": {
-            "GET /orders": bed.to("orders"),
-            "POST /orders/{id}": with(&bed.guarded("orders", "customers"), &json!({ "description": "" })),
-            "GET /users/{proxy+}": with(&bed.to("users"),
+            "GET /orders": env.to("orders"),
+            "POST /orders/{id}": with(&env.guarded("orders", "customers"), &json!({ "description": "" })),
+            "GET /users/{proxy+}": with(&env.to("users"),
                 &json!({ "payload_format_version": "2.0", "timeout_milliseconds": 9000, "description": "people" })),
         },
         "faas_authorizers": { "customers": {
@@ -35,7 +35,7 @@ fn a_new_gateway_is_what_was_asked_for_object_for_object_and_it_serves() {
         "custom_access_log_format": format,
     }));
     assert_eq!(
-        snapshot(bed.proxy.account()),
+        snapshot(env.proxy.account()),
         [
             "api shop: description Orders and users., version 7",
             r#"cors {"AllowCredentials":false,"AllowHeaders":[],"AllowMethods":["GET"],"AllowOrigins":["https://shop.example"],"ExposeHeaders":[],"MaxAge":60}"#,
@@ -54,17 +54,17 @@ fn a_new_gateway_is_what_was_asked_for_object_for_object_and_it_serves() {
             "statement of users: Allow apigateway.amazonaws.com lambda:InvokeFunction from arn:aws:execute-api:us-east-1:<account>:<shop>/*/*",
         ]
     );
-    the_outputs_name_what_boto3_finds(&bed);
-    it_serves(&bed);
-    bed.destroy();
-    assert!(bed.workspace.state().resource(THIS).is_none());
+    assert_outputs(&env);
+    assert_serves(&env);
+    env.destroy();
+    assert!(env.workspace.state().resource(THIS).is_none());
 }
 
-fn the_outputs_name_what_boto3_finds(bed: &TestEnv) {
-    let api = bed.proxy.account().list_of("apis").remove(0);
-    let (id, account) = (text(&api["ApiId"]), &bed.proxy.account().id);
+fn assert_outputs(env: &TestEnv) {
+    let api = env.proxy.account().list_of("apis").remove(0);
+    let (id, account) = (text(&api["ApiId"]), &env.proxy.account().id);
     let id_of = |kind: &str, name: &str, of: &str, member: &str| {
-        let found = api[kind].as_array().expect("a list").iter().find(|it| it[name] == of).expect("it is there");
+        let found = api[kind].as_array().expect("a list").iter().find(|it| it[name] == of).expect("it exists");
         text(&found[member])
     };
     let route = |key: &str| id_of("routes", "RouteKey", key, "RouteId");
@@ -72,7 +72,7 @@ fn the_outputs_name_what_boto3_finds(bed: &TestEnv) {
     let (orders, order, users) = ("GET /orders", "POST /orders/{id}", "GET /users/{proxy+}");
     let authorizer = id_of("authorizers", "Name", "customers", "AuthorizerId");
     let group = format!("arn:aws:logs:us-east-1:{account}:log-group:/shop/access");
-    assert_eq!(target(orders), target(order), "routes that do the same share an integration");
+    assert_eq!(target(orders), target(order), "routes with the same settings share an integration");
     for (output, expected) in [
         ("id", json!(id)),
         ("api_id", json!(id)),
@@ -93,14 +93,14 @@ fn the_outputs_name_what_boto3_finds(bed: &TestEnv) {
         ("drift", json!({})),
         ("pending_deletion", json!({})),
     ] {
-        assert_eq!(bed.attribute(output), expected, "{output}");
+        assert_eq!(env.attribute(output), expected, "{output}");
     }
     let statement = |function: &str| {
-        let functions = bed.proxy.account().list_of("functions");
-        let found = functions.into_iter().find(|it| it["FunctionName"] == function).expect("it is there");
+        let functions = env.proxy.account().list_of("functions");
+        let found = functions.into_iter().find(|it| it["FunctionName"] == function).expect("it exists");
         text(&found["statements"][0]["Sid"])
     };
-    let objects = bed.attribute("aws_objects");
+    let objects = env.attribute("aws_objects");
     let objects = objects.as_object().expect("a map");
     let mut found: Vec<(String, String)> = objects.iter().map(|(slot, id)| (without_hash(slot), text(id))).collect();
     found.sort();
@@ -121,19 +121,19 @@ fn the_outputs_name_what_boto3_finds(bed: &TestEnv) {
     assert_eq!(found, expected.map(|(slot, id)| (slot.to_owned(), id)));
 }
 
-fn it_serves(bed: &TestEnv) {
-    let status = |method: &str, path: &str, key: Option<&str>| bed.call(method, path, key).status;
-    let open = bed.call("GET", "/orders", None);
+fn assert_serves(env: &TestEnv) {
+    let status = |method: &str, path: &str, key: Option<&str>| env.send(method, path, key).status;
+    let open = env.send("GET", "/orders", None);
     assert_eq!((open.status, open.body.as_str()), (200, "orders /orders"));
-    assert_eq!(bed.call("GET", "/users/a/b", None).body, "users /users/a/b");
+    assert_eq!(env.send("GET", "/users/a/b", None).body, "users /users/a/b");
     assert_eq!(status("POST", "/orders/7", None), 401);
     assert_eq!(status("POST", "/orders/7", Some("wrong")), 403);
-    let protected = bed.call("POST", "/orders/7", Some(SECRET));
+    let protected = env.send("POST", "/orders/7", Some(SECRET));
     assert_eq!((protected.status, protected.body.as_str()), (200, "orders /orders/7"));
     assert_eq!(status("DELETE", "/orders", None), 404);
     assert_eq!(status("GET", "/elsewhere", None), 404);
     let preflight =
-        crate::support::http::gateway(bed.proxy.account(), &text(&bed.attribute("api_id")), "OPTIONS", "/orders")
+        crate::support::http::gateway(env.proxy.account(), &text(&env.attribute("api_id")), "OPTIONS", "/orders")
             .header("origin", "https://shop.example")
             .header("access-control-request-method", "GET")
             .send()

@@ -1,4 +1,4 @@
-//! Custom domains: the certificate that they get, the API that they lead to, and what others do to them.
+//! Custom domains: their certificate, their API mapping, drift, and unmanaged domains and mappings.
 
 use serde_json::{Value, json};
 
@@ -11,8 +11,8 @@ use crate::support::wait::until;
 const NAME: &str = "api.example.com";
 
 impl TestEnv {
-    /// A certificate that is issued at once, and later than all others: of several for one domain the provider takes
-    /// the latest, and the emulator's clock has seconds.
+    /// Requests a certificate, which the emulator issues at once, and returns its ARN. It is issued later than all
+    /// others, because the provider chooses the latest one for a domain, and the emulator's times are whole seconds.
     fn certificate(&self, domain: &str) -> String {
         let acm = |method: &str, arguments: Value| self.proxy.account().boto("acm", method, arguments);
         let issued = |arn: &str| {
@@ -22,19 +22,19 @@ impl TestEnv {
         let others = acm("list_certificates", json!({}))["CertificateSummaryList"].clone();
         let others = others.as_array().expect("a list").iter().map(|it| issued(&text(&it["CertificateArn"])));
         let latest = others.max().unwrap_or_default();
-        let mut made = String::new();
+        let mut created = String::new();
         until("the certificate is the latest", || {
-            made = text(&acm("request_certificate", json!({ "DomainName": domain }))["CertificateArn"]);
-            let is_latest = issued(&made) > latest;
+            created = text(&acm("request_certificate", json!({ "DomainName": domain }))["CertificateArn"]);
+            let is_latest = issued(&created) > latest;
             if !is_latest {
-                acm("delete_certificate", json!({ "CertificateArn": made }));
+                acm("delete_certificate", json!({ "CertificateArn": created }));
             }
             is_latest
         });
-        made
+        created
     }
 
-    /// One route, and this domain.
+    /// A gateway with one route and this domain.
     fn with_domain(&self, name: &str) -> Value {
         json!({ "route_config": { "GET /a": self.to("orders") }, "domain_name": name })
     }
@@ -43,7 +43,7 @@ impl TestEnv {
         json!({ "route_config": { "GET /a": self.to("orders") } })
     }
 
-    /// Calls the gateway by a custom domain.
+    /// Sends a request to a custom domain.
     fn reach(&self, domain: &str) -> Answer {
         let account = self.proxy.account();
         let credential =
@@ -55,25 +55,25 @@ impl TestEnv {
             .expect("the emulator answers")
     }
 
-    /// The custom domains of the account, as boto3 sees them.
+    /// The custom domains of the account, as boto3 shows them.
     fn domains(&self) -> Vec<Value> {
         self.proxy.account().list_of("domain_names")
     }
 
-    /// A call about the domain, by someone else.
-    fn domain_by_hand(&self, method: &str, more: Value) -> Value {
+    /// An API Gateway call about the domain outside Terraform.
+    fn domain_call(&self, method: &str, more: Value) -> Value {
         self.proxy.account().boto("apigatewayv2", method, with(&json!({ "DomainName": NAME }), &more))
     }
 
-    /// Makes the domain in the name of someone else.
-    fn foreign_domain(&self, certificate: &str) {
+    /// Creates the domain outside Terraform.
+    fn unmanaged_domain(&self, certificate: &str) {
         let configuration = json!({ "CertificateArn": certificate, "EndpointType": "REGIONAL" });
         let more = json!({ "DomainNameConfigurations": [configuration], "Tags": { "whose": "theirs" } });
-        self.domain_by_hand("create_domain_name", more);
+        self.domain_call("create_domain_name", more);
     }
 
-    /// An API of someone else, with a stage; gives its id.
-    fn foreign_api(&self) -> String {
+    /// Creates an API with a stage `prod` outside Terraform, and returns its id.
+    fn unmanaged_api(&self) -> String {
         let account = self.proxy.account();
         let api = json!({ "Name": "theirs", "ProtocolType": "HTTP" });
         let api = text(&account.boto("apigatewayv2", "create_api", api)["ApiId"]);
@@ -83,31 +83,31 @@ impl TestEnv {
 }
 
 #[test]
-fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_gateway_serves() {
-    let bed = TestEnv::new();
-    bed.apply(&bed.without_domain());
-    let endpoint = bed.attribute("api_endpoint");
-    let visitor = bed.visit(("GET /a", "orders /a"), &[]);
-    let first = bed.certificate("*.example.com");
+fn a_domain_changes_its_certificate_and_name_while_serving() {
+    let env = TestEnv::new();
+    env.apply(&env.without_domain());
+    let endpoint = env.attribute("api_endpoint");
+    let client = env.load_client(("GET /a", "orders /a"), &[]);
+    let first = env.certificate("*.example.com");
 
-    bed.config(&bed.with_domain(NAME));
-    let plan = bed.workspace.plan_json(&[]);
+    env.config(&env.with_domain(NAME));
+    let plan = env.workspace.plan_json(&[]);
     let change = &plan["resource_changes"][0]["change"];
-    assert_eq!(change["after"]["certificate_arn"], first, "it is chosen at plan");
+    assert_eq!(change["after"]["certificate_arn"], first, "the plan chooses it");
     assert_eq!(change["after"]["invoke_url"], format!("https://{NAME}"));
-    assert_eq!(change["after_unknown"]["domain_target"], true, "AWS tells it");
-    assert_eq!(change["after_unknown"]["aws_objects"]["domain"], true, "the plan shows what is made");
-    let told = bed.change(&bed.with_domain(NAME));
-    assert_eq!(told, [format!("CreateDomainName {NAME}"), format!("CreateApiMapping {NAME}")]);
-    it_is_as_asked_for(&bed, &first);
-    assert_eq!((bed.attribute("api_endpoint"), bed.call("GET", "/a", None).status), (endpoint, 200));
+    assert_eq!(change["after_unknown"]["domain_target"], true, "only AWS returns it");
+    assert_eq!(change["after_unknown"]["aws_objects"]["domain"], true, "the plan shows the new object");
+    let calls = env.change(&env.with_domain(NAME));
+    assert_eq!(calls, [format!("CreateDomainName {NAME}"), format!("CreateApiMapping {NAME}")]);
+    assert_domain(&env, &first);
+    assert_eq!((env.attribute("api_endpoint"), env.send("GET", "/a", None).status), (endpoint, 200));
 
-    let second = bed.certificate(NAME);
-    bed.workspace.assert_nothing_to_do();
-    assert_eq!(bed.attribute("certificate_arn"), first, "a newer one changes nothing");
+    let second = env.certificate(NAME);
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(env.attribute("certificate_arn"), first, "a newer certificate changes nothing");
 
-    bed.proxy.account().boto("acm", "delete_certificate", json!({ "CertificateArn": first }));
-    let plan = bed.workspace.plan_json(&[]);
+    env.proxy.account().boto("acm", "delete_certificate", json!({ "CertificateArn": first }));
+    let plan = env.workspace.plan_json(&[]);
     let change = &plan["resource_changes"][0]["change"];
     assert_eq!(change["actions"], json!(["update"]));
     assert_eq!(
@@ -115,39 +115,39 @@ fn a_domain_is_added_gets_other_certificates_is_exchanged_and_removed_while_the_
         (&json!(first), &json!(second))
     );
     assert_eq!(change["before"]["aws_objects"], change["after"]["aws_objects"], "in place");
-    assert_eq!(bed.change(&bed.with_domain(NAME)), [format!("UpdateDomainName {NAME}")]);
-    it_is_as_asked_for(&bed, &second);
+    assert_eq!(env.change(&env.with_domain(NAME)), [format!("UpdateDomainName {NAME}")]);
+    assert_domain(&env, &second);
 
-    // Looked for by the domain of another one.
-    let wildcard = bed.certificate("*.example.com");
-    let by_wildcard = with(&bed.with_domain(NAME), &json!({ "certificate_domain": "*.example.com" }));
-    assert_eq!(bed.change(&by_wildcard), [format!("UpdateDomainName {NAME}")]);
-    it_is_as_asked_for(&bed, &wildcard);
+    // The certificate is chosen by `certificate_domain`.
+    let wildcard = env.certificate("*.example.com");
+    let by_wildcard = with(&env.with_domain(NAME), &json!({ "certificate_domain": "*.example.com" }));
+    assert_eq!(env.change(&by_wildcard), [format!("UpdateDomainName {NAME}")]);
+    assert_domain(&env, &wildcard);
 
-    let third = bed.certificate("www.example.com");
-    let told = bed.change(&bed.with_domain("www.example.com"));
+    let third = env.certificate("www.example.com");
+    let calls = env.change(&env.with_domain("www.example.com"));
     let expected = ["CreateDomainName www", "CreateApiMapping www", "DeleteApiMapping api", "DeleteDomainName api"];
-    assert_eq!(told, expected.map(|call| format!("{call}.example.com")), "the new one first");
-    assert_eq!(bed.attribute("certificate_arn"), third);
-    assert_eq!((bed.reach("www.example.com").status, bed.reach(NAME).status), (200, 404));
+    assert_eq!(calls, expected.map(|call| format!("{call}.example.com")), "the new domain is created first");
+    assert_eq!(env.attribute("certificate_arn"), third);
+    assert_eq!((env.reach("www.example.com").status, env.reach(NAME).status), (200, 404));
 
-    let told = bed.change(&bed.without_domain());
-    assert_eq!(told, ["DeleteApiMapping www.example.com", "DeleteDomainName www.example.com"]);
+    let calls = env.change(&env.without_domain());
+    assert_eq!(calls, ["DeleteApiMapping www.example.com", "DeleteDomainName www.example.com"]);
     for output in ["certificate_arn", "domain_target", "dns_record_fqdn"] {
-        assert_eq!(bed.attribute(output), Value::Null, "{output}");
+        assert_eq!(env.attribute(output), Value::Null, "{output}");
     }
-    assert_eq!(bed.attribute("invoke_url"), bed.attribute("api_endpoint"));
-    assert!(bed.domains().is_empty());
-    visitor.saw_no_error();
-    bed.apply(&bed.with_domain("www.example.com"));
-    bed.destroy();
-    assert!(bed.domains().is_empty());
+    assert_eq!(env.attribute("invoke_url"), env.attribute("api_endpoint"));
+    assert!(env.domains().is_empty());
+    client.saw_no_error();
+    env.apply(&env.with_domain("www.example.com"));
+    env.destroy();
+    assert!(env.domains().is_empty());
 }
 
-/// Compares the domain with what boto3 finds, and calls it.
-fn it_is_as_asked_for(bed: &TestEnv, certificate: &str) {
-    let domains = bed.domains();
-    let [domain] = &domains[..] else { panic!("one domain: {domains:?}") };
+/// Compares the domain in AWS with the outputs, and sends a request to it.
+fn assert_domain(env: &TestEnv, certificate: &str) {
+    let domains = env.domains();
+    let [domain] = &domains[..] else { panic!("there is not exactly one domain: {domains:?}") };
     assert_eq!(domain["DomainName"], NAME);
     let configuration = &domain["DomainNameConfigurations"][0];
     for (member, expected) in
@@ -155,7 +155,7 @@ fn it_is_as_asked_for(bed: &TestEnv, certificate: &str) {
     {
         assert_eq!(configuration[member], expected, "{member}");
     }
-    let api = bed.attribute("api_id");
+    let api = env.attribute("api_id");
     let tags = json!({ "fgw:resource": format!("http_gateway/{}", text(&api)), "fgw:object": "domain" });
     assert_eq!(domain["tags"], tags);
     let mapping = &domain["mappings"][0];
@@ -168,27 +168,27 @@ fn it_is_as_asked_for(bed: &TestEnv, certificate: &str) {
         ("invoke_url", json!(format!("https://{NAME}"))),
         ("dns_record_fqdn", Value::Null),
     ] {
-        assert_eq!(bed.attribute(output), expected, "{output}");
+        assert_eq!(env.attribute(output), expected, "{output}");
     }
-    let objects = bed.attribute("aws_objects");
+    let objects = env.attribute("aws_objects");
     assert_eq!((&objects["domain"], &objects["api_mapping"]), (&json!(NAME), &mapping["ApiMappingId"]));
-    let answer = bed.reach(NAME);
+    let answer = env.reach(NAME);
     assert_eq!((answer.status, answer.body.as_str()), (200, "orders /a"));
 }
 
 #[test]
-fn what_others_do_to_a_domain_is_shown_and_mended_and_what_they_add_stays() {
-    let mut bed = TestEnv::new();
-    bed.workspace =
-        Workspace::with_provider(&bed.proxy, "default_tags {\n  tags = { team = \"web\", level = \"live\" }\n}");
-    let certificate = bed.certificate("*.example.com");
-    bed.apply(&bed.with_domain(NAME));
+fn drift_of_a_domain_is_fixed_and_unmanaged_parts_stay() {
+    let mut env = TestEnv::new();
+    env.workspace =
+        Workspace::with_provider(&env.proxy, "default_tags {\n  tags = { team = \"web\", level = \"live\" }\n}");
+    let certificate = env.certificate("*.example.com");
+    env.apply(&env.with_domain(NAME));
     let arn = format!("arn:aws:apigateway:us-east-1::/domainnames/{NAME}");
-    let account = bed.proxy.account();
-    let mapping = |bed: &TestEnv| bed.attribute("aws_objects")["api_mapping"].clone();
+    let account = env.proxy.account();
+    let mapping = |env: &TestEnv| env.attribute("aws_objects")["api_mapping"].clone();
 
-    // Tags, the policy, and what it leads to. A path of another API is theirs.
-    let theirs = bed.foreign_api();
+    // Tags, the security policy, and the target of the mapping. The mapping of a path to another API is unmanaged.
+    let theirs = env.unmanaged_api();
     account.boto(
         "apigatewayv2",
         "tag_resource",
@@ -196,231 +196,229 @@ fn what_others_do_to_a_domain_is_shown_and_mended_and_what_they_add_stays() {
     );
     account.boto("apigatewayv2", "untag_resource", json!({ "ResourceArn": arn, "TagKeys": ["team"] }));
     let weak = json!({ "CertificateArn": certificate, "EndpointType": "REGIONAL", "SecurityPolicy": "TLS_1_0" });
-    bed.domain_by_hand("update_domain_name", json!({ "DomainNameConfigurations": [weak] }));
-    let elsewhere = json!({ "ApiMappingId": mapping(&bed), "ApiId": theirs, "Stage": "prod" });
-    bed.domain_by_hand("update_api_mapping", elsewhere);
+    env.domain_call("update_domain_name", json!({ "DomainNameConfigurations": [weak] }));
+    let elsewhere = json!({ "ApiMappingId": mapping(&env), "ApiId": theirs, "Stage": "prod" });
+    env.domain_call("update_api_mapping", elsewhere);
     let path = json!({ "ApiId": theirs, "Stage": "prod", "ApiMappingKey": "theirs" });
-    let path = bed.domain_by_hand("create_api_mapping", path)["ApiMappingId"].clone();
-    let drift = bed.drift();
+    let path = env.domain_call("create_api_mapping", path)["ApiMappingId"].clone();
+    let drift = env.drift();
     assert_eq!(drift["api_mapping"], format!("stage is {theirs}/prod instead of stage"), "{drift}");
-    let said = "security_policy is TLS_1_0 instead of TLS_1_2; tag level has another value; tag team is missing";
-    assert_eq!(drift["domain"], said, "{drift}");
+    let message = "security_policy is TLS_1_0 instead of TLS_1_2; tag level has another value; tag team is missing";
+    assert_eq!(drift["domain"], message, "{drift}");
     assert_eq!(drift.as_object().map(serde_json::Map::len), Some(2), "{drift}");
-    let before = bed.slots();
-    bed.apply_config();
+    let before = env.slots();
+    env.apply_config();
     let expected =
         [format!("UpdateDomainName {NAME}"), "TagResource domain".into(), format!("UpdateApiMapping {NAME}")];
-    assert_eq!(bed.told(&before), expected);
-    assert_eq!(bed.reach(NAME).status, 200);
-    let domain = bed.domains().remove(0);
+    assert_eq!(env.calls(&before), expected);
+    assert_eq!(env.reach(NAME).status, 200);
+    let domain = env.domains().remove(0);
     assert_eq!((&domain["tags"]["theirs"], &domain["tags"]["team"]), (&json!("x"), &json!("web")));
-    assert_eq!(domain["mappings"].as_array().map(Vec::len), Some(2), "their path stays");
+    assert_eq!(domain["mappings"].as_array().map(Vec::len), Some(2), "the unmanaged mapping stays");
 
     // The mapping is deleted.
-    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": mapping(&bed) }));
-    assert_eq!(bed.drift(), json!({ "api_mapping": format!("{} is gone", text(&mapping(&bed))) }));
-    let before = bed.slots();
-    bed.apply_config();
-    assert_eq!(bed.told(&before), [format!("CreateApiMapping {NAME}")]);
+    env.domain_call("delete_api_mapping", json!({ "ApiMappingId": mapping(&env) }));
+    assert_eq!(env.drift(), json!({ "api_mapping": format!("{} is missing", text(&mapping(&env))) }));
+    let before = env.slots();
+    env.apply_config();
+    assert_eq!(env.calls(&before), [format!("CreateApiMapping {NAME}")]);
 
-    // While others are reached by it, it is not deleted.
-    bed.config(&bed.without_domain());
-    let refused = bed.workspace.apply(&[]);
-    refused.failed_with(&format!(
-        "custom domain {NAME} has API mappings that are not ours: {} ({theirs}/prod)",
-        text(&path)
-    ));
-    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": path }));
-    bed.apply(&bed.with_domain(NAME));
+    // A domain with an unmanaged mapping is not deleted.
+    env.config(&env.without_domain());
+    let rejected = env.workspace.apply(&[]);
+    rejected
+        .failed_with(&format!("custom domain {NAME} has API mappings to other APIs: {} ({theirs}/prod)", text(&path)));
+    env.domain_call("delete_api_mapping", json!({ "ApiMappingId": path }));
+    env.apply(&env.with_domain(NAME));
 
-    // All of it is deleted.
-    let target = bed.attribute("domain_target");
-    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": mapping(&bed) }));
-    bed.domain_by_hand("delete_domain_name", json!({}));
-    let drift = bed.drift();
-    assert_eq!(drift["domain"], format!("{NAME} is gone"), "{drift}");
-    let before = bed.slots();
-    bed.apply_config();
-    assert_eq!(bed.told(&before), [format!("CreateDomainName {NAME}"), format!("CreateApiMapping {NAME}")]);
-    assert_ne!(bed.attribute("domain_target"), target, "AWS gives another one");
-    assert_eq!(bed.reach(NAME).status, 200);
-    bed.destroy();
+    // The mapping and the domain are deleted.
+    let target = env.attribute("domain_target");
+    env.domain_call("delete_api_mapping", json!({ "ApiMappingId": mapping(&env) }));
+    env.domain_call("delete_domain_name", json!({}));
+    let drift = env.drift();
+    assert_eq!(drift["domain"], format!("{NAME} is missing"), "{drift}");
+    let before = env.slots();
+    env.apply_config();
+    assert_eq!(env.calls(&before), [format!("CreateDomainName {NAME}"), format!("CreateApiMapping {NAME}")]);
+    assert_ne!(env.attribute("domain_target"), target, "the new domain has another target");
+    assert_eq!(env.reach(NAME).status, 200);
+    env.destroy();
     account.boto("apigatewayv2", "get_api", json!({ "ApiId": theirs }));
 }
 
 #[test]
-fn a_domain_of_someone_else_is_never_taken_over_unless_it_is_handed_over() {
-    let bed = TestEnv::new();
-    let certificate = bed.certificate("*.example.com");
-    bed.apply(&bed.without_domain());
-    bed.foreign_domain(&certificate);
-    let theirs = bed.domains();
-    bed.config(&bed.with_domain(NAME));
-    let run = bed.workspace.apply(&[]);
-    run.failed_with(&format!("custom domain {NAME} exists already and is not managed here, so it is left alone"));
-    let resource = format!("http_gateway/{}", text(&bed.attribute("api_id")));
+fn an_unmanaged_domain_is_adopted_only_with_ownership_tags() {
+    let env = TestEnv::new();
+    let certificate = env.certificate("*.example.com");
+    env.apply(&env.without_domain());
+    env.unmanaged_domain(&certificate);
+    let theirs = env.domains();
+    env.config(&env.with_domain(NAME));
+    let run = env.workspace.apply(&[]);
+    run.failed_with(&format!("custom domain {NAME} already exists and is not managed by this resource"));
+    let resource = format!("http_gateway/{}", text(&env.attribute("api_id")));
     run.failed_with(&format!("--tags fgw:resource={resource},fgw:object=domain"));
-    assert_eq!(bed.domains(), theirs);
+    assert_eq!(env.domains(), theirs);
 
-    // It is handed over as the message says, but still leads to somebody's API.
+    // With the tags that the message names, the domain is adopted, but its mapping points to an unmanaged API.
     let arn = format!("arn:aws:apigateway:us-east-1::/domainnames/{NAME}");
     let tags = json!({ "fgw:resource": resource, "fgw:object": "domain" });
-    bed.proxy.account().boto("apigatewayv2", "tag_resource", json!({ "ResourceArn": arn, "Tags": tags }));
-    let api = bed.foreign_api();
+    env.proxy.account().boto("apigatewayv2", "tag_resource", json!({ "ResourceArn": arn, "Tags": tags }));
+    let api = env.unmanaged_api();
     let mapping = json!({ "ApiId": api, "Stage": "prod" });
-    let mapping = text(&bed.domain_by_hand("create_api_mapping", mapping)["ApiMappingId"]);
-    let run = bed.workspace.apply(&[]);
-    run.failed_with(&format!("custom domain {NAME} leads to {api}/prod already"));
+    let mapping = text(&env.domain_call("create_api_mapping", mapping)["ApiMappingId"]);
+    let run = env.workspace.apply(&[]);
+    run.failed_with(&format!("custom domain {NAME} is already mapped to {api}/prod"));
     run.failed_with(&format!("--api-mapping-id {mapping}"));
-    assert_eq!(bed.domains()[0]["mappings"][0]["ApiId"], api);
-    assert_eq!(bed.attribute("aws_objects")["domain"], NAME, "what was taken is in state");
+    assert_eq!(env.domains()[0]["mappings"][0]["ApiId"], api);
+    assert_eq!(env.attribute("aws_objects")["domain"], NAME, "the adopted domain is in state");
 
-    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": mapping }));
-    let before = bed.slots();
-    bed.apply_config();
-    assert_eq!(bed.told(&before), [format!("CreateApiMapping {NAME}")]);
-    assert_eq!(bed.domains()[0]["tags"]["whose"], "theirs", "a foreign tag stays");
+    env.domain_call("delete_api_mapping", json!({ "ApiMappingId": mapping }));
+    let before = env.slots();
+    env.apply_config();
+    assert_eq!(env.calls(&before), [format!("CreateApiMapping {NAME}")]);
+    assert_eq!(env.domains()[0]["tags"]["whose"], "theirs", "an unmanaged tag stays");
 
-    // Another one of that name that somebody makes in the place of ours is theirs.
-    let ours = bed.attribute("aws_objects")["api_mapping"].clone();
-    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": ours }));
-    bed.domain_by_hand("delete_domain_name", json!({}));
-    bed.foreign_domain(&certificate);
-    assert_eq!(bed.drift()["domain"], format!("{NAME} is gone"));
-    bed.workspace.apply(&[]).failed_with("exists already and is not managed here");
-    bed.apply(&bed.without_domain());
-    bed.destroy();
-    assert_eq!(bed.domains().len(), 1, "theirs stays");
+    // A domain that was deleted and created again outside Terraform is unmanaged.
+    let ours = env.attribute("aws_objects")["api_mapping"].clone();
+    env.domain_call("delete_api_mapping", json!({ "ApiMappingId": ours }));
+    env.domain_call("delete_domain_name", json!({}));
+    env.unmanaged_domain(&certificate);
+    assert_eq!(env.drift()["domain"], format!("{NAME} is missing"));
+    env.workspace.apply(&[]).failed_with("already exists and is not managed by this resource");
+    env.apply(&env.without_domain());
+    env.destroy();
+    assert_eq!(env.domains().len(), 1, "the unmanaged one stays");
 }
 
 #[test]
-fn a_certificate_that_is_not_there_yet_is_a_warning_at_plan_and_an_error_at_apply_unless_it_is_made_meanwhile() {
-    let bed = TestEnv::new();
-    bed.certificate("example.org");
-    bed.apply(&bed.without_domain());
-    bed.config(&with(&bed.with_domain(NAME), &json!({ "certificate_domain": "*.example.com" })));
-    let said = "ACM has no certificate for \"*.example.com\" in us-east-1 that is issued and not expired";
-    let plan = bed.workspace.plan(&[]);
+fn a_missing_certificate_warns_at_plan_and_fails_at_apply() {
+    let env = TestEnv::new();
+    env.certificate("example.org");
+    env.apply(&env.without_domain());
+    env.config(&with(&env.with_domain(NAME), &json!({ "certificate_domain": "*.example.com" })));
+    let message = "ACM has no certificate for \"*.example.com\" in us-east-1 that is issued and not expired";
+    let plan = env.workspace.plan(&[]);
     assert_eq!(plan.code, 2, "{plan}");
-    assert!(plan.says("Warning") && plan.says(said), "{plan}");
-    bed.proxy.clear_calls();
-    bed.workspace.apply_plan().failed_with(said);
-    assert!(bed.proxy.mutations().is_empty(), "{:?}", bed.proxy.mutations());
-    assert_eq!(bed.call("GET", "/a", None).status, 200);
+    assert!(plan.says("Warning") && plan.says(message), "{plan}");
+    env.proxy.clear_calls();
+    env.workspace.apply_plan().failed_with(message);
+    assert!(env.proxy.mutations().is_empty(), "{:?}", env.proxy.mutations());
+    assert_eq!(env.send("GET", "/a", None).status, 200);
 
-    // As a resource of the same run would: after the plan, before this resource is applied.
-    assert_eq!(bed.workspace.plan(&[]).code, 2);
-    let made = bed.certificate("*.example.com");
+    // The certificate is created between the plan and the apply, as by another resource of the same run.
+    assert_eq!(env.workspace.plan(&[]).code, 2);
+    let created = env.certificate("*.example.com");
     let throttled = Fault::on("CreateDomainName").first(2);
-    bed.proxy.fault(throttled.answer(429, "TooManyRequestsException", "Too Many Requests"));
-    bed.workspace.apply_plan().succeeded();
-    assert_eq!(bed.attribute("certificate_arn"), made);
-    bed.workspace.assert_nothing_to_do();
-    assert_eq!(bed.reach(NAME).status, 200);
-    bed.destroy();
+    env.proxy.fault(throttled.answer(429, "TooManyRequestsException", "Too Many Requests"));
+    env.workspace.apply_plan().succeeded();
+    assert_eq!(env.attribute("certificate_arn"), created);
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(env.reach(NAME).status, 200);
+    env.destroy();
 }
 
 #[test]
-fn a_domain_and_a_mapping_whose_answers_are_lost_are_made_once() {
-    let bed = TestEnv::new();
-    bed.certificate(NAME);
+fn lost_answers_create_no_second_domain_or_mapping() {
+    let env = TestEnv::new();
+    env.certificate(NAME);
     for action in ["CreateDomainName", "CreateApiMapping"] {
-        bed.proxy.fault(Fault::on(action).nth(1).after_work().reset());
+        env.proxy.fault(Fault::on(action).nth(1).after_work().reset());
     }
-    bed.apply(&bed.with_domain(NAME));
-    assert_eq!((bed.proxy.count("CreateDomainName"), bed.proxy.count("CreateApiMapping")), (1, 1));
-    assert_eq!(bed.domains().len(), 1);
-    assert_eq!(bed.reach(NAME).status, 200);
+    env.apply(&env.with_domain(NAME));
+    assert_eq!((env.proxy.count("CreateDomainName"), env.proxy.count("CreateApiMapping")), (1, 1));
+    assert_eq!(env.domains().len(), 1);
+    assert_eq!(env.reach(NAME).status, 200);
 
-    // State is lost: everything is found again.
-    let api = text(&bed.attribute("id"));
-    let target = bed.attribute("domain_target")["domain_name"].clone();
-    bed.workspace.forget(THIS);
-    bed.workspace.import(THIS, &api).succeeded();
-    let objects = bed.attribute("aws_objects");
+    // The import finds the domain and its mapping.
+    let api = text(&env.attribute("id"));
+    let target = env.attribute("domain_target")["domain_name"].clone();
+    env.workspace.forget(THIS);
+    env.workspace.import(THIS, &api).succeeded();
+    let objects = env.attribute("aws_objects");
     assert_eq!(objects["domain"], NAME, "{objects}");
     assert!(objects["api_mapping"].is_string(), "{objects}");
-    assert_eq!(bed.attribute("domain_target")["domain_name"], target, "{objects}");
-    bed.destroy();
-    assert!(bed.domains().is_empty());
+    assert_eq!(env.attribute("domain_target")["domain_name"], target, "{objects}");
+    env.destroy();
+    assert!(env.domains().is_empty());
 }
 
 #[test]
-fn a_destroy_after_somebody_has_deleted_the_api_takes_the_domain_along() {
-    let bed = TestEnv::new();
-    bed.certificate(NAME);
-    bed.apply(&bed.with_domain(NAME));
-    let api = json!({ "ApiId": bed.attribute("api_id") });
-    bed.proxy.account().boto("apigatewayv2", "delete_api", api);
-    // AWS may go on seeing the mapping too.
-    assert_eq!(bed.domains()[0]["mappings"].as_array().map(Vec::len), Some(1));
-    bed.destroy();
-    assert!(bed.domains().is_empty());
+fn a_destroy_deletes_the_domain_after_the_api_was_deleted() {
+    let env = TestEnv::new();
+    env.certificate(NAME);
+    env.apply(&env.with_domain(NAME));
+    let api = json!({ "ApiId": env.attribute("api_id") });
+    env.proxy.account().boto("apigatewayv2", "delete_api", api);
+    // The mapping still exists, as it may in AWS.
+    assert_eq!(env.domains()[0]["mappings"].as_array().map(Vec::len), Some(1));
+    env.destroy();
+    assert!(env.domains().is_empty());
 }
 
 #[test]
-fn paths_that_others_have_mapped_are_told_by_the_plan_and_those_to_other_apis_keep_the_domain() {
-    let bed = TestEnv::new();
-    bed.certificate(NAME);
-    bed.apply(&bed.with_domain(NAME));
-    let (own, theirs) = (text(&bed.attribute("api_id")), bed.foreign_api());
+fn the_plan_names_unmanaged_mappings_of_a_deleted_domain() {
+    let env = TestEnv::new();
+    env.certificate(NAME);
+    env.apply(&env.with_domain(NAME));
+    let (own, theirs) = (text(&env.attribute("api_id")), env.unmanaged_api());
     let map = |api: &str, stage: &str, path: &str| {
         let mapping = json!({ "ApiId": api, "Stage": stage, "ApiMappingKey": path });
-        text(&bed.domain_by_hand("create_api_mapping", mapping)["ApiMappingId"])
+        text(&env.domain_call("create_api_mapping", mapping)["ApiMappingId"])
     };
     let (to_own, to_theirs) = (map(&own, "$default", "v1"), map(&theirs, "prod", "theirs"));
-    let assert_told = |plan: &crate::support::terraform::Run| {
+    let assert_named = |plan: &crate::support::terraform::Run| {
         for line in [
-            "AWS deletes these along with",
+            "AWS deletes these unmanaged objects together with",
             &format!("API mapping {to_own} \"{NAME}/v1\" (to {own}/$default)"),
-            "By these a custom domain leads to APIs of others",
+            "These mappings point a custom domain at other APIs",
             &format!("API mapping {to_theirs} \"{NAME}/theirs\" (to {theirs}/prod)"),
         ] {
             assert!(plan.says(line), "no {line:?} in {plan}");
         }
     };
-    bed.config(&bed.without_domain());
-    let plan = bed.workspace.plan(&[]);
-    assert!(plan.says("Others may use a custom domain that the update of fgw_http_gateway \"shop\" deletes"), "{plan}");
-    assert_told(&plan);
+    env.config(&env.without_domain());
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("Updating fgw_http_gateway \"shop\" deletes a custom domain that may be in use"), "{plan}");
+    assert_named(&plan);
 
-    bed.config(&bed.with_domain(NAME));
-    assert_told(&bed.workspace.plan(&["-destroy"]));
-    let refused = format!("custom domain {NAME} has API mappings that are not ours: {to_theirs} ({theirs}/prod)");
-    bed.workspace.destroy().failed_with(&refused);
-    assert_eq!(bed.proxy.account().list_of("apis").len(), 2, "the API stays with its domain");
-    bed.domain_by_hand("delete_api_mapping", json!({ "ApiMappingId": to_theirs }));
-    bed.destroy();
-    assert!(bed.domains().is_empty());
-    assert_eq!(bed.proxy.account().list_of("apis").len(), 1, "theirs stays");
+    env.config(&env.with_domain(NAME));
+    assert_named(&env.workspace.plan(&["-destroy"]));
+    let rejected = format!("custom domain {NAME} has API mappings to other APIs: {to_theirs} ({theirs}/prod)");
+    env.workspace.destroy().failed_with(&rejected);
+    assert_eq!(env.proxy.account().list_of("apis").len(), 2, "the API is not deleted before its domain");
+    env.domain_call("delete_api_mapping", json!({ "ApiMappingId": to_theirs }));
+    env.destroy();
+    assert!(env.domains().is_empty());
+    assert_eq!(env.proxy.account().list_of("apis").len(), 1, "the unmanaged one stays");
 }
 
 #[test]
-fn a_domain_that_a_killed_update_has_made_is_told_and_removed_or_finished() {
-    let bed = TestEnv::with_terraform();
-    bed.certificate("*.example.com");
-    bed.apply(&bed.with_domain(NAME));
+fn a_domain_left_by_a_killed_update_is_deleted_or_adopted() {
+    let env = TestEnv::with_terraform();
+    env.certificate("*.example.com");
+    env.apply(&env.with_domain(NAME));
     let other = "www.example.com";
     let stray = format!("stray.{other}");
-    let file = bed.workspace.path().join("terraform.tfstate");
-    for (wanted, leaves) in [(NAME, other), (other, NAME)] {
+    let file = env.workspace.path().join("terraform.tfstate");
+    for (wanted, deleted) in [(NAME, other), (other, NAME)] {
         let before = std::fs::read(&file).expect("there is a state");
-        bed.proxy.fault(Fault::on("DeleteApiMapping").first(9).answer(400, "BadRequestException", "not now"));
-        bed.config(&bed.with_domain(other));
-        bed.workspace.apply(&[]).failed_with("not now");
-        bed.proxy.clear_faults();
-        // A killed run writes no state.
+        env.proxy.fault(Fault::on("DeleteApiMapping").first(9).answer(400, "BadRequestException", "not now"));
+        env.config(&env.with_domain(other));
+        env.workspace.apply(&[]).failed_with("not now");
+        env.proxy.clear_faults();
+        // Restore the state from before the apply, because a killed run writes none.
         std::fs::write(&file, before).expect("the state can be written");
-        assert_eq!(bed.domains().len(), 2);
+        assert_eq!(env.domains().len(), 2);
 
-        bed.config(&bed.with_domain(wanted));
-        let drift = bed.drift();
-        assert!(text(&drift[&stray]).contains("left by a run that was cut off"), "{drift}");
-        let slots = bed.slots();
-        bed.apply_config();
-        assert_eq!(bed.told(&slots), [format!("DeleteApiMapping {leaves}"), format!("DeleteDomainName {leaves}")]);
-        assert_eq!((bed.reach(wanted).status, bed.reach(leaves).status), (200, 404));
+        env.config(&env.with_domain(wanted));
+        let drift = env.drift();
+        assert!(text(&drift[&stray]).contains("created by an interrupted run"), "{drift}");
+        let slots = env.slots();
+        env.apply_config();
+        assert_eq!(env.calls(&slots), [format!("DeleteApiMapping {deleted}"), format!("DeleteDomainName {deleted}")]);
+        assert_eq!((env.reach(wanted).status, env.reach(deleted).status), (200, 404));
     }
-    bed.destroy();
-    assert!(bed.domains().is_empty());
+    env.destroy();
+    assert!(env.domains().is_empty());
 }

@@ -1,16 +1,16 @@
-//! Every kind of object, damaged behind our back: the refresh says so by key, the plan shows it, an apply mends exactly
-//! that, and then all is quiet.
+//! Drift of every kind of object: the refresh reports it by key, the plan shows it, an apply fixes exactly that, and
+//! the next plan is empty.
 
 use serde_json::{Value, json};
 
 use super::snapshot::snapshot;
 use super::{THIS, TestEnv, text, with, without_hash};
 
-/// What a refresh finds: a key without its hash, and what must be said of it.
+/// Expected drift: the key of an object without its hash, and a part of the text that is reported for it.
 type Found<'a> = (&'a str, &'a str);
 
-/// A gateway with one object of each kind at least.
-fn shop(bed: &TestEnv) -> Value {
+/// A gateway with at least one object of each kind.
+fn shop(env: &TestEnv) -> Value {
     json!({
         "description": "Orders and users.",
         "api_version": "7",
@@ -18,9 +18,9 @@ fn shop(bed: &TestEnv) -> Value {
         "stage_tags": { "level": "live" },
         "cors_configuration": { "allow_origins": ["https://shop.example"], "max_age": 60 },
         "route_config": {
-            "GET /a": bed.to("orders"),
-            "GET /b": bed.to("users"),
-            "POST /c": bed.guarded("orders", "customers"),
+            "GET /a": env.to("orders"),
+            "GET /b": env.to("users"),
+            "POST /c": env.guarded("orders", "customers"),
         },
         "faas_authorizers": { "customers": {
             "authorizer_name": "guard", "authorizer_payload_format_version": "2.0",
@@ -33,76 +33,77 @@ fn shop(bed: &TestEnv) -> Value {
     })
 }
 
-/// Asserts that exactly this is found and planned to be changed, and that an apply mends it with these calls, sorted.
-fn mends(bed: &TestEnv, good: &[String], found: &[Found<'_>], calls: &[&str]) {
-    let before = bed.slots();
-    let plan = bed.workspace.plan_json(&[]);
+/// Asserts that a plan reports exactly this drift, and that an apply fixes it with these calls, in alphabetical order.
+fn fixes(env: &TestEnv, good: &[String], found: &[Found<'_>], calls: &[&str]) {
+    let before = env.slots();
+    let plan = env.workspace.plan_json(&[]);
     let reported = &plan["resource_drift"][0];
     assert_eq!(reported["address"], THIS);
     let drift = &reported["change"]["after"]["drift"];
-    let told: Vec<(String, String)> =
-        drift.as_object().expect("a map").iter().map(|(slot, said)| (without_hash(slot), text(said))).collect();
+    let shown: Vec<(String, String)> =
+        drift.as_object().expect("a map").iter().map(|(slot, reason)| (without_hash(slot), text(reason))).collect();
     let mut expected: Vec<&str> = found.iter().map(|(key, _)| *key).collect();
     expected.sort_unstable();
     expected.dedup();
-    let mut keys: Vec<&str> = told.iter().map(|(key, _)| key.as_str()).collect();
+    let mut keys: Vec<&str> = shown.iter().map(|(key, _)| key.as_str()).collect();
     keys.sort_unstable();
     assert_eq!(keys, expected, "{drift:#}");
     for (key, phrase) in found {
-        assert!(told.iter().any(|(of, said)| of == key && said.contains(phrase)), "no {phrase:?} in {key}: {drift:#}");
+        let is_shown = shown.iter().any(|(of, reason)| of == key && reason.contains(phrase));
+        assert!(is_shown, "no {phrase:?} in {key}: {drift:#}");
     }
     let change = &plan["resource_changes"][0]["change"];
     assert_eq!(change["actions"], json!(["update"]));
     assert!(change["after"]["drift"] == json!({}) || change["after_unknown"]["drift"] == true, "{change:#}");
 
-    bed.apply_config();
-    let mut told = bed.told(&before);
-    told.sort();
-    assert_eq!(told, calls);
-    assert_eq!(bed.attribute("drift"), json!({}));
-    assert_eq!(snapshot(bed.proxy.account()), good, "everything is as it was");
+    env.apply_config();
+    let mut actual = env.calls(&before);
+    actual.sort();
+    assert_eq!(actual, calls);
+    assert_eq!(env.attribute("drift"), json!({}));
+    assert_eq!(snapshot(env.proxy.account()), good, "everything is as it was");
 }
 
-/// The id of an object, by its key without hash.
-fn id(bed: &TestEnv, slot: &str) -> String {
-    let slots = bed.slots();
+/// The id of an object, by its key without the hash.
+fn id(env: &TestEnv, slot: &str) -> String {
+    let slots = env.slots();
     let found = slots.iter().find(|(_, name)| *name == slot);
     found.unwrap_or_else(|| panic!("no {slot} in {slots:?}")).0.clone()
 }
 
-fn api_arn(bed: &TestEnv) -> String {
-    format!("arn:aws:apigateway:us-east-1::/apis/{}", text(&bed.attribute("id")))
+fn api_arn(env: &TestEnv) -> String {
+    format!("arn:aws:apigateway:us-east-1::/apis/{}", text(&env.attribute("id")))
 }
 
-fn group_arn(bed: &TestEnv) -> String {
-    format!("arn:aws:logs:us-east-1:{}:log-group:/shop/access", bed.proxy.account().id)
+fn group_arn(env: &TestEnv) -> String {
+    format!("arn:aws:logs:us-east-1:{}:log-group:/shop/access", env.proxy.account().id)
 }
 
 #[test]
-fn attributes_and_tags_that_are_changed_are_set_again() {
-    let bed = TestEnv::new();
-    bed.apply(&shop(&bed));
-    let account = bed.proxy.account();
+fn changed_attributes_and_tags_are_set_again() {
+    let env = TestEnv::new();
+    env.apply(&shop(&env));
+    let account = env.proxy.account();
     let good = snapshot(account);
-    bed.by_hand(
+    env.api_call(
         "update_api",
         json!({ "Description": "theirs", "Version": "8",
                 "CorsConfiguration": { "AllowOrigins": ["*"], "MaxAge": 9 } }),
     );
-    let (api, stage) = (api_arn(&bed), format!("{}/stages/$default", api_arn(&bed)));
+    let (api, stage) = (api_arn(&env), format!("{}/stages/$default", api_arn(&env)));
     account.boto("apigatewayv2", "tag_resource", json!({ "ResourceArn": api, "Tags": { "team": "other" } }));
     account.boto("apigatewayv2", "untag_resource", json!({ "ResourceArn": api, "TagKeys": ["cost"] }));
     account.boto("apigatewayv2", "tag_resource", json!({ "ResourceArn": stage, "Tags": { "level": "test" } }));
-    let logs = json!({ "DestinationArn": group_arn(&bed), "Format": "$context.requestId" });
-    bed.by_hand("update_stage", json!({ "StageName": "$default", "AccessLogSettings": logs, "AutoDeploy": false }));
+    let logs = json!({ "DestinationArn": group_arn(&env), "Format": "$context.requestId" });
+    env.api_call("update_stage", json!({ "StageName": "$default", "AccessLogSettings": logs, "AutoDeploy": false }));
     account.boto("logs", "put_retention_policy", json!({ "logGroupName": "/shop/access", "retentionInDays": 7 }));
-    let group = json!({ "resourceArn": group_arn(&bed), "tagKeys": ["kept"] });
+    let group = json!({ "resourceArn": group_arn(&env), "tagKeys": ["kept"] });
     account.boto("logs", "untag_resource", group);
-    let timeout = json!({ "IntegrationId": id(&bed, "integration.orders"), "TimeoutInMillis": 5000 });
-    bed.by_hand("update_integration", timeout);
-    let ttl = json!({ "AuthorizerId": id(&bed, "authorizer.customers"), "AuthorizerResultTtlInSeconds": 300,
+    let timeout = json!({ "IntegrationId": id(&env, "integration.orders"), "TimeoutInMillis": 5000 });
+    env.api_call("update_integration", timeout);
+    let ttl = json!({ "AuthorizerId": id(&env, "authorizer.customers"), "AuthorizerResultTtlInSeconds": 300,
                       "Name": "theirs", "IdentitySource": ["$request.header.x-other"] });
-    bed.by_hand("update_authorizer", ttl);
+    env.api_call("update_authorizer", ttl);
 
     let found = [
         ("api", "description is"),
@@ -130,15 +131,15 @@ fn attributes_and_tags_that_are_changed_are_set_again() {
         "UpdateIntegration orders",
         "UpdateStage $default",
     ];
-    mends(&bed, &good, &found, &calls);
+    fixes(&env, &good, &found, &calls);
 
-    // What is configured was taken away altogether.
-    bed.by_hand("delete_cors_configuration", json!({}));
-    bed.by_hand("update_api", json!({ "Description": "", "Version": "" }));
-    bed.proxy.boto(
+    // The settings are deleted instead of changed.
+    env.api_call("delete_cors_configuration", json!({}));
+    env.api_call("update_api", json!({ "Description": "", "Version": "" }));
+    env.proxy.boto(
         "apigatewayv2",
         "delete_access_log_settings",
-        json!({ "ApiId": bed.attribute("id"), "StageName": "$default" }),
+        json!({ "ApiId": env.attribute("id"), "StageName": "$default" }),
     );
     account.boto("logs", "delete_retention_policy", json!({ "logGroupName": "/shop/access" }));
     let found = [
@@ -147,29 +148,29 @@ fn attributes_and_tags_that_are_changed_are_set_again() {
         ("stage", "access_log is absent"),
         ("log_group", "retention_in_days is absent instead of 30"),
     ];
-    mends(&bed, &good, &found, &["PutRetentionPolicy /shop/access", "UpdateApi", "UpdateStage $default"]);
-    bed.destroy();
+    fixes(&env, &good, &found, &["PutRetentionPolicy /shop/access", "UpdateApi", "UpdateStage $default"]);
+    env.destroy();
 }
 
 #[test]
-fn routes_that_lead_elsewhere_or_stand_open_are_led_back_and_protected_again() {
-    let bed = TestEnv::new();
-    bed.apply(&shop(&bed));
+fn routes_with_changed_targets_or_authorizers_are_restored() {
+    let env = TestEnv::new();
+    env.apply(&shop(&env));
     let theirs = json!({
         "IntegrationType": "HTTP_PROXY", "IntegrationMethod": "GET", "PayloadFormatVersion": "1.0",
         "IntegrationUri": "https://theirs.example/",
     });
-    let theirs = text(&bed.by_hand("create_integration", theirs)["IntegrationId"]);
-    let good = snapshot(bed.proxy.account());
-    let lead = |route: &str, integration: &str| {
+    let theirs = text(&env.api_call("create_integration", theirs)["IntegrationId"]);
+    let good = snapshot(env.proxy.account());
+    let repoint = |route: &str, integration: &str| {
         let target = format!("integrations/{integration}");
-        bed.by_hand("update_route", json!({ "RouteId": id(&bed, route), "Target": target }));
+        env.api_call("update_route", json!({ "RouteId": id(&env, route), "Target": target }));
     };
-    lead("route.GET /a", &id(&bed, "integration.users"));
-    lead("route.GET /b", &theirs);
-    let open = json!({ "RouteId": id(&bed, "route.POST /c"), "AuthorizationType": "NONE", "AuthorizerId": "" });
-    bed.by_hand("update_route", open);
-    assert_eq!(bed.call("POST", "/c", None).status, 200, "it stands open");
+    repoint("route.GET /a", &id(&env, "integration.users"));
+    repoint("route.GET /b", &theirs);
+    let open = json!({ "RouteId": id(&env, "route.POST /c"), "AuthorizationType": "NONE", "AuthorizerId": "" });
+    env.api_call("update_route", open);
+    assert_eq!(env.send("POST", "/c", None).status, 200, "it is open");
     let to_theirs = format!("integration is {theirs} instead of integration.users");
     let found = [
         ("route.GET /a", "integration is integration.users"),
@@ -177,44 +178,44 @@ fn routes_that_lead_elsewhere_or_stand_open_are_led_back_and_protected_again() {
         ("route.POST /c", "authorizer is absent instead of authorizer.customers"),
     ];
     let calls = ["UpdateRoute route.GET /a", "UpdateRoute route.GET /b", "UpdateRoute route.POST /c"];
-    mends(&bed, &good, &found, &calls);
-    assert_eq!((bed.call("GET", "/a", None).body, bed.call("POST", "/c", None).status), ("orders /a".into(), 401));
+    fixes(&env, &good, &found, &calls);
+    assert_eq!((env.send("GET", "/a", None).body, env.send("POST", "/c", None).status), ("orders /a".into(), 401));
 
-    // Another key is another route: ours is not there, and what it has become is led back to its key.
-    let renamed = json!({ "RouteId": id(&bed, "route.GET /a"), "RouteKey": "GET /elsewhere" });
-    bed.by_hand("update_route", renamed);
+    // A route whose key was changed gets its key back.
+    let renamed = json!({ "RouteId": id(&env, "route.GET /a"), "RouteKey": "GET /elsewhere" });
+    env.api_call("update_route", renamed);
     let found = [("route.GET /a", "route_key is GET /elsewhere instead of GET /a")];
-    mends(&bed, &good, &found, &["UpdateRoute route.GET /a"]);
-    bed.destroy();
+    fixes(&env, &good, &found, &["UpdateRoute route.GET /a"]);
+    env.destroy();
 }
 
 #[test]
-fn objects_that_are_gone_are_made_again_and_nothing_else() {
-    let bed = TestEnv::new();
-    bed.apply(&shop(&bed));
-    let account = bed.proxy.account();
+fn deleted_objects_are_created_again_and_nothing_else() {
+    let env = TestEnv::new();
+    env.apply(&shop(&env));
+    let account = env.proxy.account();
     let good = snapshot(account);
-    let before = bed.slots();
-    let gone = |kind: &str, member: &str, slot: &str| {
-        let ids = json!({ "ApiId": bed.attribute("id"), member: id(&bed, slot) });
-        bed.proxy.boto("apigatewayv2", &format!("delete_{kind}"), ids);
+    let before = env.slots();
+    let delete = |kind: &str, member: &str, slot: &str| {
+        let ids = json!({ "ApiId": env.attribute("id"), member: id(&env, slot) });
+        env.proxy.boto("apigatewayv2", &format!("delete_{kind}"), ids);
     };
-    gone("route", "RouteId", "route.GET /b");
-    gone("integration", "IntegrationId", "integration.users");
-    gone("stage", "StageName", "stage");
+    delete("route", "RouteId", "route.GET /b");
+    delete("integration", "IntegrationId", "integration.users");
+    delete("stage", "StageName", "stage");
     let remove = |function: &str, statement: &str| {
         account.boto("lambda", "remove_permission", json!({ "FunctionName": function, "StatementId": statement }));
     };
-    remove("users", &id(&bed, "permission.users"));
-    remove("guard", &id(&bed, "authorizer_permission.customers"));
+    remove("users", &id(&env, "permission.users"));
+    remove("guard", &id(&env, "authorizer_permission.customers"));
     account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
     let found = [
-        ("route.GET /b", "is gone"),
-        ("integration.users", "is gone"),
-        ("stage", "is gone"),
-        ("permission.users", "is gone"),
-        ("authorizer_permission.customers", "is gone"),
-        ("log_group", "is gone"),
+        ("route.GET /b", "is missing"),
+        ("integration.users", "is missing"),
+        ("stage", "is missing"),
+        ("permission.users", "is missing"),
+        ("authorizer_permission.customers", "is missing"),
+        ("log_group", "is missing"),
     ];
     let calls = [
         "AddPermission authorizer_permission.customers",
@@ -225,106 +226,106 @@ fn objects_that_are_gone_are_made_again_and_nothing_else() {
         "CreateStage $default",
         "PutRetentionPolicy /shop/access",
     ];
-    mends(&bed, &good, &found, &calls);
-    let after = bed.slots();
+    fixes(&env, &good, &found, &calls);
+    let after = env.slots();
     let new: Vec<&str> =
         after.iter().filter(|(id, _)| !before.contains_key(*id)).map(|(_, slot)| slot.as_str()).collect();
     let mut new = new;
     new.sort_unstable();
-    assert_eq!(new, ["integration.users", "route.GET /b"], "the others have their ids from their names");
-    assert_eq!(bed.call("GET", "/b", None).body, "users /b");
-    bed.destroy();
+    assert_eq!(new, ["integration.users", "route.GET /b"], "the ids of the others are their names");
+    assert_eq!(env.send("GET", "/b", None).body, "users /b");
+    env.destroy();
 }
 
 #[test]
-fn a_lost_authorizer_is_made_again_and_may_call_its_function() {
-    let bed = TestEnv::new();
-    bed.apply(&shop(&bed));
-    let account = bed.proxy.account();
+fn a_deleted_authorizer_and_its_permission_are_created_again() {
+    let env = TestEnv::new();
+    env.apply(&shop(&env));
+    let account = env.proxy.account();
     let good = snapshot(account);
-    // AWS keeps an authorizer that a route uses.
-    let open = json!({ "RouteId": id(&bed, "route.POST /c"), "AuthorizationType": "NONE", "AuthorizerId": "" });
-    bed.by_hand("update_route", open);
-    let lost = id(&bed, "authorizer.customers");
-    bed.proxy.boto("apigatewayv2", "delete_authorizer", json!({ "ApiId": bed.attribute("id"), "AuthorizerId": lost }));
-    let found = [("authorizer.customers", "is gone"), ("route.POST /c", "authorizer is absent")];
+    // AWS rejects the deletion of an authorizer that a route uses.
+    let open = json!({ "RouteId": id(&env, "route.POST /c"), "AuthorizationType": "NONE", "AuthorizerId": "" });
+    env.api_call("update_route", open);
+    let lost = id(&env, "authorizer.customers");
+    env.proxy.boto("apigatewayv2", "delete_authorizer", json!({ "ApiId": env.attribute("id"), "AuthorizerId": lost }));
+    let found = [("authorizer.customers", "is missing"), ("route.POST /c", "authorizer is absent")];
     let calls = [
         "AddPermission authorizer_permission.customers",
         "CreateAuthorizer guard",
         "RemovePermission authorizer_permission.customers",
         "UpdateRoute route.POST /c",
     ];
-    mends(&bed, &good, &found, &calls);
-    bed.destroy();
+    fixes(&env, &good, &found, &calls);
+    env.destroy();
 }
 
 #[test]
-fn a_statement_of_ours_that_lets_in_something_else_is_exchanged() {
-    let bed = TestEnv::new();
-    bed.apply(&shop(&bed));
-    let account = bed.proxy.account();
+fn a_changed_permission_statement_is_replaced() {
+    let env = TestEnv::new();
+    env.apply(&shop(&env));
+    let account = env.proxy.account();
     let good = snapshot(account);
-    let statement = id(&bed, "permission.orders");
+    let statement = id(&env, "permission.orders");
     account.boto("lambda", "remove_permission", json!({ "FunctionName": "orders", "StatementId": statement }));
-    let narrow = format!("arn:aws:execute-api:us-east-1:{}:{}/*/GET/a", account.id, text(&bed.attribute("id")));
+    let narrow = format!("arn:aws:execute-api:us-east-1:{}:{}/*/GET/a", account.id, text(&env.attribute("id")));
     let other = json!({
         "FunctionName": "orders", "StatementId": statement, "Action": "lambda:InvokeFunction",
         "Principal": "apigateway.amazonaws.com", "SourceArn": narrow,
     });
     account.boto("lambda", "add_permission", other);
     let calls = ["AddPermission permission.orders", "RemovePermission permission.orders"];
-    mends(&bed, &good, &[("permission.orders", "is gone")], &calls);
-    bed.destroy();
+    fixes(&env, &good, &[("permission.orders", "is missing")], &calls);
+    env.destroy();
 }
 
 #[test]
 fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
-    let bed = TestEnv::with_terraform();
+    let env = TestEnv::with_terraform();
     let ignoring = with(
-        &shop(&bed),
+        &shop(&env),
         &json!({
             "lifecycle": { "ignore_changes": ["description", "api_version", "cors_configuration"] },
             "ignore_drift": ["route.*", "stage", "log_group", "permission.users.*", "authorizer.customers"],
         }),
     );
-    bed.apply(&ignoring);
-    let account = bed.proxy.account();
-    bed.by_hand(
+    env.apply(&ignoring);
+    let account = env.proxy.account();
+    env.api_call(
         "update_api",
         json!({ "Description": "theirs", "Version": "8", "CorsConfiguration": { "AllowOrigins": ["*"] } }),
     );
-    bed.by_hand("delete_route", json!({ "RouteId": id(&bed, "route.GET /b") }));
-    let orders = format!("integrations/{}", id(&bed, "integration.users"));
-    bed.by_hand("update_route", json!({ "RouteId": id(&bed, "route.GET /a"), "Target": orders }));
-    let logs = json!({ "DestinationArn": group_arn(&bed), "Format": "$context.requestId" });
-    bed.by_hand("update_stage", json!({ "StageName": "$default", "AccessLogSettings": logs }));
+    env.api_call("delete_route", json!({ "RouteId": id(&env, "route.GET /b") }));
+    let orders = format!("integrations/{}", id(&env, "integration.users"));
+    env.api_call("update_route", json!({ "RouteId": id(&env, "route.GET /a"), "Target": orders }));
+    let logs = json!({ "DestinationArn": group_arn(&env), "Format": "$context.requestId" });
+    env.api_call("update_stage", json!({ "StageName": "$default", "AccessLogSettings": logs }));
     account.boto("logs", "delete_retention_policy", json!({ "logGroupName": "/shop/access" }));
-    let statement = json!({ "FunctionName": "users", "StatementId": id(&bed, "permission.users") });
+    let statement = json!({ "FunctionName": "users", "StatementId": id(&env, "permission.users") });
     account.boto("lambda", "remove_permission", statement);
-    let ttl = json!({ "AuthorizerId": id(&bed, "authorizer.customers"), "AuthorizerResultTtlInSeconds": 300 });
-    bed.by_hand("update_authorizer", ttl);
-    bed.workspace.assert_nothing_to_do();
-    assert_eq!(bed.attribute("drift"), json!({}));
+    let ttl = json!({ "AuthorizerId": id(&env, "authorizer.customers"), "AuthorizerResultTtlInSeconds": 300 });
+    env.api_call("update_authorizer", ttl);
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(env.attribute("drift"), json!({}));
     let theirs = snapshot(account);
 
-    // An apply for another reason leaves all of it as it is, and other drift is not ignored.
+    // An apply for another reason does not change ignored objects, and other drift is not ignored.
     let tagged = with(&ignoring, &json!({ "api_tags": { "team": "web", "cost": "1" } }));
-    assert_eq!(bed.change(&tagged), ["TagResource api"]);
+    assert_eq!(env.change(&tagged), ["TagResource api"]);
     let now = snapshot(account);
     let differing: Vec<(&String, &String)> =
         theirs.iter().zip(&now).filter(|(before, after)| before != after).collect();
     assert_eq!(differing.len(), 1, "{differing:?}");
-    bed.by_hand(
+    env.api_call(
         "update_integration",
-        json!({ "IntegrationId": id(&bed, "integration.orders"), "Description": "theirs" }),
+        json!({ "IntegrationId": id(&env, "integration.orders"), "Description": "theirs" }),
     );
-    assert_eq!(bed.workspace.plan(&[]).code, 2);
+    assert_eq!(env.workspace.plan(&[]).code, 2);
 
-    // It is mended once it is ignored no longer.
-    let mut told = bed.change(&shop(&bed));
-    told.sort();
+    // The drift is fixed once it is no longer ignored.
+    let mut calls = env.change(&shop(&env));
+    calls.sort();
     assert_eq!(
-        told,
+        calls,
         [
             "AddPermission permission.users",
             "CreateRoute GET /b",
@@ -337,5 +338,5 @@ fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
             "UpdateStage $default",
         ]
     );
-    bed.destroy();
+    env.destroy();
 }

@@ -11,29 +11,29 @@ use crate::support::http;
 #[test]
 fn the_examples_apply_and_destroy() {
     for example in all() {
-        let bed = TestEnv::with_terraform();
-        bed.workspace.write("main.tf", &prepared(&bed, &example));
-        bed.apply_config();
-        let url = bed.workspace.state().output("url").clone();
+        let env = TestEnv::with_terraform();
+        env.workspace.write("main.tf", &prepared(&env, &example));
+        env.apply_config();
+        let url = env.workspace.state().output("url").clone();
         assert!(url.as_str().is_some_and(|url| url.starts_with("http")), "{url} in {}", example.display());
-        bed.destroy();
+        env.destroy();
     }
 }
 
 #[test]
-fn the_first_example_comes_back_by_the_examples_of_imports() {
-    let bed = TestEnv::with_terraform();
-    bed.workspace.write("main.tf", &prepared(&bed, &directory().join("resource.tf")));
-    bed.apply_config();
-    bed.workspace.import_as_shown(&directory());
-    bed.destroy();
+fn the_first_example_is_restored_by_the_import_examples() {
+    let env = TestEnv::with_terraform();
+    env.workspace.write("main.tf", &prepared(&env, &directory().join("resource.tf")));
+    env.apply_config();
+    env.workspace.import_as_shown(&directory());
+    env.destroy();
 }
 
 #[test]
-fn the_example_with_authorizers_lets_in_whom_it_says() {
-    let bed = TestEnv::with_terraform();
-    bed.workspace.write("main.tf", &prepared(&bed, &directory().join("authorizers.tf")));
-    let account = bed.proxy.account();
+fn the_authorizer_example_allows_and_denies_as_described() {
+    let env = TestEnv::with_terraform();
+    env.workspace.write("main.tf", &prepared(&env, &directory().join("authorizers.tf")));
+    let account = env.proxy.account();
     let customer = "event['headers'].get('x-customer') == 'known'";
     let simple = format!("def handler(event, context):\n    return {{'isAuthorized': {customer}}}\n");
     account.update_function("authorize-customer", &simple);
@@ -44,9 +44,9 @@ fn the_example_with_authorizers_lets_in_whom_it_says() {
         format!("def handler(event, context):\n    return {{'principalId': 'staff', 'policyDocument': {policy}}}\n");
     account.update_function("authorize-staff", &iam);
 
-    bed.apply_config();
-    let api = text(bed.workspace.state().attribute("fgw_http_gateway.shop", "api_id"));
-    // ministack takes the account from this header, which one authorizer looks at too.
+    env.apply_config();
+    let api = text(env.workspace.state().attribute("fgw_http_gateway.shop", "api_id"));
+    // ministack reads the account from this header, which one of the authorizers reads, too.
     let credential = |signature: &str| {
         let scope = format!("Credential={}/20260101/us-east-1/execute-api/aws4_request", account.id);
         format!("AWS4-HMAC-SHA256 {scope}, Signature={signature}")
@@ -69,18 +69,18 @@ fn the_example_with_authorizers_lets_in_whom_it_says() {
     assert_eq!(status("DELETE", "/orders/7?branch=1", None, "clerk"), 403);
     assert_eq!(status("DELETE", "/orders/7?branch=1", None, "chief"), 200);
 
-    // An answer is kept for the header and the parameter alone.
-    account.update_function("authorize-staff", &iam.replace("'chief'", "'nobody'"));
-    assert_eq!(status("DELETE", "/orders/7?branch=1", None, "chief"), 200, "it is not asked again");
+    // API Gateway caches an answer by the header and the parameter.
+    account.update_function("authorize-staff", &iam.replace("'chief'", "'intern'"));
+    assert_eq!(status("DELETE", "/orders/7?branch=1", None, "chief"), 200, "the cached answer is used");
     assert_eq!(status("DELETE", "/orders/7?branch=2", None, "chief"), 403);
-    bed.destroy();
+    env.destroy();
 }
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources/fgw_http_gateway")
 }
 
-/// Every file of examples, but those of imports, which are no whole configurations.
+/// All example files except those of imports, which are not complete configurations.
 pub(super) fn all() -> Vec<PathBuf> {
     let directory = directory();
     let files = std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
@@ -89,52 +89,52 @@ pub(super) fn all() -> Vec<PathBuf> {
     files.filter(|path| !path.ends_with("import-by-string-id.tf")).collect()
 }
 
-/// An example as it can be applied in the account of a test, which has all that it names from now on.
-pub(super) fn prepared(bed: &TestEnv, example: &Path) -> String {
+/// An example, adapted to the account of a test. Creates the objects that it refers to.
+pub(super) fn prepared(env: &TestEnv, example: &Path) -> String {
     let example = std::fs::read_to_string(example).expect("an example can be read");
-    // The workspace requires the provider already.
-    let begins = example.find("\n}\n").expect("it begins with a terraform block") + 3;
+    // The workspace already has a terraform block.
+    let begins = example.find("\n}\n").expect("it starts with a terraform block") + 3;
     let example = example[begins..]
-        .replace(":123456789012:", &format!(":{}:", bed.proxy.account().id))
+        .replace(":123456789012:", &format!(":{}:", env.proxy.account().id))
         .replace(":eu-central-1:", ":us-east-1:");
-    make_functions(bed, &example);
-    let account = bed.proxy.account();
+    create_functions(env, &example);
+    let account = env.proxy.account();
     for alias in between(&example, "\"alias/") {
         let key = account.boto("kms", "create_key", json!({}))["KeyMetadata"]["KeyId"].clone();
         account.boto("kms", "create_alias", json!({ "AliasName": format!("alias/{alias}"), "TargetKeyId": key }));
     }
-    let mut variables = format!("orders_function_arn = \"{}\"\n", bed.arn("orders"));
+    let mut variables = format!("orders_function_arn = \"{}\"\n", env.arn("orders"));
     if example.contains("domain_name ") {
         account.boto("acm", "request_certificate", json!({ "DomainName": "*.example.com" }));
         let zone = json!({ "Name": "example.com", "CallerReference": account.id });
         let zone = text(&account.boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"]);
         variables += &format!("hosted_zone_id = \"{}\"\n", zone.trim_start_matches("/hostedzone/"));
     }
-    bed.workspace.write("terraform.tfvars", &variables);
+    env.workspace.write("terraform.tfvars", &variables);
     example
 }
 
-/// The functions that an example names by ARN, or as that of an authorizer, with their aliases.
-fn make_functions(bed: &TestEnv, example: &str) {
+/// Creates the functions that an example names by ARN or as an authorizer, with their aliases.
+fn create_functions(env: &TestEnv, example: &str) {
     let is_name = |line: &&str| line.split_whitespace().next() == Some("authorizer_name");
     let in_authorizers = example.split_once("faas_authorizers = {").map_or("", |(_, rest)| rest);
     let by_name = in_authorizers.lines().filter(is_name).filter_map(|line| line.split('"').nth(1));
     let named: BTreeSet<&str> = between(example, ":function:").chain(by_name).collect();
-    let mut made = BTreeSet::from(["orders", "users", "guard", "keeper"]);
+    let mut created = BTreeSet::from(["orders", "users", "guard", "keeper"]);
     for function in named {
         let (name, alias) = function.split_once(':').map_or((function, None), |(name, alias)| (name, Some(alias)));
-        if made.insert(name) {
+        if created.insert(name) {
             let source = "def handler(event, context):\n    return {'statusCode': 200, 'body': 'here'}\n";
-            bed.proxy.account().create_function(name, source);
+            env.proxy.account().create_function(name, source);
         }
         if let Some(alias) = alias {
             let alias = json!({ "FunctionName": name, "Name": alias, "FunctionVersion": "$LATEST" });
-            bed.proxy.account().boto("lambda", "create_alias", alias);
+            env.proxy.account().boto("lambda", "create_alias", alias);
         }
     }
 }
 
-/// What stands between each of these beginnings and the next quote.
+/// The texts between each occurrence of `begins` and the next quote.
 fn between<'a>(text: &'a str, begins: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(begins).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0))
 }

@@ -1,4 +1,4 @@
-//! The functions behind a gateway, and the permissions that stand and fall with them.
+//! The functions of a gateway, and the permissions to invoke them.
 
 use serde_json::{Value, json};
 
@@ -6,13 +6,13 @@ use super::change::sorted;
 use super::snapshot::snapshot;
 use super::{SLOW, TestEnv, text};
 
-/// The statement ids in the policy of a function, alias or version, and whom they let in.
-fn policy(bed: &TestEnv, function: &str, qualifier: Option<&str>) -> Vec<Value> {
+/// The statements in the policy of a function, or of its alias or version.
+fn policy(env: &TestEnv, function: &str, qualifier: Option<&str>) -> Vec<Value> {
     let mut arguments = json!({ "FunctionName": function });
     if let Some(qualifier) = qualifier {
         arguments["Qualifier"] = qualifier.into();
     }
-    match bed.proxy.account().try_boto("lambda", "get_policy", arguments) {
+    match env.proxy.account().try_boto("lambda", "get_policy", arguments) {
         Ok(answer) => {
             let policy: Value = serde_json::from_str(&text(&answer["Policy"])).expect("a policy is JSON");
             policy["Statement"].as_array().expect("a list").clone()
@@ -24,102 +24,108 @@ fn policy(bed: &TestEnv, function: &str, qualifier: Option<&str>) -> Vec<Value> 
     }
 }
 
-/// Function and qualifier of each change of a policy.
-fn changed_policies(bed: &TestEnv) -> Vec<String> {
-    let of_policies = bed.proxy.mutations().into_iter().filter(|it| it.call.service == "lambda");
+/// The action and the qualifier of each change of a policy.
+fn changed_policies(env: &TestEnv) -> Vec<String> {
+    let of_policies = env.proxy.mutations().into_iter().filter(|it| it.call.service == "lambda");
     sorted(
         of_policies.map(|it| format!("{} {}", it.call.action, it.call.param("Qualifier")).trim().to_owned()).collect(),
     )
 }
 
 #[test]
-fn a_permission_stands_on_the_alias_or_version_that_a_route_names() {
-    let bed = TestEnv::new();
-    let account = bed.proxy.account();
+fn a_permission_is_set_on_the_alias_or_version_of_the_route() {
+    let env = TestEnv::new();
+    let account = env.proxy.account();
     account.boto("lambda", "publish_version", json!({ "FunctionName": "orders" }));
     let alias = json!({ "FunctionName": "orders", "Name": "live", "FunctionVersion": "1" });
     account.boto("lambda", "create_alias", alias);
     account
         .update_function("orders", "def handler(event, context):\n    return {'statusCode': 200, 'body': 'newest'}\n");
-    let qualified = |qualifier: &str| json!({ "faas_function_arn": format!("{}:{qualifier}", bed.arn("orders")) });
-    let routes = |live: Value, one: Value| json!({ "route_config": { "GET /live": live, "GET /one": one, "GET /newest": bed.to("orders") } });
-    bed.apply(&routes(qualified("live"), qualified("1")));
-    assert_eq!(changed_policies(&bed), ["AddPermission", "AddPermission 1", "AddPermission live"]);
+    let qualified = |qualifier: &str| json!({ "faas_function_arn": format!("{}:{qualifier}", env.arn("orders")) });
+    let routes = |live: Value, one: Value| json!({ "route_config": { "GET /live": live, "GET /one": one, "GET /newest": env.to("orders") } });
+    env.apply(&routes(qualified("live"), qualified("1")));
+    assert_eq!(changed_policies(&env), ["AddPermission", "AddPermission 1", "AddPermission live"]);
     let named_by = |arn: &str, statements: &[Value]| statements.iter().filter(|it| it["Resource"] == arn).count();
     for qualifier in ["live", "1"] {
-        let arn = format!("{}:{qualifier}", bed.arn("orders"));
-        assert_eq!(named_by(&arn, &policy(&bed, "orders", Some(qualifier))), 1, "{qualifier}");
+        let arn = format!("{}:{qualifier}", env.arn("orders"));
+        assert_eq!(named_by(&arn, &policy(&env, "orders", Some(qualifier))), 1, "{qualifier}");
     }
-    let body = |path: &str| bed.call("GET", path, None).body;
+    let body = |path: &str| env.send("GET", path, None).body;
     assert_eq!((body("/live").as_str(), body("/one").as_str()), ("orders /live", "orders /one"));
     assert_eq!(body("/newest"), "newest");
-    let visitor = bed.visit(("GET /newest", "newest"), &["GET /live", "GET /one"]);
+    let client = env.load_client(("GET /newest", "newest"), &["GET /live", "GET /one"]);
 
-    let change = bed.planned_change(&routes(qualified("live"), qualified("live")));
+    let change = env.planned_change(&routes(qualified("live"), qualified("live")));
     assert_eq!(
-        change.told,
+        change.calls,
         ["UpdateRoute route.GET /one", "DeleteIntegration integration.orders", "RemovePermission permission.orders:1"]
     );
-    assert_eq!(changed_policies(&bed), ["RemovePermission 1"]);
+    assert_eq!(changed_policies(&env), ["RemovePermission 1"]);
 
-    let change = bed.planned_change(&routes(bed.to("orders"), qualified("live")));
-    assert_eq!(change.told, ["UpdateRoute route.GET /live"]);
-    bed.planned_change(&routes(bed.to("orders"), bed.to("orders")));
-    assert_eq!(changed_policies(&bed), ["RemovePermission live"]);
-    assert_eq!((body("/live").as_str(), policy(&bed, "orders", Some("live")).len()), ("newest", 0));
-    visitor.saw_no_error();
-    bed.destroy();
+    let change = env.planned_change(&routes(env.to("orders"), qualified("live")));
+    assert_eq!(change.calls, ["UpdateRoute route.GET /live"]);
+    env.planned_change(&routes(env.to("orders"), env.to("orders")));
+    assert_eq!(changed_policies(&env), ["RemovePermission live"]);
+    assert_eq!((body("/live").as_str(), policy(&env, "orders", Some("live")).len()), ("newest", 0));
+    client.saw_no_error();
+    env.destroy();
 }
 
 #[test]
-fn a_function_of_another_account_is_left_alone_and_its_owner_is_told_what_to_run() {
-    let bed = TestEnv::new();
+fn a_function_of_another_account_is_reported_with_a_command() {
+    let env = TestEnv::new();
     let theirs = |function: &str| format!("arn:aws:lambda:eu-west-1:999999999999:function:{function}");
     let config = |function: String| {
         json!({
             "route_config": {
-                "GET /still": bed.to("users"),
+                "GET /still": env.to("users"),
                 "GET /theirs": { "faas_function_arn": function, "authorizer_name": "theirs" },
             },
             "faas_authorizers": { "theirs": { "authorizer_name": theirs("gatekeeper") } },
         })
     };
-    bed.config(&config(theirs("stock:live")));
-    let plan = bed.workspace.plan(&[]);
+    env.config(&config(theirs("stock:live")));
+    let plan = env.workspace.plan(&[]);
     assert!(plan.says("belongs to account 999999999999, not to"), "{plan}");
     assert!(plan.says("aws lambda add-permission --region eu-west-1"), "{plan}");
     assert!(plan.says("API_ID is the output api_id"), "{plan}");
-    bed.workspace.apply_plan().succeeded();
-    let asked = bed.proxy.calls().into_iter().filter(|it| it.call.service == "lambda");
-    let asked: Vec<String> = asked.map(|it| it.call.param("FunctionName").to_owned()).collect();
-    assert!(!asked.is_empty() && asked.iter().all(|it| it.contains(&bed.proxy.account().id)), "{asked:?}");
-
-    let plan = bed.workspace.plan(&[]);
-    assert_eq!(plan.code, 0, "{plan}");
-    let (api, authorizer) = (text(&bed.attribute("api_id")), text(&bed.attribute("authorizer_ids")["theirs"]));
-    let account = &bed.proxy.account().id;
+    let account = &env.proxy.account().id;
     for command in [
         format!(
             "aws lambda add-permission --region eu-west-1 --function-name {} --qualifier live --statement-id \
-             http-gateway-{api} --action lambda:InvokeFunction --principal apigateway.amazonaws.com --source-arn \
-             'arn:aws:execute-api:us-east-1:{account}:{api}/*/*'",
+             http-gateway-API_ID --action lambda:InvokeFunction --principal apigateway.amazonaws.com --source-arn \
+             'arn:aws:execute-api:us-east-1:{account}:API_ID/*/*'",
             theirs("stock")
         ),
         format!(
             "aws lambda add-permission --region eu-west-1 --function-name {} --statement-id \
-             http-gateway-{api}-authorizer-{authorizer} --action lambda:InvokeFunction --principal \
-             apigateway.amazonaws.com --source-arn 'arn:aws:execute-api:us-east-1:{account}:{api}/authorizers/{authorizer}'",
+             http-gateway-API_ID-authorizer-AUTHORIZER_ID --action lambda:InvokeFunction --principal \
+             apigateway.amazonaws.com --source-arn \
+             'arn:aws:execute-api:us-east-1:{account}:API_ID/authorizers/AUTHORIZER_ID'",
             theirs("gatekeeper")
         ),
     ] {
         assert!(plan.says(&command), "no {command} in {plan}");
     }
+    env.workspace.apply_plan().succeeded();
+    let functions = env.proxy.calls().into_iter().filter(|it| it.call.service == "lambda");
+    let functions: Vec<String> = functions.map(|it| it.call.param("FunctionName").to_owned()).collect();
+    assert!(!functions.is_empty() && functions.iter().all(|it| it.contains(&env.proxy.account().id)), "{functions:?}");
 
-    // Nobody can be answered by the route before the owner has run that, so it is not called.
-    let visitor = bed.visit(("GET /still", "users /still"), &[]);
-    let change = bed.planned_change(&config(bed.arn("orders")));
+    let plan = env.workspace.plan(&[]);
+    assert_eq!(plan.code, 0, "{plan}");
+    assert!(!plan.says("belongs to account"), "the policy cannot be read, so the warning appears once: {plan}");
+    // A further function is new, and the ID of the API is known.
+    env.config(&config(theirs("stock:other")));
+    let plan = env.workspace.plan(&[]);
+    let source = format!("'arn:aws:execute-api:us-east-1:{account}:{}/*/*'", text(&env.attribute("api_id")));
+    assert!(plan.says("--qualifier other") && plan.says(&source) && !plan.says("gatekeeper"), "{plan}");
+
+    // The route fails until the owner has run the commands, so the client does not call it.
+    let client = env.load_client(("GET /still", "users /still"), &[]);
+    let change = env.planned_change(&config(env.arn("orders")));
     assert_eq!(
-        change.told,
+        change.calls,
         [
             "AddPermission permission.orders",
             "CreateIntegration orders",
@@ -127,41 +133,41 @@ fn a_function_of_another_account_is_left_alone_and_its_owner_is_told_what_to_run
             "DeleteIntegration integration.stock",
         ]
     );
-    visitor.saw_no_error();
-    bed.destroy();
+    client.saw_no_error();
+    env.destroy();
 }
 
 #[test]
-fn a_function_that_was_deleted_and_made_anew_gets_its_permissions_back_with_the_next_apply() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
+fn a_recreated_function_gets_its_permissions_at_the_next_apply() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
     let config = json!({
-        "route_config": { "GET /a": bed.guarded("orders", "customers"), "GET /still": bed.to("users") },
+        "route_config": { "GET /a": env.guarded("orders", "customers"), "GET /still": env.to("users") },
         "faas_authorizers": { "customers": {
             "authorizer_name": "guard", "authorizer_payload_format_version": "2.0", "enable_simple_responses": true,
         } },
     });
-    bed.apply(&config);
-    let before = snapshot(bed.proxy.account());
-    let visitor = bed.visit(("GET /still", "users /still"), &[]);
-    for (name, body) in [("orders", "{'statusCode': 200, 'body': 'anew'}"), ("guard", "{'isAuthorized': True}")] {
-        bed.proxy.account().boto("lambda", "delete_function", json!({ "FunctionName": name }));
-        bed.proxy.account().create_function(name, &format!("def handler(event, context):\n    return {body}\n"));
+    env.apply(&config);
+    let before = snapshot(env.proxy.account());
+    let client = env.load_client(("GET /still", "users /still"), &[]);
+    for (name, body) in [("orders", "{'statusCode': 200, 'body': 'new'}"), ("guard", "{'isAuthorized': True}")] {
+        env.proxy.account().boto("lambda", "delete_function", json!({ "FunctionName": name }));
+        env.proxy.account().create_function(name, &format!("def handler(event, context):\n    return {body}\n"));
     }
-    // What calls a function that is not there fails, so this route is called from here on.
-    let visitor_of_a = bed.visit(("GET /still", "users /still"), &["GET /a"]);
-    let drift = bed.drift();
-    let gone = drift.as_object().expect("a map");
-    assert!(gone.len() == 2 && gone.values().all(|it| text(it).ends_with(" is gone")), "{drift}");
-    let change = bed.planned_change(&config);
+    // The route failed while its function did not exist, so it is called only from here on.
+    let client_of_a = env.load_client(("GET /still", "users /still"), &["GET /a"]);
+    let drift = env.drift();
+    let missing = drift.as_object().expect("a map");
+    assert!(missing.len() == 2 && missing.values().all(|it| text(it).ends_with(" is missing")), "{drift}");
+    let change = env.planned_change(&config);
     assert_eq!(
-        sorted(change.told),
+        sorted(change.calls),
         ["AddPermission authorizer_permission.customers", "AddPermission permission.orders"]
     );
     assert_eq!(change.objects, ["+authorizer_permission.customers", "+permission.orders"]);
-    assert_eq!(snapshot(bed.proxy.account()), before);
-    assert_eq!(bed.call("GET", "/a", None).body, "anew");
-    visitor_of_a.saw_no_error();
-    visitor.saw_no_error();
-    bed.destroy();
+    assert_eq!(snapshot(env.proxy.account()), before);
+    assert_eq!(env.send("GET", "/a", None).body, "new");
+    client_of_a.saw_no_error();
+    client.saw_no_error();
+    env.destroy();
 }

@@ -1,4 +1,4 @@
-//! Inputs of routes that make another integration, changed while the gateway serves.
+//! Inputs of routes that require another integration, changed while the gateway serves.
 
 use serde_json::{Value, json};
 
@@ -7,17 +7,17 @@ use super::snapshot::snapshot;
 use super::{SLOW, TestEnv, with};
 
 #[test]
-fn payload_version_timeout_and_description_change_and_integrations_are_shared_and_parted() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
+fn routes_with_the_same_settings_share_an_integration() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
     let config = |more: [Value; 3]| {
-        let [a, b, c] = more.map(|more| with(&bed.to("orders"), &more));
-        json!({ "route_config": { "GET /a": a, "GET /b": b, "GET /c": c, "GET /still": bed.to("users") } })
+        let [a, b, c] = more.map(|more| with(&env.to("orders"), &more));
+        json!({ "route_config": { "GET /a": a, "GET /b": b, "GET /c": c, "GET /still": env.to("users") } })
     };
     let same = || config([json!({}), json!({}), json!({})]);
-    bed.apply(&same());
+    env.apply(&same());
     let shown = || -> Vec<String> {
-        let lines = snapshot(bed.proxy.account()).into_iter();
+        let lines = snapshot(env.proxy.account()).into_iter();
         lines.filter(|it| it.starts_with("route ") || it.contains("integration")).collect()
     };
     let still = "route GET /still: AWS_PROXY users payload 1.0 after 30000 ms, -; NONE";
@@ -31,15 +31,15 @@ fn payload_version_timeout_and_description_change_and_integrations_are_shared_an
         still.into(),
     ];
     assert_eq!(shown(), shared);
-    let visitor = bed.visit(("GET /still", "users /still"), &["GET /a", "GET /b", "GET /c"]);
+    let client = env.load_client(("GET /still", "users /still"), &["GET /a", "GET /b", "GET /c"]);
 
-    let change = bed.planned_change(&config([
+    let change = env.planned_change(&config([
         json!({ "payload_format_version": "2.0" }),
         json!({ "timeout_milliseconds": 50 }),
         json!({ "description": "The third." }),
     ]));
     assert_eq!(
-        sorted(change.told.clone()),
+        sorted(change.calls.clone()),
         [
             "CreateIntegration orders",
             "CreateIntegration orders",
@@ -50,7 +50,7 @@ fn payload_version_timeout_and_description_change_and_integrations_are_shared_an
             "UpdateRoute route.GET /c",
         ]
     );
-    assert_eq!(change.told.last().map(String::as_str), Some("DeleteIntegration integration.orders"));
+    assert_eq!(change.calls.last().map(String::as_str), Some("DeleteIntegration integration.orders"));
     assert_eq!(change.attributes, ["integration_ids", "route_config"]);
     let three = "+integration.orders";
     assert_eq!(change.objects, [three, three, three, "-integration.orders"]);
@@ -65,9 +65,9 @@ fn payload_version_timeout_and_description_change_and_integrations_are_shared_an
         ]
     );
 
-    let change = bed.planned_change(&same());
+    let change = env.planned_change(&same());
     assert_eq!(
-        sorted(change.told),
+        sorted(change.calls),
         [
             "CreateIntegration orders",
             "DeleteIntegration integration.orders",
@@ -78,10 +78,10 @@ fn payload_version_timeout_and_description_change_and_integrations_are_shared_an
             "UpdateRoute route.GET /c",
         ]
     );
-    assert_eq!(shown(), shared, "what does the same is shared again");
+    assert_eq!(shown(), shared, "routes with the same settings share an integration again");
     for path in ["/a", "/b", "/c"] {
-        assert_eq!(bed.call("GET", path, None).body, format!("orders {path}"));
+        assert_eq!(env.send("GET", path, None).body, format!("orders {path}"));
     }
-    visitor.saw_no_error();
-    bed.destroy();
+    client.saw_no_error();
+    env.destroy();
 }

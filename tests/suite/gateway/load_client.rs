@@ -1,5 +1,4 @@
-//! A client that calls a gateway in each state that it passes through while it is changed, and remembers every answer
-//! that it should not have had.
+//! A client that sends requests to a gateway after each call that changes it, and records wrong answers.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -7,8 +6,8 @@ use super::{SECRET, TestEnv, text};
 use crate::support::http;
 use crate::support::proxy::Witness;
 
-/// A client. Dropped, it ends without a word.
-pub(super) struct Visitor {
+/// A running client. If it is dropped, it stops without a check.
+pub(super) struct LoadClient {
     client: Arc<Client>,
     witness: Option<Witness>,
 }
@@ -17,23 +16,24 @@ struct Client {
     untouched: http::Request,
     body: String,
     touched: Vec<http::Request>,
-    visits: Mutex<Visits>,
+    observed: Mutex<Observed>,
 }
 
-/// What a client has met.
+/// The observations of a client.
 #[derive(Default)]
-struct Visits {
-    /// The calls that changed something, after each of which everything was called.
+struct Observed {
+    /// The actions of the changing calls. The client sent its requests after each of them.
     changes: Vec<String>,
-    /// Wrong answers, each with its moment.
+    /// The wrong answers, each with its time.
     wrong: Vec<String>,
 }
 
 impl TestEnv {
-    /// Calls a route that no change of the test touches (`GET /still`), which must always answer 200 with this body,
-    /// and others (`POST /c`), which may answer anything but a server error: now, after every call that changes
-    /// something in AWS and before the next one, and when the client leaves. All calls carry the authorizers' key.
-    pub(super) fn visit(&self, untouched: (&str, &str), touched: &[&str]) -> Visitor {
+    /// Starts a client. It sends requests to one route that no change of the test affects, such as `GET /still`, which
+    /// must always answer 200 with the given body, and to others, such as `POST /c`, which may answer anything except a
+    /// server error. It does so now, after each changing call before the next one starts, and at the end. All requests
+    /// have the authorizers' key.
+    pub(super) fn load_client(&self, untouched: (&str, &str), touched: &[&str]) -> LoadClient {
         let api = text(&self.attribute("api_id"));
         let request = |what: &str| {
             let (method, path) = what.split_once(' ').expect("a method and a path");
@@ -43,22 +43,22 @@ impl TestEnv {
             untouched: request(untouched.0),
             body: untouched.1.to_owned(),
             touched: touched.iter().map(|what| request(what)).collect(),
-            visits: Mutex::default(),
+            observed: Mutex::default(),
         });
-        client.calls_everything("before any change");
-        let visiting = Arc::clone(&client);
+        client.send_requests("before any change");
+        let observer = Arc::clone(&client);
         let witness = self.proxy.after_each_change(move |call| {
-            visiting.calls_everything(&format!("after {}", call.action));
-            visiting.visits().changes.push(call.action.clone());
+            observer.send_requests(&format!("after {}", call.action));
+            observer.observed().changes.push(call.action.clone());
         });
-        Visitor { client, witness: Some(witness) }
+        LoadClient { client, witness: Some(witness) }
     }
 }
 
 impl Client {
-    fn calls_everything(&self, moment: &str) {
-        let note = |what: &http::Request, answer: &Result<http::Answer, String>| {
-            self.visits().wrong.push(format!("{moment}: {what:?} answers {answer:?}"));
+    fn send_requests(&self, time: &str) {
+        let note = |request: &http::Request, answer: &Result<http::Answer, String>| {
+            self.observed().wrong.push(format!("{time}: {request:?} answers {answer:?}"));
         };
         let answer = self.untouched.clone().send();
         if !answer.as_ref().is_ok_and(|it| it.status == 200 && it.body == self.body) {
@@ -72,18 +72,18 @@ impl Client {
         }
     }
 
-    fn visits(&self) -> MutexGuard<'_, Visits> {
-        self.visits.lock().expect("no one panics while holding it")
+    fn observed(&self) -> MutexGuard<'_, Observed> {
+        self.observed.lock().expect("no thread panics while it holds the lock")
     }
 }
 
-impl Visitor {
-    /// Ends it. Panics with the wrong answers if there was one, and if nothing was changed while it was there.
+impl LoadClient {
+    /// Stops the client. Panics if there was a wrong answer, or if nothing changed while the client was running.
     pub(super) fn saw_no_error(mut self) {
         drop(self.witness.take());
-        self.client.calls_everything("after all changes");
-        let visits = self.client.visits();
-        assert!(visits.wrong.is_empty(), "in the course of {:?}:\n{}", visits.changes, visits.wrong.join("\n"));
-        assert!(!visits.changes.is_empty(), "nothing was changed");
+        self.client.send_requests("after all changes");
+        let observed = self.client.observed();
+        assert!(observed.wrong.is_empty(), "in the course of {:?}:\n{}", observed.changes, observed.wrong.join("\n"));
+        assert!(!observed.changes.is_empty(), "nothing changed");
     }
 }

@@ -1,9 +1,9 @@
-//! The log group of access logs: its key, and the subscription that forwards its events.
+//! The log group of access logs: its KMS key, and the subscription that forwards its events.
 
 use serde_json::{Value, json};
 
 use super::change::sorted;
-use super::load_client::Visitor;
+use super::load_client::LoadClient;
 use super::{SLOW, THIS, TestEnv, text, with};
 use crate::support::proxy::fault::Fault;
 use crate::support::wait::until;
@@ -13,56 +13,56 @@ const OURS: &str = "fgw-access-logs";
 const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
 
 /// A gateway with two routes and access logs.
-fn logging(bed: &TestEnv, more: Value) -> Value {
+fn logging(env: &TestEnv, more: Value) -> Value {
     let basis = json!({
-        "route_config": routes(bed),
+        "route_config": routes(env),
         "access_log_logservice_group_name": GROUP,
     });
     with(&basis, &more)
 }
 
-fn routes(bed: &TestEnv) -> Value {
-    json!({ "GET /a": bed.to("orders"), "GET /still": bed.to("orders") })
+fn routes(env: &TestEnv) -> Value {
+    json!({ "GET /a": env.to("orders"), "GET /still": env.to("orders") })
 }
 
-/// A client of both routes. No change of logs may be felt by either.
-fn visit(bed: &TestEnv) -> Visitor {
-    bed.visit(("GET /still", "orders /still"), &["GET /a"])
+/// A load client of both routes, which no change of logs may disturb.
+fn load_client(env: &TestEnv) -> LoadClient {
+    env.load_client(("GET /still", "orders /still"), &["GET /a"])
 }
 
-/// The same, forwarded to the function `users`.
-fn forwarding(bed: &TestEnv, more: Value) -> Value {
-    let destination = json!({ "access_log_logservice_group_subscription_destination_arn": bed.arn("users") });
-    logging(bed, with(&destination, &more))
+/// The gateway of [`logging`], with a subscription that forwards the logs to the function `users`.
+fn forwarding(env: &TestEnv, more: Value) -> Value {
+    let destination = json!({ "access_log_logservice_group_subscription_destination_arn": env.arn("users") });
+    logging(env, with(&destination, &more))
 }
 
-fn stream(bed: &TestEnv) -> String {
-    format!("arn:aws:kinesis:us-east-1:{}:stream/sink", bed.proxy.account().id)
+fn stream(env: &TestEnv) -> String {
+    format!("arn:aws:kinesis:us-east-1:{}:stream/sink", env.proxy.account().id)
 }
 
-/// A key of the account under this alias, by its ARN.
-fn key(bed: &TestEnv, alias: &str) -> String {
-    let made = bed.proxy.account().boto("kms", "create_key", json!({}));
-    let id = made["KeyMetadata"]["KeyId"].clone();
-    bed.proxy.account().boto("kms", "create_alias", json!({ "AliasName": alias, "TargetKeyId": id }));
-    text(&made["KeyMetadata"]["Arn"])
+/// Creates a KMS key with this alias and returns its ARN.
+fn key(env: &TestEnv, alias: &str) -> String {
+    let created = env.proxy.account().boto("kms", "create_key", json!({}));
+    let id = created["KeyMetadata"]["KeyId"].clone();
+    env.proxy.account().boto("kms", "create_alias", json!({ "AliasName": alias, "TargetKeyId": id }));
+    text(&created["KeyMetadata"]["Arn"])
 }
 
-fn group(bed: &TestEnv, name: &str) -> Option<Value> {
-    bed.proxy.account().list_of("log_groups").into_iter().find(|group| group["logGroupName"] == name)
+fn group(env: &TestEnv, name: &str) -> Option<Value> {
+    env.proxy.account().list_of("log_groups").into_iter().find(|group| group["logGroupName"] == name)
 }
 
 /// The filters of a group: name, pattern, destination, role and distribution.
-fn filters(bed: &TestEnv, name: &str) -> Vec<[String; 5]> {
-    let group = group(bed, name).unwrap_or_else(|| panic!("there is no {name}"));
+fn filters(env: &TestEnv, name: &str) -> Vec<[String; 5]> {
+    let group = group(env, name).unwrap_or_else(|| panic!("{name} does not exist"));
     let members = ["filterName", "filterPattern", "destinationArn", "roleArn", "distribution"];
     let filters = group["subscriptionFilters"].as_array().expect("a list").iter();
     filters.map(|filter| members.map(|member| filter[member].as_str().unwrap_or_default().to_owned())).collect()
 }
 
-/// The sources from which the log service may call a function.
-fn log_sources(bed: &TestEnv, function: &str) -> Vec<String> {
-    let functions = bed.proxy.account().list_of("functions");
+/// The source ARNs for which CloudWatch Logs may invoke a function.
+fn log_sources(env: &TestEnv, function: &str) -> Vec<String> {
+    let functions = env.proxy.account().list_of("functions");
     let function = functions.iter().find(|it| it["FunctionName"] == function).expect("it exists");
     let statements = function["statements"].as_array().expect("a list").iter();
     statements
@@ -71,100 +71,116 @@ fn log_sources(bed: &TestEnv, function: &str) -> Vec<String> {
         .collect()
 }
 
-fn source(bed: &TestEnv, group: &str) -> String {
-    format!("arn:aws:logs:us-east-1:{}:log-group:{group}:*", bed.proxy.account().id)
+fn source(env: &TestEnv, group: &str) -> String {
+    format!("arn:aws:logs:us-east-1:{}:log-group:{group}:*", env.proxy.account().id)
 }
 
-/// Where these calls stand among those that were told.
-fn places(told: &[String], calls: &[&str]) -> Vec<usize> {
-    let place = |call: &&str| told.iter().position(|it| it == call).unwrap_or_else(|| panic!("no {call} in {told:#?}"));
-    calls.iter().map(place).collect()
+/// The positions of some calls among all calls of a change.
+fn positions(all: &[String], calls: &[&str]) -> Vec<usize> {
+    let of = |call: &&str| all.iter().position(|it| it == call).unwrap_or_else(|| panic!("no {call} in {all:#?}"));
+    calls.iter().map(of).collect()
 }
 
 #[test]
-fn a_subscription_is_made_after_its_permission_moves_to_a_stream_and_back_and_goes() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
-    let arn = key(&bed, "alias/shop");
+fn a_retention_of_0_days_keeps_events_forever() {
+    let env = TestEnv::new();
+    let retention = |days: Value| logging(&env, json!({ "access_log_logservice_group_retention_in_days": days }));
+    let shown = || group(&env, GROUP).expect("it exists")["retentionInDays"].clone();
+    env.apply(&retention(json!(0)));
+    assert_eq!((env.proxy.count("PutRetentionPolicy"), shown()), (0, Value::Null));
+    assert_eq!(env.change(&retention(json!(30))), ["PutRetentionPolicy /shop/access"]);
+    assert_eq!(shown(), 30);
+    assert_eq!(env.change(&retention(json!(0))), ["DeleteRetentionPolicy /shop/access"]);
+    assert_eq!(shown(), Value::Null);
+    // Both mean the same.
+    assert_eq!(env.change(&retention(Value::Null)), Vec::<String>::new());
+    env.destroy();
+}
+
+#[test]
+fn a_subscription_moves_to_a_stream_and_back_in_safe_order() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
+    let arn = key(&env, "alias/shop");
     let encrypted = json!({
         "access_log_logservice_group_kms_key_id": "alias/shop",
         "access_log_logservice_group_retention_in_days": 30,
     });
-    let function = forwarding(&bed, encrypted.clone());
-    let told = bed.first(&function);
-    let order = places(
-        &told,
+    let function = forwarding(&env, encrypted.clone());
+    let calls = env.first(&function);
+    let order = positions(
+        &calls,
         &["CreateLogGroup /shop/access", "AddPermission subscription_permission", "PutSubscriptionFilter /shop/access"],
     );
-    assert!(order.is_sorted(), "AWS calls the function when the filter is made: {told:#?}");
-    assert!(told.contains(&"PutRetentionPolicy /shop/access".to_owned()), "{told:#?}");
-    let made = group(&bed, GROUP).expect("it was made");
-    assert_eq!((&made["kmsKeyId"], &made["retentionInDays"]), (&json!(arn), &json!(30)));
+    assert!(order.is_sorted(), "AWS invokes the function when the filter is created: {calls:#?}");
+    assert!(calls.contains(&"PutRetentionPolicy /shop/access".to_owned()), "{calls:#?}");
+    let created = group(&env, GROUP).expect("it exists");
+    assert_eq!((&created["kmsKeyId"], &created["retentionInDays"]), (&json!(arn), &json!(30)));
     let to_function = |pattern: &str| {
-        [OURS.to_owned(), pattern.to_owned(), bed.arn("users"), String::new(), "ByLogStream".to_owned()]
+        [OURS.to_owned(), pattern.to_owned(), env.arn("users"), String::new(), "ByLogStream".to_owned()]
     };
-    assert_eq!(filters(&bed, GROUP), [to_function("")]);
-    assert_eq!(log_sources(&bed, "users"), [source(&bed, GROUP)]);
-    assert_eq!(bed.attribute("aws_objects")["log_subscription"], format!("{GROUP}|{OURS}"));
-    let visitor = visit(&bed);
+    assert_eq!(filters(&env, GROUP), [to_function("")]);
+    assert_eq!(log_sources(&env, "users"), [source(&env, GROUP)]);
+    assert_eq!(env.attribute("aws_objects")["log_subscription"], format!("{GROUP}|{OURS}"));
+    let client = load_client(&env);
 
     let to_stream = |pattern: &str, more: Value| {
         let basis = with(
             &encrypted,
             &json!({
-                "access_log_logservice_group_subscription_destination_arn": stream(&bed),
+                "access_log_logservice_group_subscription_destination_arn": stream(&env),
                 "access_log_logservice_group_subscription_role_arn": ROLE,
                 "access_log_logservice_group_subscription_filter_pattern": pattern,
             }),
         );
-        logging(&bed, with(&basis, &more))
+        logging(&env, with(&basis, &more))
     };
     let random = json!({ "access_log_logservice_group_subscription_distribution": "Random" });
     assert_eq!(
-        bed.change(&to_stream("500", random)),
+        env.change(&to_stream("500", random)),
         ["PutSubscriptionFilter /shop/access", "RemovePermission subscription_permission"],
     );
     let shown = |pattern: &str, distribution: &str| {
-        [OURS.to_owned(), pattern.to_owned(), stream(&bed), ROLE.to_owned(), distribution.to_owned()]
+        [OURS.to_owned(), pattern.to_owned(), stream(&env), ROLE.to_owned(), distribution.to_owned()]
     };
-    assert_eq!(filters(&bed, GROUP), [shown("500", "Random")]);
-    assert_eq!(log_sources(&bed, "users"), Vec::<String>::new());
+    assert_eq!(filters(&env, GROUP), [shown("500", "Random")]);
+    assert_eq!(log_sources(&env, "users"), Vec::<String>::new());
 
-    assert_eq!(bed.change(&to_stream("404", json!({}))), ["PutSubscriptionFilter /shop/access"]);
-    assert_eq!(filters(&bed, GROUP), [shown("404", "ByLogStream")]);
+    assert_eq!(env.change(&to_stream("404", json!({}))), ["PutSubscriptionFilter /shop/access"]);
+    assert_eq!(filters(&env, GROUP), [shown("404", "ByLogStream")]);
 
-    assert_eq!(bed.change(&function), ["AddPermission subscription_permission", "PutSubscriptionFilter /shop/access"],);
-    assert_eq!(filters(&bed, GROUP), [to_function("")], "the role went with the stream");
+    assert_eq!(env.change(&function), ["AddPermission subscription_permission", "PutSubscriptionFilter /shop/access"],);
+    assert_eq!(filters(&env, GROUP), [to_function("")], "the role is removed with the stream");
 
-    let other = json!({ "access_log_logservice_group_subscription_destination_arn": bed.arn("orders") });
+    let other = json!({ "access_log_logservice_group_subscription_destination_arn": env.arn("orders") });
     assert_eq!(
-        bed.change(&with(&function, &other)),
+        env.change(&with(&function, &other)),
         [
             "AddPermission subscription_permission",
             "PutSubscriptionFilter /shop/access",
             "RemovePermission subscription_permission",
         ],
     );
-    assert_eq!((log_sources(&bed, "orders"), log_sources(&bed, "users")), (vec![source(&bed, GROUP)], vec![]));
+    assert_eq!((log_sources(&env, "orders"), log_sources(&env, "users")), (vec![source(&env, GROUP)], vec![]));
 
     assert_eq!(
-        bed.change(&logging(&bed, encrypted)),
+        env.change(&logging(&env, encrypted)),
         ["DeleteSubscriptionFilter /shop/access", "RemovePermission subscription_permission"],
     );
-    assert_eq!(filters(&bed, GROUP), Vec::<[String; 5]>::new());
-    visitor.saw_no_error();
-    bed.destroy();
+    assert_eq!(filters(&env, GROUP), Vec::<[String; 5]>::new());
+    client.saw_no_error();
+    env.destroy();
 }
 
 #[test]
-fn a_renamed_group_takes_its_subscription_along_and_the_old_one_goes_last() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
-    bed.apply(&forwarding(&bed, json!({})));
-    let visitor = visit(&bed);
-    let renamed = forwarding(&bed, json!({ "access_log_logservice_group_name": "/shop/requests" }));
-    let told = bed.change(&renamed);
-    let calls = [
+fn a_renamed_log_group_is_created_before_the_old_is_deleted() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
+    env.apply(&forwarding(&env, json!({})));
+    let client = load_client(&env);
+    let renamed = forwarding(&env, json!({ "access_log_logservice_group_name": "/shop/requests" }));
+    let calls = env.change(&renamed);
+    let expected = [
         "AddPermission subscription_permission",
         "CreateLogGroup /shop/requests",
         "DeleteLogGroup /shop/access",
@@ -172,39 +188,39 @@ fn a_renamed_group_takes_its_subscription_along_and_the_old_one_goes_last() {
         "RemovePermission subscription_permission",
         "UpdateStage $default",
     ];
-    assert_eq!(sorted(told.clone()), calls);
+    assert_eq!(sorted(calls.clone()), expected);
     let order = ["PutSubscriptionFilter /shop/requests", "DeleteLogGroup /shop/access"];
-    assert!(places(&told, &order).is_sorted(), "{told:#?}");
+    assert!(positions(&calls, &order).is_sorted(), "{calls:#?}");
     let order = ["UpdateStage $default", "DeleteLogGroup /shop/access", "RemovePermission subscription_permission"];
     assert!(
-        places(&told, &order).is_sorted(),
-        "the old filter goes with its group, and then its permission: {told:#?}"
+        positions(&calls, &order).is_sorted(),
+        "the old filter is deleted with its group, and then its permission: {calls:#?}"
     );
-    assert_eq!(filters(&bed, "/shop/requests").len(), 1);
-    assert_eq!((group(&bed, GROUP), log_sources(&bed, "users")), (None, vec![source(&bed, "/shop/requests")]));
+    assert_eq!(filters(&env, "/shop/requests").len(), 1);
+    assert_eq!((group(&env, GROUP), log_sources(&env, "users")), (None, vec![source(&env, "/shop/requests")]));
 
-    let told = bed.change(&json!({ "route_config": routes(&bed) }));
+    let calls = env.change(&json!({ "route_config": routes(&env) }));
     assert_eq!(
-        sorted(told),
+        sorted(calls),
         [
             "DeleteAccessLogSettings $default",
             "DeleteLogGroup /shop/requests",
             "RemovePermission subscription_permission",
         ]
     );
-    visitor.saw_no_error();
-    bed.destroy();
+    client.saw_no_error();
+    env.destroy();
 }
 
 #[test]
-fn retention_and_key_are_set_exchanged_and_taken_away_in_place() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
-    let (first, second) = (key(&bed, "alias/shop"), key(&bed, "alias/desk"));
+fn retention_and_key_change_in_place() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
+    let (first, second) = (key(&env, "alias/shop"), key(&env, "alias/desk"));
     let id = second.rsplit_once('/').expect("an ARN ends with the id").1;
-    let by_alias_arn = format!("arn:aws:kms:us-east-1:{}:alias/desk", bed.proxy.account().id);
-    bed.apply(&logging(&bed, json!({})));
-    let visitor = visit(&bed);
+    let by_alias_arn = format!("arn:aws:kms:us-east-1:{}:alias/desk", env.proxy.account().id);
+    env.apply(&logging(&env, json!({})));
+    let client = load_client(&env);
     for (key, days, calls, shown) in [
         (json!("alias/shop"), json!(30), &["AssociateKmsKey", "PutRetentionPolicy"][..], (json!(first), json!(30))),
         (json!(second), json!(7), &["AssociateKmsKey", "PutRetentionPolicy"], (json!(second), json!(7))),
@@ -213,33 +229,33 @@ fn retention_and_key_are_set_exchanged_and_taken_away_in_place() {
         (json!(by_alias_arn), json!(null), &[], (json!(second), json!(null))),
         (json!(null), json!(null), &["DisassociateKmsKey"], (json!(null), json!(null))),
     ] {
-        let change = bed.planned_change(&logging(
-            &bed,
+        let change = env.planned_change(&logging(
+            &env,
             json!({
                 "access_log_logservice_group_kms_key_id": key,
                 "access_log_logservice_group_retention_in_days": days,
             }),
         ));
         let calls: Vec<String> = calls.iter().map(|call| format!("{call} {GROUP}")).collect();
-        assert_eq!((change.told, change.objects), (calls, vec![]), "{key} {days}");
-        let groups = bed.proxy.boto("logs", "describe_log_groups", json!({ "logGroupNamePrefix": GROUP }));
+        assert_eq!((change.calls, change.objects), (calls, vec![]), "{key} {days}");
+        let groups = env.proxy.boto("logs", "describe_log_groups", json!({ "logGroupNamePrefix": GROUP }));
         let group = &groups["logGroups"][0];
         assert_eq!((group["kmsKeyId"].clone(), group["retentionInDays"].clone()), shown, "{key} {days}");
     }
-    visitor.saw_no_error();
-    bed.destroy();
+    client.saw_no_error();
+    env.destroy();
 }
 
 #[test]
 fn events_that_match_the_pattern_reach_the_function() {
-    let bed = TestEnv::new();
-    let account = bed.proxy.account();
+    let env = TestEnv::new();
+    let account = env.proxy.account();
     account.create_function("sink", "def handler(event, context):\n    print('seen', event['awslogs']['data'])\n");
     let to_sink = json!({
-        "access_log_logservice_group_subscription_destination_arn": bed.arn("sink"),
+        "access_log_logservice_group_subscription_destination_arn": env.arn("sink"),
         "access_log_logservice_group_subscription_filter_pattern": "ERROR",
     });
-    bed.apply(&logging(&bed, to_sink));
+    env.apply(&logging(&env, to_sink));
     let logs = |method: &str, arguments: Value| account.boto("logs", method, arguments);
     logs("create_log_stream", json!({ "logGroupName": GROUP, "logStreamName": "s" }));
     let events = json!([{ "timestamp": 1_700_000_000_000_i64, "message": "ERROR it broke" }]);
@@ -248,36 +264,36 @@ fn events_that_match_the_pattern_reach_the_function() {
         let found = account.try_boto("logs", "filter_log_events", json!({ "logGroupName": "/aws/lambda/sink" }));
         found.is_ok_and(|found| found["events"].to_string().contains("seen"))
     };
-    until("the function is called", seen);
-    bed.destroy();
+    until("the function is invoked", seen);
+    env.destroy();
 }
 
 #[test]
-fn damage_to_group_filter_and_permission_is_told_by_key_and_mended_with_the_calls_it_takes() {
-    let bed = TestEnv::new();
+fn drift_of_log_objects_is_shown_by_key_and_fixed() {
+    let env = TestEnv::new();
     let wanted = forwarding(
-        &bed,
+        &env,
         json!({
             "access_log_logservice_group_retention_in_days": 30,
             "access_log_logservice_group_subscription_filter_pattern": "500",
         }),
     );
-    bed.apply(&wanted);
-    let account = bed.proxy.account();
+    env.apply(&wanted);
+    let account = env.proxy.account();
     let logs = |method: &str, arguments: Value| {
         account.boto("logs", method, with(&json!({ "logGroupName": GROUP }), &arguments))
     };
-    let filter = |name: &str, pattern: &str| json!({ "filterName": name, "filterPattern": pattern, "destinationArn": bed.arn("users") });
-    logs("put_subscription_filter", filter("fgw-access-logs-of-others", "404"));
-    bed.workspace.assert_nothing_to_do();
-    let good = filters(&bed, GROUP);
+    let filter = |name: &str, pattern: &str| json!({ "filterName": name, "filterPattern": pattern, "destinationArn": env.arn("users") });
+    logs("put_subscription_filter", filter("fgw-access-logs-unmanaged", "404"));
+    env.workspace.assert_nothing_to_do();
+    let good = filters(&env, GROUP);
     assert_eq!(good.len(), 2);
-    let statement = text(&bed.attribute("aws_objects")["subscription_permission"]);
+    let statement = text(&env.attribute("aws_objects")["subscription_permission"]);
     let damages: [Damage<'_>; 4] = [
         (
             "log_subscription",
             &|| drop(logs("delete_subscription_filter", json!({ "filterName": OURS }))),
-            "/shop/access|fgw-access-logs is gone",
+            "/shop/access|fgw-access-logs is missing",
             &["PutSubscriptionFilter /shop/access"],
         ),
         (
@@ -292,7 +308,7 @@ fn damage_to_group_filter_and_permission_is_told_by_key_and_mended_with_the_call
                 let statement = json!({ "FunctionName": "users", "StatementId": statement });
                 account.boto("lambda", "remove_permission", statement);
             },
-            "is gone",
+            "is missing",
             &["AddPermission subscription_permission"],
         ),
         (
@@ -302,32 +318,32 @@ fn damage_to_group_filter_and_permission_is_told_by_key_and_mended_with_the_call
             &["PutRetentionPolicy /shop/access"],
         ),
     ];
-    for (slot, damage, said, calls) in damages {
+    for (slot, damage, reason, calls) in damages {
         damage();
-        mends(&bed, &[(slot, said)], calls);
-        assert_eq!(sorted_filters(&bed), sorted_filters_of(&good), "the one of others stays");
+        fixes(&env, &[(slot, reason)], calls);
+        assert_eq!(sorted_filters(&env), sorted_filters_of(&good), "the unmanaged filter stays");
     }
 
-    let stranger = with(&filter(OURS, "500"), &json!({ "destinationArn": stream(&bed), "roleArn": ROLE }));
-    logs("put_subscription_filter", stranger);
-    mends(&bed, &[("log_subscription", "destination_arn is")], &["PutSubscriptionFilter /shop/access"]);
-    assert_eq!(sorted_filters(&bed), sorted_filters_of(&good));
+    let redirected = with(&filter(OURS, "500"), &json!({ "destinationArn": stream(&env), "roleArn": ROLE }));
+    logs("put_subscription_filter", redirected);
+    fixes(&env, &[("log_subscription", "destination_arn is")], &["PutSubscriptionFilter /shop/access"]);
+    assert_eq!(sorted_filters(&env), sorted_filters_of(&good));
 
     logs("delete_log_group", json!({}));
-    mends(
-        &bed,
-        &[("log_group", "/shop/access is gone"), ("log_subscription", "is gone")],
+    fixes(
+        &env,
+        &[("log_group", "/shop/access is missing"), ("log_subscription", "is missing")],
         &["CreateLogGroup /shop/access", "PutRetentionPolicy /shop/access", "PutSubscriptionFilter /shop/access"],
     );
-    assert_eq!(filters(&bed, GROUP).len(), 1);
-    bed.destroy();
+    assert_eq!(filters(&env, GROUP).len(), 1);
+    env.destroy();
 }
 
-/// The object that is damaged, the damage, what is said of it, and the calls that mend it.
+/// The key of an object, a change of it outside Terraform, a part of the reported drift, and the calls that fix it.
 type Damage<'a> = (&'a str, &'a dyn Fn(), &'a str, &'a [&'a str]);
 
-fn sorted_filters(bed: &TestEnv) -> Vec<[String; 5]> {
-    sorted_filters_of(&filters(bed, GROUP))
+fn sorted_filters(env: &TestEnv) -> Vec<[String; 5]> {
+    sorted_filters_of(&filters(env, GROUP))
 }
 
 fn sorted_filters_of(filters: &[[String; 5]]) -> Vec<[String; 5]> {
@@ -336,91 +352,91 @@ fn sorted_filters_of(filters: &[[String; 5]]) -> Vec<[String; 5]> {
     filters
 }
 
-/// Asserts that exactly these objects are said to differ, and that an apply makes exactly these calls.
-fn mends(bed: &TestEnv, found: &[(&str, &str)], calls: &[&str]) {
-    let drift = bed.drift();
+/// Asserts that exactly this drift is reported, and that an apply fixes it with exactly these calls.
+fn fixes(env: &TestEnv, found: &[(&str, &str)], calls: &[&str]) {
+    let drift = env.drift();
     let slots: Vec<&str> = drift.as_object().expect("a map").keys().map(String::as_str).collect();
     assert_eq!(slots, found.iter().map(|(slot, _)| *slot).collect::<Vec<_>>(), "{drift}");
-    for (slot, said) in found {
-        assert!(text(&drift[slot]).contains(said), "{drift}");
+    for (slot, reason) in found {
+        assert!(text(&drift[slot]).contains(reason), "{drift}");
     }
-    let before = bed.slots();
-    bed.apply_config();
-    assert_eq!(bed.told(&before), calls);
-    assert_eq!(bed.attribute("drift"), json!({}));
+    let before = env.slots();
+    env.apply_config();
+    assert_eq!(env.calls(&before), calls);
+    assert_eq!(env.attribute("drift"), json!({}));
 }
 
 #[test]
-fn a_key_alias_that_does_not_exist_is_warned_of_at_plan_and_refused_at_apply_unless_it_is_made_meanwhile() {
-    let bed = TestEnv::new();
-    bed.config(&logging(&bed, json!({ "access_log_logservice_group_kms_key_id": "alias/later" })));
-    let plan = bed.workspace.plan(&[]);
+fn a_missing_key_alias_warns_at_plan_and_fails_at_apply() {
+    let env = TestEnv::new();
+    env.config(&logging(&env, json!({ "access_log_logservice_group_kms_key_id": "alias/later" })));
+    let plan = env.workspace.plan(&[]);
     assert_eq!(plan.code, 2, "{plan}");
     assert!(plan.says("There is no KMS key \"alias/later\" in us-east-1."), "{plan}");
-    bed.workspace.apply_plan().failed_with("There is no KMS key \"alias/later\" in us-east-1.");
-    assert_eq!(bed.proxy.mutations().len(), 0, "nothing is changed");
-    assert!(bed.workspace.state().resource(THIS).is_none());
+    env.workspace.apply_plan().failed_with("There is no KMS key \"alias/later\" in us-east-1.");
+    assert_eq!(env.proxy.mutations().len(), 0, "nothing is changed");
+    assert!(env.workspace.state().resource(THIS).is_none());
 
-    bed.workspace.plan(&[]);
-    let arn = key(&bed, "alias/later");
-    bed.workspace.apply_plan().succeeded();
-    bed.workspace.assert_nothing_to_do();
-    assert_eq!(group(&bed, GROUP).expect("it was made")["kmsKeyId"], arn);
-    bed.destroy();
+    env.workspace.plan(&[]);
+    let arn = key(&env, "alias/later");
+    env.workspace.apply_plan().succeeded();
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(group(&env, GROUP).expect("it exists")["kmsKeyId"], arn);
+    env.destroy();
 }
 
 #[test]
-fn a_third_filter_is_refused_at_once_with_what_to_do_and_the_next_apply_goes_on() {
-    let bed = TestEnv::new();
-    bed.apply(&logging(&bed, json!({})));
+fn a_third_filter_is_rejected_with_a_hint_and_without_retry() {
+    let env = TestEnv::new();
+    env.apply(&logging(&env, json!({})));
     let quota = Fault::on("PutSubscriptionFilter").answer(400, "LimitExceededException", "Resource limit exceeded.");
-    bed.proxy.fault(quota);
-    bed.config(&forwarding(&bed, json!({})));
-    bed.proxy.clear_calls();
-    let run = bed.workspace.apply(&[]);
-    run.failed_with("has as many subscription filters as AWS allows");
+    env.proxy.fault(quota);
+    env.config(&forwarding(&env, json!({})));
+    env.proxy.clear_calls();
+    let run = env.workspace.apply(&[]);
+    run.failed_with("already has two subscription filters");
     run.failed_with("delete-subscription-filter --log-group-name /shop/access");
-    assert_eq!(bed.proxy.count("PutSubscriptionFilter"), 1, "no patience mends a quota");
-    assert!(text(&bed.attribute("drift")["log_subscription"]).starts_with("not yet applied"));
+    assert_eq!(env.proxy.count("PutSubscriptionFilter"), 1, "an exceeded quota is not retried");
+    assert!(text(&env.attribute("drift")["log_subscription"]).starts_with("not yet applied"));
 
-    bed.proxy.clear_faults();
-    let before = bed.slots();
-    bed.apply_config();
-    assert_eq!(bed.told(&before), ["PutSubscriptionFilter /shop/access"]);
-    bed.destroy();
+    env.proxy.clear_faults();
+    let before = env.slots();
+    env.apply_config();
+    assert_eq!(env.calls(&before), ["PutSubscriptionFilter /shop/access"]);
+    env.destroy();
 }
 
 #[test]
-fn a_function_that_the_log_service_may_not_call_yet_and_a_lost_answer_end_in_one_filter() {
-    let bed = TestEnv::new();
+fn a_permission_delay_and_a_lost_answer_create_one_filter() {
+    let env = TestEnv::new();
     let text =
         "Could not execute the lambda function. Make sure you have given CloudWatch Logs permission to execute it.";
-    bed.proxy.fault(Fault::on("PutSubscriptionFilter").first(2).answer(400, "InvalidParameterException", text));
-    bed.proxy.fault(Fault::on("PutSubscriptionFilter").nth(3).after_work().reset());
-    bed.apply(&forwarding(&bed, json!({})));
-    assert_eq!(bed.proxy.count("PutSubscriptionFilter"), 4);
-    assert_eq!(filters(&bed, GROUP).len(), 1);
-    bed.destroy();
+    env.proxy.fault(Fault::on("PutSubscriptionFilter").first(2).answer(400, "InvalidParameterException", text));
+    env.proxy.fault(Fault::on("PutSubscriptionFilter").nth(3).after_work().reset());
+    env.apply(&forwarding(&env, json!({})));
+    assert_eq!(env.proxy.count("PutSubscriptionFilter"), 4);
+    assert_eq!(filters(&env, GROUP).len(), 1);
+    env.destroy();
 }
 
 #[test]
-fn a_refresh_of_a_gateway_with_logs_key_and_subscription_takes_nine_calls_and_one_for_each_policy() {
-    let bed = TestEnv::new();
-    key(&bed, "alias/shop");
-    bed.apply(&forwarding(&bed, json!({ "access_log_logservice_group_kms_key_id": "alias/shop" })));
-    bed.proxy.clear_calls();
-    bed.workspace.apply(&["-refresh-only"]).succeeded();
-    let mut calls = bed.proxy.by_action();
+fn a_refresh_with_logs_takes_nine_calls_and_one_per_policy() {
+    let env = TestEnv::new();
+    key(&env, "alias/shop");
+    env.apply(&forwarding(&env, json!({ "access_log_logservice_group_kms_key_id": "alias/shop" })));
+    env.proxy.clear_calls();
+    env.workspace.apply(&["-refresh-only"]).succeeded();
+    let mut calls = env.proxy.by_action();
     calls.remove("GetCallerIdentity");
     assert_eq!(calls.remove("GetPolicy"), Some(2));
     assert_eq!(calls.values().sum::<usize>(), 9, "{calls:?}");
-    bed.destroy();
+    env.destroy();
 }
 
 impl TestEnv {
-    /// Applies a first configuration and says what was changed in AWS, see [`TestEnv::told`].
+    /// Applies the first configuration and returns the changing calls, see [`TestEnv::calls`].
     fn first(&self, attributes: &Value) -> Vec<String> {
         self.apply(attributes);
-        self.told(&Default::default())
+        self.calls(&Default::default())
     }
 }

@@ -1,4 +1,5 @@
-//! A domain of ours that somebody has led elsewhere: it is led back, and what others are reached by is never deleted.
+//! API mappings of a domain that are changed outside Terraform: the managed one is changed back, and mappings to
+//! unmanaged APIs are never deleted.
 
 use serde_json::{Value, json};
 
@@ -6,23 +7,23 @@ use super::{TestEnv, text, with};
 
 const NAME: &str = "api.example.com";
 
-/// A gateway at a domain, with somebody's API beside it.
+/// A gateway with a domain, and an unmanaged API.
 struct Mapped {
-    bed: TestEnv,
-    /// Somebody's API, with a stage `prod`.
+    env: TestEnv,
+    /// The id of the unmanaged API, which has a stage `prod`.
     theirs: String,
 }
 
 impl Mapped {
     fn new() -> Self {
-        let bed = TestEnv::new();
-        let account = bed.proxy.account();
+        let env = TestEnv::new();
+        let account = env.proxy.account();
         account.boto("acm", "request_certificate", json!({ "DomainName": NAME }));
         let api = json!({ "Name": "theirs", "ProtocolType": "HTTP" });
         let theirs = text(&account.boto("apigatewayv2", "create_api", api)["ApiId"]);
         account.boto("apigatewayv2", "create_stage", json!({ "ApiId": theirs, "StageName": "prod" }));
-        let mapped = Self { bed, theirs };
-        mapped.bed.apply(&mapped.config());
+        let mapped = Self { env, theirs };
+        mapped.env.apply(&mapped.config());
         mapped
     }
 
@@ -31,25 +32,25 @@ impl Mapped {
     }
 
     fn without_domain(&self) -> Value {
-        json!({ "route_config": { "GET /a": self.bed.to("orders") } })
+        json!({ "route_config": { "GET /a": self.env.to("orders") } })
     }
 
     fn id(&self) -> String {
-        text(&self.bed.attribute("aws_objects")["api_mapping"])
+        text(&self.env.attribute("aws_objects")["api_mapping"])
     }
 
-    /// A call about the domain, by somebody else.
-    fn by_hand(&self, method: &str, more: Value) -> Value {
-        self.bed.proxy.account().boto("apigatewayv2", method, with(&json!({ "DomainName": NAME }), &more))
+    /// An API Gateway call about the domain outside Terraform.
+    fn domain_call(&self, method: &str, more: Value) -> Value {
+        self.env.proxy.account().boto("apigatewayv2", method, with(&json!({ "DomainName": NAME }), &more))
     }
 
-    fn lead(&self, api: &str, stage: &str) {
-        self.by_hand("update_api_mapping", json!({ "ApiMappingId": self.id(), "ApiId": api, "Stage": stage }));
+    fn repoint(&self, api: &str, stage: &str) {
+        self.domain_call("update_api_mapping", json!({ "ApiMappingId": self.id(), "ApiId": api, "Stage": stage }));
     }
 
-    /// What the domain leads to: the id of each mapping, and `<api>/<stage>`.
-    fn leads_to(&self) -> Vec<(String, String)> {
-        let domains = self.bed.proxy.account().list_of("domain_names");
+    /// The id of each mapping of the domain, and its target as `<api>/<stage>`.
+    fn targets(&self) -> Vec<(String, String)> {
+        let domains = self.env.proxy.account().list_of("domain_names");
         let mappings = domains.iter().flat_map(|domain| domain["mappings"].as_array().expect("a list"));
         let target = |it: &Value| format!("{}/{}", text(&it["ApiId"]), text(&it["Stage"]));
         mappings.map(|it| (text(&it["ApiMappingId"]), target(it))).collect()
@@ -57,81 +58,77 @@ impl Mapped {
 }
 
 #[test]
-fn a_mapping_that_somebody_led_to_another_stage_or_api_is_led_back_in_place() {
+fn a_mapping_to_another_stage_or_api_is_changed_back_in_place() {
     let mapped = Mapped::new();
-    let bed = &mapped.bed;
-    let (api, mapping) = (text(&bed.attribute("api_id")), mapped.id());
-    bed.by_hand("create_stage", json!({ "StageName": "beta" }));
-    for (led_to, stage) in [(&api, "beta"), (&mapped.theirs, "prod")] {
-        mapped.lead(led_to, stage);
-        let plan = bed.workspace.plan_json(&[]);
+    let env = &mapped.env;
+    let (api, mapping) = (text(&env.attribute("api_id")), mapped.id());
+    env.api_call("create_stage", json!({ "StageName": "beta" }));
+    for (target, stage) in [(&api, "beta"), (&mapped.theirs, "prod")] {
+        mapped.repoint(target, stage);
+        let plan = env.workspace.plan_json(&[]);
         let drift = &plan["resource_drift"][0]["change"]["after"]["drift"];
-        assert_eq!(*drift, json!({ "api_mapping": format!("stage is {led_to}/{stage} instead of stage") }));
+        assert_eq!(*drift, json!({ "api_mapping": format!("stage is {target}/{stage} instead of stage") }));
         assert_eq!(plan["resource_changes"][0]["change"]["actions"], json!(["update"]));
-        let slots = bed.slots();
-        bed.apply_config();
-        assert_eq!(bed.told(&slots), [format!("UpdateApiMapping {NAME}")]);
-        assert_eq!(mapped.leads_to(), [(mapping.clone(), format!("{api}/$default"))]);
+        let slots = env.slots();
+        env.apply_config();
+        assert_eq!(env.calls(&slots), [format!("UpdateApiMapping {NAME}")]);
+        assert_eq!(mapped.targets(), [(mapping.clone(), format!("{api}/$default"))]);
     }
 
-    // One that leads to another stage of ours is ours to delete, and the stage is nobody's obstacle.
-    mapped.lead(&api, "beta");
+    // A mapping to another stage of the same API can be deleted with the domain, and the stage does not block that.
+    mapped.repoint(&api, "beta");
     assert_eq!(
-        bed.change(&mapped.without_domain()),
+        env.change(&mapped.without_domain()),
         [format!("DeleteApiMapping {NAME}"), format!("DeleteDomainName {NAME}")]
     );
-    assert_eq!(bed.call("GET", "/a", None).status, 200);
-    bed.destroy();
+    assert_eq!(env.send("GET", "/a", None).status, 200);
+    env.destroy();
 }
 
 #[test]
-fn a_mapping_that_leads_to_an_api_of_others_outlives_the_domains_end_in_the_configuration_and_a_destroy() {
+fn a_mapping_to_an_unmanaged_api_is_never_deleted() {
     let mapped = Mapped::new();
-    let bed = &mapped.bed;
+    let env = &mapped.env;
     let mapping = mapped.id();
-    mapped.lead(&mapped.theirs, "prod");
+    mapped.repoint(&mapped.theirs, "prod");
     let theirs = [(mapping.clone(), format!("{}/prod", mapped.theirs))];
-    let refusal =
-        format!("custom domain {NAME} has API mappings that are not ours: {mapping} ({}/prod)", mapped.theirs);
+    let message = format!("custom domain {NAME} has API mappings to other APIs: {mapping} ({}/prod)", mapped.theirs);
 
-    bed.config(&mapped.without_domain());
-    bed.workspace.apply(&[]).failed_with(&refusal);
-    assert_eq!(mapped.leads_to(), theirs);
-    assert_eq!(bed.call("GET", "/a", None).status, 200);
+    env.config(&mapped.without_domain());
+    env.workspace.apply(&[]).failed_with(&message);
+    assert_eq!(mapped.targets(), theirs);
+    assert_eq!(env.send("GET", "/a", None).status, 200);
 
-    // A destroy that nobody has looked before knows only what it made.
-    bed.config(&mapped.config());
+    // A destroy without a refresh has only the mapping's former target in state.
+    env.config(&mapped.config());
     for options in [&["-destroy", "-refresh=false"][..], &["-destroy"]] {
-        bed.workspace.apply(options).failed_with(&refusal);
-        assert_eq!(mapped.leads_to(), theirs, "{options:?}");
+        env.workspace.apply(options).failed_with(&message);
+        assert_eq!(mapped.targets(), theirs, "{options:?}");
     }
 
-    mapped.by_hand("delete_api_mapping", json!({ "ApiMappingId": mapping }));
-    bed.destroy();
-    assert!(bed.proxy.account().list_of("domain_names").is_empty());
-    bed.proxy.account().boto("apigatewayv2", "get_api", json!({ "ApiId": mapped.theirs }));
+    mapped.domain_call("delete_api_mapping", json!({ "ApiMappingId": mapping }));
+    env.destroy();
+    assert!(env.proxy.account().list_of("domain_names").is_empty());
+    env.proxy.account().boto("apigatewayv2", "get_api", json!({ "ApiId": mapped.theirs }));
 }
 
 #[test]
-fn a_mapping_that_others_made_in_the_place_of_ours_is_neither_changed_nor_deleted() {
+fn a_mapping_recreated_outside_terraform_is_never_touched() {
     let mapped = Mapped::new();
-    let bed = &mapped.bed;
+    let env = &mapped.env;
     let ours = mapped.id();
-    mapped.by_hand("delete_api_mapping", json!({ "ApiMappingId": ours }));
-    let made = mapped.by_hand("create_api_mapping", json!({ "ApiId": mapped.theirs, "Stage": "prod" }));
-    let theirs = [(text(&made["ApiMappingId"]), format!("{}/prod", mapped.theirs))];
+    mapped.domain_call("delete_api_mapping", json!({ "ApiMappingId": ours }));
+    let created = mapped.domain_call("create_api_mapping", json!({ "ApiId": mapped.theirs, "Stage": "prod" }));
+    let theirs = [(text(&created["ApiMappingId"]), format!("{}/prod", mapped.theirs))];
     assert_ne!(theirs[0].0, ours);
-    assert_eq!(bed.drift(), json!({ "api_mapping": format!("{ours} is gone") }));
-    let run = bed.workspace.apply(&[]);
-    run.failed_with(&format!(
-        "custom domain {NAME} leads to {} already, by a mapping that is not managed here",
-        theirs[0].1
-    ));
+    assert_eq!(env.drift(), json!({ "api_mapping": format!("{ours} is missing") }));
+    let run = env.workspace.apply(&[]);
+    run.failed_with(&format!("custom domain {NAME} is already mapped to {} by an unmanaged API mapping", theirs[0].1));
     run.failed_with(&format!("delete-api-mapping --domain-name {NAME} --api-mapping-id {}", theirs[0].0));
-    assert_eq!(mapped.leads_to(), theirs);
+    assert_eq!(mapped.targets(), theirs);
 
-    bed.workspace.destroy().failed_with(&format!("{} ({})", theirs[0].0, theirs[0].1));
-    assert_eq!(mapped.leads_to(), theirs);
-    mapped.by_hand("delete_api_mapping", json!({ "ApiMappingId": theirs[0].0 }));
-    bed.destroy();
+    env.workspace.destroy().failed_with(&format!("{} ({})", theirs[0].0, theirs[0].1));
+    assert_eq!(mapped.targets(), theirs);
+    mapped.domain_call("delete_api_mapping", json!({ "ApiMappingId": theirs[0].0 }));
+    env.destroy();
 }

@@ -1,4 +1,4 @@
-//! Changes of routes: new first, repoint, delete the old, and nothing else is touched.
+//! Changes of routes: they are repointed after new objects are created and before old ones are deleted.
 
 use serde_json::{Value, json};
 
@@ -6,37 +6,37 @@ use super::change::sorted;
 use super::{SLOW, TestEnv, with};
 
 #[test]
-fn routes_come_go_change_and_swap_their_functions_without_a_gap_and_without_touching_others() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
-    let routes = |more: Value| json!({ "route_config": with(&json!({ "GET /still": bed.to("users") }), &more) });
-    bed.apply(&routes(json!({
-        "GET /a": bed.to("orders"), "GET /b": bed.to("users"), "GET /c": bed.to("orders"),
+fn routes_are_added_changed_swapped_and_removed_without_a_gap() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
+    let routes = |more: Value| json!({ "route_config": with(&json!({ "GET /still": env.to("users") }), &more) });
+    env.apply(&routes(json!({
+        "GET /a": env.to("orders"), "GET /b": env.to("users"), "GET /c": env.to("orders"),
     })));
     let touched = ["GET /a", "GET /b", "GET /c", "POST /d"];
-    let visitor = bed.visit(("GET /still", "users /still"), &touched);
-    let body = |method: &str, path: &str| bed.call(method, path, None).body;
+    let client = env.load_client(("GET /still", "users /still"), &touched);
+    let body = |method: &str, path: &str| env.send(method, path, None).body;
 
     let more = json!({
-        "GET /a": bed.to("orders"), "GET /b": bed.to("users"), "GET /c": bed.to("orders"), "POST /d": bed.to("orders"),
+        "GET /a": env.to("orders"), "GET /b": env.to("users"), "GET /c": env.to("orders"), "POST /d": env.to("orders"),
     });
-    let change = bed.planned_change(&routes(more));
-    assert_eq!(change.told, ["CreateRoute POST /d"], "its function is called already");
+    let change = env.planned_change(&routes(more));
+    assert_eq!(change.calls, ["CreateRoute POST /d"], "its function already has an integration and a permission");
     assert_eq!(change.attributes, ["integration_ids", "route_config", "route_ids"]);
     assert_eq!(body("POST", "/d"), "orders /d");
 
-    let fewer = json!({ "GET /a": bed.to("orders"), "GET /b": bed.to("users"), "GET /c": bed.to("orders") });
-    let change = bed.planned_change(&routes(fewer));
-    assert_eq!(change.told, ["DeleteRoute route.POST /d"]);
+    let fewer = json!({ "GET /a": env.to("orders"), "GET /b": env.to("users"), "GET /c": env.to("orders") });
+    let change = env.planned_change(&routes(fewer));
+    assert_eq!(change.calls, ["DeleteRoute route.POST /d"]);
     assert!(change.plan.says("deletes 1 AWS object"), "{}", change.plan);
-    assert_eq!(bed.call("POST", "/d", None).status, 404);
+    assert_eq!(env.send("POST", "/d", None).status, 404);
 
-    bed.proxy
+    env.proxy
         .account()
         .create_function("third", "def handler(event, context):\n    return {'statusCode': 200, 'body': 'third'}\n");
-    let change = bed.planned_change(&routes(json!({ "GET /a": bed.to("third"), "GET /b": bed.to("users") })));
+    let change = env.planned_change(&routes(json!({ "GET /a": env.to("third"), "GET /b": env.to("users") })));
     assert_eq!(
-        change.told,
+        change.calls,
         [
             "AddPermission permission.third",
             "CreateIntegration third",
@@ -50,39 +50,39 @@ fn routes_come_go_change_and_swap_their_functions_without_a_gap_and_without_touc
         change.objects,
         ["+integration.third", "+permission.third", "-integration.orders", "-permission.orders", "-route.GET /c",]
     );
-    assert_eq!((body("GET", "/a").as_str(), bed.call("GET", "/c", None).status), ("third", 404));
+    assert_eq!((body("GET", "/a").as_str(), env.send("GET", "/c", None).status), ("third", 404));
 
-    let change = bed.planned_change(&routes(json!({ "GET /a": bed.to("users"), "GET /b": bed.to("third") })));
-    assert_eq!(sorted(change.told), ["UpdateRoute route.GET /a", "UpdateRoute route.GET /b"]);
+    let change = env.planned_change(&routes(json!({ "GET /a": env.to("users"), "GET /b": env.to("third") })));
+    assert_eq!(sorted(change.calls), ["UpdateRoute route.GET /a", "UpdateRoute route.GET /b"]);
     assert_eq!(change.attributes, ["integration_ids", "route_config"]);
     assert_eq!(change.objects, Vec::<String>::new());
     assert_eq!((body("GET", "/a").as_str(), body("GET", "/b").as_str()), ("users /a", "third"));
-    visitor.saw_no_error();
-    bed.destroy();
+    client.saw_no_error();
+    env.destroy();
 }
 
 #[test]
-fn a_path_variable_is_renamed_by_deleting_the_old_routes_first_of_which_the_plan_warns() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
+fn renaming_a_path_variable_deletes_routes_first_and_warns() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
     let routes = |name: &str| {
         let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));
-        json!({ "route_config": { one: bed.to("orders"), below: bed.to("orders"), "GET /still": bed.to("users") } })
+        json!({ "route_config": { one: env.to("orders"), below: env.to("orders"), "GET /still": env.to("users") } })
     };
-    bed.apply(&routes("id"));
-    let visitor = bed.visit(("GET /still", "users /still"), &["GET /orders/7", "POST /orders/7/items"]);
-    let change = bed.planned_change(&routes("order"));
+    env.apply(&routes("id"));
+    let client = env.load_client(("GET /still", "users /still"), &["GET /orders/7", "POST /orders/7/items"]);
+    let change = env.planned_change(&routes("order"));
     assert!(
-        change.plan.says("leaves requests without their route for a moment")
-            && change.plan.says("goes before route.GET /orders/{order} is made"),
+        change.plan.says("Updating fgw_http_gateway \"shop\" interrupts")
+            && change.plan.says("is deleted before route.GET /orders/{order} is created"),
         "{}",
         change.plan
     );
-    let mut told = change.told;
-    told[..2].sort();
-    told[2..].sort();
+    let mut calls = change.calls;
+    calls[..2].sort();
+    calls[2..].sort();
     assert_eq!(
-        told,
+        calls,
         [
             "DeleteRoute route.GET /orders/{id}",
             "DeleteRoute route.POST /orders/{id}/items",
@@ -90,7 +90,7 @@ fn a_path_variable_is_renamed_by_deleting_the_old_routes_first_of_which_the_plan
             "CreateRoute POST /orders/{order}/items",
         ]
     );
-    assert_eq!(bed.call("GET", "/orders/7", None).body, "orders /orders/7");
-    visitor.saw_no_error();
-    bed.destroy();
+    assert_eq!(env.send("GET", "/orders/7", None).body, "orders /orders/7");
+    client.saw_no_error();
+    env.destroy();
 }

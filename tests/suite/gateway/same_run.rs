@@ -1,4 +1,4 @@
-//! What a gateway needs is made in the same run, by resources that it refers to or depends on.
+//! Dependencies of a gateway that other resources create in the same run.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{SLOW, TestEnv, text, with};
 use crate::support::venv;
 
 impl TestEnv {
-    /// A command for a provisioner that asks the account for something, as Terraform reads it.
+    /// The command of a provisioner that sends a request to the account's emulator, escaped for Terraform's templates.
     fn as_command(&self, mut request: Value) -> String {
         let account = self.proxy.account();
         request["kind"] = "ministack".into();
@@ -23,102 +23,102 @@ impl TestEnv {
 }
 
 #[test]
-fn functions_are_made_exchanged_and_deleted_in_the_same_run_as_the_gateway() {
-    let bed = TestEnv::with_terraform();
-    bed.proxy.latency(SLOW);
-    // Terraform's own resource stands in for a function's: it is made, with its function, in the middle of the apply.
+fn functions_are_created_replaced_and_deleted_in_the_same_run() {
+    let env = TestEnv::with_terraform();
+    env.proxy.latency(SLOW);
+    // A `terraform_data` takes the place of a resource for a function: its provisioners create and delete the function.
     let function = |name: &str, generation: &str| {
         let source =
             format!("def handler(event, context):\n    return {{\"statusCode\": 200, \"body\": \"{generation}\"}}\n");
-        let make = bed.as_command(json!({ "operation": "create_function", "name": name, "source": source }));
-        let delete = bed.as_command(json!({
+        let create = env.as_command(json!({ "operation": "create_function", "name": name, "source": source }));
+        let delete = env.as_command(json!({
             "operation": "boto", "service": "lambda", "method": "delete_function", "arguments": { "FunctionName": name },
         }));
         json!({
-            "input": bed.arn(name),
+            "input": env.arn(name),
             "triggers_replace": generation,
             "provisioner": [
-                { "local-exec": { "command": make } },
+                { "local-exec": { "command": create } },
                 { "local-exec": { "when": "destroy", "command": delete } },
             ],
         })
     };
     let gateway = |routes: &[(&str, Value)]| {
-        let mut all = json!({ "GET /still": bed.to("users") });
+        let mut all = json!({ "GET /still": env.to("users") });
         for (route, target) in routes {
             all[route] = target.clone();
         }
         json!({ "route_config": all })
     };
-    let made_here = |name: &str| json!({ "faas_function_arn": format!("${{terraform_data.{name}.output}}") });
+    let route_to = |name: &str| json!({ "faas_function_arn": format!("${{terraform_data.{name}.output}}") });
 
-    let one = gateway(&[("GET /new", made_here("first"))]);
-    bed.configs(&[("this", &one)], &json!({ "terraform_data": { "first": function("first", "one") } }));
-    bed.apply_config();
-    assert_eq!(bed.call("GET", "/new", None).body, "one");
-    let visitor = bed.visit(("GET /still", "users /still"), &["GET /new"]);
+    let one = gateway(&[("GET /new", route_to("first"))]);
+    env.configs(&[("this", &one)], &json!({ "terraform_data": { "first": function("first", "one") } }));
+    env.apply_config();
+    assert_eq!(env.send("GET", "/new", None).body, "one");
+    let client = env.load_client(("GET /still", "users /still"), &["GET /new"]);
 
-    // Another function is made, the route goes to it, and the first one is deleted: after the route has left it.
-    let two = gateway(&[("GET /new", made_here("second"))]);
-    bed.configs(&[("this", &two)], &json!({ "terraform_data": { "second": function("second", "two") } }));
-    let before = bed.slots();
-    bed.apply_config();
-    assert_eq!(bed.call("GET", "/new", None).body, "two");
-    let told = sorted(bed.told(&before));
-    assert!(told.contains(&"UpdateRoute route.GET /new".to_owned()), "{told:?}");
-    assert_eq!(told.len(), 5, "permission, integration, route, and away with the old two: {told:?}");
-    visitor.saw_no_error();
+    // The route moves to a second function. The first one is deleted after that.
+    let two = gateway(&[("GET /new", route_to("second"))]);
+    env.configs(&[("this", &two)], &json!({ "terraform_data": { "second": function("second", "two") } }));
+    let before = env.slots();
+    env.apply_config();
+    assert_eq!(env.send("GET", "/new", None).body, "two");
+    let calls = sorted(env.calls(&before));
+    assert!(calls.contains(&"UpdateRoute route.GET /new".to_owned()), "{calls:?}");
+    assert_eq!(calls.len(), 5, "new permission and integration, update, and deletion of the old two: {calls:?}");
+    client.saw_no_error();
 
-    // A function that is not there answers nobody, so only the other route is called from here on.
-    let visitor = bed.visit(("GET /still", "users /still"), &[]);
+    // While the function does not exist, its route fails, so only the other route is called from here on.
+    let client = env.load_client(("GET /still", "users /still"), &[]);
 
-    // Terraform deletes the second function and makes it anew, and its policy goes with it. When Terraform comes to the
-    // gateway, its configuration is what it was and no one has looked at AWS since: the next run does, and mends that.
-    bed.configs(&[("this", &two)], &json!({ "terraform_data": { "second": function("second", "three") } }));
-    bed.workspace.apply(&[]).succeeded();
-    let before = bed.slots();
-    bed.proxy.clear_calls();
-    bed.workspace.apply(&[]).succeeded();
-    assert_eq!(bed.told(&before), ["AddPermission permission.second"]);
-    bed.workspace.assert_nothing_to_do();
-    assert_eq!(bed.call("GET", "/new", None).body, "three");
-    visitor.saw_no_error();
-    bed.destroy();
+    // Terraform deletes the second function with its policy and creates it again. This run does not notice that,
+    // because the gateway's refresh came before and its configuration is the same. The next run adds the permission.
+    env.configs(&[("this", &two)], &json!({ "terraform_data": { "second": function("second", "three") } }));
+    env.workspace.apply(&[]).succeeded();
+    let before = env.slots();
+    env.proxy.clear_calls();
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(env.calls(&before), ["AddPermission permission.second"]);
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(env.send("GET", "/new", None).body, "three");
+    client.saw_no_error();
+    env.destroy();
 }
 
 #[test]
-fn a_certificate_and_a_key_that_the_gateway_depends_on_are_made_before_it_in_one_apply() {
-    let bed = TestEnv::with_terraform();
-    let account = bed.proxy.account();
-    let ask = |service: &str, method: &str, arguments: Value| {
+fn a_certificate_and_a_key_are_created_in_the_same_apply() {
+    let env = TestEnv::with_terraform();
+    let account = env.proxy.account();
+    let call = |service: &str, method: &str, arguments: Value| {
         let request = json!({ "operation": "boto", "service": service, "method": method, "arguments": arguments });
-        json!({ "local-exec": { "command": bed.as_command(request) } })
+        json!({ "local-exec": { "command": env.as_command(request) } })
     };
     let key = text(&account.boto("kms", "create_key", json!({}))["KeyMetadata"]["KeyId"]);
-    let made_first = json!({ "provisioner": [
-        ask("acm", "request_certificate", json!({ "DomainName": "shop.example.com" })),
-        ask("kms", "create_alias", json!({ "AliasName": "alias/shop", "TargetKeyId": key })),
+    let first = json!({ "provisioner": [
+        call("acm", "request_certificate", json!({ "DomainName": "shop.example.com" })),
+        call("kms", "create_alias", json!({ "AliasName": "alias/shop", "TargetKeyId": key })),
     ] });
     let gateway = json!({
-        "route_config": { "GET /a": bed.to("orders") },
+        "route_config": { "GET /a": env.to("orders") },
         "domain_name": "shop.example.com",
         "access_log_logservice_group_name": "/shop/access",
         "access_log_logservice_group_kms_key_id": "alias/shop",
     });
     let depends = with(&gateway, &json!({ "depends_on": ["terraform_data.first"] }));
-    bed.configs(&[("this", &depends)], &json!({ "terraform_data": { "first": made_first } }));
-    let plan = bed.workspace.plan(&[]);
+    env.configs(&[("this", &depends)], &json!({ "terraform_data": { "first": first } }));
+    let plan = env.workspace.plan(&[]);
     assert!(plan.says("ACM has no certificate for \"shop.example.com\""), "{plan}");
     assert!(plan.says("There is no KMS key \"alias/shop\""), "{plan}");
-    bed.workspace.apply_plan().succeeded();
-    bed.workspace.assert_nothing_to_do();
-    assert!(text(&bed.attribute("certificate_arn")).starts_with("arn:aws:acm:"));
+    env.workspace.apply_plan().succeeded();
+    env.workspace.assert_nothing_to_do();
+    assert!(text(&env.attribute("certificate_arn")).starts_with("arn:aws:acm:"));
     let groups = account.boto("logs", "describe_log_groups", json!({}));
     assert!(text(&groups["logGroups"][0]["kmsKeyId"]).ends_with(&key), "{groups}");
-    bed.destroy();
+    env.destroy();
 }
 
-/// A text in which Terraform sees no template.
+/// A text in which Terraform finds no template.
 fn escaped(text: &str) -> String {
     text.replace("${", "$${").replace("%{", "%%{")
 }

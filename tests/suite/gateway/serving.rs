@@ -1,5 +1,5 @@
-//! What clients get: the right function, asked in the right format, behind the right guard, with the CORS headers asked
-//! for.
+//! The answers to clients: each from the right function, in the right payload format, behind the right authorizer, with
+//! the configured CORS headers.
 
 use serde_json::{Value, json};
 
@@ -8,35 +8,35 @@ use super::snapshot::snapshot;
 use super::{SECRET, TestEnv, text, with};
 use crate::support::http::{self, Answer};
 
-/// A function that answers with its name and with what API Gateway has told it about the route.
+/// The source of a function that answers with its name and the route and path parameters of the event.
 fn echo(name: &str) -> String {
     format!(
         "import json\n\ndef handler(event, context):\n    \
-         said = {{'by': '{name}', 'route': event['routeKey'], 'parameters': event.get('pathParameters') or {{}}}}\n    \
-         return {{'statusCode': 200, 'body': json.dumps(said)}}\n"
+         body = {{'by': '{name}', 'route': event['routeKey'], 'parameters': event.get('pathParameters') or {{}}}}\n    \
+         return {{'statusCode': 200, 'body': json.dumps(body)}}\n"
     )
 }
 
 #[test]
-fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
-    let bed = TestEnv::new();
+fn each_request_reaches_the_function_of_its_route() {
+    let env = TestEnv::new();
     for name in ["first", "second", "rest"] {
-        bed.proxy.account().create_function(name, &echo(name));
+        env.proxy.account().create_function(name, &echo(name));
     }
-    let v2 = |function: &str| with(&bed.to(function), &json!({ "payload_format_version": "2.0" }));
+    let v2 = |function: &str| with(&env.to(function), &json!({ "payload_format_version": "2.0" }));
     let routes = json!({
-        "GET /orders": bed.to("first"),
+        "GET /orders": env.to("first"),
         "POST /orders": v2("second"),
         "GET /orders/{id}": v2("second"),
-        "GET /orders/latest": bed.to("first"),
-        "ANY /": bed.to("second"),
-        "ANY /any": bed.to("first"),
-        "GET /any": bed.to("second"),
+        "GET /orders/latest": env.to("first"),
+        "ANY /": env.to("second"),
+        "ANY /any": env.to("first"),
+        "GET /any": env.to("second"),
         "ANY /files/{proxy+}": v2("first"),
-        "GET /files/top/{name}": bed.to("second"),
+        "GET /files/top/{name}": env.to("second"),
     });
-    bed.apply(&json!({ "route_config": routes }));
-    let shown: Vec<String> = snapshot(bed.proxy.account()).into_iter().filter(|it| it.starts_with("route ")).collect();
+    env.apply(&json!({ "route_config": routes }));
+    let shown: Vec<String> = snapshot(env.proxy.account()).into_iter().filter(|it| it.starts_with("route ")).collect();
     let line = |route: &str, to: &str| format!("route {route}: AWS_PROXY {to} after 30000 ms, -; NONE");
     assert_eq!(
         shown,
@@ -53,7 +53,7 @@ fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
         ])
     );
     let reaches = |method: &str, path: &str, by: &str, route: &str, parameters: Value| {
-        let answer = bed.call(method, path, None);
+        let answer = env.send(method, path, None);
         assert_eq!(answer.status, 200, "{method} {path}: {answer:?}");
         let expected = json!({ "by": by, "route": route, "parameters": parameters });
         assert_eq!(answer.json(), expected, "{method} {path}");
@@ -76,37 +76,37 @@ fn each_request_reaches_the_function_of_its_route_in_the_format_asked_for() {
     all_reach_their_own();
     let elsewhere = [("PUT", "/orders"), ("GET", "/elsewhere"), ("GET", "/orders/7/items"), ("POST", "/files")];
     for (method, path) in elsewhere {
-        assert_eq!(bed.call(method, path, None).status, 404, "{method} {path}");
+        assert_eq!(env.send(method, path, None).status, 404, "{method} {path}");
     }
 
-    let told = bed.change(&json!({ "route_config": with(&routes, &json!({ "$default": bed.to("rest") })) }));
-    assert_eq!(told, ["AddPermission permission.rest", "CreateIntegration rest", "CreateRoute $default"]);
+    let calls = env.change(&json!({ "route_config": with(&routes, &json!({ "$default": env.to("rest") })) }));
+    assert_eq!(calls, ["AddPermission permission.rest", "CreateIntegration rest", "CreateRoute $default"]);
     all_reach_their_own();
     for (method, path) in elsewhere {
         reaches(method, path, "rest", "$default", json!({}));
     }
-    bed.destroy();
+    env.destroy();
 }
 
 #[test]
-fn authorizers_of_both_formats_let_in_and_keep_out() {
-    let bed = TestEnv::new();
+fn authorizers_of_both_formats_allow_and_deny() {
+    let env = TestEnv::new();
     let by_policy = format!(
         "def handler(event, context):\n    \
          effect = 'Allow' if event['headers'].get('x-key') == '{SECRET}' else 'Deny'\n    \
          arn = event.get('methodArn') or event['routeArn']\n    \
-         may = {{'Action': 'execute-api:Invoke', 'Effect': effect, 'Resource': arn}}\n    \
-         return {{'principalId': 'someone', 'policyDocument': {{'Version': '2012-10-17', 'Statement': [may]}}}}\n"
+         statement = {{'Action': 'execute-api:Invoke', 'Effect': effect, 'Resource': arn}}\n    \
+         return {{'principalId': 'user', 'policyDocument': {{'Version': '2012-10-17', 'Statement': [statement]}}}}\n"
     );
-    bed.proxy.account().create_function("policeman", &by_policy);
+    env.proxy.account().create_function("policeman", &by_policy);
     let sources = json!(["$request.header.x-key"]);
-    bed.apply(&json!({
+    env.apply(&json!({
         "route_config": {
-            "GET /open": bed.to("orders"),
-            "GET /old": bed.guarded("orders", "old"),
-            "GET /new": bed.guarded("orders", "new"),
-            "GET /simple": bed.guarded("orders", "simple"),
-            "GET /known": bed.guarded("users", "known"),
+            "GET /open": env.to("orders"),
+            "GET /old": env.guarded("orders", "old"),
+            "GET /new": env.guarded("orders", "new"),
+            "GET /simple": env.guarded("orders", "simple"),
+            "GET /known": env.guarded("users", "known"),
         },
         "faas_authorizers": {
             "old": { "authorizer_name": "policeman" },
@@ -118,7 +118,7 @@ fn authorizers_of_both_formats_let_in_and_keep_out() {
         },
     }));
     let shown: Vec<String> =
-        snapshot(bed.proxy.account()).into_iter().filter(|it| it.starts_with("authorizer ")).collect();
+        snapshot(env.proxy.account()).into_iter().filter(|it| it.starts_with("authorizer ")).collect();
     let line = |name: &str, rest: &str| format!("authorizer {name}: REQUEST calls {rest}");
     let mut expected = [
         line("known", r#"policeman, payload 1.0, simple false, sources ["$request.header.x-key"], ttl 300"#),
@@ -128,25 +128,25 @@ fn authorizers_of_both_formats_let_in_and_keep_out() {
     ];
     expected.sort();
     assert_eq!(sorted(shown), expected);
-    let statuses = |path: &str| [None, Some("wrong"), Some(SECRET)].map(|key| bed.call("GET", path, key).status);
+    let statuses = |path: &str| [None, Some("wrong"), Some(SECRET)].map(|key| env.send("GET", path, key).status);
     assert_eq!(statuses("/open"), [200, 200, 200]);
     for path in ["/old", "/new", "/simple"] {
         assert_eq!(statuses(path), [403, 403, 200], "{path}");
     }
-    assert_eq!(statuses("/known"), [401, 403, 200], "without its identity source nobody is asked");
-    assert_eq!(bed.call("GET", "/known", Some(SECRET)).body, "users /known");
-    bed.destroy();
+    assert_eq!(statuses("/known"), [401, 403, 200], "without its identity source, the authorizer is not called");
+    assert_eq!(env.send("GET", "/known", Some(SECRET)).body, "users /known");
+    env.destroy();
 }
 
 #[test]
-fn preflights_are_answered_as_configured_and_no_authorizer_is_asked() {
-    let bed = TestEnv::new();
+fn preflights_are_answered_without_calling_an_authorizer() {
+    let env = TestEnv::new();
     let config = |cors: Value| {
         json!({
             "route_config": {
-                "GET /open": bed.to("orders"),
-                "GET /guarded": bed.guarded("orders", "customers"),
-                "GET /still": bed.to("users"),
+                "GET /open": env.to("orders"),
+                "GET /guarded": env.guarded("orders", "customers"),
+                "GET /still": env.to("users"),
             },
             "faas_authorizers": { "customers": {
                 "authorizer_name": "guard", "authorizer_payload_format_version": "2.0", "enable_simple_responses": true,
@@ -154,23 +154,23 @@ fn preflights_are_answered_as_configured_and_no_authorizer_is_asked() {
             "cors_configuration": cors,
         })
     };
-    bed.apply(&config(json!({
+    env.apply(&config(json!({
         "allow_credentials": true, "allow_headers": ["x-key", "content-type"], "allow_methods": ["GET", "POST"],
         "allow_origins": ["https://shop.example", "https://desk.example"], "expose_headers": ["x-total"], "max_age": 60,
     })));
-    let ask = |method: &str, path: &str, origin: &str| -> Answer {
-        let request = http::gateway(bed.proxy.account(), &text(&bed.attribute("api_id")), method, path)
+    let send_from = |method: &str, path: &str, origin: &str| -> Answer {
+        let request = http::gateway(env.proxy.account(), &text(&env.attribute("api_id")), method, path)
             .header("origin", origin)
             .header("access-control-request-method", "GET");
         request.send().expect("the gateway answers")
     };
     let header = |answer: &Answer, name: &str| answer.headers.get(&format!("access-control-{name}")).cloned();
     let list = |answer: &Answer, name: &str| -> Vec<String> {
-        let said = header(answer, name).unwrap_or_default().to_lowercase();
-        sorted(said.split(',').map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect())
+        let value = header(answer, name).unwrap_or_default().to_lowercase();
+        sorted(value.split(',').map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect())
     };
     for (path, origin) in [("/open", "https://shop.example"), ("/guarded", "https://desk.example")] {
-        let preflight = ask("OPTIONS", path, origin);
+        let preflight = send_from("OPTIONS", path, origin);
         assert_eq!(preflight.status, 204, "{preflight:?}");
         assert_eq!(header(&preflight, "allow-origin").as_deref(), Some(origin));
         assert_eq!(header(&preflight, "allow-credentials").as_deref(), Some("true"));
@@ -178,40 +178,42 @@ fn preflights_are_answered_as_configured_and_no_authorizer_is_asked() {
         assert_eq!(list(&preflight, "allow-methods"), ["get", "post"]);
         assert_eq!(header(&preflight, "max-age").as_deref(), Some("60"));
     }
-    let answer = ask("GET", "/open", "https://shop.example");
+    let answer = send_from("GET", "/open", "https://shop.example");
     assert_eq!((answer.status, header(&answer, "allow-origin").as_deref()), (200, Some("https://shop.example")));
     assert_eq!(list(&answer, "expose-headers"), ["x-total"]);
     for method in ["OPTIONS", "GET"] {
-        assert_eq!(header(&ask(method, "/open", "https://else.example"), "allow-origin"), None, "{method}");
+        assert_eq!(header(&send_from(method, "/open", "https://else.example"), "allow-origin"), None, "{method}");
     }
 
-    let visitor = bed.visit(("GET /still", "users /still"), &["GET /open", "GET /guarded"]);
-    let change = bed.planned_change(&config(json!({ "allow_methods": ["*"], "allow_origins": ["*"] })));
-    assert_eq!((change.told, change.attributes), (vec!["UpdateApi".to_owned()], vec!["cors_configuration".to_owned()]));
+    let client = env.load_client(("GET /still", "users /still"), &["GET /open", "GET /guarded"]);
+    let change = env.planned_change(&config(json!({ "allow_methods": ["*"], "allow_origins": ["*"] })));
+    assert_eq!(change.calls, ["UpdateApi"]);
+    assert_eq!(change.attributes, ["cors_configuration"]);
     assert_eq!(change.objects, Vec::<String>::new());
-    let preflight = ask("OPTIONS", "/guarded", "https://else.example");
+    let preflight = send_from("OPTIONS", "/guarded", "https://else.example");
     assert_eq!((preflight.status, header(&preflight, "allow-origin").as_deref()), (204, Some("*")));
-    for gone in ["allow-credentials", "allow-headers", "max-age"] {
-        assert_eq!(header(&preflight, gone), None, "{gone} is taken away");
+    for name in ["allow-credentials", "allow-headers"] {
+        assert_eq!(header(&preflight, name), None, "{name} is removed");
     }
-    assert_eq!(list(&ask("GET", "/open", "https://else.example"), "expose-headers"), Vec::<String>::new());
+    assert_eq!(header(&preflight, "max-age").as_deref(), Some("0"), "a removed value is cleared by 0");
+    assert_eq!(list(&send_from("GET", "/open", "https://else.example"), "expose-headers"), Vec::<String>::new());
 
-    let change = bed.planned_change(&config(json!(null)));
-    assert_eq!(change.told, ["DeleteCorsConfiguration"]);
-    let answer = ask("GET", "/open", "https://else.example");
+    let change = env.planned_change(&config(json!(null)));
+    assert_eq!(change.calls, ["DeleteCorsConfiguration"]);
+    let answer = send_from("GET", "/open", "https://else.example");
     assert_eq!((answer.status, header(&answer, "allow-origin")), (200, None));
-    visitor.saw_no_error();
-    bed.destroy();
+    client.saw_no_error();
+    env.destroy();
 }
 
 #[test]
-fn a_guarded_route_that_takes_preflights_is_warned_of_where_its_authorizer_stands() {
-    let bed = TestEnv::with_terraform();
+fn a_protected_route_that_matches_preflights_causes_a_warning() {
+    let env = TestEnv::with_terraform();
     let config = |more: &str| {
-        let function = format!("faas_function_arn = \"{}\"", bed.arn("orders"));
+        let function = format!("faas_function_arn = \"{}\"", env.arn("orders"));
         let guarded = format!("{{ {function}, authorizer_name = \"customers\" }}");
         let open = more.split_terminator('|').map(|key| format!("    \"{key}\" = {{ {function} }}\n"));
-        bed.workspace.config(&format!(
+        env.workspace.config(&format!(
             "resource \"fgw_http_gateway\" \"this\" {{\n  name = \"shop\"\n  \
              cors_configuration = {{ allow_origins = [\"https://shop.example\"] }}\n  \
              faas_authorizers = {{ customers = {{ authorizer_name = \"guard\" }} }}\n  \
@@ -220,23 +222,23 @@ fn a_guarded_route_that_takes_preflights_is_warned_of_where_its_authorizer_stand
             open.collect::<String>()
         ));
     };
-    // Summary and detail of each warning of a plan. Terraform points to the resource alone where a path leads into a
-    // map, so the summary has to name the attribute.
+    // The summary and the detail of each warning of a plan. The summary has to name the attribute, because Terraform
+    // shows only the resource for a path into a map.
     let warnings = || -> Vec<[String; 2]> {
-        let plan = bed.workspace.run(&["plan", "-json", "-input=false"]);
+        let plan = env.workspace.run(&["plan", "-json", "-input=false"]);
         let event = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         let events = plan.succeeded().stdout.lines().map(event);
-        let told = events.map(|event: Value| event["diagnostic"].clone()).filter(|it| it["severity"] == "warning");
-        let of_ours = told.filter(|it| text(&it["summary"]).starts_with("fgw_"));
-        of_ours.map(|it| [text(&it["summary"]), text(&it["detail"])]).collect()
+        let found = events.map(|event: Value| event["diagnostic"].clone()).filter(|it| it["severity"] == "warning");
+        let own = found.filter(|it| text(&it["summary"]).starts_with("fgw_"));
+        own.map(|it| [text(&it["summary"]), text(&it["detail"])]).collect()
     };
     let warning = |key: &str, open: &str| {
         [
             format!("fgw_http_gateway shop: route_config[\"{key}\"].authorizer_name"),
             format!(
-                "\"{key}\" takes OPTIONS requests, so authorizer \"customers\" checks CORS preflights, which browsers send \
-                 without credentials: they are refused in spite of cors_configuration. Add a route \"{open}\" without an \
-                 authorizer, or name the methods one by one."
+                "\"{key}\" matches OPTIONS requests, so authorizer \"customers\" rejects CORS preflight requests \
+                 despite cors_configuration, because browsers send them without credentials. Add a route \"{open}\" \
+                 without an authorizer, or use one route per method."
             ),
         ]
     };
@@ -245,5 +247,5 @@ fn a_guarded_route_that_takes_preflights_is_warned_of_where_its_authorizer_stand
     config("OPTIONS /b");
     assert_eq!(warnings(), [warning("$default", "OPTIONS /{proxy+}")]);
     config("OPTIONS /b|OPTIONS /{proxy+}");
-    assert_eq!(warnings(), Vec::<[String; 2]>::new(), "what it advises is enough");
+    assert_eq!(warnings(), Vec::<[String; 2]>::new(), "the suggested routes are sufficient");
 }

@@ -1,17 +1,18 @@
-//! Changes of an API's and a stage's settings. What is taken out of the configuration is really gone from AWS.
+//! Changes of the settings of an API, its stage and its logs. A setting that is removed from the configuration is
+//! deleted in AWS.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::change::sorted;
 use super::snapshot::snapshot;
 use super::{SLOW, TestEnv, text, with};
 
 #[test]
-fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
-    let bed = TestEnv::new();
-    bed.proxy.latency(SLOW);
-    let routes = json!({ "route_config": { "GET /still": bed.to("orders") } });
-    bed.apply(&with(
+fn settings_change_in_place_and_removed_ones_are_deleted() {
+    let env = TestEnv::new();
+    env.proxy.latency(SLOW);
+    let routes = json!({ "route_config": { "GET /still": env.to("orders") } });
+    env.apply(&with(
         &routes,
         &json!({
             "description": "first", "api_version": "1",
@@ -21,12 +22,12 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "access_log_logservice_group_tags": { "kept": "short" },
         }),
     ));
-    let arn = format!("arn:aws:apigateway:us-east-1::/apis/{}", text(&bed.attribute("id")));
+    let arn = format!("arn:aws:apigateway:us-east-1::/apis/{}", text(&env.attribute("id")));
     let theirs = json!({ "ResourceArn": arn, "Tags": { "theirs": "stays" } });
-    bed.proxy.account().boto("apigatewayv2", "tag_resource", theirs);
+    env.proxy.account().boto("apigatewayv2", "tag_resource", theirs);
 
-    let visitor = bed.visit(("GET /still", "orders /still"), &["GET /elsewhere"]);
-    let mut told = bed.change(&with(
+    let client = env.load_client(("GET /still", "orders /still"), &["GET /elsewhere"]);
+    let mut calls = env.change(&with(
         &routes,
         &json!({
             "description": "second", "api_version": "1",
@@ -38,9 +39,9 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "access_log_format_type": "CLF",
         }),
     ));
-    told.sort();
+    calls.sort();
     assert_eq!(
-        told,
+        calls,
         [
             "PutRetentionPolicy /shop/access",
             "TagResource /shop/access",
@@ -50,7 +51,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "UpdateStage $default",
         ]
     );
-    let shown = snapshot(bed.proxy.account());
+    let shown = snapshot(env.proxy.account());
     assert_eq!(
         shown[..3],
         [
@@ -62,7 +63,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     assert!(shown.iter().any(|line| line.contains("as $context.identity.sourceIp - - [")), "{shown:#?}");
     assert!(shown.iter().any(|line| line.starts_with("log group /shop/access for 30 days")), "{shown:#?}");
 
-    let change = bed.planned_change(&with(
+    let change = env.planned_change(&with(
         &routes,
         &json!({
             "name": "stall", "description": "second", "api_version": "2",
@@ -75,10 +76,10 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "custom_access_log_format": "$context.requestId $context.status",
         }),
     ));
-    let told = change.told;
-    assert_eq!(told.last().map(String::as_str), Some("DeleteLogGroup /shop/access"), "nothing writes to it any more");
+    let calls = change.calls;
+    assert_eq!(calls.last().map(String::as_str), Some("DeleteLogGroup /shop/access"), "the stage uses it until then");
     assert_eq!(
-        sorted(told),
+        sorted(calls),
         [
             "CreateLogGroup /shop/requests",
             "DeleteLogGroup /shop/access",
@@ -92,7 +93,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     assert_eq!(change.objects, ["~log_group"]);
     let warning = "replaced: log_group (/shop/access), its log events are lost";
     assert!(change.plan.says(warning), "{}", change.plan);
-    let shown = snapshot(bed.proxy.account());
+    let shown = snapshot(env.proxy.account());
     let says = |line: &str| assert!(shown.iter().any(|it| it == line), "no {line} in {shown:#?}");
     says("api stall: description second, version 2");
     says("logs to arn:aws:logs:us-east-1:<account>:log-group:/shop/requests as $context.requestId $context.status");
@@ -102,7 +103,7 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
     );
     assert_eq!(shown.iter().filter(|it| it.starts_with("log group ")).count(), 1, "{shown:#?}");
 
-    let told = bed.change(&with(
+    let calls = env.change(&with(
         &routes,
         &json!({
             "name": "stall", "description": "second", "api_version": "2",
@@ -112,19 +113,19 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
         }),
     ));
     assert_eq!(
-        sorted(told),
+        sorted(calls),
         ["DeleteRetentionPolicy /shop/requests", "UntagResource /shop/requests", "UpdateStage $default"]
     );
-    let shown = snapshot(bed.proxy.account());
+    let shown = snapshot(env.proxy.account());
     assert!(
         shown.iter().any(|line| line.contains(r#"/shop/requests as { "requestId":"$context.requestId""#)),
         "{shown:#?}"
     );
     assert!(shown.iter().any(|line| line.starts_with("log group /shop/requests for - days")), "{shown:#?}");
 
-    let told = bed.change(&routes);
+    let calls = env.change(&routes);
     assert_eq!(
-        sorted(told.clone()),
+        sorted(calls.clone()),
         [
             "DeleteAccessLogSettings $default",
             "DeleteCorsConfiguration",
@@ -135,9 +136,10 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "UpdateApi",
         ]
     );
-    assert_eq!(told.last().map(String::as_str), Some("DeleteLogGroup /shop/requests"), "nothing writes to it any more");
+    let last = calls.last().map(String::as_str);
+    assert_eq!(last, Some("DeleteLogGroup /shop/requests"), "the stage uses it until then");
     assert_eq!(
-        snapshot(bed.proxy.account()),
+        snapshot(env.proxy.account()),
         [
             "api shop: description -, version -",
             "cors -",
@@ -150,25 +152,40 @@ fn settings_are_changed_in_place_and_those_taken_away_are_gone_from_aws() {
             "statement of orders: Allow apigateway.amazonaws.com lambda:InvokeFunction from arn:aws:execute-api:us-east-1:<account>:<shop>/*/*",
         ]
     );
-    visitor.saw_no_error();
-    bed.destroy();
+    client.saw_no_error();
+    env.destroy();
+}
+
+#[test]
+fn a_removed_max_age_of_cors_is_cleared_in_aws() {
+    let env = TestEnv::new();
+    let with_cors = |cors: Value| json!({ "route_config": { "GET /a": env.to("orders") }, "cors_configuration": cors });
+    let max_age = || env.api_call("get_api", json!({}))["CorsConfiguration"]["MaxAge"].clone();
+    env.apply(&with_cors(json!({ "allow_origins": ["*"], "max_age": 300 })));
+    assert_eq!(max_age(), 300);
+    let calls = env.change(&with_cors(json!({ "allow_origins": ["*"] })));
+    assert_eq!(calls, ["UpdateApi"]);
+    assert_eq!(max_age(), 0);
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(env.drift(), json!({}));
+    env.destroy();
 }
 
 #[test]
 fn timeouts_are_changed_without_a_change_in_aws() {
-    let bed = TestEnv::new();
-    let routes = json!({ "route_config": { "GET /a": bed.to("orders") } });
-    bed.apply(&routes);
+    let env = TestEnv::new();
+    let routes = json!({ "route_config": { "GET /a": env.to("orders") } });
+    env.apply(&routes);
     for timeouts in [
         json!({ "create": "20m", "read": "2m", "update": "25m", "delete": "30m" }),
         json!({ "update": "90s" }),
         json!(null),
     ] {
-        let change = bed.planned_change(&with(&routes, &json!({ "timeouts": timeouts })));
-        assert_eq!((change.told, change.objects), (vec![], vec![]));
+        let change = env.planned_change(&with(&routes, &json!({ "timeouts": timeouts })));
+        assert_eq!((change.calls, change.objects), (vec![], vec![]));
         assert_eq!(change.attributes, ["timeouts"]);
-        let set = bed.attribute("timeouts");
+        let set = env.attribute("timeouts");
         assert_eq!(set["update"], timeouts["update"], "{set}");
     }
-    bed.destroy();
+    env.destroy();
 }

@@ -1,4 +1,4 @@
-//! What an account holds, in lines that a person can write down beforehand: names in place of ids.
+//! An account as lines of text, with names in place of ids, so that tests can list expected lines.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::{short, text};
 use crate::support::emulator::Account;
 
-/// One line for each API, route, authorizer, unused integration, stage, log group and statement, in this order. Ids
-/// are written as `<api name>`, `<authorizer name>` and `<account>`.
+/// The lines of all APIs with their authorizers, routes, unused integrations and stages, of all log groups and of all
+/// statements, in this order. Ids appear as `<api name>`, `<authorizer name>` and `<account>`.
 pub(super) fn snapshot(account: &Account) -> Vec<String> {
     let all = account.list();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn snapshot(account: &Account) -> Vec<String> {
         let integrations: BTreeMap<String, String> = list(&api["integrations"])
             .iter()
             .map(|it| {
-                let told = format!(
+                let line = format!(
                     "{} {} payload {} after {} ms, {}",
                     plain(&it["IntegrationType"]),
                     short(&text(&it["IntegrationUri"])),
@@ -51,7 +51,7 @@ pub(super) fn snapshot(account: &Account) -> Vec<String> {
                     plain(&it["TimeoutInMillis"]),
                     plain(&it["Description"]),
                 );
-                (text(&it["IntegrationId"]), told)
+                (text(&it["IntegrationId"]), line)
             })
             .collect();
         let mut unused = integrations.clone();
@@ -113,7 +113,7 @@ pub(super) fn snapshot(account: &Account) -> Vec<String> {
     lines.into_iter().map(named).collect()
 }
 
-/// Nothing as `-`, a text without its quotes, all else as JSON.
+/// A missing or empty value as `-`, a string without its quotes, other values as JSON.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

@@ -1,4 +1,4 @@
-//! The guide on addresses: its tables and pictures are made by the code that places subnets.
+//! Generates the tables and maps of the guide on addresses from the code that allocates subnets.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,10 +12,10 @@ use ipnet::Ipv4Net;
 
 use super::Guide;
 
-/// Inputs beside the name of the network and its range.
+/// Inputs in addition to the name and the range of the network.
 type Inputs = Vec<(&'static str, Value)>;
 
-/// The tiers, as they are called in slots, and for readers.
+/// The names of the tiers in slots and in the guide.
 const TIERS: [(&str, &str); 4] = [
     ("public", "public"),
     ("private_app", "private app"),
@@ -35,7 +35,7 @@ fn config(range: &str, inputs: &Inputs) -> Config {
     config.filter(|_| problems.is_empty()).unwrap_or_else(|| panic!("{problems:?}"))
 }
 
-/// A network after one configuration after another has been applied, each with the AZs that the Region had then.
+/// A network after a sequence of configurations, each applied with the AZs that the Region had at that time.
 struct Network {
     range: Ipv4Net,
     objects: Vec<Object>,
@@ -55,7 +55,7 @@ impl Network {
         Self { range: range.parse().expect("a range"), objects }
     }
 
-    /// In three AZs from the start.
+    /// A new network in three AZs.
     fn new(range: &str, inputs: Inputs) -> Self {
         Self::after(range, &[(inputs, "abc")])
     }
@@ -77,7 +77,7 @@ impl Network {
         self.subnets().map(|(_, subnet)| (subnet.index, subnet.availability_zone.as_str())).collect()
     }
 
-    /// A column for each AZ, a row for each tier.
+    /// A table with a column for each AZ and a row for each tier.
     fn table(&self) -> String {
         let zones = self.zones();
         let mut table = "| Tier |".to_owned();
@@ -95,7 +95,7 @@ impl Network {
         table
     }
 
-    /// One character for each block of the smallest size, with the index of the AZ that has it.
+    /// A map with one character for each block of the smallest size: the index of the AZ that uses it.
     fn snapshot(&self) -> String {
         let smallest = self.subnets().filter_map(|(_, it)| it.cidr_block.known()?.parse().ok());
         let smallest = smallest.map(|block: Ipv4Net| block.prefix_len()).max().expect("there are subnets");
@@ -145,7 +145,7 @@ fn transit() -> Inputs {
 }
 
 #[test]
-fn the_guide_on_addresses_holds_what_the_code_gives() {
+fn guide_on_addresses_matches_the_code() {
     let mut guide = Guide::open("addresses.md");
     let plain = Network::new("10.0.0.0/16", Vec::new());
     guide.put("default", &plain.table());
@@ -159,14 +159,14 @@ fn the_guide_on_addresses_holds_what_the_code_gives() {
     let fourth = Network::after("10.0.0.0/16", &[(Vec::new(), "bcd"), (Vec::new(), "abcd")]);
     guide.put("zone-later", &fourth.table());
     let excluded = vec![("availability_zone_exclude_names", vec!["eu-central-1a"].into())];
-    let exchanged = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (excluded, "abcd")]);
-    guide.put("zone-exchanged", &exchanged.table());
+    let replaced = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (excluded, "abcd")]);
+    guide.put("zone-exchanged", &replaced.table());
     let entries = Value::map([("AZ-1", "10.0.240.0/24".into())]);
     let written = vec![("public_subnet_cidr_blocks", entries)];
     let explicit = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (written.clone(), "abc")]);
     guide.put("explicit", &explicit.table());
-    let forgotten = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (written, "abc"), (Vec::new(), "abc")]);
-    assert_eq!(forgotten.table(), explicit.table(), "the guide says that taking an entry out moves nothing");
+    let removed = Network::after("10.0.0.0/16", &[(Vec::new(), "abc"), (written, "abc"), (Vec::new(), "abc")]);
+    assert_eq!(removed.table(), explicit.table(), "the guide says that removing an entry moves nothing");
     let sizes = vec![("public_subnet_bits", 8_i64.into()), ("private_subnet_bits", 3_i64.into())];
     let sizes: Inputs = sizes.into_iter().chain([("private_subnet_spacing", 2_i64.into())]).collect();
     let sized = Network::new("10.0.0.0/16", sizes);

@@ -1,4 +1,4 @@
-//! The guide to the first steps: its own blocks are run, against an emulator that is started as it says.
+//! Runs the code blocks of the getting started guide, against an emulator that is started as the guide describes.
 
 use std::process::Command;
 
@@ -7,16 +7,16 @@ use crate::support::emulator::Emulator;
 use crate::support::terraform::Workspace;
 use crate::support::{http, venv};
 
-/// Where the guide has its emulator.
+/// The address of the emulator in the guide.
 const PORT: &str = "127.0.0.1:4566";
 
-/// The blocks of a language, such as those after "```terraform".
+/// The code blocks in a language, such as those that begin with "```terraform".
 fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let begin = format!("\n```{language}\n");
     text.split(&begin).skip(1).map(|rest| rest.split_once("\n```").expect("a block ends").0).collect()
 }
 
-/// The only one.
+/// The only code block in a language.
 fn block(text: &str, language: &str) -> String {
     let blocks = blocks(text, language);
     assert_eq!(blocks.len(), 1, "the guide has one block of {language}");
@@ -24,11 +24,11 @@ fn block(text: &str, language: &str) -> String {
 }
 
 #[test]
-fn the_first_steps_lead_to_an_answer_and_back_to_nothing() {
+fn getting_started_guide_works_from_apply_to_destroy() {
     let guide = Guide::open("getting-started-without-an-aws-account.md").text;
     let emulator = Emulator::ministack();
     let here = |text: String| {
-        assert!(text.contains(PORT), "a block leads to the emulator");
+        assert!(text.contains(PORT), "a block contains the address of the emulator");
         text.replace(PORT, &format!("127.0.0.1:{}", emulator.port))
     };
     let workspace = Workspace::bare();
@@ -46,7 +46,7 @@ fn the_first_steps_lead_to_an_answer_and_back_to_nothing() {
     workspace.assert_nothing_to_do();
 
     let url = workspace.state().output("url").as_str().expect("a URL").to_owned();
-    let host = url.strip_prefix("http://").expect("the emulator speaks plain HTTP");
+    let host = url.strip_prefix("http://").expect("the emulator uses plain HTTP");
     assert!(host.ends_with(&format!(".localhost:{}", emulator.port)), "{url}");
     let answer = http::Request::new(emulator.port, "GET", "/hello").header("host", host).send().expect("an answer");
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -60,16 +60,17 @@ fn the_first_steps_lead_to_an_answer_and_back_to_nothing() {
 }
 
 #[test]
-fn the_first_steps_use_the_emulator_that_the_tests_use() {
+fn getting_started_guide_uses_the_emulator_of_the_tests() {
     let guide = Guide::open("getting-started-without-an-aws-account.md").text;
     let requirements = include_str!("../../requirements.txt");
     let install = guide.lines().find(|line| line.contains("pip install")).expect("the guide installs the emulator");
     let packages: Vec<&str> = install.split_whitespace().filter(|word| word.contains("==")).collect();
     assert_eq!(packages.len(), 2, "{install}");
     for package in packages {
-        assert!(requirements.lines().any(|line| line == package), "the tests have another version than {package}");
+        assert!(requirements.lines().any(|line| line == package), "the tests use another version than {package}");
     }
-    // As the test above is run against one that support/emulator.rs has started.
+    // The test above runs against an emulator that support/emulator.rs started, so the command is compared here.
     let start = "BIND_HOST=127.0.0.1 MINISTACK_HOST=localhost GATEWAY_PORT=4566 IOT_MTLS_ENABLED=0 SFTP_ENABLED=0";
-    assert!(blocks(&guide, "shell").iter().any(|block| block.starts_with(start)), "the emulator is started otherwise");
+    let is_in_guide = blocks(&guide, "shell").iter().any(|block| block.starts_with(start));
+    assert!(is_in_guide, "the guide starts the emulator in another way");
 }

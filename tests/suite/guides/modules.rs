@@ -1,5 +1,5 @@
-//! The guide for those who come from modules: the inputs that it names exist, and a network that is handed over as it
-//! says is taken over.
+//! Tests of the guide on coming from modules: the attributes that it names exist, and a network that is tagged as it
+//! describes can be imported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,13 +31,13 @@ fn attributes() -> BTreeMap<&'static str, BTreeSet<String>> {
     Fgw::default().resources().iter().map(of).collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
 #[test]
-fn each_attribute_that_the_guide_for_modules_names_exists() {
+fn attributes_in_the_guide_for_modules_exist() {
     let guide = Guide::open("coming-from-modules.md");
     let attributes = attributes();
     let mut found = 0;
@@ -60,33 +60,33 @@ fn each_attribute_that_the_guide_for_modules_names_exists() {
     assert!(found > 100, "the tables are not found: {found} names");
 }
 
-/// A network as a module makes it: two AZs, a public and a private subnet in each.
-struct Foreign {
+/// A network as a module creates it: two AZs, with a public and a private subnet in each.
+struct ModuleNetwork {
     proxy: Proxy,
     vpc: String,
-    /// By the key that the guide gives them.
+    /// IDs by the key that the guide assigns to the objects.
     objects: BTreeMap<String, Vec<String>>,
 }
 
-impl Foreign {
+impl ModuleNetwork {
     fn ec2(&self, method: &str, arguments: Value) -> Value {
         self.proxy.boto("ec2", method, arguments)
     }
 
-    fn made(&mut self, key: &str, id: &Value) -> String {
+    fn record(&mut self, key: &str, id: &Value) -> String {
         let id = id.as_str().expect("an id").to_owned();
         self.objects.entry(key.into()).or_default().push(id.clone());
         id
     }
 
-    /// With as many NAT gateways, and private route tables, as this.
+    /// Creates a network with this number of NAT gateways and of private route tables.
     fn with_nat_gateways(count: usize) -> Self {
         let mut it = Self { proxy: Proxy::moto(), vpc: String::new(), objects: BTreeMap::new() };
         let vpc = it.ec2("create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }));
-        it.vpc = it.made("vpc", &vpc["Vpc"]["VpcId"]);
+        it.vpc = it.record("vpc", &vpc["Vpc"]["VpcId"]);
         it.ec2("modify_vpc_attribute", json!({ "VpcId": it.vpc, "EnableDnsHostnames": { "Value": true } }));
         let gateway = it.ec2("create_internet_gateway", json!({}));
-        let gateway = it.made("internet_gateway", &gateway["InternetGateway"]["InternetGatewayId"]);
+        let gateway = it.record("internet_gateway", &gateway["InternetGateway"]["InternetGatewayId"]);
         it.ec2("attach_internet_gateway", json!({ "InternetGatewayId": gateway, "VpcId": it.vpc }));
         let public = it.table("route_table.public", &json!({ "GatewayId": gateway }));
         let mut private = String::new();
@@ -95,9 +95,9 @@ impl Foreign {
             it.associate(&public, &subnet);
             if index < count {
                 let address = it.ec2("allocate_address", json!({ "Domain": "vpc" }));
-                let address = it.made(&format!("eip.{index}"), &address["AllocationId"]);
+                let address = it.record(&format!("eip.{index}"), &address["AllocationId"]);
                 let nat = it.ec2("create_nat_gateway", json!({ "SubnetId": subnet, "AllocationId": address }));
-                let nat = it.made(&format!("nat_gateway.{index}"), &nat["NatGateway"]["NatGatewayId"]);
+                let nat = it.record(&format!("nat_gateway.{index}"), &nat["NatGateway"]["NatGatewayId"]);
                 private = it.table(&format!("route_table.private_app.{index}"), &json!({ "NatGatewayId": nat }));
             }
             let subnet = it.subnet(&format!("subnet.private_app.{index}"), &format!("10.0.{}.0/24", 1 + index), zone);
@@ -108,13 +108,13 @@ impl Foreign {
 
     fn subnet(&mut self, key: &str, block: &str, zone: &str) -> String {
         let subnet = json!({ "VpcId": self.vpc, "CidrBlock": block, "AvailabilityZone": zone });
-        let made = self.ec2("create_subnet", subnet);
-        self.made(key, &made["Subnet"]["SubnetId"])
+        let created = self.ec2("create_subnet", subnet);
+        self.record(key, &created["Subnet"]["SubnetId"])
     }
 
     fn table(&mut self, key: &str, target: &Value) -> String {
-        let made = self.ec2("create_route_table", json!({ "VpcId": self.vpc }));
-        let id = self.made(key, &made["RouteTable"]["RouteTableId"]);
+        let created = self.ec2("create_route_table", json!({ "VpcId": self.vpc }));
+        let id = self.record(key, &created["RouteTable"]["RouteTableId"]);
         let mut route = json!({ "RouteTableId": id, "DestinationCidrBlock": "0.0.0.0/0" });
         for (name, value) in target.as_object().expect("a map") {
             route[name] = value.clone();
@@ -128,7 +128,7 @@ impl Foreign {
     }
 
     /// Sets the tags that the guide names.
-    fn hand_over(&self) {
+    fn tag(&self) {
         for (key, ids) in &self.objects {
             let tags = match key.as_str() {
                 "vpc" => json!([{ "Key": "fgw:resource", "Value": "four_tier_vpc/main" }]),
@@ -141,8 +141,8 @@ impl Foreign {
         }
     }
 
-    /// Imports it and applies; gives the changing calls by their names, less those about tags.
-    fn take_over(&self, nat_gateways: usize) -> (Workspace, Vec<String>) {
+    /// Imports the network and applies. Returns the actions of the mutating calls, except for those on tags.
+    fn import(&self, nat_gateways: usize) -> (Workspace, Vec<String>) {
         let workspace = Workspace::new(&self.proxy);
         workspace.config(&format!(
             "resource \"fgw_four_tier_vpc\" \"this\" {{\n  vpc_name = \"main\"\n  cidr_block = \"10.0.0.0/16\"\n  \
@@ -161,27 +161,27 @@ impl Foreign {
 }
 
 #[test]
-fn a_network_with_a_nat_gateway_in_each_az_is_handed_over_as_the_guide_says() {
-    let foreign = Foreign::with_nat_gateways(2);
-    foreign.hand_over();
-    let (workspace, calls) = foreign.take_over(2);
-    assert_eq!(calls, [""; 0], "nothing is made, moved or deleted");
-    let held = workspace.state().attribute(THIS, "aws_objects").clone();
-    for (key, ids) in &foreign.objects {
-        assert_eq!(held[key], json!(ids[0]), "{key} in {held}");
+fn network_with_a_nat_gateway_per_az_is_imported_unchanged() {
+    let network = ModuleNetwork::with_nat_gateways(2);
+    network.tag();
+    let (workspace, calls) = network.import(2);
+    assert_eq!(calls, [""; 0], "nothing is created, moved or deleted");
+    let recorded = workspace.state().attribute(THIS, "aws_objects").clone();
+    for (key, ids) in &network.objects {
+        assert_eq!(recorded[key], json!(ids[0]), "{key} in {recorded}");
     }
     workspace.destroy().succeeded();
-    foreign.proxy.account().assert_nothing_of_ours_is_left();
+    network.proxy.account().assert_nothing_of_ours_is_left();
 }
 
 #[test]
-fn subnets_that_share_a_private_route_table_get_their_own_when_it_is_handed_over() {
-    let foreign = Foreign::with_nat_gateways(1);
-    foreign.hand_over();
-    let (workspace, mut calls) = foreign.take_over(1);
-    // In any order: the guide says that the way out of the subnet that moves is missing for a moment.
+fn import_gives_each_private_subnet_its_own_route_table() {
+    let network = ModuleNetwork::with_nat_gateways(1);
+    network.tag();
+    let (workspace, mut calls) = network.import(1);
+    // In any order: the guide says that the subnet that moves has no default route for a moment.
     calls.sort();
     assert_eq!(calls, ["CreateRoute", "CreateRouteTable", "ReplaceRouteTableAssociation"]);
     workspace.destroy().succeeded();
-    foreign.proxy.account().assert_nothing_of_ours_is_left();
+    network.proxy.account().assert_nothing_of_ours_is_left();
 }

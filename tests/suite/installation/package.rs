@@ -1,6 +1,6 @@
-//! What is in a package, and what `make package` refuses.
+//! The contents of a package, and the errors of `make package`.
 
-// A test that cannot go on stops, here and in what it calls.
+// In tests and their helpers, a failed unwrap is a failed test.
 #![allow(clippy::unwrap_used)]
 
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -15,24 +15,24 @@ use super::registry::sum;
 use super::release::{Key, Release, VERSION, directory, name};
 use crate::support::wait::until;
 
-/// The project's file.
+/// The content of a file of the project.
 fn project(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the project has it")
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the project has the file")
 }
 
-fn a_file_for_a_binary() -> PathBuf {
+fn fake_binary() -> PathBuf {
     let file = directory().join("any-name");
     fs::write(&file, "not a program").expect("the directory is ours");
     file
 }
 
 #[test]
-fn two_packages_of_one_binary_are_the_same_byte_for_byte() {
-    let (binary, key) = (a_file_for_a_binary(), Key::new());
+fn packages_of_one_binary_are_identical() {
+    let (binary, key) = (fake_binary(), Key::new());
     let packages = [Release::of(&binary, Some(&key)), Release::of(&binary, Some(&key))];
     let files = |release: &Release| {
         let mut files: Vec<_> =
-            fs::read_dir(&release.directory).expect("it is there").collect::<Result<_, _>>().unwrap();
+            fs::read_dir(&release.directory).expect("the directory exists").collect::<Result<_, _>>().unwrap();
         files.sort_by_key(fs::DirEntry::file_name);
         files.iter().map(|file| (file.file_name(), fs::read(file.path()).unwrap())).collect::<Vec<_>>()
     };
@@ -47,8 +47,8 @@ fn two_packages_of_one_binary_are_the_same_byte_for_byte() {
 }
 
 #[test]
-fn a_package_holds_what_the_registries_ask_for() {
-    let release = Release::of(&a_file_for_a_binary(), None);
+fn package_contains_what_the_registries_require() {
+    let release = Release::of(&fake_binary(), None);
     let contents = release.contents();
     let heads: Vec<_> = contents
         .as_array()
@@ -58,7 +58,7 @@ fn a_package_holds_what_the_registries_ask_for() {
         .collect();
     let begin = json!([1980, 1, 1, 0, 0, 0]);
     let binary = format!("terraform-provider-fgw_v{VERSION}");
-    // A binary without the bit would install, and then not start.
+    // Without the executable bit, the binary would install but not start.
     assert_eq!(
         json!(heads),
         json!([
@@ -77,15 +77,15 @@ fn a_package_holds_what_the_registries_ask_for() {
     assert_eq!(release.sums(), expected.into());
 
     assert!(!release.directory.join(name("_SHA256SUMS.sig")).exists());
-    assert!(release.said.contains("Without GPG_KEY there is no signature"), "{}", release.said);
+    assert!(release.output.contains("GPG_KEY is not set, so there is no signature"), "{}", release.output);
 }
 
 #[test]
-fn the_notices_name_every_dependency_in_the_binary_with_the_text_of_its_licence() {
-    let release = Release::of(&a_file_for_a_binary(), None);
+fn notices_contain_the_license_of_every_linked_dependency() {
+    let release = Release::of(&fake_binary(), None);
     let contents = release.contents();
     let notices = contents[1]["text"].as_str().expect("a text");
-    // What `cargo tree` says is linked into the binary; macros run in the compiler, and are marked by it.
+    // The packages that `cargo tree` lists as linked into the binary. Procedural macros run only in the compiler.
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "--locked", "--package", "terraform-provider-fgw", "--edges", "normal,no-proc-macro"])
         .args(["--prefix", "none", "--format", "{p}"])
@@ -113,16 +113,16 @@ fn the_notices_name_every_dependency_in_the_binary_with_the_text_of_its_licence(
 }
 
 #[test]
-fn the_licences_of_all_dependencies_are_those_that_deny_toml_allows() {
+fn licenses_of_dependencies_match_deny_toml() {
     let compare = |allow: &str| {
         let python = crate::support::venv::program("python");
-        // The comparison reads deny.toml beside its own directory, so a copy of both can hold another list.
+        // The script reads deny.toml from the parent of its own directory, so a copy of both can contain another list.
         let top = directory();
         fs::create_dir(top.join("scripts")).unwrap();
         let list = project("deny.toml").replace("\"MPL-2.0\", ", allow);
         for (path, content) in [
             ("deny.toml", list),
-            ("scripts/licences.py", project("scripts/licences.py")),
+            ("scripts/licenses.py", project("scripts/licenses.py")),
             ("Cargo.toml", project("Cargo.toml")),
             ("Cargo.lock", project("Cargo.lock")),
         ] {
@@ -131,24 +131,24 @@ fn the_licences_of_all_dependencies_are_those_that_deny_toml_allows() {
         for link in ["src", "tests", "build.rs"] {
             symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(link), top.join(link)).unwrap();
         }
-        let home = a_busy_cargo_home();
+        let home = busy_cargo_home();
         let ran = Command::new(python)
-            .arg(top.join("scripts/licences.py"))
+            .arg(top.join("scripts/licenses.py"))
             .env("CARGO_HOME", &home)
             .output()
             .expect("python runs");
         (ran.status.code(), String::from_utf8_lossy(&ran.stderr).trim().to_owned())
     };
     assert_eq!(compare("\"MPL-2.0\", "), (Some(0), String::new()));
-    let missing = format!("terraform-provider-fgw {VERSION} is under MPL-2.0, which deny.toml does not allow");
+    let missing = format!("terraform-provider-fgw {VERSION} has the license MPL-2.0, which deny.toml does not allow");
     assert_eq!(compare(""), (Some(1), missing));
-    let useless = "deny.toml allows GPL-3.0-only, which nothing needs".to_owned();
-    assert_eq!(compare("\"MPL-2.0\", \"GPL-3.0-only\", "), (Some(1), useless));
+    let unused = "deny.toml allows GPL-3.0-only, which no dependency needs".to_owned();
+    assert_eq!(compare("\"MPL-2.0\", \"GPL-3.0-only\", "), (Some(1), unused));
 }
 
-/// The home of the cargo that runs this test, in which another cargo works for a moment: this one waits for it,
-/// and would tell so.
-fn a_busy_cargo_home() -> PathBuf {
+/// A copy of the home of the cargo that runs this test, whose lock is held for a moment as if by another cargo. The
+/// cargo under test waits for the lock, and by default would print a message about it.
+fn busy_cargo_home() -> PathBuf {
     const LOCK: &str = ".package-cache";
     let own = env::var_os("CARGO_HOME").map(PathBuf::from);
     let own = own.unwrap_or_else(|| PathBuf::from(env::var_os("HOME").expect("a home")).join(".cargo"));
@@ -159,17 +159,17 @@ fn a_busy_cargo_home() -> PathBuf {
     let lock = fs::File::create(home.join(LOCK)).unwrap();
     lock.lock().unwrap();
     let inode = format!(":{} ", lock.metadata().unwrap().ino());
-    // Linux tells who holds a lock and, with an arrow, who waits for it.
+    // Linux lists the process that holds a lock and, with an arrow, those that wait for it.
     let shows = move |arrow: bool| {
         let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
         locks.lines().any(|line| line.contains(&inode) && line.contains("->") == arrow)
     };
-    let tells = shows(false);
+    let is_listed = shows(false);
     thread::spawn(move || {
-        if tells {
+        if is_listed {
             until("cargo waits for the lock", || shows(true));
         } else {
-            // Elsewhere a slow cargo may come too late to wait. Then less is shown, and nothing fails.
+            // Elsewhere, a slow cargo may start too late to wait. Then the test shows less, but does not fail.
             thread::sleep(Duration::from_millis(500));
         }
         drop(lock);
@@ -178,30 +178,31 @@ fn a_busy_cargo_home() -> PathBuf {
 }
 
 #[test]
-fn a_tag_of_another_version_and_a_platform_without_releases_are_refused() {
-    let refused = |variable: (&str, &str)| {
+fn wrong_tags_and_unsupported_platforms_are_rejected() {
+    let rejected = |variable: (&str, &str)| {
         let directory = directory();
-        let binary = a_file_for_a_binary().display().to_string();
-        let made = Release::make("package", &directory, None, &[("FGW_BINARY", &binary), variable]);
-        assert!(!made.status.success(), "{made:?}");
-        assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "{made:?}");
-        String::from_utf8_lossy(&made.stderr).into_owned()
+        let binary = fake_binary().display().to_string();
+        let run = Release::make("package", &directory, None, &[("FGW_BINARY", &binary), variable]);
+        assert!(!run.status.success(), "{run:?}");
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "{run:?}");
+        String::from_utf8_lossy(&run.stderr).into_owned()
     };
-    let said = refused(("TAG", "v999.0.0"));
-    assert!(said.contains(&format!("the tag v999.0.0 is not v{VERSION}, which Cargo.toml says")), "{said}");
-    let said = refused(("TARGET", "riscv64gc-unknown-linux-gnu"));
-    assert!(said.contains("no release is made for riscv64gc-unknown-linux-gnu"), "{said}");
+    let message = rejected(("TAG", "v999.0.0"));
+    let expected = format!("the tag v999.0.0 does not match the version {VERSION} in Cargo.toml");
+    assert!(message.contains(&expected), "{message}");
+    let message = rejected(("TARGET", "riscv64gc-unknown-linux-gnu"));
+    assert!(message.contains("riscv64gc-unknown-linux-gnu is not a platform of a release"), "{message}");
 }
 
 #[test]
-fn the_checksums_of_several_platforms_are_one_signed_file() {
+fn checksums_of_all_platforms_are_in_one_signed_file() {
     let key = Key::new();
-    let release = Release::of(&a_file_for_a_binary(), None);
+    let release = Release::of(&fake_binary(), None);
     let other = name("_plan9_mips.zip");
     fs::copy(release.directory.join(name(&Release::zip_end())), release.directory.join(&other)).unwrap();
     fs::write(release.directory.join("terraform-provider-fgw_0.0.1_linux_amd64.zip"), "of another version").unwrap();
-    let made = Release::make("package-sums", &release.directory, Some(&key), &[("TAG", &format!("v{VERSION}"))]);
-    assert!(made.status.success(), "{made:?}");
+    let run = Release::make("package-sums", &release.directory, Some(&key), &[("TAG", &format!("v{VERSION}"))]);
+    assert!(run.status.success(), "{run:?}");
     let names: Vec<String> = release.sums().into_keys().collect();
     let mut expected = vec![name(&Release::zip_end()), other, name("_manifest.json")];
     expected.sort();

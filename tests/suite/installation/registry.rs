@@ -1,4 +1,4 @@
-//! A provider registry on loopback: HTTPS with a certificate authority of its own, and files by their paths.
+//! A provider registry on the loopback interface, over HTTPS with its own certificate authority.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -24,13 +24,13 @@ use crate::support::runtime;
 
 type Files = Arc<Mutex<BTreeMap<String, Bytes>>>;
 
-/// A registry that serves one release of `fgw/fgw` for this platform. It ends when it is dropped.
+/// A registry that serves one release of `fgw/fgw` for this platform. It stops when it is dropped.
 pub(super) struct Registry {
     port: u16,
     files: Files,
-    /// The certificate of the authority that has signed the registry's.
+    /// The file with the certificate of the authority that signed the registry's certificate.
     pub(super) authority: PathBuf,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
     stop: CancellationToken,
 }
 
@@ -40,10 +40,10 @@ impl Registry {
         let listener = runtime().block_on(TcpListener::bind(("127.0.0.1", 0))).expect("loopback has free ports");
         let port = listener.local_addr().expect("a bound socket has an address").port();
         let registry =
-            Self { port, files: Files::default(), authority, asked: Arc::default(), stop: CancellationToken::new() };
+            Self { port, files: Files::default(), authority, requests: Arc::default(), stop: CancellationToken::new() };
         registry.publish(release, key);
-        let (files, asked) = (Arc::clone(&registry.files), Arc::clone(&registry.asked));
-        runtime().spawn(registry.stop.clone().run_until_cancelled_owned(serve(listener, acceptor, files, asked)));
+        let (files, requests) = (Arc::clone(&registry.files), Arc::clone(&registry.requests));
+        runtime().spawn(registry.stop.clone().run_until_cancelled_owned(serve(listener, acceptor, files, requests)));
         registry
     }
 
@@ -52,21 +52,21 @@ impl Registry {
         format!("localhost:{}/fgw/fgw", self.port)
     }
 
-    /// Puts another file in the place of one of the release, by what follows name and version.
+    /// Replaces the file of the release with this ending after name and version.
     pub(super) fn replace(&self, end: &str, content: impl Into<Bytes>) {
         self.put(&file(end), content);
     }
 
-    /// Says another sum of the zip than before.
-    pub(super) fn say_sum_of(&self, zip: &[u8]) {
-        let mut answer: Value = serde_json::from_slice(&self.get(&download())).expect("it was JSON");
+    /// Publishes the checksum of another zip.
+    pub(super) fn publish_sum_of(&self, zip: &[u8]) {
+        let mut answer: Value = serde_json::from_slice(&self.get(&download())).expect("the response is JSON");
         answer["shasum"] = json!(sum(zip));
         self.put(&download(), answer.to_string());
     }
 
-    /// The paths that were asked for.
-    pub(super) fn asked(&self) -> Vec<String> {
-        self.asked.lock().expect("no one panics with it").clone()
+    /// The paths of all requests.
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.requests.lock().expect("no thread panics with the lock").clone()
     }
 
     fn publish(&self, release: &Release, key: &Key) {
@@ -99,11 +99,11 @@ impl Registry {
     }
 
     fn put(&self, path: &str, content: impl Into<Bytes>) {
-        self.files.lock().expect("no one panics with it").insert(path.to_owned(), content.into());
+        self.files.lock().expect("no thread panics with the lock").insert(path.to_owned(), content.into());
     }
 
     fn get(&self, path: &str) -> Bytes {
-        self.files.lock().expect("no one panics with it")[path].clone()
+        self.files.lock().expect("no thread panics with the lock")[path].clone()
     }
 }
 
@@ -118,29 +118,30 @@ pub(super) fn sum(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where the registry says how the zip is got.
+/// The path of the information about the download.
 fn download() -> String {
     let (system, machine) = platform();
     format!("/v1/providers/fgw/fgw/{VERSION}/download/{system}/{machine}")
 }
 
-/// Where the registry has a file of the release.
+/// The path of a file of the release.
 fn file(end: &str) -> String {
     format!("/files/{}", name(end))
 }
 
-/// An authority, and a certificate for localhost that it has signed. Gives the file of the authority's certificate.
+/// Creates an authority and a certificate for localhost that it signs. Also returns the file of the authority's
+/// certificate.
 fn certificates() -> (TlsAcceptor, PathBuf) {
-    let authority_key = rcgen::KeyPair::generate().expect("a key can be made");
-    let mut authority = rcgen::CertificateParams::new(Vec::new()).expect("no names are good names");
+    let authority_key = rcgen::KeyPair::generate().expect("a key can be generated");
+    let mut authority = rcgen::CertificateParams::new(Vec::new()).expect("an empty list of names is valid");
     authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     authority.distinguished_name.push(rcgen::DnType::CommonName, "authority of a test");
     let path = directory().join("authority.pem");
     let own = authority.self_signed(&authority_key).expect("a key signs").pem();
     std::fs::write(&path, own).expect("the directory is ours");
 
-    let key = rcgen::KeyPair::generate().expect("a key can be made");
-    let mut named = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).expect("localhost is a name");
+    let key = rcgen::KeyPair::generate().expect("a key can be generated");
+    let mut named = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).expect("localhost is a valid name");
     named.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ServerAuth];
     let certificate =
         named.signed_by(&key, &rcgen::Issuer::new(authority, authority_key)).expect("the authority signs");
@@ -153,19 +154,19 @@ fn certificates() -> (TlsAcceptor, PathBuf) {
     (TlsAcceptor::from(Arc::new(config)), path)
 }
 
-async fn serve(listener: TcpListener, acceptor: TlsAcceptor, files: Files, asked: Arc<Mutex<Vec<String>>>) {
+async fn serve(listener: TcpListener, acceptor: TlsAcceptor, files: Files, requests: Arc<Mutex<Vec<String>>>) {
     loop {
         let (stream, _) = listener.accept().await.expect("a bound socket accepts");
-        tokio::spawn(answer(stream, acceptor.clone(), Arc::clone(&files), Arc::clone(&asked)));
+        tokio::spawn(answer(stream, acceptor.clone(), Arc::clone(&files), Arc::clone(&requests)));
     }
 }
 
-async fn answer(stream: TcpStream, acceptor: TlsAcceptor, files: Files, asked: Arc<Mutex<Vec<String>>>) {
-    // A client that does not trust the authority goes away here, and says so itself.
+async fn answer(stream: TcpStream, acceptor: TlsAcceptor, files: Files, requests: Arc<Mutex<Vec<String>>>) {
+    // A client that does not trust the authority disconnects here, and reports the error itself.
     let Ok(stream) = acceptor.accept(stream).await else { return };
     let reply = |request: Request<Incoming>| {
         let path = request.uri().path().to_owned();
-        let found = files.lock().expect("no one panics with it").get(&path).cloned();
+        let found = files.lock().expect("no thread panics with the lock").get(&path).cloned();
         let response = Response::builder().header(
             "content-type",
             match path.starts_with("/files/") {
@@ -173,13 +174,13 @@ async fn answer(stream: TcpStream, acceptor: TlsAcceptor, files: Files, asked: A
                 false => "application/json",
             },
         );
-        asked.lock().expect("no one panics with it").push(path);
+        requests.lock().expect("no thread panics with the lock").push(path);
         let response = match found {
             Some(content) => response.body(Full::new(content)),
             None => response.status(StatusCode::NOT_FOUND).body(Full::default()),
         };
-        std::future::ready(Ok::<_, Infallible>(response.expect("the parts are good")))
+        std::future::ready(Ok::<_, Infallible>(response.expect("the parts are valid")))
     };
-    // A connection that breaks is one that Terraform tells of.
+    // Terraform reports a broken connection itself.
     let _broken = http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(reply)).await;
 }

@@ -1,4 +1,4 @@
-//! What `make package` makes of a binary, signed by a key that is thrown away.
+//! Releases that `make package` builds from a binary, signed with a temporary key.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 
 use crate::support::{reaper, venv};
 
-/// The version, as the test's own build has it from Cargo.toml.
+/// The version in Cargo.toml.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// An RSA key in a directory of its own.
+/// An RSA key in its own directory.
 pub(super) struct Key {
     directory: PathBuf,
     pub(super) id: String,
@@ -23,18 +23,18 @@ pub(super) struct Key {
 impl Key {
     pub(super) fn new() -> Self {
         let directory = directory();
-        let made = Command::new(venv::program("python")).arg(openpgp()).arg(&directory).arg("new").output();
-        let made = made.expect("the environment has python");
-        assert!(made.status.success(), "{made:?}");
-        Self { directory, id: String::from_utf8_lossy(&made.stdout).trim().to_owned() }
+        let run = Command::new(venv::program("python")).arg(openpgp()).arg(&directory).arg("new").output();
+        let run = run.expect("the environment has python");
+        assert!(run.status.success(), "{run:?}");
+        Self { directory, id: String::from_utf8_lossy(&run.stdout).trim().to_owned() }
     }
 
-    /// What users of the key are given, armoured.
+    /// The public key, ASCII-armored.
     pub(super) fn public(&self) -> String {
-        fs::read_to_string(self.directory.join("public.asc")).expect("the key was made")
+        fs::read_to_string(self.directory.join("public.asc")).expect("the key was generated")
     }
 
-    /// The variables that make `scripts/package.py` sign with it, as if the program were gpg.
+    /// The variables with which `scripts/package.py` signs with this key, through a program in place of gpg.
     fn variables(&self) -> Vec<(&str, String)> {
         let words = [venv::program("python"), openpgp(), self.directory.clone()];
         let words: Vec<String> = words.iter().map(|word| format!("'{}'", word.display())).collect();
@@ -45,12 +45,12 @@ impl Key {
 /// The files of a release.
 pub(super) struct Release {
     pub(super) directory: PathBuf,
-    /// What `make package` said.
-    pub(super) said: String,
+    /// The standard output of `make package`.
+    pub(super) output: String,
 }
 
 impl Release {
-    /// The binary that all tests run, packaged and signed: once for all who ask.
+    /// The binary that all tests run, packaged and signed only once.
     pub(super) fn of_the_provider() -> &'static (Self, Key) {
         static RELEASE: OnceLock<(Release, Key)> = OnceLock::new();
         RELEASE.get_or_init(|| {
@@ -62,16 +62,16 @@ impl Release {
     /// Any file, packaged as if it were the binary.
     pub(super) fn of(binary: &Path, key: Option<&Key>) -> Self {
         let directory = directory();
-        let made = Self::make("package", &directory, key, &[("FGW_BINARY", &binary.display().to_string())]);
-        assert!(made.status.success(), "{made:?}");
-        Self { directory, said: String::from_utf8_lossy(&made.stdout).into_owned() }
+        let run = Self::make("package", &directory, key, &[("FGW_BINARY", &binary.display().to_string())]);
+        assert!(run.status.success(), "{run:?}");
+        Self { directory, output: String::from_utf8_lossy(&run.stdout).into_owned() }
     }
 
     /// Runs a target of the Makefile that writes into a directory.
     pub(super) fn make(target: &str, directory: &Path, key: Option<&Key>, variables: &[(&str, &str)]) -> Output {
         let mut make = Command::new("make");
         make.args(["--silent", target]).current_dir(env!("CARGO_MANIFEST_DIR")).env("PACKAGE_DIR", directory);
-        // Neither a make that runs this test nor its user decides what is made.
+        // Neither a make that runs this test nor its user may affect the package.
         for name in ["MAKEFLAGS", "MAKELEVEL", "MFLAGS", "TARGET", "TAG", "GPG", "GPG_KEY", "GPG_PASSPHRASE"] {
             make.env_remove(name);
         }
@@ -80,7 +80,7 @@ impl Release {
         make.output().expect("the tests need make")
     }
 
-    /// The content of one of the files, by what follows name and version, such as `_SHA256SUMS`.
+    /// The content of the file with this ending after name and version, such as `_SHA256SUMS`.
     pub(super) fn file(&self, end: &str) -> Vec<u8> {
         let path = self.directory.join(name(end));
         fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -96,14 +96,14 @@ impl Release {
         format!("_{system}_{machine}.zip")
     }
 
-    /// SHA-256 of each file by its name, as the release says.
+    /// The SHA-256 checksums that the release states, by file name.
     pub(super) fn sums(&self) -> BTreeMap<String, String> {
         let sums = self.text("_SHA256SUMS");
         let pairs = sums.lines().map(|line| line.split_once("  ").expect("a sum, two spaces and a name"));
         pairs.map(|(sum, name)| (name.to_owned(), sum.to_owned())).collect()
     }
 
-    /// Name, mode, system, time and size of each file in the zip, in their order, and the content of small ones.
+    /// Name, mode, system, time and size of each file in the zip, in order, and the content of small files.
     pub(super) fn contents(&self) -> Value {
         let program = "import json, sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\n\
                        print(json.dumps([dict(name=i.filename, mode=oct(i.external_attr >> 16), system=i.create_system, \
@@ -113,12 +113,12 @@ impl Release {
     }
 }
 
-/// A file's name by what follows name and version.
+/// The name of the file with this ending after name and version.
 pub(super) fn name(end: &str) -> String {
     format!("terraform-provider-fgw_{VERSION}{end}")
 }
 
-/// This platform, as the registries call it.
+/// The registries' names of this operating system and architecture.
 pub(super) fn platform() -> (&'static str, &'static str) {
     let system = match std::env::consts::OS {
         "macos" => "darwin",
@@ -132,7 +132,7 @@ pub(super) fn platform() -> (&'static str, &'static str) {
     (system, machine)
 }
 
-/// What a program in Python prints as JSON. It has the packages of the tests.
+/// Runs a Python program with the packages of the tests, and returns the JSON that it prints.
 pub(super) fn python(program: &str, arguments: &[&Path]) -> Value {
     let ran = Command::new(venv::program("python")).args(["-c", program]).args(arguments).output();
     let ran = ran.expect("the environment has python");
@@ -140,10 +140,10 @@ pub(super) fn python(program: &str, arguments: &[&Path]) -> Value {
     serde_json::from_slice(&ran.stdout).expect("it prints JSON")
 }
 
-/// A directory that goes when the test process has ended.
+/// A temporary directory that is removed after the test process has ended.
 pub(super) fn directory() -> PathBuf {
     let directory: TempDir = tempfile::Builder::new().prefix("fgw-release-").tempdir().expect("a temporary directory");
-    reaper::directory_made(directory.path());
+    reaper::directory_created(directory.path());
     directory.keep()
 }
 

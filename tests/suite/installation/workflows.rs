@@ -1,6 +1,6 @@
-//! The workflows that GitHub runs, and the two-fold run of the tests: none of it can run here as it does there.
+//! Static checks of the GitHub workflows, and of `make test` with Terraform and OpenTofu.
 
-// A test that cannot go on stops, here and in what it calls.
+// In tests and their helpers, a failed unwrap is a failed test.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ fn top() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The workflows by their names, as GitHub reads them.
+/// The names and the parsed contents of the workflows.
 fn workflows() -> Vec<(String, Value)> {
     let mut files: Vec<_> = fs::read_dir(top().join(".github/workflows"))
         .expect("there are workflows")
@@ -33,7 +33,8 @@ fn workflows() -> Vec<(String, Value)> {
 /// The targets that the Makefile declares.
 fn targets() -> BTreeSet<String> {
     let makefile = fs::read_to_string(top().join("Makefile")).unwrap();
-    let phony = makefile.lines().find_map(|line| line.strip_prefix(".PHONY:")).expect("no target is a file");
+    let phony =
+        makefile.lines().find_map(|line| line.strip_prefix(".PHONY:")).expect("the Makefile lists its phony targets");
     let targets: BTreeSet<String> = phony.split_whitespace().map(str::to_owned).collect();
     for target in &targets {
         let head = format!("{target}:");
@@ -52,22 +53,22 @@ fn named<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_workflows_are_what_github_reads_and_call_what_is_there() {
+fn workflows_are_valid_and_call_existing_targets() {
     let (workflows, targets) = (workflows(), targets());
     assert_eq!(workflows.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["check", "release"]);
     let mut called = BTreeSet::new();
     for (file, workflow) in &workflows {
         assert_eq!(workflow["name"], file.as_str());
-        // YAML takes the key `on` for a truth.
-        assert!(workflow["true"].is_object(), "{file} says when it runs");
-        assert_eq!(workflow["permissions"]["contents"], "read", "{file} may do no more than it must");
+        // YAML parses the key `on` as the boolean true.
+        assert!(workflow["true"].is_object(), "{file} has no triggers");
+        assert_eq!(workflow["permissions"]["contents"], "read", "{file} has more permissions than it needs");
         let jobs = workflow["jobs"].as_object().expect("a workflow has jobs");
         for (name, job) in jobs {
             let place = format!("{file}.{name}");
             assert!(job["runs-on"].is_string() && job["timeout-minutes"].is_u64(), "{place}");
             assert!(
                 job["needs"].as_str().is_none_or(|needed| jobs.contains_key(needed)),
-                "{place} needs what is not there"
+                "{place} needs a job that does not exist"
             );
             let matrix = &job["strategy"]["matrix"];
             let text = job.to_string();
@@ -85,12 +86,12 @@ fn the_workflows_are_what_github_reads_and_call_what_is_there() {
 
 fn check_step(place: &str, step: &Value, targets: &BTreeSet<String>, called: &mut BTreeSet<String>) {
     let Some(script) = step["run"].as_str() else {
-        let action = step["uses"].as_str().unwrap_or_else(|| panic!("{place}: {step} does nothing"));
-        assert!(action.contains("@v"), "{place}: {action} may change any day");
+        let action = step["uses"].as_str().unwrap_or_else(|| panic!("{place}: {step} has neither run nor uses"));
+        assert!(action.contains("@v"), "{place}: {action} has no pinned version");
         return;
     };
-    assert!(step["uses"].is_null(), "{place}: {step} does two things");
-    // An expression is replaced before the shell sees it.
+    assert!(step["uses"].is_null(), "{place}: {step} has both run and uses");
+    // GitHub replaces expressions before it starts the shell.
     let expressions = script.split("${{").skip(1).map(|rest| rest.split_once("}}").expect("an expression ends").0);
     let plain = expressions.fold(script.to_owned(), |text, inner| text.replace(&format!("${{{{{inner}}}}}"), "x"));
     let syntax = Command::new("sh").args(["-n", "-c", &plain]).output().expect("a POSIX system has sh");
@@ -100,11 +101,11 @@ fn check_step(place: &str, step: &Value, targets: &BTreeSet<String>, called: &mu
         match words.next() {
             Some("make") => {
                 let target = words.next().unwrap_or_default();
-                assert!(targets.contains(target), "{place}: make {target} is nothing");
+                assert!(targets.contains(target), "{place}: there is no target {target}");
                 called.insert(target.to_owned());
             }
             Some(program) if program.starts_with('.') => {
-                assert!(top().join(program).is_file(), "{place}: {program} is not there");
+                assert!(top().join(program).is_file(), "{place}: {program} does not exist");
                 called.insert(program.to_owned());
             }
             _ => {}
@@ -113,8 +114,8 @@ fn check_step(place: &str, step: &Value, targets: &BTreeSet<String>, called: &mu
 }
 
 #[test]
-fn releases_are_made_for_the_platforms_that_deny_toml_looks_at() {
-    let release = workflows().into_iter().find(|(name, _)| name == "release").expect("it is there").1;
+fn release_platforms_match_deny_toml() {
+    let release = workflows().into_iter().find(|(name, _)| name == "release").expect("the workflow exists").1;
     let matrix = release["jobs"]["package"]["strategy"]["matrix"]["include"].clone();
     let released: Vec<&str> = matrix.as_array().unwrap().iter().filter_map(|it| it["target"].as_str()).collect();
     let program = "import json, sys, tomllib\n\
@@ -123,19 +124,20 @@ fn releases_are_made_for_the_platforms_that_deny_toml_looks_at() {
     assert_eq!(released.len(), 4);
 }
 
-/// Runs `make test` with programs that only say how they were called; cargo lists `FGW_LISTED` as its tests.
+/// Runs `make test` with programs that only log their arguments; cargo prints `FGW_LISTED` as its list of tests.
 fn make_test(programs: &[&str], variables: &[(&str, &str)]) -> (Output, String) {
     let directory = directory();
     let log = directory.join("log");
     for program in programs {
-        // Written by another process: a file that this one has open for writing, another test's child could hold open.
+        // Another process writes the file, because a child of another test could inherit a file that is open for
+        // writing here.
         let script = format!(
             "printf '#!/bin/sh\\necho \"{program} $TERRAFORM: $*\" >>{}\\necho \"$FGW_LISTED\"\\n' >\"$1\" && chmod 755 \"$1\"",
             log.display()
         );
         let path = directory.join(program);
-        let made = Command::new("sh").args(["-c", &script, "sh"]).arg(&path).status().unwrap();
-        assert!(made.success());
+        let status = Command::new("sh").args(["-c", &script, "sh"]).arg(&path).status().unwrap();
+        assert!(status.success());
     }
     let ran = Command::new("make")
         .arg("test")
@@ -144,7 +146,7 @@ fn make_test(programs: &[&str], variables: &[(&str, &str)]) -> (Output, String) 
         .env_remove("MAKELEVEL")
         .env_remove("TERRAFORM")
         .env_remove("ONLY")
-        // A tofu of the machine must not be found where none is wanted.
+        // A test without tofu must not find an installed one.
         .env("TOFU", if programs.contains(&"tofu") { "tofu" } else { "no-tofu" })
         .env("PATH", format!("{}:{}", directory.display(), std::env::var("PATH").unwrap_or_default()))
         .envs(variables.iter().copied())
@@ -155,7 +157,7 @@ fn make_test(programs: &[&str], variables: &[(&str, &str)]) -> (Output, String) 
 }
 
 #[test]
-fn where_there_is_a_tofu_the_tests_run_with_it_too() {
+fn tests_also_run_with_an_installed_tofu() {
     let run = |programs: &[&str], variables: &[(&str, &str)]| {
         let (ran, log) = make_test(programs, variables);
         assert!(ran.status.success(), "{ran:?}");
@@ -182,7 +184,7 @@ fn make_test_only_runs_the_named_tests_of_the_suite() {
     let (ran, log) = make_test(programs, &[only, ("FGW_LISTED", "0 tests, 0 benchmarks")]);
     assert!(!ran.status.success(), "{ran:?}");
     assert!(
-        String::from_utf8_lossy(&ran.stderr).contains("no test of the suite has network::pending_deletion in its path")
+        String::from_utf8_lossy(&ran.stderr).contains("no test in the suite matches ONLY=network::pending_deletion")
     );
     assert_eq!(log, listed);
 }

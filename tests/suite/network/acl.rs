@@ -1,14 +1,14 @@
-//! The VPC's default network ACL: its rules change one by one, and at no moment is everything denied.
+//! The VPC's default network ACL: its rules change one by one, and there is no moment at which it denies all traffic.
 
 use std::collections::BTreeMap;
 
 use ipnet::IpNet;
 use serde_json::{Value, json};
 
-use super::drift_matrix::mends;
+use super::drift_matrix::fixes;
 use super::{TestEnv, text};
 
-/// Two public subnets and no more.
+/// Two public subnets and nothing else.
 const PUBLIC: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_private_app_subnets = false\n  \
                       create_private_persistence_subnets = false\n  create_vpc_endpoints = false";
 
@@ -18,7 +18,7 @@ const HTTPS_IPV6: &str = "HttpsIpv6 = { rule_no = 101, action = \"allow\", proto
 const PING: &str = "Ping = { rule_no = 120, action = \"allow\", protocol = \"icmp\", from_port = 0, to_port = 0, icmp_type = 8, \
                     icmp_code = -1, cidr_block = \"10.0.0.0/8\" }";
 
-/// The network with these inbound rules of its default ACL.
+/// A network whose default ACL has these inbound rules.
 fn ruled(rules: &[&str], further: &str) -> String {
     format!(
         "{PUBLIC}\n  apply_default_nacl_rules = true\n  default_nacl_ingress_rules = {{\n    {}\n  }}\n{further}",
@@ -26,13 +26,13 @@ fn ruled(rules: &[&str], further: &str) -> String {
     )
 }
 
-/// The line of the default ACL of these two subnets, with AWS's last rules.
+/// The snapshot's line for the default ACL of both subnets, with the final deny rules that AWS adds.
 fn line(name: &str, inbound: &str) -> String {
     let ipv4 = "out 100 allow 0.0.0.0/0, out 101 allow ::/0, out 32767 deny 0.0.0.0/0";
     format!("acl default{name} ({inbound}, in 32767 deny 0.0.0.0/0, {ipv4}) 2 subnets")
 }
 
-/// A rule, as far as it matters to a packet.
+/// The parts of a rule that decide about a packet.
 #[derive(Clone, Debug)]
 struct Rule {
     allow: bool,
@@ -42,18 +42,18 @@ struct Rule {
 }
 
 impl Rule {
-    /// Whether it is about HTTPS from this address.
+    /// Whether the rule matches HTTPS from this address.
     fn is_about_https(&self, from: std::net::IpAddr) -> bool {
         let is_protocol = ["-1", "6"].contains(&self.protocol.as_str());
         is_protocol && self.cidr.contains(&from) && self.ports.is_none_or(|(first, last)| first <= 443 && 443 <= last)
     }
 }
 
-/// The rules of both directions by number, as they follow from one another call by call.
+/// The rules of both directions by egress flag and rule number.
 type Rules = BTreeMap<(bool, i64), Rule>;
 
-fn rules(bed: &TestEnv) -> Rules {
-    let acls = bed.proxy.account().list_of("network_acls");
+fn rules(env: &TestEnv) -> Rules {
+    let acls = env.proxy.account().list_of("network_acls");
     let acl = acls.iter().find(|acl| acl["IsDefault"] == true).expect("a VPC has a default ACL");
     let entries = acl["Entries"].as_array().expect("a list").iter();
     let rules = entries.map(|entry| {
@@ -68,11 +68,11 @@ fn rules(bed: &TestEnv) -> Rules {
     rules.collect()
 }
 
-/// Follows the calls from these rules on, and asserts that HTTPS from inside the network is allowed at each moment, in
-/// both directions.
-fn assert_never_all_denied(bed: &TestEnv, mut rules: Rules) {
+/// Applies the logged calls to these rules one by one, and asserts that after each of them both directions allow HTTPS
+/// from an address of the network.
+fn assert_never_all_denied(env: &TestEnv, mut rules: Rules) {
     let from = "10.0.7.7".parse().expect("an address");
-    for record in bed.proxy.mutations() {
+    for record in env.proxy.mutations() {
         let call = &record.call;
         let number = || (call.param("Egress") == "true", call.param("RuleNumber").parse().expect("a number"));
         match call.action.as_str() {
@@ -100,223 +100,229 @@ fn assert_never_all_denied(bed: &TestEnv, mut rules: Rules) {
     }
 }
 
-/// A change during which HTTPS is never denied: its calls, and the ACL's line afterwards if that is another one.
-fn exchange(bed: &TestEnv, attributes: &str) -> (String, Option<String>) {
-    let before = rules(bed);
-    let mut change = bed.change(attributes);
-    // `change` plans again at its end, and that makes no calls that change anything.
-    assert_never_all_denied(bed, before);
+/// Applies a change and asserts that HTTPS is never denied. Returns the calls and, if it changed, the ACL's new line.
+fn safe_change(env: &TestEnv, attributes: &str) -> (String, Option<String>) {
+    let before = rules(env);
+    let mut change = env.change(attributes);
+    // The final plan of `change` makes no changing calls.
+    assert_never_all_denied(env, before);
     assert!(change.new.len() <= 1, "the ACL and nothing else: {change:#?}");
     (change.calls, change.new.pop())
 }
 
 #[test]
-fn rules_are_exchanged_one_by_one_and_at_no_moment_is_everything_denied() {
-    let bed = TestEnv::new();
-    let plain = bed.change(PUBLIC);
+fn rules_change_one_by_one_and_never_deny_everything() {
+    let env = TestEnv::new();
+    let plain = env.change(PUBLIC);
     let original = "acl default (in 100 allow 0.0.0.0/0, in 32767 deny 0.0.0.0/0, out 100 allow 0.0.0.0/0, out 32767 deny \
                     0.0.0.0/0) 2 subnets";
     assert_eq!(plain.new[0], original);
 
-    let (calls, acl) = exchange(&bed, &ruled(&[INSIDE, HTTPS], ""));
+    let (calls, acl) = safe_change(&env, &ruled(&[INSIDE, HTTPS], ""));
     assert_eq!(calls, "CreateNetworkAclEntry 2, CreateTags 1, ReplaceNetworkAclEntry 1");
     assert_eq!(acl, Some(line(" main", "in 90 allow 10.0.0.0/16, in 100 allow 6:443-443 0.0.0.0/0")));
 
-    // Another number is another rule: the new one stands before the old one goes.
-    let (calls, acl) = exchange(&bed, &ruled(&[INSIDE, &HTTPS.replace("100", "95")], ""));
+    // A rule is identified by its number: the new rule is created before the old one is deleted.
+    let (calls, acl) = safe_change(&env, &ruled(&[INSIDE, &HTTPS.replace("100", "95")], ""));
     assert_eq!(calls, "CreateNetworkAclEntry 1, DeleteNetworkAclEntry 1");
     assert_eq!(acl, Some(line(" main", "in 90 allow 10.0.0.0/16, in 95 allow 6:443-443 0.0.0.0/0")));
 
-    // The same numbers the other way round.
+    // The rules swap their numbers.
     let swapped = [&*INSIDE.replace("90", "95"), &*HTTPS.replace("100", "90")];
-    let (calls, acl) = exchange(&bed, &ruled(&swapped, ""));
+    let (calls, acl) = safe_change(&env, &ruled(&swapped, ""));
     assert_eq!(calls, "ReplaceNetworkAclEntry 2");
     assert_eq!(acl, Some(line(" main", "in 90 allow 6:443-443 0.0.0.0/0, in 95 allow 10.0.0.0/16")));
 
-    let (calls, acl) = exchange(&bed, &ruled(&[&swapped[..], &[HTTPS_IPV6, PING]].concat(), ""));
+    let (calls, acl) = safe_change(&env, &ruled(&[&swapped[..], &[HTTPS_IPV6, PING]].concat(), ""));
     assert_eq!(calls, "CreateNetworkAclEntry 2");
     let four = "in 90 allow 6:443-443 0.0.0.0/0, in 95 allow 10.0.0.0/16, in 101 allow 6:443-443 ::/0, in 120 allow 1 10.0.0.0/8";
     assert_eq!(acl, Some(line(" main", four)));
-    let calls = bed.proxy.mutations();
+    let calls = env.proxy.mutations();
     let ping =
         calls.iter().map(|record| &record.call).find(|call| call.param("RuleNumber") == "120").expect("its call");
     assert_eq!([ping.param("Icmp.Type"), ping.param("Icmp.Code")], ["8", "-1"]);
 
-    // A denial comes after what allows, and its name means nothing.
+    // A new deny rule is set after the allow rules. A rule's name has no meaning in AWS, so another name is no change.
     let deny = "Guests = { rule_no = 80, action = \"deny\", protocol = \"-1\", from_port = 0, to_port = 0, cidr_block = \
                 \"10.0.99.0/24\" }";
     let rest = [&*INSIDE.replace("Inside", "Within"), deny];
-    let (calls, acl) = exchange(&bed, &ruled(&rest, ""));
+    let (calls, acl) = safe_change(&env, &ruled(&rest, ""));
     assert_eq!(calls, "CreateNetworkAclEntry 1, DeleteNetworkAclEntry 3, ReplaceNetworkAclEntry 1");
     assert_eq!(acl, Some(line(" main", "in 80 deny 10.0.99.0/24, in 90 allow 10.0.0.0/16")));
 
-    bed.config(PUBLIC);
-    let plan = bed.workspace.plan(&[]);
-    assert!(plan.says("AWS's original rules come back to the default network ACL"), "{plan}");
-    assert!(plan.says("lets go of 1 AWS object") && plan.says("let go: default_network_acl (acl-"), "{plan}");
+    env.config(PUBLIC);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("The default network ACL gets AWS's original rules again"), "{plan}");
+    assert!(
+        plan.says("stops managing 1 AWS object") && plan.says("no longer managed: default_network_acl (acl-"),
+        "{plan}"
+    );
     assert!(!plan.says("deletes 1 AWS object"), "AWS keeps the ACL: {plan}");
-    let (calls, acl) = exchange(&bed, PUBLIC);
+    let (calls, acl) = safe_change(&env, PUBLIC);
     assert_eq!(calls, "CreateNetworkAclEntry 1, DeleteNetworkAclEntry 3, DeleteTags 1");
-    assert_eq!(acl.as_deref(), Some(original), "neither its rules nor its tags are ours any more");
-    bed.destroy();
+    assert_eq!(acl.as_deref(), Some(original), "its rules and tags are the original ones");
+    env.destroy();
 }
 
 #[test]
-fn the_acl_that_is_let_go_of_an_ipv6_network_allows_that_again() {
-    let bed = TestEnv::new();
+fn a_released_acl_of_an_ipv6_network_allows_ipv6_again() {
+    let env = TestEnv::new();
     let ipv6 = "  enable_ipv6 = true\n  assign_generated_ipv6_cidr_block = true";
-    let made = bed.change(&ruled(&[INSIDE, HTTPS, HTTPS_IPV6], ipv6));
-    let acl = made.new.iter().find(|line| line.starts_with("acl")).expect("a line");
+    let created = env.change(&ruled(&[INSIDE, HTTPS, HTTPS_IPV6], ipv6));
+    let acl = created.new.iter().find(|line| line.starts_with("acl")).expect("a line");
     assert!(
         acl.starts_with(
             "acl default main (in 90 allow 10.0.0.0/16, in 100 allow 6:443-443 0.0.0.0/0, in 101 allow 6:443-443 ::/0"
         ),
         "{acl}"
     );
-    let (_, acl) = exchange(&bed, &format!("{PUBLIC}\n{ipv6}"));
+    let (_, acl) = safe_change(&env, &format!("{PUBLIC}\n{ipv6}"));
     let both = |direction: &str| {
         let rule = |rule: &str| format!("{direction} {rule}");
         ["100 allow 0.0.0.0/0", "101 allow ::/0", "32767 deny 0.0.0.0/0", "32768 deny ::/0"].map(rule).join(", ")
     };
     assert_eq!(acl, Some(format!("acl default ({}, {}) 2 subnets", both("in"), both("out"))));
-    bed.destroy();
+    env.destroy();
 }
 
 #[test]
 fn outbound_rules_and_icmp_types_change_one_by_one() {
-    let bed = TestEnv::new();
+    let env = TestEnv::new();
     let outbound =
         |rules: &str| ruled(&[INSIDE, PING], &format!("  default_nacl_egress_rules = {{\n    {rules}\n  }}"));
     let all = "All = { rule_no = 100, action = \"allow\", protocol = \"-1\", from_port = 0, to_port = 0, cidr_block = \"0.0.0.0/0\" }";
-    bed.change(&outbound(all));
-    let before = rules(&bed);
+    env.change(&outbound(all));
+    let before = rules(&env);
     let dns = "Dns = { rule_no = 110, action = \"allow\", protocol = \"udp\", from_port = 53, to_port = 53, cidr_block = \"10.0.0.2/32\" }";
-    let (calls, acl) = exchange(&bed, &outbound(&format!("{all}\n    {dns}")));
+    let (calls, acl) = safe_change(&env, &outbound(&format!("{all}\n    {dns}")));
     assert_eq!(calls, "CreateNetworkAclEntry 1");
     assert!(acl.is_some_and(|line| line.contains("out 110 allow 17:53-53 10.0.0.2/32")));
-    assert_eq!(rules(&bed).len(), before.len() + 1);
-    let (calls, _) = exchange(&bed, &outbound(all));
+    assert_eq!(rules(&env).len(), before.len() + 1);
+    let (calls, _) = safe_change(&env, &outbound(all));
     assert_eq!(calls, "DeleteNetworkAclEntry 1");
 
     let reply = PING.replace("icmp_type = 8", "icmp_type = 0");
     let attributes = outbound(all).replace(PING, &reply);
-    bed.config(&attributes);
-    bed.proxy.clear_calls();
-    bed.workspace.apply(&[]).succeeded();
-    let calls = bed.proxy.mutations();
+    env.config(&attributes);
+    env.proxy.clear_calls();
+    env.workspace.apply(&[]).succeeded();
+    let calls = env.proxy.mutations();
     assert_eq!(calls.len(), 1, "{calls:?}");
     assert_eq!((calls[0].call.action.as_str(), calls[0].call.param("Icmp.Type")), ("ReplaceNetworkAclEntry", "0"));
-    bed.workspace.assert_nothing_to_do();
-    bed.destroy();
+    env.workspace.assert_nothing_to_do();
+    env.destroy();
 }
 
-/// Gives subnets another ACL, as their owners may.
-fn give_another_acl(bed: &TestEnv, subnets: &[&str]) -> String {
-    let made = bed.ec2("create_network_acl", json!({"VpcId": bed.id("vpc")}));
-    let acl = text(&made["NetworkAcl"]["NetworkAclId"]);
+/// Creates an ACL outside Terraform and associates it with these subnets.
+fn associate_another_acl(env: &TestEnv, subnets: &[&str]) -> String {
+    let created = env.ec2("create_network_acl", json!({"VpcId": env.id("vpc")}));
+    let acl = text(&created["NetworkAcl"]["NetworkAclId"]);
     for subnet in subnets {
-        associate(bed, subnet, &acl);
+        associate(env, subnet, &acl);
     }
     acl
 }
 
-fn associate(bed: &TestEnv, subnet: &str, acl: &str) {
-    let id = bed.id(subnet);
-    let acls = bed.proxy.account().list_of("network_acls");
+fn associate(env: &TestEnv, subnet: &str, acl: &str) {
+    let id = env.id(subnet);
+    let acls = env.proxy.account().list_of("network_acls");
     let associations = acls.iter().flat_map(|acl| acl["Associations"].as_array().expect("a list"));
     let association = associations.into_iter().find(|it| it["SubnetId"] == *id).expect("a subnet has an ACL");
     let replaced = json!({"AssociationId": association["NetworkAclAssociationId"], "NetworkAclId": acl});
-    bed.ec2("replace_network_acl_association", replaced);
+    env.ec2("replace_network_acl_association", replaced);
 }
 
 #[test]
-fn a_subnet_with_another_acl_is_given_the_default_one_once_and_not_fought_over() {
-    let bed = TestEnv::new();
+fn a_subnet_with_another_acl_gets_the_default_one_only_once() {
+    let env = TestEnv::new();
     let off = ruled(&[INSIDE, HTTPS], "  associate_default_nacl_to_subnets = false");
-    bed.change(&off);
-    let other = give_another_acl(&bed, &["subnet.public.0", "subnet.public.1"]);
-    bed.workspace.assert_nothing_to_do();
+    env.change(&off);
+    let other = associate_another_acl(&env, &["subnet.public.0", "subnet.public.1"]);
+    env.workspace.assert_nothing_to_do();
 
-    let on = bed.change(&ruled(&[INSIDE, HTTPS], ""));
+    let on = env.change(&ruled(&[INSIDE, HTTPS], ""));
     assert_eq!(on.calls, "ReplaceNetworkAclAssociation 2");
     assert!(on.new.iter().any(|line| line.starts_with("acl default main") && line.ends_with("2 subnets")), "{on:#?}");
 
-    // Somebody takes one of them back, and it stays his, whatever else changes.
-    associate(&bed, "subnet.public.1", &other);
-    bed.workspace.assert_nothing_to_do();
-    let changed = bed.change(&ruled(&[INSIDE], ""));
+    // An association that is changed back outside Terraform stays through all later changes.
+    associate(&env, "subnet.public.1", &other);
+    env.workspace.assert_nothing_to_do();
+    let changed = env.change(&ruled(&[INSIDE], ""));
     assert_eq!(changed.calls, "DeleteNetworkAclEntry 1");
     let third = ruled(&[INSIDE], "").replace("num_availability_zones = 2", "num_availability_zones = 3");
-    let added = bed.change(&third);
-    assert!(!added.calls.contains("ReplaceNetworkAclAssociation"), "a new subnet has it anyway: {added:#?}");
+    let added = env.change(&third);
+    assert!(
+        !added.calls.contains("ReplaceNetworkAclAssociation"),
+        "a new subnet has the default ACL from the start: {added:#?}"
+    );
     assert!(
         added.new.iter().any(|line| line.starts_with("acl default main") && line.ends_with("2 subnets")),
         "{added:#?}"
     );
-    let off = bed.change(&format!("{third}\n  associate_default_nacl_to_subnets = false"));
-    assert_eq!((off.calls.as_str(), off.new), ("", vec![]), "who has it keeps it");
+    let off = env.change(&format!("{third}\n  associate_default_nacl_to_subnets = false"));
+    assert_eq!((off.calls.as_str(), off.new), ("", vec![]), "associations with the default ACL stay");
 
-    associate(&bed, "subnet.public.1", &bed.id("default_network_acl"));
-    bed.ec2("delete_network_acl", json!({"NetworkAclId": other}));
-    bed.destroy();
+    associate(&env, "subnet.public.1", &env.id("default_network_acl"));
+    env.ec2("delete_network_acl", json!({"NetworkAclId": other}));
+    env.destroy();
 }
 
 #[test]
-fn rules_and_tags_that_others_change_are_set_again_one_by_one() {
-    let bed = TestEnv::new();
-    bed.change(&ruled(&[INSIDE, HTTPS, HTTPS_IPV6], "  custom_tags = { team = \"net\" }"));
-    let good = bed.snapshot();
-    let acl = bed.id("default_network_acl");
+fn drift_of_rules_and_tags_is_fixed_one_by_one() {
+    let env = TestEnv::new();
+    env.change(&ruled(&[INSIDE, HTTPS, HTTPS_IPV6], "  custom_tags = { team = \"net\" }"));
+    let good = env.snapshot();
+    let acl = env.id("default_network_acl");
     let entry = |number: i64, egress: bool, further: Value| {
         let mut entry = json!({"NetworkAclId": acl, "RuleNumber": number, "Egress": egress});
         entry.as_object_mut().expect("a map").extend(further.as_object().expect("a map").clone());
         entry
     };
     let allow_all = json!({"Protocol": "-1", "RuleAction": "allow", "CidrBlock": "0.0.0.0/0"});
-    let said_inbound = ("default_network_acl", "ingress is ");
-    let said_outbound = ("default_network_acl", "egress is ");
+    let inbound = ("default_network_acl", "ingress is ");
+    let outbound = ("default_network_acl", "egress is ");
 
-    let before = rules(&bed);
-    bed.ec2("create_network_acl_entry", entry(10, false, allow_all.clone()));
-    mends(&bed, &good, &[said_inbound], "DeleteNetworkAclEntry 1");
-    assert_never_all_denied(&bed, before);
+    let before = rules(&env);
+    env.ec2("create_network_acl_entry", entry(10, false, allow_all.clone()));
+    fixes(&env, &good, &[inbound], "DeleteNetworkAclEntry 1");
+    assert_never_all_denied(&env, before);
 
-    bed.ec2("delete_network_acl_entry", entry(100, true, json!({})));
-    mends(&bed, &good, &[said_outbound], "CreateNetworkAclEntry 1");
+    env.ec2("delete_network_acl_entry", entry(100, true, json!({})));
+    fixes(&env, &good, &[outbound], "CreateNetworkAclEntry 1");
 
-    bed.ec2("replace_network_acl_entry", entry(90, false, allow_all.clone()));
-    mends(&bed, &good, &[said_inbound], "ReplaceNetworkAclEntry 1");
+    env.ec2("replace_network_acl_entry", entry(90, false, allow_all.clone()));
+    fixes(&env, &good, &[inbound], "ReplaceNetworkAclEntry 1");
 
-    // All of it, and the tags.
-    bed.ec2("create_network_acl_entry", entry(200, true, allow_all));
-    bed.ec2("delete_network_acl_entry", entry(101, false, json!({})));
+    // All rules at once, and the tags.
+    env.ec2("create_network_acl_entry", entry(200, true, allow_all));
+    env.ec2("delete_network_acl_entry", entry(101, false, json!({})));
     let deny = json!({"Protocol": "-1", "RuleAction": "deny", "CidrBlock": "10.0.0.0/16"});
-    bed.ec2("replace_network_acl_entry", entry(90, false, deny));
-    bed.ec2("create_tags", json!({"Resources": [acl], "Tags": [{"Key": "team", "Value": "other"}]}));
-    bed.ec2("delete_tags", json!({"Resources": [acl], "Tags": [{"Key": "Name"}]}));
+    env.ec2("replace_network_acl_entry", entry(90, false, deny));
+    env.ec2("create_tags", json!({"Resources": [acl], "Tags": [{"Key": "team", "Value": "other"}]}));
+    env.ec2("delete_tags", json!({"Resources": [acl], "Tags": [{"Key": "Name"}]}));
     let found = [
-        said_inbound,
-        said_outbound,
+        inbound,
+        outbound,
         ("default_network_acl", "tag team has another value"),
         ("default_network_acl", "tag Name is missing"),
     ];
     let calls = "CreateNetworkAclEntry 1, CreateTags 1, DeleteNetworkAclEntry 1, ReplaceNetworkAclEntry 1";
-    mends(&bed, &good, &found, calls);
-    bed.destroy();
+    fixes(&env, &good, &found, calls);
+    env.destroy();
 }
 
 #[test]
-fn an_acl_takes_its_tags_from_the_network_and_keeps_those_of_others() {
-    let bed = TestEnv::new();
-    bed.change(&ruled(&[INSIDE], "  custom_tags = { team = \"blue\", cost = \"1\" }"));
-    let acl = bed.id("default_network_acl");
-    bed.ec2("create_tags", json!({"Resources": [acl], "Tags": [{"Key": "theirs", "Value": "stays"}]}));
-    bed.workspace.assert_nothing_to_do();
-    let changed = bed.change(&ruled(&[INSIDE], "  custom_tags = { team = \"red\" }"));
-    let line = changed.new.iter().find(|line| line.starts_with("acl")).expect("it has other tags");
+fn the_acl_has_the_tags_of_the_network_and_unmanaged_ones() {
+    let env = TestEnv::new();
+    env.change(&ruled(&[INSIDE], "  custom_tags = { team = \"blue\", cost = \"1\" }"));
+    let acl = env.id("default_network_acl");
+    env.ec2("create_tags", json!({"Resources": [acl], "Tags": [{"Key": "theirs", "Value": "stays"}]}));
+    env.workspace.assert_nothing_to_do();
+    let changed = env.change(&ruled(&[INSIDE], "  custom_tags = { team = \"red\" }"));
+    let line = changed.new.iter().find(|line| line.starts_with("acl")).expect("its tags change");
     assert!(line.ends_with("{team=red, theirs=stays}"), "{line}");
-    let off = bed.change(PUBLIC);
-    let line = off.new.iter().find(|line| line.starts_with("acl")).expect("it has no tags of ours");
+    let off = env.change(PUBLIC);
+    let line = off.new.iter().find(|line| line.starts_with("acl")).expect("its tags change");
     assert!(line.starts_with("acl default (") && line.ends_with("{theirs=stays}"), "{line}");
-    bed.destroy();
+    env.destroy();
 }

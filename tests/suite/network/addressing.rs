@@ -1,4 +1,4 @@
-//! Which AZs and which CIDR blocks subnets get, and that they keep them.
+//! The choice of AZs and CIDR blocks for subnets. Subnets keep both.
 
 use serde_json::json;
 
@@ -16,9 +16,9 @@ fn subnets(lines: &[String]) -> Vec<&str> {
 }
 
 #[test]
-fn azs_are_chosen_by_id_exclusion_and_count_and_those_in_use_keep_their_subnets() {
-    let bed = TestEnv::new();
-    let two = bed.change(&with(
+fn azs_are_chosen_by_id_exclusion_and_count_and_then_kept() {
+    let env = TestEnv::new();
+    let two = env.change(&with(
         "  num_availability_zones = 2\n  availability_zone_exclude_names = [\"us-east-1a\"]\n  \
          availability_zone_exclude_ids = [\"use1-az2\"]",
     ));
@@ -31,8 +31,8 @@ fn azs_are_chosen_by_id_exclusion_and_count_and_those_in_use_keep_their_subnets(
             "main-public-1 us-east-1d use1-az4 10.0.8.0/21 public_ip=false",
         ]
     );
-    // Nothing is excluded any more, and one AZ more is wanted: it is added, and nobody moves.
-    let three = bed.change(&with("  num_availability_zones = 3"));
+    // Without exclusions and with a higher count, an AZ is added and no subnet moves.
+    let three = env.change(&with("  num_availability_zones = 3"));
     assert_eq!(
         subnets(&three.new),
         [
@@ -40,12 +40,12 @@ fn azs_are_chosen_by_id_exclusion_and_count_and_those_in_use_keep_their_subnets(
             "main-public-2 us-east-1a use1-az6 10.0.16.0/21 public_ip=false",
         ]
     );
-    assert_eq!(subnets(&three.gone), Vec::<&str>::new());
-    // An AZ in the middle leaves, and another takes its index, hence its names and blocks.
+    assert_eq!(subnets(&three.old), Vec::<&str>::new());
+    // An AZ in the middle is removed. Another one gets its index, and with it the names and blocks.
     let ids = "  availability_zone_ids = [\"use1-az1\", \"use1-az6\", \"use1-az5\"]";
-    let chosen = bed.change(&with(ids));
+    let chosen = env.change(&with(ids));
     assert_eq!(
-        subnets(&chosen.gone),
+        subnets(&chosen.old),
         [
             "main-private-app-1 us-east-1d use1-az4 10.0.88.0/21 public_ip=false",
             "main-public-1 us-east-1d use1-az4 10.0.8.0/21 public_ip=false",
@@ -53,51 +53,51 @@ fn azs_are_chosen_by_id_exclusion_and_count_and_those_in_use_keep_their_subnets(
     );
     assert_eq!(subnets(&chosen.new).len(), 2, "{chosen:#?}");
     assert!(subnets(&chosen.new)[0].starts_with("main-private-app-1 us-east-1f use1-az5 "), "{chosen:#?}");
-    assert_eq!(bed.attribute("availability_zone_ids_used"), json!(["use1-az1", "use1-az5", "use1-az6"]));
-    let one = bed.change(&with(&format!("{ids}\n  num_availability_zones = 1")));
-    assert_eq!(bed.attribute("availability_zones"), json!(["us-east-1b"]));
-    assert_eq!(subnets(&one.gone).len(), 4, "the highest indices leave first: {one:#?}");
-    bed.destroy();
+    assert_eq!(env.attribute("availability_zone_ids_used"), json!(["use1-az1", "use1-az5", "use1-az6"]));
+    let one = env.change(&with(&format!("{ids}\n  num_availability_zones = 1")));
+    assert_eq!(env.attribute("availability_zones"), json!(["us-east-1b"]));
+    assert_eq!(subnets(&one.old).len(), 4, "the highest indices are removed first: {one:#?}");
+    env.destroy();
 }
 
 #[test]
-fn explicit_blocks_win_and_only_their_own_subnet_moves() {
-    let bed = TestEnv::new();
+fn explicit_blocks_win_and_move_only_their_own_subnet() {
+    let env = TestEnv::new();
     let two = "  num_availability_zones = 2\n";
     let explicit = "  private_app_subnet_cidr_blocks = { AZ-1 = \"10.0.240.0/24\" }\n  \
                     public_subnet_cidr_blocks = { AZ-0 = \"10.0.4.0/28\" }";
-    let made = bed.change(&with(&format!("{two}{explicit}")));
+    let created = env.change(&with(&format!("{two}{explicit}")));
     let blocks = |lines: &[String]| -> Vec<String> {
         subnets(lines).iter().map(|line| line.split(' ').nth(3).expect("a block").to_owned()).collect()
     };
-    assert_eq!(blocks(&made.new), ["10.0.80.0/21", "10.0.240.0/24", "10.0.4.0/28", "10.0.8.0/21"]);
-    // Neither spacing moves a subnet that stands, nor does the removal of an entry.
-    let respaced = bed.change(&with(&format!(
+    assert_eq!(blocks(&created.new), ["10.0.80.0/21", "10.0.240.0/24", "10.0.4.0/28", "10.0.8.0/21"]);
+    // Neither another spacing nor the removal of an entry moves an existing subnet.
+    let respaced = env.change(&with(&format!(
         "{two}  subnet_spacing = 16\n  public_subnet_cidr_blocks = {{ AZ-0 = \"10.0.4.0/28\" }}"
     )));
     assert_eq!((respaced.calls.as_str(), respaced.new.len()), ("", 0));
-    let moved = bed.change(&with(&format!(
+    let moved = env.change(&with(&format!(
         "{two}  subnet_spacing = 16\n  public_subnet_cidr_blocks = {{ AZ-0 = \"10.0.0.0/28\" }}"
     )));
     assert_eq!(moved.calls, "AssociateRouteTable 1, CreateSubnet 1, DeleteSubnet 1");
-    assert_eq!((blocks(&moved.gone), blocks(&moved.new)), (vec!["10.0.4.0/28".into()], vec!["10.0.0.0/28".into()]));
-    bed.destroy();
+    assert_eq!((blocks(&moved.old), blocks(&moved.new)), (vec!["10.0.4.0/28".into()], vec!["10.0.0.0/28".into()]));
+    env.destroy();
 }
 
 #[test]
 fn another_range_replaces_the_network() {
-    let bed = TestEnv::with_terraform();
+    let env = TestEnv::with_terraform();
     let small = "  num_availability_zones = 1\n  create_private_app_subnets = false";
-    bed.change(&with(small));
-    bed.config(&with(&format!("  cidr_block = \"10.7.0.0/16\"\n{small}")));
-    let plan = bed.workspace.plan_json(&[]);
+    env.change(&with(small));
+    env.config(&with(&format!("  cidr_block = \"10.7.0.0/16\"\n{small}")));
+    let plan = env.workspace.plan_json(&[]);
     let change = &plan["resource_changes"][0]["change"];
     assert_eq!(
         (&change["actions"], &change["replace_paths"]),
         (&json!(["delete", "create"]), &json!([["cidr_block"]]))
     );
-    let replaced = bed.apply();
+    let replaced = env.apply();
     assert!(replaced.new.iter().any(|line| line.starts_with("vpc main 10.7.0.0/16 ")), "{replaced:#?}");
-    assert_eq!(bed.proxy.account().list_of("vpcs").len(), 1);
-    bed.destroy();
+    assert_eq!(env.proxy.account().list_of("vpcs").len(), 1);
+    env.destroy();
 }

@@ -1,8 +1,8 @@
-//! Blocks that inputs move on a live network: only those subnets are exchanged, in an order that AWS accepts.
+//! Changes of CIDR blocks in an existing network: only the affected subnets are replaced, in an order that AWS accepts.
 
 use serde_json::Value;
 
-use super::{TestEnv, assert_others_stay, without_acl};
+use super::{TestEnv, assert_unchanged, without_acl};
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  \
                        create_transit_subnets = true";
@@ -11,26 +11,26 @@ fn two_azs(further: &str) -> String {
     format!("{TWO_AZS}\n{further}")
 }
 
-/// Name and block of each subnet in these lines.
+/// The name and the block of each subnet in these lines.
 fn blocks(lines: &[String]) -> Vec<String> {
     let subnets = lines.iter().filter_map(|line| line.strip_prefix("subnet "));
     subnets.map(|line| line.split(' ').step_by(3).take(2).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// The changing calls in the order of their beginning.
-fn actions(bed: &TestEnv) -> Vec<String> {
-    bed.proxy.mutations().into_iter().map(|record| record.call.action).collect()
+/// The actions of the changing calls, in the order of their start.
+fn actions(env: &TestEnv) -> Vec<String> {
+    env.proxy.mutations().into_iter().map(|record| record.call.action).collect()
 }
 
-/// Asserts that every new subnet has its table before the first old one goes.
-fn assert_new_first(bed: &TestEnv) {
-    let actions = actions(bed);
+/// Asserts that every new subnet is associated with its table before the first old one is deleted.
+fn assert_new_first(env: &TestEnv) {
+    let actions = actions(env);
     let last_new = actions.iter().rposition(|action| action == "AssociateRouteTable");
-    let first_gone = actions.iter().position(|action| action == "DeleteSubnet");
-    assert!(last_new < first_gone, "{actions:?}");
+    let first_deleted = actions.iter().position(|action| action == "DeleteSubnet");
+    assert!(last_new < first_deleted, "{actions:?}");
 }
 
-/// The objects but subnets and associations of some tiers.
+/// The objects without the subnets and associations of some tiers.
 fn without(objects: &Value, tiers: &[&str]) -> Value {
     let objects = objects.as_object().expect("a map").iter().filter(|(key, _)| {
         let subnet = |tier: &&str| key.starts_with(&format!("subnet.{tier}."));
@@ -41,11 +41,11 @@ fn without(objects: &Value, tiers: &[&str]) -> Value {
 }
 
 #[test]
-fn bits_and_spacings_of_a_tier_move_its_own_subnets_and_spacings_between_tiers_move_none() {
-    let bed = TestEnv::new();
-    let made = bed.change(TWO_AZS);
+fn bits_and_spacings_move_only_the_subnets_of_their_tier() {
+    let env = TestEnv::new();
+    let created = env.change(TWO_AZS);
     assert_eq!(
-        blocks(&made.new),
+        blocks(&created.new),
         [
             "main-private-app-0 10.0.48.0/21",
             "main-private-app-1 10.0.56.0/21",
@@ -57,14 +57,14 @@ fn bits_and_spacings_of_a_tier_move_its_own_subnets_and_spacings_between_tiers_m
             "main-transit-1 10.0.152.0/21",
         ]
     );
-    let before = bed.attribute("aws_objects");
-    let respaced = bed.change(&two_azs("  global_subnet_spacing = 9\n  subnet_spacing = 12"));
+    let before = env.attribute("aws_objects");
+    let respaced = env.change(&two_azs("  global_subnet_spacing = 9\n  subnet_spacing = 12"));
     assert_eq!((respaced.calls.as_str(), respaced.new.len()), ("", 0));
 
-    // Numbers 7 and 8 of the blocks of /20, 20 and 21 of those of /22.
+    // Blocks 7 and 8 of the /20 blocks, 20 and 21 of the /22 blocks.
     let bits = "  private_subnet_bits = 4\n  private_subnet_spacing = 7\n  persistence_subnet_bits = 6\n  \
                 persistence_subnet_spacing = 20";
-    let moved = bed.change(&two_azs(bits));
+    let moved = env.change(&two_azs(bits));
     assert_eq!(moved.calls, "AssociateRouteTable 4, CreateSubnet 4, DeleteSubnet 4");
     assert_eq!(
         blocks(&moved.new),
@@ -76,24 +76,24 @@ fn bits_and_spacings_of_a_tier_move_its_own_subnets_and_spacings_between_tiers_m
         ]
     );
     let tiers = ["private_app", "private_persistence"];
-    assert_eq!(without(&bed.attribute("aws_objects"), &tiers), without(&before, &tiers));
-    assert_new_first(&bed);
+    assert_eq!(without(&env.attribute("aws_objects"), &tiers), without(&before, &tiers));
+    assert_new_first(&env);
 
-    let before = bed.attribute("aws_objects");
-    let transit = bed.change(&two_azs(&format!("{bits}\n  transit_subnet_bits = 8\n  transit_subnet_spacing = 250")));
+    let before = env.attribute("aws_objects");
+    let transit = env.change(&two_azs(&format!("{bits}\n  transit_subnet_bits = 8\n  transit_subnet_spacing = 250")));
     assert_eq!(transit.calls, "AssociateRouteTable 2, CreateSubnet 2, DeleteSubnet 2");
     assert_eq!(blocks(&transit.new), ["main-transit-0 10.0.250.0/24", "main-transit-1 10.0.251.0/24"]);
-    assert_eq!(without(&bed.attribute("aws_objects"), &["transit"]), without(&before, &["transit"]));
-    assert_new_first(&bed);
-    bed.destroy();
+    assert_eq!(without(&env.attribute("aws_objects"), &["transit"]), without(&before, &["transit"]));
+    assert_new_first(&env);
+    env.destroy();
 }
 
 #[test]
-fn a_tier_that_moves_onto_its_own_old_blocks_leaves_each_before_it_is_taken() {
-    let bed = TestEnv::new();
-    bed.change(TWO_AZS);
-    // Number 7 is the block of the second app subnet, and both old public blocks lie in the first new one.
-    let moved = bed.change(&two_azs("  private_subnet_spacing = 7\n  public_subnet_bits = 4"));
+fn a_tier_can_move_onto_its_own_old_blocks() {
+    let env = TestEnv::new();
+    env.change(TWO_AZS);
+    // Block 7 is that of the second app subnet, and the first new public block contains both old ones.
+    let moved = env.change(&two_azs("  private_subnet_spacing = 7\n  public_subnet_bits = 4"));
     assert_eq!(moved.calls, "AssociateRouteTable 4, CreateSubnet 4, DeleteSubnet 4");
     assert_eq!(
         blocks(&moved.new),
@@ -104,23 +104,23 @@ fn a_tier_that_moves_onto_its_own_old_blocks_leaves_each_before_it_is_taken() {
             "main-public-1 10.0.16.0/20",
         ]
     );
-    assert_none_refused(&bed);
-    bed.destroy();
+    assert_none_rejected(&env);
+    env.destroy();
 }
 
 #[test]
 fn an_explicit_block_of_each_tier_is_set_changed_and_removed() {
-    let bed = TestEnv::new();
-    bed.change(TWO_AZS);
-    // The block that a subnet has is no change, nor is an entry for an AZ that there is not.
+    let env = TestEnv::new();
+    env.change(TWO_AZS);
+    // Neither an entry with the present block nor an entry for an AZ that does not exist is a change.
     let same = two_azs(
         "  private_app_subnet_cidr_blocks = { AZ-1 = \"10.0.56.0/21\" }\n  transit_subnet_cidr_blocks = { AZ-7 = \
          \"10.0.250.0/24\" }",
     );
-    bed.config(&same);
-    let plan = bed.workspace.plan(&[]);
-    assert!(plan.says("The entry is not used: the network has AZ-0, AZ-1."), "{plan}");
-    let kept = bed.change(&same);
+    env.config(&same);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("The entry is not used, because the network has only AZ-0, AZ-1."), "{plan}");
+    let kept = env.change(&same);
     assert_eq!((kept.calls.as_str(), kept.new.len()), ("", 0));
 
     let entries = |third: u32| {
@@ -132,18 +132,18 @@ fn an_explicit_block_of_each_tier_is_set_changed_and_removed() {
     };
     let names = ["main-private-app-0", "main-private-persistence-1", "main-public-1", "main-transit-0"];
     for third in [240, 241] {
-        let before = bed.attribute("aws_objects");
-        let set = bed.change(&entries(third));
+        let before = env.attribute("aws_objects");
+        let set = env.change(&entries(third));
         assert_eq!(set.calls, "AssociateRouteTable 4, CreateSubnet 4, DeleteSubnet 4");
         let expected: Vec<String> =
             names.iter().zip([64, 128, 0, 192]).map(|(name, last)| format!("{name} 10.0.{third}.{last}/26")).collect();
         assert_eq!(blocks(&set.new), expected);
-        assert_new_first(&bed);
-        let after = bed.attribute("aws_objects");
-        let exchanged = before.as_object().expect("a map").iter().filter(|(key, id)| after[*key] != **id);
-        let exchanged: Vec<&str> = exchanged.map(|(key, _)| key.as_str()).collect();
+        assert_new_first(&env);
+        let after = env.attribute("aws_objects");
+        let replaced = before.as_object().expect("a map").iter().filter(|(key, id)| after[*key] != **id);
+        let replaced: Vec<&str> = replaced.map(|(key, _)| key.as_str()).collect();
         assert_eq!(
-            exchanged,
+            replaced,
             [
                 "route_table_association.private_app.0",
                 "route_table_association.private_persistence.1",
@@ -156,14 +156,14 @@ fn an_explicit_block_of_each_tier_is_set_changed_and_removed() {
             ]
         );
     }
-    let removed = bed.change(TWO_AZS);
+    let removed = env.change(TWO_AZS);
     assert_eq!((removed.calls.as_str(), removed.new.len()), ("", 0), "a removed entry moves nothing");
-    bed.destroy();
+    env.destroy();
 }
 
 #[test]
-fn a_block_that_another_subnet_leaves_in_the_same_apply_is_taken_after_it_has_left() {
-    let bed = TestEnv::new();
+fn a_block_freed_in_the_same_apply_is_used_after_the_deletion() {
+    let env = TestEnv::new();
     let entries = |app: [&str; 2], transit: &str| {
         two_azs(&format!(
             "  private_app_subnet_cidr_blocks = {{ AZ-0 = \"{}\", AZ-1 = \"{}\" }}\n  transit_subnet_cidr_blocks = {{ \
@@ -171,20 +171,21 @@ fn a_block_that_another_subnet_leaves_in_the_same_apply_is_taken_after_it_has_le
             app[0], app[1]
         ))
     };
-    bed.change(&entries(["10.0.200.0/24", "10.0.201.0/24"], "10.0.202.0/24"));
+    env.change(&entries(["10.0.200.0/24", "10.0.201.0/24"], "10.0.202.0/24"));
 
-    // A chain: the transit subnet goes to a new block, the second app subnet into its old one, the first follows.
-    let chained = bed.change(&entries(["10.0.201.0/25", "10.0.202.0/23"], "10.0.210.0/24"));
+    // A chain: the transit subnet moves to a new block, the second app subnet to the transit subnet's old block, and
+    // the first app subnet to the second one's.
+    let chained = env.change(&entries(["10.0.201.0/25", "10.0.202.0/23"], "10.0.210.0/24"));
     assert_eq!(chained.calls, "AssociateRouteTable 3, CreateSubnet 3, DeleteSubnet 3");
     assert_eq!(
         blocks(&chained.new),
         ["main-private-app-0 10.0.201.0/25", "main-private-app-1 10.0.202.0/23", "main-transit-0 10.0.210.0/24"]
     );
-    assert_none_refused(&bed);
+    assert_none_rejected(&env);
 
-    // Two that change places: neither can be first, so both old ones go.
-    let before = bed.attribute("aws_objects");
-    let swapped = bed.change(&entries(["10.0.202.0/23", "10.0.201.0/25"], "10.0.210.0/24"));
+    // Two subnets swap their blocks: both old subnets are deleted before the new ones are created.
+    let before = env.attribute("aws_objects");
+    let swapped = env.change(&entries(["10.0.202.0/23", "10.0.201.0/25"], "10.0.210.0/24"));
     assert_eq!(swapped.calls, "AssociateRouteTable 2, CreateSubnet 2, DeleteSubnet 2");
     assert_eq!(
         without_acl(&swapped.new),
@@ -193,13 +194,13 @@ fn a_block_that_another_subnet_leaves_in_the_same_apply_is_taken_after_it_has_le
             "subnet main-private-app-1 us-east-1b use1-az1 10.0.201.0/25 public_ip=false",
         ]
     );
-    assert_none_refused(&bed);
-    assert_others_stay(&without(&before, &["private_app"]), &bed.attribute("aws_objects"));
-    bed.destroy();
+    assert_none_rejected(&env);
+    assert_unchanged(&without(&before, &["private_app"]), &env.attribute("aws_objects"));
+    env.destroy();
 }
 
-/// Asserts that AWS refused no call: it refuses a block that overlaps one which has not left yet.
-fn assert_none_refused(bed: &TestEnv) {
-    let refused: Vec<_> = bed.proxy.mutations().into_iter().filter(|record| record.error.is_some()).collect();
-    assert!(refused.is_empty(), "{refused:#?}");
+/// Asserts that AWS rejected no call. It rejects a block that overlaps an existing one.
+fn assert_none_rejected(env: &TestEnv) {
+    let rejected: Vec<_> = env.proxy.mutations().into_iter().filter(|record| record.error.is_some()).collect();
+    assert!(rejected.is_empty(), "{rejected:#?}");
 }

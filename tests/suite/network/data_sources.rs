@@ -1,4 +1,4 @@
-//! The data source `fgw_four_tier_vpc` under real Terraform: a configuration that does not own the network.
+//! The data source `fgw_four_tier_vpc` under Terraform, in a configuration that does not manage the network.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,168 +19,169 @@ fn data(lines: &str) -> String {
     format!("data \"fgw_four_tier_vpc\" \"found\" {{\n{lines}\n}}\n")
 }
 
-/// Reads what is there, and asserts that nothing in AWS was changed. The calls by action.
-fn read(bed: &TestEnv, other: &Workspace, lines: &str) -> BTreeMap<String, usize> {
+/// Reads the data source and asserts that this changes nothing in AWS. Returns the number of calls by action.
+fn read(env: &TestEnv, other: &Workspace, lines: &str) -> BTreeMap<String, usize> {
     other.config(&data(lines));
-    bed.proxy.clear_calls();
+    env.proxy.clear_calls();
     other.apply(&[]).succeeded();
-    assert_eq!(bed.calls(), "", "a look changes nothing");
-    bed.proxy.by_action()
+    assert_eq!(env.calls(), "", "a data source changes nothing");
+    env.proxy.by_action()
 }
 
-/// Asserts that each attribute that was found is what the resource says of itself.
-fn assert_told_as_by_the_resource(bed: &TestEnv, other: &Workspace) {
+/// Asserts that the data source and the resource have the same attributes.
+fn assert_same_as_resource(env: &TestEnv, other: &Workspace) {
     let state = other.state();
-    let told = state.resource(FOUND).expect("it was found").as_object().expect("attributes");
-    assert!(told.len() > 30, "{told:?}");
-    for (name, value) in told.iter().filter(|(name, _)| *name != "tags") {
-        assert_eq!(*value, bed.attribute(name), "{name}");
+    let found = state.resource(FOUND).expect("it was found").as_object().expect("attributes");
+    assert!(found.len() > 30, "{found:?}");
+    for (name, value) in found.iter().filter(|(name, _)| *name != "tags") {
+        assert_eq!(*value, env.attribute(name), "{name}");
     }
 }
 
 #[test]
-fn a_network_of_another_configuration_is_found_in_each_way_and_told_as_its_resource_tells_it() {
-    let bed = TestEnv::with_provider("default_tags {\n    tags = { cost = \"net\" }\n  }");
-    bed.config(
+fn a_network_is_found_by_id_name_and_tags_with_its_outputs() {
+    let env = TestEnv::with_provider("default_tags {\n    tags = { cost = \"net\" }\n  }");
+    env.config(
         "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_transit_subnets = true\n  enable_ipv6 = true\n  \
          assign_generated_ipv6_cidr_block = true\n  custom_tags = { team = \"blue\" }\n  vpc_custom_tags = { env = \
          \"prod\" }\n  public_subnet_custom_tags = { tier = \"edge\" }",
     );
-    bed.workspace.apply(&[]).succeeded();
-    bed.workspace.assert_nothing_to_do();
-    bed.proxy.clear_calls();
-    bed.workspace.plan(&["-refresh-only"]);
-    let refresh = bed.proxy.by_action();
+    env.workspace.apply(&[]).succeeded();
+    env.workspace.assert_nothing_to_do();
+    env.proxy.clear_calls();
+    env.workspace.plan(&["-refresh-only"]);
+    let refresh = env.proxy.by_action();
 
-    // The other configuration has no default_tags, and its own Terraform.
-    let other = Workspace::new(&bed.proxy);
-    let by_id = read(&bed, &other, &format!("  id = \"{}\"", text(&bed.attribute("id"))));
-    assert_told_as_by_the_resource(&bed, &other);
+    // The other configuration runs under Terraform and has no default_tags.
+    let other = Workspace::new(&env.proxy);
+    let by_id = read(&env, &other, &format!("  id = \"{}\"", text(&env.attribute("id"))));
+    assert_same_as_resource(&env, &other);
     assert_eq!(other.state().attribute(FOUND, "tags_all"), &json!({"cost": "net", "team": "blue", "env": "prod"}));
-    // Who we are is asked by each process of the provider.
+    // Each provider process calls GetCallerIdentity once.
     for (action, count) in by_id.iter().filter(|(action, _)| *action != "GetCallerIdentity") {
-        assert!(refresh.get(action) >= Some(count), "{action} {count} times, a refresh makes {refresh:?}");
+        assert!(refresh.get(action) >= Some(count), "{action} {count} times; a refresh calls {refresh:?}");
     }
     for lines in [
         "  vpc_name = \"main\"",
         "  vpc_name = \"main\"\n  tags = { env = \"prod\" }",
         "  tags = { env = \"prod\", cost = \"net\" }",
     ] {
-        let calls = read(&bed, &other, lines);
-        assert_told_as_by_the_resource(&bed, &other);
+        let calls = read(&env, &other, lines);
+        assert_same_as_resource(&env, &other);
         let mut expected = by_id.clone();
-        *expected.get_mut("DescribeVpcs").expect("it is looked at") += 1;
+        *expected.get_mut("DescribeVpcs").expect("it is called") += 1;
         assert_eq!(calls, expected, "{lines}");
         other.assert_nothing_to_do();
     }
     other.destroy().succeeded();
-    bed.destroy();
+    env.destroy();
 }
 
 #[test]
-fn a_network_that_is_not_there_or_not_alone_is_an_error_that_says_what_to_do() {
-    let bed = TestEnv::new();
+fn a_missing_or_ambiguous_network_is_an_error_with_a_hint() {
+    let env = TestEnv::new();
     let second = network(&format!("{SMALL}  custom_tags = {{ env = \"test\" }}")).replace("\"this\"", "\"second\"");
     let first = network(&format!("{SMALL}  custom_tags = {{ env = \"prod\" }}"));
-    let other = Workspace::new(&bed.proxy);
-    let refused = |lines: &str| {
+    let other = Workspace::new(&env.proxy);
+    let rejected = |lines: &str| {
         other.config(&data(lines));
         other.plan(&[])
     };
-    let none = refused("  vpc_name = \"main\"");
-    none.failed_with("No fgw_four_tier_vpc is called \"main\"");
+    let none = rejected("  vpc_name = \"main\"");
+    none.failed_with("Error reading fgw_four_tier_vpc: none matches name \"main\"");
     none.failed_with("In Region us-east-1");
-    none.failed_with("made none there");
-    let vpc = text(&bed.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}))["Vpc"]["VpcId"]);
-    let foreign = refused(&format!("  id = \"{vpc}\""));
-    foreign.failed_with(&format!("{vpc} was not made by fgw_four_tier_vpc"));
-    foreign.failed_with("aws_vpc");
-    refused("  id = \"vpc-00000000000000000\"").failed_with("vpc-00000000000000000 does not exist");
+    none.failed_with("created none there");
+    let vpc = text(&env.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}))["Vpc"]["VpcId"]);
+    let unmanaged = rejected(&format!("  id = \"{vpc}\""));
+    unmanaged.failed_with(&format!("Error reading fgw_four_tier_vpc {vpc}: not managed by fgw"));
+    unmanaged.failed_with("aws_vpc");
+    rejected("  id = \"vpc-00000000000000000\"")
+        .failed_with("Error reading fgw_four_tier_vpc vpc-00000000000000000: not found");
 
-    // One after the other: a create that sees another one of its name under way takes it for one that was cut off.
+    // One after the other, because a create stops when it finds an unfinished network of the same name.
     for config in [first.clone(), first + &second] {
-        bed.workspace.config(&config);
-        bed.workspace.apply(&[]).succeeded();
+        env.workspace.config(&config);
+        env.workspace.apply(&[]).succeeded();
     }
-    let id = |label: &str| text(bed.workspace.state().attribute(&format!("fgw_four_tier_vpc.{label}"), "id"));
+    let id = |label: &str| text(env.workspace.state().attribute(&format!("fgw_four_tier_vpc.{label}"), "id"));
     let (this, second) = (id("this"), id("second"));
-    let several = refused("  vpc_name = \"main\"");
-    several.failed_with("2 of fgw_four_tier_vpc are called \"main\"");
-    for words in [this.as_str(), &second, "env = \"prod\"", "env = \"test\"", "Set id to the one that is meant"] {
+    let several = rejected("  vpc_name = \"main\"");
+    several.failed_with("Error reading fgw_four_tier_vpc: 2 match name \"main\"");
+    for words in [this.as_str(), &second, "env = \"prod\"", "env = \"test\"", "Set only id, to one of these IDs"] {
         several.failed_with(words);
     }
-    let misspelt = refused("  vpc_name = \"mian\"");
+    let misspelt = rejected("  vpc_name = \"mian\"");
     misspelt.failed_with(&this);
     misspelt.failed_with(&second);
-    refused("  vpc_name = \"main\"\n  tags = { env = \"live\" }").failed_with("has the tags env = \"live\"");
-    read(&bed, &other, "  vpc_name = \"main\"\n  tags = { env = \"test\" }");
+    rejected("  vpc_name = \"main\"\n  tags = { env = \"live\" }").failed_with("and tags env = \"live\"");
+    read(&env, &other, "  vpc_name = \"main\"\n  tags = { env = \"test\" }");
     assert_eq!(other.state().attribute(FOUND, "id"), second.as_str());
 
-    // One that is not finished is read, with a warning.
+    // An unfinished network is read, with a warning.
     let tags = json!([{"Key": "fgw:state", "Value": "incomplete"}]);
-    bed.ec2("create_tags", json!({"Resources": [second], "Tags": tags}));
-    let warned = refused(&format!("  id = \"{second}\""));
-    assert!(warned.code != 1 && warned.says(&format!("{second} is not finished")), "{warned}");
-    bed.workspace.destroy().succeeded();
+    env.ec2("create_tags", json!({"Resources": [second], "Tags": tags}));
+    let warned = rejected(&format!("  id = \"{second}\""));
+    assert!(warned.code != 1 && warned.says(&format!("{second} is incomplete")), "{warned}");
+    env.workspace.destroy().succeeded();
 }
 
 #[test]
-fn a_block_that_says_too_little_or_too_much_is_refused_before_aws_is_asked() {
-    let bed = TestEnv::new();
-    let other = Workspace::new(&bed.proxy);
-    let refused = |lines: &str, words: &str| {
+fn a_block_with_missing_or_conflicting_arguments_is_rejected() {
+    let env = TestEnv::new();
+    let other = Workspace::new(&env.proxy);
+    let rejected = |lines: &str, words: &str| {
         other.config(&data(lines));
         let run = other.validate();
         assert!(run.code == 1 && run.says(words), "{lines}:\n{run}");
     };
-    refused("", "Which fgw_four_tier_vpc is meant is not said");
-    refused("  id = \"vpc-1\"\n  vpc_name = \"main\"", "vpc_name stands beside id");
-    refused("  id = \"\"", "id is empty");
-    refused("  cidr_block = \"10.0.0.0/16\"", "Unsupported argument");
-    assert_eq!(bed.proxy.calls().len(), 0);
+    rejected("", "Missing search criteria for fgw_four_tier_vpc");
+    rejected("  id = \"vpc-1\"\n  vpc_name = \"main\"", "vpc_name conflicts with id");
+    rejected("  id = \"\"", "id is empty");
+    rejected("  cidr_block = \"10.0.0.0/16\"", "Unsupported argument");
+    assert_eq!(env.proxy.calls().len(), 0);
 }
 
 #[test]
-fn a_network_of_the_same_run_is_read_after_it_was_made() {
-    let bed = TestEnv::with_terraform();
+fn a_network_created_in_the_same_run_is_read_after_creation() {
+    let env = TestEnv::with_terraform();
     let outputs = "output \"by_id\" {\n  value = data.fgw_four_tier_vpc.found.private_app_subnet_ids\n}\noutput \"by_name\" {\n  \
                    value = data.fgw_four_tier_vpc.named.private_app_subnet_ids\n}\n";
     let named =
         "data \"fgw_four_tier_vpc\" \"named\" {\n  vpc_name = \"main\"\n  depends_on = [fgw_four_tier_vpc.this]\n}\n";
     let body = network(SMALL) + &data(&format!("  id = {THIS}.id")) + named + outputs;
-    bed.workspace.config(&body);
-    let plan = bed.workspace.plan_json(&[]);
+    env.workspace.config(&body);
+    let plan = env.workspace.plan_json(&[]);
     assert_eq!(plan["output_changes"]["by_name"]["after_unknown"], Value::Bool(true), "{}", plan["output_changes"]);
-    bed.workspace.apply_plan().succeeded();
-    let state = bed.workspace.state();
-    let made = bed.attribute("private_app_subnet_ids");
-    assert_eq!((state.output("by_id"), state.output("by_name")), (&made, &made));
-    bed.workspace.assert_nothing_to_do();
-    // A change of the network is seen by both in the run that makes it.
-    bed.workspace.config(&body.replace("num_availability_zones = 1", "num_availability_zones = 2"));
-    bed.workspace.apply(&[]).succeeded();
-    let state = bed.workspace.state();
-    let made = bed.attribute("private_app_subnet_ids");
-    assert_eq!(made.as_array().map(Vec::len), Some(2));
-    assert_eq!((state.output("by_id"), state.output("by_name")), (&made, &made));
-    bed.workspace.assert_nothing_to_do();
-    bed.destroy();
+    env.workspace.apply_plan().succeeded();
+    let state = env.workspace.state();
+    let created = env.attribute("private_app_subnet_ids");
+    assert_eq!((state.output("by_id"), state.output("by_name")), (&created, &created));
+    env.workspace.assert_nothing_to_do();
+    // Both data sources return a change of the network in the same run.
+    env.workspace.config(&body.replace("num_availability_zones = 1", "num_availability_zones = 2"));
+    env.workspace.apply(&[]).succeeded();
+    let state = env.workspace.state();
+    let created = env.attribute("private_app_subnet_ids");
+    assert_eq!(created.as_array().map(Vec::len), Some(2));
+    assert_eq!((state.output("by_id"), state.output("by_name")), (&created, &created));
+    env.workspace.assert_nothing_to_do();
+    env.destroy();
 }
 
 #[test]
 fn the_example_reads_a_network_of_another_configuration() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data-sources/fgw_four_tier_vpc/data-source.tf");
     let example = std::fs::read_to_string(path).expect("an example can be read");
-    let bed = TestEnv::new();
-    bed.config(
+    let env = TestEnv::new();
+    env.config(
         "  num_nat_gateways = 0\n  num_availability_zones = 2\n  custom_tags = { Environment = \"production\" }",
     );
-    bed.workspace.apply(&[]).succeeded();
-    let other = Workspace::new(&bed.proxy);
+    env.workspace.apply(&[]).succeeded();
+    let other = Workspace::new(&env.proxy);
     other.config(without_terraform_block(&example));
     other.apply(&[]).succeeded();
     let state = other.state();
-    assert_eq!(*state.output("database_subnet_ids"), bed.attribute("private_persistence_subnet_ids"));
+    assert_eq!(*state.output("database_subnet_ids"), env.attribute("private_persistence_subnet_ids"));
     assert_eq!(state.output("client_blocks"), &json!(["10.0.80.0/21", "10.0.88.0/21"]));
-    bed.destroy();
+    env.destroy();
 }

@@ -1,4 +1,4 @@
-//! Gateway endpoints: on, off, and their policies.
+//! Gateway endpoints: turned on and off, and their policies.
 
 use super::TestEnv;
 
@@ -12,32 +12,32 @@ fn policy(action: &str, spaces: &str) -> String {
 }
 
 #[test]
-fn endpoints_come_and_go_and_their_policies_change_in_place() {
-    let bed = TestEnv::new();
-    bed.change(ONE_AZ);
-    let (objectstore, keyvalue) = (bed.id("vpc_endpoint.objectstore"), bed.id("vpc_endpoint.keyvalue"));
+fn endpoints_are_created_and_deleted_and_policies_updated() {
+    let env = TestEnv::new();
+    env.change(ONE_AZ);
+    let (objectstore, keyvalue) = (env.id("vpc_endpoint.objectstore"), env.id("vpc_endpoint.keyvalue"));
 
-    let limited = bed.change(&format!("{ONE_AZ}\n{}", policy("s3:GetObject", "")));
+    let limited = env.change(&format!("{ONE_AZ}\n{}", policy("s3:GetObject", "")));
     assert_eq!(limited.calls, "ModifyVpcEndpoint 1");
     assert_eq!(limited.new.len(), 1, "{limited:#?}");
     assert!(limited.new[0].contains("main-objectstore") && limited.new[0].contains("(Allow s3:GetObject *)"));
 
-    // The same policy in another hand is no change of the network.
-    let same = bed.change(&format!("{ONE_AZ}\n{}", policy("s3:GetObject", "  ")));
+    // The same policy with other white space is no change.
+    let same = env.change(&format!("{ONE_AZ}\n{}", policy("s3:GetObject", "  ")));
     assert_eq!((same.calls.as_str(), same.new.len()), ("", 0));
 
-    let other = bed.change(&format!("{ONE_AZ}\n{}", policy("s3:ListBucket", "")));
+    let other = env.change(&format!("{ONE_AZ}\n{}", policy("s3:ListBucket", "")));
     assert_eq!(other.calls, "ModifyVpcEndpoint 1");
-    let reset = bed.change(ONE_AZ);
+    let reset = env.change(ONE_AZ);
     assert_eq!(reset.calls, "ModifyVpcEndpoint 1");
     assert!(reset.new[0].contains("(Allow * *)"), "{reset:#?}");
-    assert_eq!((bed.id("vpc_endpoint.objectstore"), bed.id("vpc_endpoint.keyvalue")), (objectstore, keyvalue));
+    assert_eq!((env.id("vpc_endpoint.objectstore"), env.id("vpc_endpoint.keyvalue")), (objectstore, keyvalue));
 
-    let off = bed.change(&format!("{ONE_AZ}\n  create_vpc_endpoints = false"));
+    let off = env.change(&format!("{ONE_AZ}\n  create_vpc_endpoints = false"));
     assert_eq!(off.calls, "DeleteVpcEndpoints 2");
-    assert!(off.new.is_empty() && off.gone.iter().all(|line| line.starts_with("endpoint ")), "{off:#?}");
-    assert!(bed.attribute("objectstore_endpoint_id").is_null());
-    let on = bed.change(ONE_AZ);
-    assert_eq!((on.calls.as_str(), on.new), ("CreateVpcEndpoint 2", off.gone));
-    bed.destroy();
+    assert!(off.new.is_empty() && off.old.iter().all(|line| line.starts_with("endpoint ")), "{off:#?}");
+    assert!(env.attribute("objectstore_endpoint_id").is_null());
+    let on = env.change(ONE_AZ);
+    assert_eq!((on.calls.as_str(), on.new), ("CreateVpcEndpoint 2", off.old));
+    env.destroy();
 }

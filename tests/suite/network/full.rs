@@ -1,4 +1,4 @@
-//! The network that the specification describes in full: three AZs, four tiers, three NAT gateways.
+//! The full network of the specification: three AZs, four tiers, three NAT gateways.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::support::proxy::Proxy;
 
 const FULL: &str = "  num_availability_zones = 3\n  num_nat_gateways = 3\n  create_transit_subnets = true";
 
-/// Written by hand from the specification.
+/// The expected snapshot, written from the specification.
 const TABLE: &str = "\
 acl default (in 100 allow 0.0.0.0/0, in 32767 deny 0.0.0.0/0, out 100 allow 0.0.0.0/0, out 32767 deny 0.0.0.0/0) 12 subnets
 address main-nat-gateway-0
@@ -47,44 +47,44 @@ table main-transit-1 [main-transit-1] 10.0.0.0/16>local
 table main-transit-2 [main-transit-2] 10.0.0.0/16>local
 vpc main 10.0.0.0/16 default support=true hostnames=true metrics=false";
 
-/// The tables that both endpoints are on: all but the main one.
+/// The tables of both endpoints: all except the main one.
 const TABLES: &str = "main-private-app-0 main-private-app-1 main-private-app-2 main-private-persistence-0 \
                       main-private-persistence-1 main-private-persistence-2 main-public main-transit-0 main-transit-1 \
                       main-transit-2";
 
 #[test]
-fn a_full_network_is_object_for_object_what_the_specification_says_and_costs_few_calls() {
-    let bed = TestEnv::with_terraform();
-    bed.config(FULL);
-    let planned = bed.workspace.plan_json(&[]);
+fn a_full_network_matches_the_specification_in_few_calls() {
+    let env = TestEnv::with_terraform();
+    env.config(FULL);
+    let planned = env.workspace.plan_json(&[]);
     let after = &planned["resource_changes"][0]["change"]["after"];
     let unknown = &planned["resource_changes"][0]["change"]["after_unknown"];
     assert_eq!(unknown["aws_objects"].as_object().map(|it| it.len()), Some(49), "the plan shows each object");
     assert_eq!(after["private_app_subnets"]["main-private-app-2"]["cidr_block"], "10.0.64.0/21");
 
-    bed.proxy.clear_calls();
-    bed.workspace.apply(&[]).succeeded();
-    assert_calls(&bed.proxy, 80, "a create");
-    // On moto everything is ready at the first look: at most one for each object.
-    assert!(bed.proxy.calls().len() <= 80 + 49, "{:#?}", bed.proxy.by_action());
-    bed.proxy.clear_calls();
-    bed.workspace.assert_nothing_to_do();
-    assert_calls(&bed.proxy, 16, "a refresh and plan");
-    assert_eq!(bed.calls(), "", "a plan changes nothing");
+    env.proxy.clear_calls();
+    env.workspace.apply(&[]).succeeded();
+    assert_calls(&env.proxy, 80, "a create");
+    // On moto, every object is ready at the first poll, so there is at most one poll for each.
+    assert!(env.proxy.calls().len() <= 80 + 49, "{:#?}", env.proxy.by_action());
+    env.proxy.clear_calls();
+    env.workspace.assert_nothing_to_do();
+    assert_calls(&env.proxy, 16, "a refresh and plan");
+    assert_eq!(env.calls(), "", "a plan changes nothing");
 
-    let listing = bed.proxy.account().list();
+    let listing = env.proxy.account().list();
     let expected = TABLE.replace("TABLES", TABLES);
-    assert_eq!(bed.snapshot().lines(), expected.lines().collect::<Vec<_>>());
-    assert_each_object_says_whose_it_is(&bed, &listing);
-    assert_outputs(&bed, &listing);
+    assert_eq!(env.snapshot().lines(), expected.lines().collect::<Vec<_>>());
+    assert_ownership_tags(&env, &listing);
+    assert_outputs(&env, &listing);
 
-    bed.proxy.clear_calls();
-    bed.destroy();
-    assert_calls(&bed.proxy, 65, "a destroy");
+    env.proxy.clear_calls();
+    env.destroy();
+    assert_calls(&env.proxy, 65, "a destroy");
 }
 
-/// Once a run has begun to change things, a look is a wait for what it has changed. Such polls do not count: on AWS
-/// their number depends on the weather.
+/// Asserts a limit on the number of calls. Reads after the first changing call do not count: they are polls, whose
+/// number varies on AWS.
 fn assert_calls(proxy: &Proxy, at_most: usize, what: &str) {
     let mut changing = false;
     let mut count = 0;
@@ -95,13 +95,14 @@ fn assert_calls(proxy: &Proxy, at_most: usize, what: &str) {
     assert!(count <= at_most, "{what} takes {count} calls, at most {at_most} are allowed: {:#?}", proxy.by_action());
 }
 
-/// The root carries the network's name and that it is ready; every other object the root's id and its own key.
-fn assert_each_object_says_whose_it_is(bed: &TestEnv, listing: &Value) {
-    let objects = bed.attribute("aws_objects");
+/// Asserts the ownership tags: the root has the network's name and the state `ready`, every other object has the root's
+/// id and its own key.
+fn assert_ownership_tags(env: &TestEnv, listing: &Value) {
+    let objects = env.attribute("aws_objects");
     let keys: BTreeMap<String, &str> =
         objects.as_object().expect("a map").iter().map(|(key, id)| (text(id), key.as_str())).collect();
     assert_eq!(keys.len(), 49, "{objects}");
-    let vpc = bed.id("vpc");
+    let vpc = env.id("vpc");
     let mut tagged = 0;
     for (kind, member) in [
         ("vpcs", "VpcId"),
@@ -127,17 +128,17 @@ fn assert_each_object_says_whose_it_is(bed: &TestEnv, listing: &Value) {
                     assert_eq!(ours, [("resource", "four_tier_vpc/main"), ("state", "ready")].into());
                 }
                 Some(key) => assert_eq!(ours, [("resource", resource.as_str()), ("object", key)].into()),
-                None => assert_eq!(ours, BTreeMap::new(), "what AWS made with the VPC is not ours: {object}"),
+                None => assert_eq!(ours, BTreeMap::new(), "AWS created it with the VPC: {object}"),
             }
             tagged += usize::from(!ours.is_empty());
         }
     }
-    // The rest of the 49 are four routes and twelve associations, which have no tags.
+    // The other 16 of the 49 objects are four routes and twelve associations, which have no tags.
     assert_eq!(tagged, 33);
 }
 
-fn assert_outputs(bed: &TestEnv, listing: &Value) {
-    let account = &bed.proxy.account().id;
+fn assert_outputs(env: &TestEnv, listing: &Value) {
+    let account = &env.proxy.account().id;
     let named = |kind: &str, member: &str, name: &str| {
         let objects = listing[kind].as_array().expect("a list");
         let found = objects.iter().find(|object| object["tags"]["Name"] == name);
@@ -208,6 +209,6 @@ fn assert_outputs(bed: &TestEnv, listing: &Value) {
         expected.insert(format!("{tier}_route_table_ids"), tables);
     }
     for (name, value) in expected {
-        assert_eq!(bed.attribute(&name), value, "output {name}");
+        assert_eq!(env.attribute(&name), value, "output {name}");
     }
 }

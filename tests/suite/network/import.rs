@@ -1,95 +1,95 @@
-//! A network whose state was lost comes back by its id: nothing in AWS changes, and the plan has nothing to show.
+//! Imports of networks by their ids: nothing changes in AWS, and the plan that follows is empty.
 
 use serde_json::{Value, json};
 
 use super::examples::{all, prepared};
 use super::{THIS, TestEnv, network, text};
 
-/// Forgets resources and imports each by its id, and asserts that no call changed anything.
-fn reimport(bed: &TestEnv, addresses: &[String]) {
-    bed.proxy.clear_calls();
+/// Removes resources from state, imports each by its id, and asserts that no call changed anything.
+fn reimport(env: &TestEnv, addresses: &[String]) {
+    env.proxy.clear_calls();
     for address in addresses {
-        bed.workspace.reimport(address);
+        env.workspace.reimport(address);
     }
-    assert_nothing_changed(bed);
+    assert_nothing_changed(env);
 }
 
-fn assert_nothing_changed(bed: &TestEnv) {
-    assert_eq!(bed.calls(), "", "an import and its plan change nothing in AWS");
+fn assert_nothing_changed(env: &TestEnv) {
+    assert_eq!(env.calls(), "", "an import and its plan change nothing in AWS");
 }
 
-/// The attributes that a plan changes, apart from outputs that depend on them.
-fn changed(bed: &TestEnv, address: &str) -> Vec<String> {
-    let plan = bed.workspace.plan_json(&[]);
+/// The attributes that a plan changes, without outputs that depend on them.
+fn changed(env: &TestEnv, address: &str) -> Vec<String> {
+    let plan = env.workspace.plan_json(&[]);
     let changes = plan["resource_changes"].as_array().expect("changes");
     let change = &changes.iter().find(|change| change["address"] == address).expect("the resource")["change"];
-    let after = change["after"].as_object().expect("it stays");
+    let after = change["after"].as_object().expect("it is not deleted");
     let unknown = change["after_unknown"].as_object().expect("an object");
     let is_unknown = |name: &String| unknown.get(name).is_some_and(|it| *it == Value::Bool(true));
     let differs = |name: &&String| is_unknown(name) || change["before"][name.as_str()] != after[name.as_str()];
-    let names = change["before"].as_object().expect("it was there").keys();
+    let names = change["before"].as_object().expect("it is not created").keys();
     names.filter(|name| after.contains_key(*name) || is_unknown(name)).filter(differs).cloned().collect()
 }
 
-/// A network of these attributes is applied, forgotten, imported, generated and destroyed from what was imported.
-fn comes_back(attributes: &str) -> TestEnv {
-    let bed = TestEnv::with_terraform();
-    bed.change(attributes);
-    comes_back_in(&bed, attributes);
-    bed
+/// Applies a network with these attributes, imports it again, generates its configuration, and destroys it.
+fn assert_survives_import(attributes: &str) -> TestEnv {
+    let env = TestEnv::with_terraform();
+    env.change(attributes);
+    assert_survives_import_in(&env, attributes);
+    env
 }
 
-fn comes_back_in(bed: &TestEnv, attributes: &str) {
-    let before = bed.snapshot();
-    let objects = bed.attribute("aws_objects");
-    reimport(bed, &[THIS.to_owned()]);
-    assert_eq!(bed.attribute("aws_objects"), objects);
-    bed.workspace.assert_nothing_to_do();
-    bed.workspace.plan(&["-refresh=false"]).succeeded();
+fn assert_survives_import_in(env: &TestEnv, attributes: &str) {
+    let before = env.snapshot();
+    let objects = env.attribute("aws_objects");
+    reimport(env, &[THIS.to_owned()]);
+    assert_eq!(env.attribute("aws_objects"), objects);
+    env.workspace.assert_nothing_to_do();
+    env.workspace.plan(&["-refresh=false"]).succeeded();
 
-    // The configuration that Terraform writes for it plans nothing either.
-    let id = text(&bed.attribute("id"));
-    bed.proxy.clear_calls();
-    bed.workspace.generate(THIS, &id);
-    bed.config(attributes);
-    bed.workspace.assert_nothing_to_do();
-    assert_nothing_changed(bed);
-    assert_eq!(bed.snapshot().lines(), before.lines());
-    bed.destroy();
+    // The plan of the generated configuration is empty, too.
+    let id = text(&env.attribute("id"));
+    env.proxy.clear_calls();
+    env.workspace.generate(THIS, &id);
+    env.config(attributes);
+    env.workspace.assert_nothing_to_do();
+    assert_nothing_changed(env);
+    assert_eq!(env.snapshot().lines(), before.lines());
+    env.destroy();
 }
 
 #[test]
-fn every_example_comes_back_by_its_id() {
+fn every_example_survives_import() {
     for example in all() {
-        let bed = TestEnv::with_terraform();
-        let body = prepared(&bed, &example);
-        bed.workspace.config(&body);
-        bed.workspace.apply(&[]).succeeded();
+        let env = TestEnv::with_terraform();
+        let body = prepared(&env, &example);
+        env.workspace.config(&body);
+        env.workspace.apply(&[]).succeeded();
         let addresses: Vec<String> = body
             .split("resource \"fgw_four_tier_vpc\" \"")
             .skip(1)
             .filter_map(|rest| Some(format!("fgw_four_tier_vpc.{}", rest.split_once('"')?.0)))
             .collect();
         assert!(!addresses.is_empty(), "{} has networks", example.display());
-        reimport(&bed, &addresses);
+        reimport(&env, &addresses);
         for address in &addresses {
-            // Terraform lets no provider keep a block that AWS cannot show, so it shows once.
+            // An import cannot restore the block `timeouts`, which is not in AWS, so the first plan shows it.
             let block = body.split(&address.replace('.', "\" \"")).nth(1).unwrap_or_default();
             let block = block.split("\n}\n").next().unwrap_or_default();
             let expected: &[&str] = if block.contains("\n  timeouts {") { &["timeouts"] } else { &[] };
-            assert_eq!(changed(&bed, address), expected, "{address} of {}", example.display());
+            assert_eq!(changed(&env, address), expected, "{address} of {}", example.display());
         }
-        bed.workspace.apply(&[]).succeeded();
-        bed.workspace.assert_nothing_to_do();
-        assert_nothing_changed(&bed);
-        bed.workspace.destroy().succeeded();
-        bed.proxy.account().assert_nothing_of_ours_is_left();
+        env.workspace.apply(&[]).succeeded();
+        env.workspace.assert_nothing_to_do();
+        assert_nothing_changed(&env);
+        env.workspace.destroy().succeeded();
+        env.proxy.account().assert_nothing_of_ours_is_left();
     }
 }
 
 #[test]
-fn explicit_addresses_spacings_and_tags_in_many_maps_come_back() {
-    comes_back(
+fn explicit_addresses_spacings_and_tag_maps_survive_import() {
+    assert_survives_import(
         r#"  num_availability_zones = 2
   num_nat_gateways       = 2
   create_transit_subnets = true
@@ -119,22 +119,22 @@ fn explicit_addresses_spacings_and_tags_in_many_maps_come_back() {
 }
 
 #[test]
-fn given_addresses_come_back() {
-    let bed = TestEnv::with_terraform();
-    let allocate = || text(&bed.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"]);
+fn existing_addresses_survive_import() {
+    let env = TestEnv::with_terraform();
+    let allocate = || text(&env.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"]);
     let attributes = format!(
         "  num_availability_zones = 2\n  num_nat_gateways = 2\n  use_custom_nat_eips = true\n  custom_nat_eips = \
          [\"{}\", \"{}\"]",
         allocate(),
         allocate()
     );
-    bed.change(&attributes);
-    comes_back_in(&bed, &attributes);
+    env.change(&attributes);
+    assert_survives_import_in(&env, &attributes);
 }
 
 #[test]
-fn a_single_tier_comes_back() {
-    comes_back(
+fn a_single_tier_survives_import() {
+    assert_survives_import(
         "  num_availability_zones = 1\n  num_nat_gateways = 3\n  create_public_subnets = false\n  \
          create_private_app_subnets = false\n  create_vpc_endpoints = false\n  enable_default_security_group = false\n  \
          enable_dns_hostnames = false",
@@ -142,91 +142,93 @@ fn a_single_tier_comes_back() {
 }
 
 #[test]
-fn every_az_and_foreign_tags_come_back_and_default_tags_are_no_input() {
-    let bed = TestEnv::with_terraform_and("default_tags {\n    tags = { cost = \"net\" }\n  }");
+fn all_azs_survive_import_and_default_tags_are_no_inputs() {
+    let env = TestEnv::with_terraform_and("default_tags {\n    tags = { cost = \"net\" }\n  }");
     let attributes = "  num_nat_gateways = 1\n  custom_tags = { team = \"blue\" }";
-    bed.change(attributes);
+    env.change(attributes);
     let tags = json!([{"Key": "karpenter.sh/discovery", "Value": "blue"}]);
-    bed.ec2("create_tags", json!({"Resources": [bed.id("subnet.private_app.0")], "Tags": tags}));
-    reimport(&bed, &[THIS.to_owned()]);
-    assert_eq!(bed.attribute("custom_tags"), json!({"team": "blue"}));
-    assert_eq!(bed.attribute("private_app_subnet_custom_tags"), json!({}));
-    bed.workspace.assert_nothing_to_do();
-    let after = bed.change("  num_nat_gateways = 1\n  custom_tags = { team = \"red\" }");
+    env.ec2("create_tags", json!({"Resources": [env.id("subnet.private_app.0")], "Tags": tags}));
+    reimport(&env, &[THIS.to_owned()]);
+    assert_eq!(env.attribute("custom_tags"), json!({"team": "blue"}));
+    assert_eq!(env.attribute("private_app_subnet_custom_tags"), json!({}));
+    env.workspace.assert_nothing_to_do();
+    let after = env.change("  num_nat_gateways = 1\n  custom_tags = { team = \"red\" }");
     assert!(!after.calls.contains("DeleteTags"), "{after:#?}");
-    bed.destroy();
+    env.destroy();
 }
 
 #[test]
-fn what_a_configuration_wants_otherwise_is_all_that_the_plan_after_an_import_shows() {
-    let bed = TestEnv::with_terraform();
+fn the_plan_after_an_import_shows_only_real_differences() {
+    let env = TestEnv::with_terraform();
     let attributes = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  private_subnet_spacing = 20\n  \
                       persistence_subnet_spacing = 30";
-    bed.change(attributes);
-    reimport(&bed, &[THIS.to_owned()]);
-    bed.config(&format!("{attributes}\n  availability_zone_ids = {}", bed.attribute("availability_zone_ids_used")));
-    bed.workspace.assert_nothing_to_do();
-    bed.config(&format!(
+    env.change(attributes);
+    reimport(&env, &[THIS.to_owned()]);
+    env.config(&format!("{attributes}\n  availability_zone_ids = {}", env.attribute("availability_zone_ids_used")));
+    env.workspace.assert_nothing_to_do();
+    env.config(&format!(
         "{attributes}\n  availability_zone_ids = {}\n  enable_network_address_usage_metrics = true",
-        bed.attribute("availability_zone_ids_used")
+        env.attribute("availability_zone_ids_used")
     ));
-    assert_eq!(changed(&bed, THIS), ["enable_network_address_usage_metrics"]);
-    let applied = bed.apply();
+    assert_eq!(changed(&env, THIS), ["enable_network_address_usage_metrics"]);
+    let applied = env.apply();
     assert_eq!(applied.calls, "ModifyVpcAttribute 1");
-    bed.destroy();
+    env.destroy();
 }
 
 #[test]
-fn a_creation_that_was_killed_is_imported_by_a_block_and_finished_by_the_same_apply() {
-    let bed = TestEnv::with_terraform();
+fn a_killed_create_is_imported_and_finished_by_one_apply() {
+    let env = TestEnv::with_terraform();
     let attributes = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  custom_tags = { team = \"blue\" }";
-    bed.config(attributes);
-    bed.proxy.stand_still_when(3, |record| record.call.action == "CreateSubnet" && record.worked.is_some());
-    let mut running = bed.workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
-    running.reach(|| bed.proxy.stands_still());
+    env.config(attributes);
+    env.proxy.pause_when(3, |record| record.call.action == "CreateSubnet" && record.worked.is_some());
+    let mut running = env.workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
+    running.reach(|| env.proxy.is_paused());
     running.kill();
     drop(running);
-    bed.proxy.finish_calls();
-    let vpc = text(&bed.proxy.account().list_of("vpcs")[0]["VpcId"]);
+    env.proxy.finish_calls();
+    let vpc = text(&env.proxy.account().list_of("vpcs")[0]["VpcId"]);
     let block = format!("import {{\n  to = {THIS}\n  id = \"{vpc}\"\n}}\n");
-    bed.workspace.config(&format!("{}{block}", network(attributes)));
-    bed.proxy.clear_calls();
-    bed.workspace.plan(&[]);
-    assert_nothing_changed(&bed);
-    let finished = bed.apply();
+    env.workspace.config(&format!("{}{block}", network(attributes)));
+    env.proxy.clear_calls();
+    env.workspace.plan(&[]);
+    assert_nothing_changed(&env);
+    let finished = env.apply();
     assert!(!finished.calls.contains("CreateVpc 1"), "{finished:#?}");
-    assert!(!finished.calls.contains("Delete"), "what was there is used: {finished:#?}");
-    assert_eq!(bed.proxy.account().list_of("vpcs")[0]["tags"]["fgw:state"], "ready");
-    bed.assert_state_holds_what_exists();
-    bed.config(attributes);
-    bed.destroy();
+    assert!(!finished.calls.contains("Delete"), "existing objects are used: {finished:#?}");
+    assert_eq!(env.proxy.account().list_of("vpcs")[0]["tags"]["fgw:state"], "ready");
+    env.assert_state_matches_aws();
+    env.config(attributes);
+    env.destroy();
 }
 
 #[test]
-fn a_foreign_network_is_not_imported() {
-    let bed = TestEnv::with_terraform();
-    bed.config("  num_nat_gateways = 0");
-    let vpc = bed.ec2("create_vpc", json!({"CidrBlock": "10.0.0.0/16"}));
+fn an_unmanaged_network_is_imported_only_with_ownership_tags() {
+    let env = TestEnv::with_terraform();
+    env.config("  num_nat_gateways = 0");
+    let vpc = env.ec2("create_vpc", json!({"CidrBlock": "10.0.0.0/16"}));
     let id = text(&vpc["Vpc"]["VpcId"]);
-    let refused = bed.workspace.import(THIS, &id);
-    refused.failed_with(&format!("{id} was not made by fgw_four_tier_vpc"));
-    refused.failed_with("fgw:resource = \"four_tier_vpc/<name>\"");
-    bed.workspace.import(THIS, "vpc-00000000000000000").failed_with("does not exist");
-    assert_nothing_changed(&bed);
+    let rejected = env.workspace.import(THIS, &id);
+    rejected.failed_with(&format!("Error importing fgw_four_tier_vpc {id}: not managed by fgw"));
+    rejected.failed_with("fgw:resource = \"four_tier_vpc/<name>\"");
+    env.workspace
+        .import(THIS, "vpc-00000000000000000")
+        .failed_with("Error importing fgw_four_tier_vpc vpc-00000000000000000: not found");
+    assert_nothing_changed(&env);
 
-    // The tags that the message names hand it over.
+    // With the tags that the message names, the import adopts the network.
     let tags = json!([{"Key": "fgw:resource", "Value": "four_tier_vpc/main"}]);
-    bed.ec2("create_tags", json!({"Resources": [id], "Tags": tags}));
-    bed.workspace.import(THIS, &id).succeeded();
-    assert_eq!(bed.attribute("vpc_name"), "main");
-    assert_eq!(bed.attribute("create_public_subnets"), json!(false));
-    bed.destroy();
+    env.ec2("create_tags", json!({"Resources": [id], "Tags": tags}));
+    env.workspace.import(THIS, &id).succeeded();
+    assert_eq!(env.attribute("vpc_name"), "main");
+    assert_eq!(env.attribute("create_public_subnets"), json!(false));
+    env.destroy();
 }
 
 #[test]
-fn a_network_with_ipv6_and_rules_of_its_acl_comes_back() {
+fn a_network_with_ipv6_and_acl_rules_survives_import() {
     let rule = "action = \"allow\", protocol = \"tcp\", from_port = 443, to_port = 443";
-    comes_back(&format!(
+    assert_survives_import(&format!(
         "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_private_persistence_subnets = false\n  \
          create_vpc_endpoints = false\n  enable_ipv6 = true\n  assign_generated_ipv6_cidr_block = true\n  \
          assign_ipv6_address_on_creation = true\n  apply_default_nacl_rules = true\n  default_nacl_ingress_rules = {{\n    \
@@ -241,15 +243,15 @@ fn a_network_with_ipv6_and_rules_of_its_acl_comes_back() {
 }
 
 #[test]
-fn explicit_ipv6_blocks_and_larger_ones_come_back() {
-    let bed = TestEnv::with_terraform();
+fn explicit_and_larger_ipv6_blocks_survive_import() {
+    let env = TestEnv::with_terraform();
     let dual = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  enable_ipv6 = \
                 true\n  assign_generated_ipv6_cidr_block = true";
-    bed.change(dual);
-    let range: ipnet::Ipv6Net = text(&bed.attribute("ipv6_cidr_block")).parse().expect("a range");
+    env.change(dual);
+    let range: ipnet::Ipv6Net = text(&env.attribute("ipv6_cidr_block")).parse().expect("a range");
     let block = ipnet::Ipv6Net::new((u128::from(range.network()) + (7 << 68)).into(), 60).expect("a length");
     let attributes =
         format!("{dual}\n  ipv6_subnet_bits = 4\n  public_subnet_ipv6_cidr_blocks = {{ AZ-1 = \"{block}\" }}");
-    bed.change(&attributes);
-    comes_back_in(&bed, &attributes);
+    env.change(&attributes);
+    assert_survives_import_in(&env, &attributes);
 }

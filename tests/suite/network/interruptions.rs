@@ -1,4 +1,4 @@
-//! Runs that a person or a machine ends before their time.
+//! Runs that are interrupted or killed.
 
 use super::{THIS, TestEnv};
 use crate::support::interruption::interrupt;
@@ -9,88 +9,87 @@ const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  c
 
 const APPLY: [&str; 4] = ["apply", "-no-color", "-input=false", "-auto-approve"];
 
-/// Whether AWS has made a subnet, be the answer on its way or lost.
+/// Whether AWS has created a subnet, even if the answer has not arrived.
 fn makes_a_subnet(record: &Record) -> bool {
     record.call.action == "CreateSubnet" && record.worked.is_some()
 }
 
-/// Kills Terraform and the provider when AWS has made this many subnets. Calls in flight at the kill reach AWS all the
-/// same.
-fn apply_killed(bed: &TestEnv, subnets: usize) {
-    bed.proxy.stand_still_when(subnets, makes_a_subnet);
-    let mut running = bed.workspace.start(&APPLY);
-    running.reach(|| bed.proxy.stands_still());
+/// Kills Terraform and the provider when AWS has created this many subnets. Calls in flight still reach AWS.
+fn apply_killed(env: &TestEnv, subnets: usize) {
+    env.proxy.pause_when(subnets, makes_a_subnet);
+    let mut running = env.workspace.start(&APPLY);
+    running.reach(|| env.proxy.is_paused());
     running.kill();
     drop(running);
-    bed.proxy.finish_calls();
+    env.proxy.finish_calls();
 }
 
 #[test]
-fn ctrl_c_keeps_what_was_created_in_state_and_destroy_takes_it() {
-    let bed = TestEnv::with_terraform();
-    bed.config(TWO_AZS);
-    bed.proxy.stand_still_when(2, makes_a_subnet);
-    let running = bed.workspace.start(&APPLY);
-    let run = interrupt(&bed.workspace, running, &bed.proxy, || {}).run;
+fn created_objects_are_in_state_after_ctrl_c() {
+    let env = TestEnv::with_terraform();
+    env.config(TWO_AZS);
+    env.proxy.pause_when(2, makes_a_subnet);
+    let running = env.workspace.start(&APPLY);
+    let run = interrupt(&env.workspace, running, &env.proxy, || {}).run;
     assert_eq!(run.code, 1, "{run}");
-    assert!(run.says("operations were done before Terraform was asked to stop"), "{run}");
-    bed.assert_state_holds_what_exists();
-    assert!(bed.workspace.state().is_tainted(THIS));
-    assert_eq!(bed.proxy.count("CreateNatGateway"), 0, "nothing new starts after Ctrl-C");
-    bed.destroy();
+    assert!(run.says("operations were completed before Terraform requested a stop"), "{run}");
+    env.assert_state_matches_aws();
+    assert!(env.workspace.state().is_tainted(THIS));
+    assert_eq!(env.proxy.count("CreateNatGateway"), 0, "nothing new starts after Ctrl-C");
+    env.destroy();
 }
 
 #[test]
 fn ctrl_c_ends_the_wait_for_a_nat_gateway() {
-    let bed = TestEnv::with_terraform();
-    bed.config(TWO_AZS);
-    bed.proxy.nat_pending(Lasts::UntilSet);
-    let made = |record: &Record| record.call.action == "CreateNatGateway" && record.worked.is_some();
-    bed.proxy.stand_still_when(1, made);
-    let running = bed.workspace.start(&APPLY);
-    let run = interrupt(&bed.workspace, running, &bed.proxy, || {}).run;
+    let env = TestEnv::with_terraform();
+    env.config(TWO_AZS);
+    env.proxy.nat_pending(Lasts::UntilSet);
+    let created = |record: &Record| record.call.action == "CreateNatGateway" && record.worked.is_some();
+    env.proxy.pause_when(1, created);
+    let running = env.workspace.start(&APPLY);
+    let run = interrupt(&env.workspace, running, &env.proxy, || {}).run;
     run.failed_with("stopped waiting; last seen: the NAT gateway is pending");
-    bed.proxy.nat_pending(Lasts::NOT_AT_ALL);
-    bed.assert_state_holds_what_exists();
-    assert!(bed.attribute("aws_objects")["nat_gateway.0"].is_string(), "{}", bed.attribute("aws_objects"));
-    bed.destroy();
+    env.proxy.nat_pending(Lasts::NOT_AT_ALL);
+    env.assert_state_matches_aws();
+    assert!(env.attribute("aws_objects")["nat_gateway.0"].is_string(), "{}", env.attribute("aws_objects"));
+    env.destroy();
 }
 
 #[test]
-fn a_killed_create_is_found_by_the_next_one_imported_and_finished() {
-    let bed = TestEnv::with_terraform();
-    bed.config(TWO_AZS);
-    apply_killed(&bed, 2);
-    assert!(bed.workspace.state().resource(THIS).is_none(), "a killed Terraform has saved nothing");
-    let vpcs = bed.proxy.account().list_of("vpcs");
+fn a_killed_create_is_reported_imported_and_finished() {
+    let env = TestEnv::with_terraform();
+    env.config(TWO_AZS);
+    apply_killed(&env, 2);
+    assert!(env.workspace.state().resource(THIS).is_none(), "a killed Terraform saves no state");
+    let vpcs = env.proxy.account().list_of("vpcs");
     let vpc = super::text(&vpcs[0]["VpcId"]);
     assert_eq!(vpcs[0]["tags"]["fgw:state"], "creating");
 
-    let refused = bed.workspace.apply(&[]);
-    refused.failed_with("An unfinished fgw_four_tier_vpc \"main\" exists already");
-    refused.failed_with(&format!("terraform import ADDRESS {vpc}"));
-    assert_eq!(bed.proxy.account().list_of("vpcs").len(), 1, "nothing was made beside it");
+    let rejected = env.workspace.apply(&[]);
+    rejected.failed_with("Error creating fgw_four_tier_vpc \"main\": unfinished vpc-");
+    rejected.failed_with(&format!("terraform import ADDRESS {vpc}"));
+    assert_eq!(env.proxy.account().list_of("vpcs").len(), 1, "no second VPC is created");
 
-    bed.workspace.import(THIS, &vpc).succeeded();
-    let finished = bed.apply();
+    env.workspace.import(THIS, &vpc).succeeded();
+    let finished = env.apply();
     assert!(!finished.calls.contains("CreateVpc"), "{finished:#?}");
-    assert!(!finished.calls.contains("Delete"), "what was there is used: {finished:#?}");
-    bed.assert_state_holds_what_exists();
-    assert_eq!(bed.id("vpc"), vpc);
-    assert_eq!(bed.proxy.account().list_of("vpcs")[0]["tags"]["fgw:state"], "ready");
-    assert_eq!(bed.proxy.account().list_of("subnets").len(), 6);
-    bed.destroy();
+    assert!(!finished.calls.contains("Delete"), "existing objects are used: {finished:#?}");
+    env.assert_state_matches_aws();
+    assert_eq!(env.id("vpc"), vpc);
+    assert_eq!(env.proxy.account().list_of("vpcs")[0]["tags"]["fgw:state"], "ready");
+    assert_eq!(env.proxy.account().list_of("subnets").len(), 6);
+    env.destroy();
 }
 
 #[test]
-fn a_killed_update_leaves_nothing_that_the_next_apply_does_not_find() {
-    let bed = TestEnv::with_terraform();
-    bed.change(TWO_AZS);
-    bed.config(&format!("{TWO_AZS}\n  create_transit_subnets = true"));
-    bed.proxy.clear_calls();
-    apply_killed(&bed, 1);
-    bed.apply();
-    bed.assert_state_holds_what_exists();
-    assert_eq!(bed.proxy.account().list_of("subnets").len(), 8, "what the killed run made is taken, not made again");
-    bed.destroy();
+fn the_next_apply_finds_all_objects_of_a_killed_update() {
+    let env = TestEnv::with_terraform();
+    env.change(TWO_AZS);
+    env.config(&format!("{TWO_AZS}\n  create_transit_subnets = true"));
+    env.proxy.clear_calls();
+    apply_killed(&env, 1);
+    env.apply();
+    env.assert_state_matches_aws();
+    assert_eq!(env.proxy.account().list_of("subnets").len(), 8, "objects of the killed run are used");
+    env.destroy();
 }

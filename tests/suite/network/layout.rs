@@ -1,4 +1,4 @@
-//! The function `subnet_layout` under real Terraform.
+//! The function `subnet_layout` under Terraform.
 
 use std::path::Path;
 
@@ -7,31 +7,31 @@ use serde_json::{Value, json};
 use super::TestEnv;
 use crate::support::terraform::Workspace;
 
-/// A workspace that knows the provider and has no block for it.
+/// A workspace that requires the provider but has no provider block.
 fn without_provider_block() -> Workspace {
     Workspace::with_blocks("")
 }
 
-/// What one expression gives, without AWS.
+/// The value of an expression, without AWS.
 fn evaluated(workspace: &Workspace, expression: &str) -> Value {
     workspace.config(&format!("output \"it\" {{\n  value = {expression}\n}}\n"));
     workspace.apply(&[]).succeeded();
     workspace.state().output("it").clone()
 }
 
-/// The blocks of a tier in a layout, by index, and those that the network has.
-fn assert_made(bed: &TestEnv, layout: &Value, tier: &str) {
-    let subnets = bed.attribute(&format!("{tier}_subnets"));
-    let mut made = json!({});
+/// Asserts that the blocks of a tier are the same in the layout and in the network.
+fn assert_tier(env: &TestEnv, layout: &Value, tier: &str) {
+    let subnets = env.attribute(&format!("{tier}_subnets"));
+    let mut created = json!({});
     for subnet in subnets.as_object().expect("a map").values() {
-        made[format!("AZ-{}", subnet["index"])] = subnet["cidr_block"].clone();
+        created[format!("AZ-{}", subnet["index"])] = subnet["cidr_block"].clone();
     }
-    assert_eq!(layout[format!("{tier}_subnet_cidr_blocks")], made, "{tier}");
+    assert_eq!(layout[format!("{tier}_subnet_cidr_blocks")], created, "{tier}");
 }
 
 #[test]
-fn the_layout_is_what_the_resource_then_makes_and_may_be_given_to_it() {
-    let bed = TestEnv::with_terraform();
+fn the_layout_matches_the_subnets_and_can_be_an_input() {
+    let env = TestEnv::with_terraform();
     let plain = "  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  num_availability_zones = 3";
     let options = [
         ("create_transit_subnets", "true"),
@@ -45,23 +45,23 @@ fn the_layout_is_what_the_resource_then_makes_and_may_be_given_to_it() {
          value = local.layout\n}}\n",
         lines("\n")
     );
-    bed.workspace.write("layout.tf", &layout);
-    bed.change(&format!("{plain}\n{}", lines("\n")));
-    let told = bed.workspace.state().output("layout").clone();
+    env.workspace.write("layout.tf", &layout);
+    env.change(&format!("{plain}\n{}", lines("\n")));
+    let output = env.workspace.state().output("layout").clone();
     for tier in ["public", "private_app", "private_persistence", "transit"] {
-        assert_made(&bed, &told, tier);
+        assert_tier(&env, &output, tier);
     }
-    assert_eq!(told["transit_subnet_cidr_blocks"]["AZ-0"], "10.0.200.0/24");
-    assert_eq!(told["warnings"], json!([]));
-    // Written down in full, the layout is what it was.
+    assert_eq!(output["transit_subnet_cidr_blocks"]["AZ-0"], "10.0.200.0/24");
+    assert_eq!(output["warnings"], json!([]));
+    // With all blocks of the layout configured explicitly, nothing changes.
     let pinned = ["public", "private_app", "private_persistence", "transit"]
         .map(|tier| format!("  {tier}_subnet_cidr_blocks = local.layout.{tier}_subnet_cidr_blocks"))
         .join("\n");
     let pinned = format!(
         "{plain}\n  create_transit_subnets = true\n  transit_subnet_bits = 8\n  transit_subnet_spacing = 200\n{pinned}"
     );
-    assert_eq!(bed.change(&pinned).calls, "", "nobody moves");
-    bed.destroy();
+    assert_eq!(env.change(&pinned).calls, "", "no subnet moves");
+    env.destroy();
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn the_example_works_without_a_provider_block_and_without_aws() {
 }
 
 #[test]
-fn null_options_are_none_and_what_is_unknown_is_waited_for() {
+fn null_options_are_ignored_and_unknown_ones_defer_the_result() {
     let workspace = without_provider_block();
     let plain = evaluated(&workspace, "provider::fgw::subnet_layout(\"10.0.0.0/16\", 2, null)");
     assert_eq!(evaluated(&workspace, "provider::fgw::subnet_layout(\"10.0.0.0/16\", \"2\", {})"), plain);
@@ -93,13 +93,10 @@ fn null_options_are_none_and_what_is_unknown_is_waited_for() {
 }
 
 #[test]
-fn wrong_arguments_are_refused_at_their_places() {
+fn invalid_arguments_are_reported_by_parameter() {
     let workspace = without_provider_block();
-    for (arguments, told) in [
-        (
-            "\"10.0.0.0/40\", 3, {}",
-            &["Invalid value for \"cidr_block\" parameter", "no IPv4 range in CIDR notation"][..],
-        ),
+    for (arguments, expected) in [
+        ("\"10.0.0.0/40\", 3, {}", &["Invalid value for \"cidr_block\" parameter", "is not an IPv4 CIDR block"][..]),
         (
             "\"10.0.0.0/16\", 0, {}",
             &["Invalid value for \"az_count\" parameter: 0 is not a whole number from 1 to 100"],
@@ -107,7 +104,7 @@ fn wrong_arguments_are_refused_at_their_places() {
         ("\"10.0.0.0/16\", null, {}", &["az_count", "null"]),
         (
             "\"10.0.0.0/16\", 3, { transit = true, public_bits = 4 }",
-            &["Invalid value for \"options\" parameter: public_bits, transit are no options", "create_transit_subnets"],
+            &["Invalid value for \"options\" parameter: public_bits, transit are not", "create_transit_subnets"],
         ),
         (
             "\"10.0.0.0/16\", 3, { public_subnet_bits = 13, private_subnet_bits = \"many\" }",
@@ -125,9 +122,9 @@ fn wrong_arguments_are_refused_at_their_places() {
     ] {
         workspace.config(&format!("output \"it\" {{\n  value = provider::fgw::subnet_layout({arguments})\n}}\n"));
         let plan = workspace.plan(&[]);
-        assert_eq!(plan.code, 1, "{arguments} is taken:\n{plan}");
-        for words in told {
-            assert!(plan.says(words), "{arguments} is refused without {words:?}:\n{plan}");
+        assert_eq!(plan.code, 1, "{arguments} is accepted:\n{plan}");
+        for words in expected {
+            assert!(plan.says(words), "the error for {arguments} lacks {words:?}:\n{plan}");
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Small networks: what is not asked for is not made.
+//! Small networks, which contain no object that was not requested.
 
 use serde_json::json;
 
 use super::{THIS, TestEnv};
 
 #[test]
-fn the_required_inputs_alone_use_every_az_and_one_nat_gateway_serves_all() {
-    let bed = TestEnv::with_terraform();
-    let change = bed.change("  num_nat_gateways = 1");
+fn required_inputs_alone_use_every_az_and_one_nat_gateway() {
+    let env = TestEnv::with_terraform();
+    let change = env.change("  num_nat_gateways = 1");
     let of = |kind: &str| change.new.iter().filter(|line| line.starts_with(kind)).count();
     assert_eq!(["subnet ", "nat ", "address ", "table ", "endpoint "].map(of), [18, 1, 1, 14, 2]);
     for line in [
@@ -19,19 +19,20 @@ fn the_required_inputs_alone_use_every_az_and_one_nat_gateway_serves_all() {
     ] {
         assert!(change.new.iter().any(|it| it == line), "no {line} in {:#?}", change.new);
     }
-    assert_eq!(bed.attribute("transit_subnets"), json!({}));
-    bed.destroy();
+    assert_eq!(env.attribute("transit_subnets"), json!({}));
+    env.destroy();
 }
 
 #[test]
-fn a_network_with_everything_turned_off_is_a_vpc_and_a_ready_network_of_its_name_does_not_stop_it() {
-    let bed = TestEnv::new();
-    let other = bed.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}));
+fn a_network_with_everything_turned_off_is_only_a_vpc() {
+    let env = TestEnv::new();
+    let other = env.ec2("create_vpc", json!({"CidrBlock": "10.9.0.0/16"}));
     let tags = json!([{"Key": "fgw:resource", "Value": "four_tier_vpc/main"}, {"Key": "fgw:state", "Value": "ready"}]);
     let other = other["Vpc"]["VpcId"].clone();
-    bed.ec2("create_tags", json!({"Resources": [other], "Tags": tags}));
+    env.ec2("create_tags", json!({"Resources": [other], "Tags": tags}));
 
-    let change = bed.change(
+    // The other network has the same name but is ready, so it does not stop the create.
+    let change = env.change(
         "  num_nat_gateways = 2\n  create_public_subnets = false\n  create_private_app_subnets = false\n  \
          create_private_persistence_subnets = false\n  create_vpc_endpoints = false\n  \
          enable_default_security_group = false\n  tenancy = \"dedicated\"",
@@ -41,16 +42,16 @@ fn a_network_with_everything_turned_off_is_a_vpc_and_a_ready_network_of_its_name
         change.new.contains(&"vpc main 10.0.0.0/16 dedicated support=true hostnames=true metrics=false".to_owned()),
         "{change:#?}"
     );
-    assert_eq!(bed.attribute("aws_objects"), json!({"vpc": bed.id("vpc")}));
+    assert_eq!(env.attribute("aws_objects"), json!({"vpc": env.id("vpc")}));
     for output in ["nat_gateway_ids", "nat_gateway_public_ips", "public_subnet_ids", "private_app_route_table_ids"] {
-        assert_eq!(bed.attribute(output), json!([]), "{output}");
+        assert_eq!(env.attribute(output), json!([]), "{output}");
     }
     for output in ["internet_gateway_id", "objectstore_endpoint_id", "keyvalue_endpoint_id"] {
-        assert!(bed.attribute(output).is_null(), "{output}");
+        assert!(env.attribute(output).is_null(), "{output}");
     }
 
-    bed.workspace.destroy().succeeded();
-    assert!(bed.workspace.state().resource(THIS).is_none());
-    let left = bed.proxy.account().list_of("vpcs");
-    assert_eq!(left.iter().map(|vpc| &vpc["VpcId"]).collect::<Vec<_>>(), [&other], "the other one is not ours");
+    env.workspace.destroy().succeeded();
+    assert!(env.workspace.state().resource(THIS).is_none());
+    let left = env.proxy.account().list_of("vpcs");
+    assert_eq!(left.iter().map(|vpc| &vpc["VpcId"]).collect::<Vec<_>>(), [&other], "the other network stays");
 }

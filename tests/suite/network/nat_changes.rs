@@ -1,4 +1,4 @@
-//! NAT gateways that come, go and are made anew, and what the tables that use them lead to meanwhile.
+//! NAT gateways that are created, deleted and replaced, and the targets of default routes while that happens.
 
 use serde_json::json;
 
@@ -11,224 +11,227 @@ fn azs(count: usize, further: &str) -> String {
     format!("  num_availability_zones = {count}\n  create_vpc_endpoints = false\n{further}")
 }
 
-/// The changing calls in the order of their beginning, each with the parameters that matter here.
-fn steps(bed: &TestEnv) -> Vec<String> {
+/// The changing calls in the order of their start, each with its action and the parameters that matter here.
+fn steps(env: &TestEnv) -> Vec<String> {
     let step = |record: Record| {
         let names = ["RouteTableId", "NatGatewayId", "AllocationId", "CidrBlock"];
-        let given = names.map(|name| record.call.param(name).to_owned());
-        let given: Vec<String> = given.into_iter().filter(|value| !value.is_empty()).collect();
-        format!("{} {}", record.call.action, given.join(" ")).trim_end().to_owned()
+        let parameters = names.map(|name| record.call.param(name).to_owned());
+        let parameters: Vec<String> = parameters.into_iter().filter(|value| !value.is_empty()).collect();
+        format!("{} {}", record.call.action, parameters.join(" ")).trim_end().to_owned()
     };
-    bed.proxy.mutations().into_iter().map(step).collect()
+    env.proxy.mutations().into_iter().map(step).collect()
 }
 
 fn position(steps: &[String], step: &str) -> usize {
     steps.iter().position(|it| it == step).unwrap_or_else(|| panic!("no {step:?} in {steps:#?}"))
 }
 
-/// NAT gateways take their time, as on AWS, so that what does not wait for them is done before.
-fn slow(bed: &TestEnv) {
-    bed.proxy.nat_pending(Lasts::Looks(6));
-    bed.proxy.nat_deleting(Lasts::Looks(6));
+/// Lets NAT gateways stay pending and deleting for some polls, as on AWS, so that independent calls come first.
+fn slow(env: &TestEnv) {
+    env.proxy.nat_pending(Lasts::Answers(6));
+    env.proxy.nat_deleting(Lasts::Answers(6));
 }
 
 #[test]
-fn a_nat_gateway_that_somebody_deleted_returns_with_its_address_and_another_serves_its_table_meanwhile() {
-    let bed = TestEnv::new();
-    bed.change(&azs(2, "  num_nat_gateways = 2"));
-    let (table, address, other) = (bed.id("route_table.private_app.0"), bed.id("eip.0"), bed.id("nat_gateway.1"));
-    let addresses = bed.attribute("nat_gateway_public_ips");
-    let good = bed.snapshot();
-    // Through the proxy, which frees the address as AWS does.
-    bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
-    let plan = bed.workspace.plan(&[]);
-    assert!(plan.code == 2 && !plan.says("without a way out"), "{plan}");
-    bed.proxy.nat_pending(Lasts::UntilSet);
+fn routes_use_another_nat_gateway_until_one_is_recreated() {
+    let env = TestEnv::new();
+    env.change(&azs(2, "  num_nat_gateways = 2"));
+    let (table, address, other) = (env.id("route_table.private_app.0"), env.id("eip.0"), env.id("nat_gateway.1"));
+    let addresses = env.attribute("nat_gateway_public_ips");
+    let good = env.snapshot();
+    // Through the proxy, which disassociates the address as AWS does.
+    env.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": env.id("nat_gateway.0")}));
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.code == 2 && !plan.says("interrupts"), "{plan}");
+    env.proxy.nat_pending(Lasts::UntilSet);
     std::thread::scope(|scope| {
-        // The new one is pending until the table leads to the other, and is then looked at twice more.
+        // The new gateway is pending until the table routes to the other one, and for two more polls.
         scope.spawn(|| {
-            bed.proxy.wait_for("ReplaceRoute", 1);
-            let looks = bed.proxy.succeeded("DescribeNatGateways");
-            bed.proxy.wait_for("DescribeNatGateways", looks + 2);
-            assert_eq!(bed.proxy.count("ReplaceRoute"), 1, "the table leads back to a pending gateway");
-            bed.proxy.nat_pending(Lasts::NOT_AT_ALL);
+            env.proxy.wait_for("ReplaceRoute", 1);
+            let polls = env.proxy.succeeded("DescribeNatGateways");
+            env.proxy.wait_for("DescribeNatGateways", polls + 2);
+            assert_eq!(env.proxy.count("ReplaceRoute"), 1, "the table does not route to a pending gateway");
+            env.proxy.nat_pending(Lasts::NOT_AT_ALL);
         });
-        bed.apply();
+        env.apply();
     });
-    let steps = steps(&bed);
+    let steps = steps(&env);
     let aside = position(&steps, &format!("ReplaceRoute {table} {other}"));
-    let made = position(&steps, &format!("CreateNatGateway {address}"));
-    let back = position(&steps, &format!("ReplaceRoute {table} {}", bed.id("nat_gateway.0")));
-    assert!(aside < back && made < back && steps.len() == 3, "{steps:#?}");
-    assert_eq!(bed.snapshot().lines(), good.lines());
-    assert_eq!(bed.attribute("nat_gateway_public_ips"), addresses);
-    assert_eq!(bed.id("nat_gateway.1"), other);
-    bed.destroy();
+    let created = position(&steps, &format!("CreateNatGateway {address}"));
+    let back = position(&steps, &format!("ReplaceRoute {table} {}", env.id("nat_gateway.0")));
+    assert!(aside < back && created < back && steps.len() == 3, "{steps:#?}");
+    assert_eq!(env.snapshot().lines(), good.lines());
+    assert_eq!(env.attribute("nat_gateway_public_ips"), addresses);
+    assert_eq!(env.id("nat_gateway.1"), other);
+    env.destroy();
 }
 
 #[test]
-fn an_address_is_taken_again_when_the_nat_gateway_that_somebody_is_deleting_has_left_it() {
-    let bed = TestEnv::new();
-    bed.change(&azs(1, "  num_nat_gateways = 1"));
-    let addresses = bed.attribute("nat_gateway_public_ips");
-    let good = bed.snapshot();
-    bed.proxy.nat_deleting(Lasts::UntilSet);
-    bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
-    bed.proxy.clear_calls();
+fn an_address_is_reused_once_its_nat_gateway_is_deleted() {
+    let env = TestEnv::new();
+    env.change(&azs(1, "  num_nat_gateways = 1"));
+    let addresses = env.attribute("nat_gateway_public_ips");
+    let good = env.snapshot();
+    env.proxy.nat_deleting(Lasts::UntilSet);
+    env.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": env.id("nat_gateway.0")}));
+    env.proxy.clear_calls();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Who waits for the address asks for the gateways that are being deleted.
-            let asks = |record: &Record| {
+            // While the provider waits for the address, it lists the gateways that are being deleted.
+            let is_poll = |record: &Record| {
                 let filters = record.call.filters();
                 record.status == 200 && filters.iter().any(|(name, values)| *name == "state" && values == &["deleting"])
             };
-            until("the address is waited for", || bed.proxy.count_like(asks) >= 5);
-            assert_eq!(bed.proxy.count("CreateNatGateway"), 0, "the address is still held");
-            bed.proxy.nat_deleting(Lasts::NOT_AT_ALL);
+            until("the provider waits for the address", || env.proxy.count_like(is_poll) >= 5);
+            assert_eq!(env.proxy.count("CreateNatGateway"), 0, "the address is still in use");
+            env.proxy.nat_deleting(Lasts::NOT_AT_ALL);
         });
-        bed.workspace.apply(&[]).succeeded();
+        env.workspace.apply(&[]).succeeded();
     });
-    let made: Vec<u16> = bed
+    let created: Vec<u16> = env
         .proxy
         .mutations()
         .into_iter()
         .filter(|record| record.call.action == "CreateNatGateway")
         .map(|record| record.status)
         .collect();
-    assert_eq!(made, [200], "it is not tried before the address is free: {:#?}", steps(&bed));
-    bed.workspace.assert_nothing_to_do();
-    assert_eq!(bed.snapshot().lines(), good.lines());
-    assert_eq!(bed.attribute("nat_gateway_public_ips"), addresses);
-    bed.destroy();
+    assert_eq!(created, [200], "the gateway is created once the address is free: {:#?}", steps(&env));
+    env.workspace.assert_nothing_to_do();
+    assert_eq!(env.snapshot().lines(), good.lines());
+    assert_eq!(env.attribute("nat_gateway_public_ips"), addresses);
+    env.destroy();
 }
 
 #[test]
-fn a_nat_gateway_whose_subnet_is_exchanged_keeps_its_address_and_its_table_a_way_out() {
-    let bed = TestEnv::new();
+fn a_replaced_subnet_keeps_the_address_and_the_default_route() {
+    let env = TestEnv::new();
     let with = |further: &str| azs(2, &format!("  num_nat_gateways = 2\n{further}"));
-    bed.change(&with(""));
-    let (table, address) = (bed.id("route_table.private_app.0"), bed.id("eip.0"));
-    let (old, other) = (bed.id("nat_gateway.0"), bed.id("nat_gateway.1"));
-    let addresses = bed.attribute("nat_gateway_public_ips");
-    slow(&bed);
+    env.change(&with(""));
+    let (table, address) = (env.id("route_table.private_app.0"), env.id("eip.0"));
+    let (old, other) = (env.id("nat_gateway.0"), env.id("nat_gateway.1"));
+    let addresses = env.attribute("nat_gateway_public_ips");
+    slow(&env);
     let entry = with("  public_subnet_cidr_blocks = { AZ-0 = \"10.0.240.0/24\" }");
-    bed.config(&entry);
-    let plan = bed.workspace.plan(&[]);
-    assert!(plan.says("nat_gateway.0") && !plan.says("without a way out"), "{plan}");
-    bed.change(&entry);
-    let steps = steps(&bed);
+    env.config(&entry);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("nat_gateway.0") && !plan.says("interrupts"), "{plan}");
+    env.change(&entry);
+    let steps = steps(&env);
     let expected = [
         format!("ReplaceRoute {table} {other}"),
         format!("DeleteNatGateway {old}"),
         format!("CreateNatGateway {address}"),
-        format!("ReplaceRoute {table} {}", bed.id("nat_gateway.0")),
+        format!("ReplaceRoute {table} {}", env.id("nat_gateway.0")),
     ];
     let order: Vec<usize> = expected.iter().map(|step| position(&steps, step)).collect();
     assert!(order.is_sorted(), "{steps:#?}");
     assert_eq!(steps.iter().filter(|step| step.contains("Address") || step.contains(&other)).count(), 1, "{steps:#?}");
-    let made = position(&steps, "CreateSubnet 10.0.240.0/24");
-    assert!(made < order[2] && steps.last().is_some_and(|it| it.starts_with("DeleteSubnet")), "{steps:#?}");
-    assert_eq!(bed.attribute("nat_gateway_public_ips"), addresses);
-    assert_eq!(bed.id("nat_gateway.1"), other);
-    bed.destroy();
+    let created = position(&steps, "CreateSubnet 10.0.240.0/24");
+    assert!(created < order[2] && steps.last().is_some_and(|it| it.starts_with("DeleteSubnet")), "{steps:#?}");
+    assert_eq!(env.attribute("nat_gateway_public_ips"), addresses);
+    assert_eq!(env.id("nat_gateway.1"), other);
+    env.destroy();
 }
 
 #[test]
-fn a_plan_that_leaves_tables_without_a_way_out_for_a_time_says_so() {
-    let bed = TestEnv::new();
+fn the_plan_warns_of_interrupted_default_routes() {
+    let env = TestEnv::new();
     let with = |further: &str| azs(2, &format!("  num_nat_gateways = 1\n{further}"));
-    bed.change(&with(""));
-    let (old, addresses) = (bed.id("nat_gateway.0"), bed.attribute("nat_gateway_public_ips"));
+    env.change(&with(""));
+    let (old, addresses) = (env.id("nat_gateway.0"), env.attribute("nat_gateway_public_ips"));
     let entry = with("  public_subnet_cidr_blocks = { AZ-0 = \"10.0.240.0/24\" }");
-    bed.config(&entry);
-    let plan = bed.workspace.plan(&[]);
-    assert!(plan.says("The update of fgw_four_tier_vpc \"main\" leaves 2 route tables without a way out"), "{plan}");
+    env.config(&entry);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("Updating fgw_four_tier_vpc \"main\" interrupts 2 routes"), "{plan}");
     for index in 0..2 {
-        let table = bed.id(&format!("route_table.private_app.{index}"));
+        let table = env.id(&format!("route_table.private_app.{index}"));
         let line = format!(
             "route.private_app.{index}.ipv4 ({table}_0.0.0.0/0): from the deletion of nat_gateway.0 ({old}) until the new \
-             nat_gateway.0 works"
+             nat_gateway.0 is available"
         );
         assert!(plan.says(&line), "no {line:?} in {plan}");
     }
-    let exchanged = bed.change(&entry);
+    let replaced = env.change(&entry);
     let calls = "AssociateRouteTable 1, CreateNatGateway 1, CreateSubnet 1, DeleteNatGateway 1, DeleteSubnet 1, \
                  ReplaceRoute 2";
-    assert_eq!(exchanged.calls, calls);
-    assert_eq!(bed.attribute("nat_gateway_public_ips"), addresses);
-    bed.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": bed.id("nat_gateway.0")}));
-    let plan = bed.workspace.plan(&[]);
-    assert!(plan.says("already, as what it led to is gone, and until the new nat_gateway.0 works"), "{plan}");
-    let mended = bed.apply();
-    assert_eq!(mended.calls, "CreateNatGateway 1, ReplaceRoute 2");
-    bed.destroy();
+    assert_eq!(replaced.calls, calls);
+    assert_eq!(env.attribute("nat_gateway_public_ips"), addresses);
+    env.proxy.boto("ec2", "delete_nat_gateway", json!({"NatGatewayId": env.id("nat_gateway.0")}));
+    let plan = env.workspace.plan(&[]);
+    assert!(
+        plan.says("already, because its target was deleted, and until the new nat_gateway.0 is available"),
+        "{plan}"
+    );
+    let fixed = env.apply();
+    assert_eq!(fixed.calls, "CreateNatGateway 1, ReplaceRoute 2");
+    env.destroy();
 }
 
 #[test]
-fn one_three_and_one_nat_gateway_and_an_az_more_move_none_that_stays() {
-    let bed = TestEnv::new();
-    bed.change(&azs(2, "  num_nat_gateways = 1"));
-    let first = bed.id("nat_gateway.0");
-    slow(&bed);
-    let three = bed.change(&azs(2, "  num_nat_gateways = 3"));
+fn the_number_of_nat_gateways_changes_and_others_stay() {
+    let env = TestEnv::new();
+    env.change(&azs(2, "  num_nat_gateways = 1"));
+    let first = env.id("nat_gateway.0");
+    slow(&env);
+    let three = env.change(&azs(2, "  num_nat_gateways = 3"));
     assert_eq!(three.calls, "AllocateAddress 2, CreateNatGateway 2, ReplaceRoute 1");
-    // The third stands in AZ 0, and stays there when there is an AZ 2.
-    let third = bed.id("nat_gateway.2");
-    let wider = bed.change(&azs(3, "  num_nat_gateways = 3"));
+    // The third gateway is in AZ 0, and stays there when AZ 2 is added.
+    let third = env.id("nat_gateway.2");
+    let wider = env.change(&azs(3, "  num_nat_gateways = 3"));
     assert!(!wider.calls.contains("Nat") && !wider.calls.contains("Address"), "{wider:#?}");
-    assert_eq!((bed.id("nat_gateway.0"), bed.id("nat_gateway.2")), (first.clone(), third));
-    bed.change(&azs(3, "  num_nat_gateways = 1"));
-    let steps = steps(&bed);
+    assert_eq!((env.id("nat_gateway.0"), env.id("nat_gateway.2")), (first.clone(), third));
+    env.change(&azs(3, "  num_nat_gateways = 1"));
+    let steps = steps(&env);
     let last_move = steps.iter().rposition(|step| step.starts_with("ReplaceRoute"));
     let first_end = steps.iter().position(|step| step.starts_with("DeleteNatGateway"));
     assert!(last_move.is_some() && last_move < first_end, "{steps:#?}");
-    assert_eq!(bed.id("nat_gateway.0"), first);
-    bed.destroy();
+    assert_eq!(env.id("nat_gateway.0"), first);
+    env.destroy();
 }
 
 #[test]
-fn a_shorter_list_of_addresses_in_another_order_touches_only_the_nat_gateway_whose_address_goes() {
-    let bed = TestEnv::new();
+fn a_shorter_address_list_deletes_only_its_nat_gateway() {
+    let env = TestEnv::new();
     let own: Vec<String> =
-        (0..3).map(|_| text(&bed.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"])).collect();
+        (0..3).map(|_| text(&env.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"])).collect();
     let custom = |ids: &[&String]| {
         let (count, ids) = (ids.len(), json!(ids));
         azs(3, &format!("  num_nat_gateways = {count}\n  use_custom_nat_eips = true\n  custom_nat_eips = {ids}"))
     };
-    bed.change(&custom(&[&own[0], &own[1], &own[2]]));
-    let [first, second, third] = [0, 1, 2].map(|slot| bed.id(&format!("nat_gateway.{slot}")));
-    slow(&bed);
-    bed.change(&custom(&[&own[2], &own[0]]));
-    let steps = steps(&bed);
-    let moved = position(&steps, &format!("ReplaceRoute {} {third}", bed.id("route_table.private_app.1")));
-    let gone = position(&steps, &format!("DeleteNatGateway {second}"));
-    assert!(moved < gone && steps.len() == 2, "{steps:#?}");
-    assert_eq!((bed.id("nat_gateway.0"), bed.id("nat_gateway.2")), (first, third));
-    bed.destroy();
+    env.change(&custom(&[&own[0], &own[1], &own[2]]));
+    let [first, second, third] = [0, 1, 2].map(|slot| env.id(&format!("nat_gateway.{slot}")));
+    slow(&env);
+    env.change(&custom(&[&own[2], &own[0]]));
+    let steps = steps(&env);
+    let moved = position(&steps, &format!("ReplaceRoute {} {third}", env.id("route_table.private_app.1")));
+    let deletion = position(&steps, &format!("DeleteNatGateway {second}"));
+    assert!(moved < deletion && steps.len() == 2, "{steps:#?}");
+    assert_eq!((env.id("nat_gateway.0"), env.id("nat_gateway.2")), (first, third));
+    env.destroy();
 }
 
 #[test]
-fn a_default_route_of_somebody_else_in_our_table_is_refused_with_its_target() {
-    let bed = TestEnv::new();
-    bed.change(&azs(1, "  num_nat_gateways = 0"));
-    let gateway = text(&bed.ec2("create_transit_gateway", json!({}))["TransitGateway"]["TransitGatewayId"]);
-    let table = bed.id("route_table.private_app.0");
+fn an_unmanaged_default_route_is_rejected_with_its_target() {
+    let env = TestEnv::new();
+    env.change(&azs(1, "  num_nat_gateways = 0"));
+    let gateway = text(&env.ec2("create_transit_gateway", json!({}))["TransitGateway"]["TransitGatewayId"]);
+    let table = env.id("route_table.private_app.0");
     let route = json!({"RouteTableId": table, "DestinationCidrBlock": "0.0.0.0/0"});
-    let mut led = route.clone();
-    led["TransitGatewayId"] = json!(gateway);
-    bed.ec2("create_route", led);
-    bed.workspace.assert_nothing_to_do();
+    let mut to_gateway = route.clone();
+    to_gateway["TransitGatewayId"] = json!(gateway);
+    env.ec2("create_route", to_gateway);
+    env.workspace.assert_nothing_to_do();
 
-    bed.proxy.clear_calls();
-    bed.config(&azs(1, "  num_nat_gateways = 1"));
-    let refused = bed.workspace.plan(&[]);
-    refused.failed_with("Invalid value for num_nat_gateways");
-    refused.failed_with(&format!(
-        "route.private_app.0.ipv4 would lead 0.0.0.0/0 of route_table.private_app.0 ({table}) to nat_gateway.0, but a \
-         route there leads it to {gateway} already"
+    env.proxy.clear_calls();
+    env.config(&azs(1, "  num_nat_gateways = 1"));
+    let rejected = env.workspace.plan(&[]);
+    rejected.failed_with("Invalid value for num_nat_gateways");
+    rejected.failed_with(&format!(
+        "route.private_app.0.ipv4 would route 0.0.0.0/0 in route_table.private_app.0 ({table}) to nat_gateway.0, but a \
+         route that this resource did not create already routes it to {gateway}."
     ));
-    assert_eq!(bed.proxy.mutations().len(), 0);
-    bed.ec2("delete_route", route);
-    bed.apply();
-    bed.destroy();
+    assert_eq!(env.proxy.mutations().len(), 0);
+    env.ec2("delete_route", route);
+    env.apply();
+    env.destroy();
 }

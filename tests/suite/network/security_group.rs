@@ -16,10 +16,10 @@ const HTTPS_AND_SELF: &str = "  default_security_group_ingress_rules = {
   }";
 
 #[test]
-fn rules_of_the_default_group_are_exchanged_one_by_one_and_let_go() {
-    let bed = TestEnv::new();
-    bed.change(ALONE);
-    let allowed = bed.change(&with(HTTPS_AND_SELF));
+fn rules_of_the_default_group_change_one_by_one() {
+    let env = TestEnv::new();
+    env.change(ALONE);
+    let allowed = env.change(&with(HTTPS_AND_SELF));
     assert_eq!(allowed.calls, "AuthorizeSecurityGroupIngress 1");
     assert_eq!(
         allowed.new,
@@ -28,32 +28,32 @@ fn rules_of_the_default_group_are_exchanged_one_by_one_and_let_go() {
         ]
     );
 
-    // One range goes, one comes: the new one first.
-    let moved = bed.change(&with(&HTTPS_AND_SELF.replace("10.0.0.0/8", "172.16.0.0/12")));
+    // One range replaces another: the new rule is created first.
+    let moved = env.change(&with(&HTTPS_AND_SELF.replace("10.0.0.0/8", "172.16.0.0/12")));
     assert_eq!(moved.calls, "AuthorizeSecurityGroupIngress 1, RevokeSecurityGroupIngress 1");
-    let actions: Vec<String> = bed.proxy.mutations().into_iter().map(|record| record.call.action).collect();
+    let actions: Vec<String> = env.proxy.mutations().into_iter().map(|record| record.call.action).collect();
     assert_eq!(actions, ["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress"]);
 
     // An empty map leaves the rules as they are.
-    let left = bed.change(&with("  default_security_group_ingress_rules = {}"));
+    let left = env.change(&with("  default_security_group_ingress_rules = {}"));
     assert_eq!((left.calls.as_str(), left.new.len()), ("", 0));
 
-    let outbound = bed.change(&with(
+    let outbound = env.change(&with(
         "  default_security_group_egress_rules = {\n    dns = { protocol = \"udp\", from_port = 53, to_port = 53, \
          cidr_blocks = [\"10.0.0.2/32\"], description = \"names\" }\n  }",
     ));
     assert_eq!(
         outbound.new,
         ["group default main in(-1 self) out(udp:53-53 10.0.0.2/32)"],
-        "the default inbound rule is wanted again"
+        "the default inbound rule is back"
     );
 
-    // Let go, the group loses what was applied, and is neither named nor ours any more.
-    let off = bed.change(&with("  enable_default_security_group = false"));
+    // When the group is no longer managed, it loses the applied rules, its name and its ownership tags.
+    let off = env.change(&with("  enable_default_security_group = false"));
     assert_eq!(off.calls, "DeleteTags 1, RevokeSecurityGroupEgress 1, RevokeSecurityGroupIngress 1");
     assert!(off.new.len() == 1 && off.new[0].ends_with(" in() out()"), "{off:#?}");
     assert!(off.new[0].starts_with("group default sg-"), "{off:#?}");
-    let on = bed.change(ALONE);
+    let on = env.change(ALONE);
     assert_eq!(on.new, ["group default main in(-1 self) out(-1 0.0.0.0/0, -1 ::/0)"]);
-    bed.destroy();
+    env.destroy();
 }

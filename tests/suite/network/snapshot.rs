@@ -1,19 +1,19 @@
-//! An account as lines of text: one object each, with names in place of ids, so that tables can be written by hand.
+//! An account as lines of text, one for each object, with names in place of ids, so that tests can list expected lines.
 
 use std::collections::BTreeMap;
 
 use ipnet::Ipv6Net;
 use serde_json::Value;
 
-/// The objects of an account, each with its id and its line. Lines begin with the kind; tags but Name and ours end
-/// them.
+/// The objects of an account, each with its id and its line. A line starts with the kind, and ends with the tags except
+/// `Name` and the ownership tags.
 #[derive(Debug)]
-pub(super) struct Picture(Vec<(String, String)>);
+pub(super) struct Snapshot(Vec<(String, String)>);
 
-/// How the line of one kind is written.
+/// Formats the line of an object of one kind.
 type Line = fn(&Value, &Names) -> String;
 
-impl Picture {
+impl Snapshot {
     /// From a listing by boto3.
     pub(super) fn of(listing: &Value) -> Self {
         let names = names(listing);
@@ -45,26 +45,27 @@ impl Picture {
         self.0.iter().map(|(_, line)| line.as_str()).collect()
     }
 
-    /// The lines of objects of `other` that are not here, or look otherwise here.
+    /// The lines of `other` that this snapshot lacks: those of objects that are missing here or differ.
     pub(super) fn missing_of(&self, other: &Self) -> Vec<String> {
         other.0.iter().filter(|it| !self.0.contains(it)).map(|(_, line)| line.clone()).collect()
     }
 }
 
-/// Names of objects by id, and the IPv6 ranges of VPCs: AWS chooses them, so that no table can have them.
+/// The names of objects by id, and the IPv6 ranges of VPCs, which AWS chooses, so that tests cannot contain them.
 struct Names {
     names: BTreeMap<String, String>,
     ipv6_ranges: Vec<Ipv6Net>,
 }
 
 impl Names {
-    /// The Name tag, or the id where there is none.
+    /// The tag `Name`, or the id if there is none.
     fn name(&self, id: &Value) -> String {
         let id = word(id);
         self.names.get(&id).cloned().unwrap_or(id)
     }
 
-    /// An IPv6 block as its number in the VPC's range, `#2/64`; as it is where it lies in none. The range is `#0/56`.
+    /// An IPv6 block as its number in the VPC's range, such as `#2/64`. The range itself is `#0/56`. A block outside
+    /// all ranges is unchanged.
     fn block(&self, block: &str) -> String {
         let Ok(net) = block.parse::<Ipv6Net>() else { return block.to_owned() };
         let Some(range) = self.ipv6_ranges.iter().find(|range| range.contains(&net)) else { return net.to_string() };
@@ -99,7 +100,7 @@ fn names(listing: &Value) -> Names {
     Names { names, ipv6_ranges: ipv6_ranges.collect() }
 }
 
-/// The IPv6 blocks that a VPC or a subnet has. AWS goes on showing those that it had.
+/// The IPv6 blocks of a VPC or a subnet, without disassociated ones, which AWS still returns for some time.
 fn ipv6_blocks(object: &Value) -> Vec<String> {
     let blocks = list(&object["Ipv6CidrBlockAssociationSet"]).iter();
     let blocks = blocks.filter(|block| {
@@ -127,7 +128,7 @@ fn internet_gateway(gateway: &Value, names: &Names) -> String {
     format!("internet_gateway {} on {vpcs}", names.name(&gateway["InternetGatewayId"]))
 }
 
-/// The IPv6 blocks of a VPC or a subnet, with a space before each.
+/// The IPv6 blocks of a VPC or a subnet, each after a space.
 fn ipv6(object: &Value, names: &Names) -> String {
     ipv6_blocks(object).iter().map(|block| format!(" {}", names.block(block))).collect()
 }
@@ -155,8 +156,8 @@ fn subnet(subnet: &Value, names: &Names) -> String {
     )
 }
 
-/// Routes to endpoints are left out: AWS makes them, and the endpoint's line has its tables. So are those inside an
-/// IPv6 range: AWS takes them along with the range, moto leaves them.
+/// The line omits routes to endpoints: AWS creates them, and the endpoint's line has its tables. It also omits local
+/// IPv6 routes: AWS deletes them with the range, moto does not.
 fn route_table(table: &Value, names: &Names) -> String {
     let main = list(&table["Associations"]).iter().any(|association| association["Main"] == true);
     let name = if main { "(main)".to_owned() } else { names.name(&table["RouteTableId"]) };
@@ -194,7 +195,7 @@ fn vpc_endpoint(endpoint: &Value, names: &Names) -> String {
     let mut tables: Vec<String> = list(&endpoint["RouteTableIds"]).iter().map(|id| names.name(id)).collect();
     tables.sort();
     let policy: Value = serde_json::from_str(&word(&endpoint["PolicyDocument"])).expect("a policy is JSON");
-    // The statement ids and the version differ between AWS and moto; what it allows does not.
+    // Statement ids and version differ between AWS and moto; the permissions do not.
     let policy = joined(&policy["Statement"], |statement| {
         format!("{} {} {}", word(&statement["Effect"]), word(&statement["Action"]), word(&statement["Resource"]))
     });
@@ -240,8 +241,8 @@ fn security_group(group: &Value, names: &Names) -> String {
     )
 }
 
-/// moto lists subnets that are gone; they have no name. An ACL has one only when someone gave it one. ICMP types are
-/// left out: moto loses them.
+/// Counts only subnets with a name, because moto's associations contain deleted subnets. Omits ICMP types, because moto
+/// does not store them.
 fn network_acl(acl: &Value, names: &Names) -> String {
     let associations = list(&acl["Associations"]).iter();
     let subnets = associations.filter(|it| names.names.contains_key(&word(&it["SubnetId"]))).count();
@@ -253,7 +254,7 @@ fn network_acl(acl: &Value, names: &Names) -> String {
             let direction = if entry["Egress"] == true { "out" } else { "in" };
             let cidr = entry["Ipv6CidrBlock"].as_str().map_or_else(|| word(&entry["CidrBlock"]), str::to_owned);
             let protocol = word(&entry["Protocol"]);
-            // All traffic has neither ports nor a protocol that is worth a word.
+            // A rule for all traffic has no ports, and its protocol is omitted.
             let mut traffic = if protocol == "-1" { String::new() } else { format!(" {protocol}") };
             if let (Some(from), Some(to)) = (entry["PortRange"]["From"].as_i64(), entry["PortRange"]["To"].as_i64())
                 && ["6", "17"].contains(&protocol.as_str())
@@ -268,7 +269,7 @@ fn network_acl(acl: &Value, names: &Names) -> String {
     format!("acl {kind}{name} ({}) {subnets} subnets", entries.join(", "))
 }
 
-/// The tags but Name and those that say whose an object is.
+/// The tags except `Name` and the ownership tags, with a space before them.
 fn tags(object: &Value) -> String {
     let tags = object["tags"].as_object().into_iter().flatten();
     let others = tags.filter(|(key, _)| *key != "Name" && !key.starts_with("fgw:"));
@@ -284,7 +285,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A text without its quotes; all else as JSON.
+/// A string without its quotes, other values as JSON.
 fn word(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Tags: each map on its own objects, foreign tags survive, everything changes in place.
+//! Tags: each map applies to its own objects, unmanaged tags survive, and all changes are in place.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::TestEnv;
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 1\n  create_transit_subnets = true";
 
-/// Every map with the names of the objects that carry it, as `kind name` in the listing.
+/// Every tag map with the objects that have its tags, as `kind name` in the listing.
 const MAPS: &[(&str, &[&str])] = &[
     ("vpc_custom_tags", &["vpcs main"]),
     ("nat_gateway_custom_tags", &["addresses main-nat-gateway-0", "nat_gateways main-nat-gateway-0"]),
@@ -29,15 +29,15 @@ const MAPS: &[(&str, &[&str])] = &[
     ("security_group_tags", &["security_groups main"]),
 ];
 
-/// Every map with these tags.
+/// The network with every map set to these tags.
 fn maps(tags: impl Fn(&str) -> String) -> String {
     let maps: Vec<String> = MAPS.iter().map(|(map, _)| format!("  {map} = {}", tags(map))).collect();
     format!("{TWO_AZS}\n{}", maps.join("\n"))
 }
 
-/// The tags of every object but Name and ours, by `kind name`.
-fn tags(bed: &TestEnv) -> BTreeMap<String, BTreeMap<String, String>> {
-    let listing = bed.proxy.account().list();
+/// The tags of every object except `Name` and the ownership tags, by `kind name`.
+fn tags(env: &TestEnv) -> BTreeMap<String, BTreeMap<String, String>> {
+    let listing = env.proxy.account().list();
     let mut all = BTreeMap::new();
     for (kind, objects) in listing.as_object().expect("a map") {
         for object in objects.as_array().expect("a list") {
@@ -52,14 +52,14 @@ fn tags(bed: &TestEnv) -> BTreeMap<String, BTreeMap<String, String>> {
 }
 
 #[test]
-fn each_tag_map_is_set_changed_and_removed_on_its_objects_and_foreign_tags_survive() {
-    let bed = TestEnv::new();
-    bed.change(TWO_AZS);
+fn each_tag_map_sets_its_objects_and_unmanaged_tags_survive() {
+    let env = TestEnv::new();
+    env.change(TWO_AZS);
     let objects: usize = MAPS.iter().map(|(_, objects)| objects.len()).sum();
 
-    let set = bed.change(&maps(|map| format!("{{ map = \"{map}\", stays = \"1\" }}")));
+    let set = env.change(&maps(|map| format!("{{ map = \"{map}\", stays = \"1\" }}")));
     assert_eq!(set.calls, format!("CreateTags {objects}"));
-    let found = tags(&bed);
+    let found = tags(&env);
     for (map, objects) in MAPS {
         for object in *objects {
             assert_eq!(
@@ -70,34 +70,34 @@ fn each_tag_map_is_set_changed_and_removed_on_its_objects_and_foreign_tags_survi
         }
     }
     let tagged = found.values().filter(|tags| !tags.is_empty()).count();
-    assert_eq!(tagged, objects, "other objects carry none of the maps");
-    assert_eq!(bed.attribute("tags_all"), json!({"map": "vpc_custom_tags", "stays": "1"}));
+    assert_eq!(tagged, objects, "other objects have no tags of the maps");
+    assert_eq!(env.attribute("tags_all"), json!({"map": "vpc_custom_tags", "stays": "1"}));
 
-    let subnets = [bed.id("subnet.public.0"), bed.id("subnet.private_app.1")];
-    let foreign = json!([{"Key": "kubernetes.io/cluster/blue", "Value": "shared"}]);
-    bed.ec2("create_tags", json!({"Resources": subnets, "Tags": foreign}));
-    bed.workspace.assert_nothing_to_do();
+    let subnets = [env.id("subnet.public.0"), env.id("subnet.private_app.1")];
+    let unmanaged = json!([{"Key": "kubernetes.io/cluster/blue", "Value": "shared"}]);
+    env.ec2("create_tags", json!({"Resources": subnets, "Tags": unmanaged}));
+    env.workspace.assert_nothing_to_do();
 
-    let changed = bed.change(&maps(|map| format!("{{ map = \"{}\", stays = \"1\" }}", map.to_uppercase())));
+    let changed = env.change(&maps(|map| format!("{{ map = \"{}\", stays = \"1\" }}", map.to_uppercase())));
     assert_eq!(changed.calls, format!("CreateTags {objects}"));
-    let removed = bed.change(&maps(|_| "{ stays = \"1\" }".into()));
+    let removed = env.change(&maps(|_| "{ stays = \"1\" }".into()));
     assert_eq!(removed.calls, format!("DeleteTags {objects}"));
-    bed.change(TWO_AZS);
-    let left: Vec<String> = tags(&bed).into_iter().filter(|(_, tags)| !tags.is_empty()).map(|(name, _)| name).collect();
-    assert_eq!(left, ["subnets main-private-app-1", "subnets main-public-0"], "of ours nothing, of others everything");
-    bed.destroy();
+    env.change(TWO_AZS);
+    let left: Vec<String> = tags(&env).into_iter().filter(|(_, tags)| !tags.is_empty()).map(|(name, _)| name).collect();
+    assert_eq!(left, ["subnets main-private-app-1", "subnets main-public-0"], "only unmanaged tags are left");
+    env.destroy();
 }
 
 #[test]
-fn common_and_default_tags_reach_every_object_and_specific_ones_win() {
+fn custom_and_default_tags_reach_all_objects_specific_ones_win() {
     let lines = |tags: &str| {
         format!("  default_tags {{\n    tags = {tags}\n  }}\n  ignore_tags {{\n    key_prefixes = [\"theirs/\"]\n  }}")
     };
-    let bed = TestEnv::with_provider(&lines("{ team = \"net\", level = \"default\" }"));
+    let env = TestEnv::with_provider(&lines("{ team = \"net\", level = \"default\" }"));
     let attributes = "  num_availability_zones = 1\n  num_nat_gateways = 1\n  custom_tags = { level = \"custom\", \"theirs/x\" = \
                       \"1\" }\n  public_subnet_custom_tags = { level = \"subnet\", Name = \"front\" }";
-    bed.change(attributes);
-    let found = tags(&bed);
+    env.change(attributes);
+    let found = tags(&env);
     let level = |object: &str| found[object].get("level").cloned().unwrap_or_default();
     assert_eq!(
         [
@@ -108,41 +108,41 @@ fn common_and_default_tags_reach_every_object_and_specific_ones_win() {
         ],
         ["custom", "subnet", "custom", "custom"]
     );
-    // VPC, gateway, address, NAT gateway, group, two endpoints, three subnets and their tables.
+    // VPC, internet gateway, address, NAT gateway, group, two endpoints, three subnets and their tables.
     assert_eq!(found.len(), 13);
     assert!(found.values().all(|tags| tags["team"] == "net" && !tags.contains_key("theirs/x")), "{found:#?}");
-    assert_eq!(bed.attribute("tags_all"), json!({"team": "net", "level": "custom"}));
-    let front = bed.attribute("public_subnets");
+    assert_eq!(env.attribute("tags_all"), json!({"team": "net", "level": "custom"}));
+    let front = env.attribute("public_subnets");
     assert_eq!(front["main-public-0"]["tags"]["Name"], "front", "the map's key is the computed name: {front}");
 
-    let provider = std::fs::read_to_string(bed.workspace.path().join("provider.tf")).expect("the provider block");
-    bed.workspace.write("provider.tf", &provider.replace("team = \"net\"", "squad = \"net\""));
-    let changed = bed.apply();
+    let provider = std::fs::read_to_string(env.workspace.path().join("provider.tf")).expect("the provider block");
+    env.workspace.write("provider.tf", &provider.replace("team = \"net\"", "squad = \"net\""));
+    let changed = env.apply();
     assert_eq!(changed.calls, "CreateTags 13, DeleteTags 13");
     assert!(
-        tags(&bed).values().all(|tags| tags.get("squad").is_some_and(|it| it == "net") && !tags.contains_key("team"))
+        tags(&env).values().all(|tags| tags.get("squad").is_some_and(|it| it == "net") && !tags.contains_key("team"))
     );
-    assert_eq!(bed.attribute("tags_all"), json!({"squad": "net", "level": "custom"}));
-    bed.destroy();
+    assert_eq!(env.attribute("tags_all"), json!({"squad": "net", "level": "custom"}));
+    env.destroy();
 }
 
 #[test]
-fn a_new_name_renames_every_object_and_keeps_it() {
-    let bed = TestEnv::new();
+fn a_new_name_renames_every_object_in_place() {
+    let env = TestEnv::new();
     let attributes = "  num_availability_zones = 1\n  num_nat_gateways = 1";
-    bed.change(attributes);
-    let before = bed.attribute("aws_objects");
+    env.change(attributes);
+    let before = env.attribute("aws_objects");
     let plan = {
-        bed.config(&format!("  vpc_name = \"other\"\n{attributes}"));
-        bed.workspace.plan(&[])
+        env.config(&format!("  vpc_name = \"other\"\n{attributes}"));
+        env.workspace.plan(&[])
     };
     assert_eq!(plan.code, 2, "{plan}");
-    let renamed = bed.apply();
+    let renamed = env.apply();
     assert_eq!(renamed.calls, "CreateTags 13");
-    assert_eq!(bed.attribute("aws_objects"), before, "no object is exchanged");
-    assert!(bed.attribute("private_app_subnets")["other-private-app-0"].is_object());
-    let vpc = &bed.proxy.account().list_of("vpcs")[0];
+    assert_eq!(env.attribute("aws_objects"), before, "no object is replaced");
+    assert!(env.attribute("private_app_subnets")["other-private-app-0"].is_object());
+    let vpc = &env.proxy.account().list_of("vpcs")[0];
     assert_eq!(vpc["tags"], json!({"Name": "other", "fgw:resource": "four_tier_vpc/other", "fgw:state": "ready"}));
     assert_eq!(renamed.new.iter().filter(|line| line.contains("main-")).count(), 0, "{:#?}", renamed.new);
-    bed.destroy();
+    env.destroy();
 }

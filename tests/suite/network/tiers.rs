@@ -1,4 +1,4 @@
-//! Tier switches: each adds or takes away its own objects and moves no other subnet.
+//! Tier switches: each creates or deletes its own objects and moves no other subnet.
 
 use super::{TestEnv, without_acl};
 
@@ -8,7 +8,7 @@ fn two_azs(further: &str) -> String {
     format!("{TWO_AZS}\n{further}")
 }
 
-/// The lines of the endpoints' change from one list of tables to another.
+/// The lines of both endpoints with these tables.
 fn endpoints(tables: &str) -> [String; 2] {
     [("keyvalue", "dynamodb"), ("objectstore", "s3")].map(|(name, service)| {
         format!("endpoint main-{name} Gateway com.amazonaws.us-east-1.{service} (Allow * *) [{tables}]")
@@ -19,10 +19,10 @@ const THREE_TIERS: &str = "main-private-app-0 main-private-app-1 main-private-pe
                            main-private-persistence-1 main-public";
 
 #[test]
-fn the_transit_tier_comes_and_goes_and_no_other_subnet_moves() {
-    let bed = TestEnv::new();
-    bed.change(TWO_AZS);
-    let on = bed.change(&two_azs("  create_transit_subnets = true"));
+fn turning_the_transit_tier_on_and_off_moves_no_other_subnet() {
+    let env = TestEnv::new();
+    env.change(TWO_AZS);
+    let on = env.change(&two_azs("  create_transit_subnets = true"));
     assert_eq!(on.calls, "AssociateRouteTable 2, CreateRouteTable 2, CreateSubnet 2, ModifyVpcEndpoint 2");
     let with_transit = format!("{THREE_TIERS} main-transit-0 main-transit-1");
     let [keyvalue, objectstore] = endpoints(&with_transit);
@@ -34,50 +34,50 @@ fn the_transit_tier_comes_and_goes_and_no_other_subnet_moves() {
     ];
     assert_eq!(without_acl(&on.new), [&[keyvalue.as_str(), &objectstore], &transit[..]].concat());
     let [keyvalue, objectstore] = endpoints(THREE_TIERS);
-    assert_eq!(without_acl(&on.gone), [keyvalue.as_str(), &objectstore]);
+    assert_eq!(without_acl(&on.old), [keyvalue.as_str(), &objectstore]);
 
-    let routed = bed.change(&two_azs("  create_transit_subnets = true\n  allow_transit_internet_access = true"));
+    let routed = env.change(&two_azs("  create_transit_subnets = true\n  allow_transit_internet_access = true"));
     assert_eq!(routed.calls, "CreateRoute 2");
     assert_eq!(routed.new[0], "table main-transit-0 [main-transit-0] 0.0.0.0/0>main-nat-gateway-0 10.0.0.0/16>local");
 
-    let off = bed.change(TWO_AZS);
+    let off = env.change(TWO_AZS);
     assert_eq!(off.calls, "DeleteRouteTable 2, DeleteSubnet 2, ModifyVpcEndpoint 2");
     assert_eq!(without_acl(&off.new), [keyvalue.as_str(), &objectstore]);
-    bed.destroy();
+    env.destroy();
 }
 
 #[test]
-fn the_public_tier_takes_its_gateways_along_and_brings_them_back() {
-    let bed = TestEnv::new();
-    let all = bed.change(TWO_AZS);
-    let off = bed.change(&two_azs("  create_public_subnets = false"));
+fn the_public_tier_is_deleted_and_created_with_its_gateways() {
+    let env = TestEnv::new();
+    let all = env.change(TWO_AZS);
+    let off = env.change(&two_azs("  create_public_subnets = false"));
     assert_eq!(
         off.calls,
         "DeleteInternetGateway 1, DeleteNatGateway 1, DeleteRoute 2, DeleteRouteTable 1, DeleteSubnet 2, \
          DetachInternetGateway 1, ModifyVpcEndpoint 2, ReleaseAddress 1"
     );
     assert!(off.new.contains(&"table main-private-app-0 [main-private-app-0] 10.0.0.0/16>local".to_owned()));
-    let on = bed.change(TWO_AZS);
+    let on = env.change(TWO_AZS);
     assert_eq!(
         on.calls,
         "AllocateAddress 1, AssociateRouteTable 2, AttachInternetGateway 1, CreateInternetGateway 1, CreateNatGateway 1, \
          CreateRoute 3, CreateRouteTable 1, CreateSubnet 2, ModifyVpcEndpoint 2"
     );
     let before: Vec<&String> = all.new.iter().filter(|line| !line.starts_with("acl")).collect();
-    let snapshot = bed.snapshot();
+    let snapshot = env.snapshot();
     let now: Vec<&str> = snapshot.lines().into_iter().filter(|line| !line.starts_with("acl")).collect();
-    assert_eq!(now, before, "the network is again what it was");
-    bed.destroy();
+    assert_eq!(now, before, "the network is the same as before");
+    env.destroy();
 }
 
 #[test]
-fn private_tiers_come_and_go_one_by_one() {
-    let bed = TestEnv::new();
-    bed.change(TWO_AZS);
-    let off = bed.change(&two_azs("  create_private_persistence_subnets = false"));
+fn private_tiers_are_turned_on_and_off_one_by_one() {
+    let env = TestEnv::new();
+    env.change(TWO_AZS);
+    let off = env.change(&two_azs("  create_private_persistence_subnets = false"));
     assert_eq!(off.calls, "DeleteRouteTable 2, DeleteSubnet 2, ModifyVpcEndpoint 2");
-    // In one step: one tier leaves, another comes. The route of each app table goes with its table.
-    let swapped = bed.change(&two_azs("  create_private_app_subnets = false"));
+    // One apply deletes a tier and creates another. AWS deletes the route of each app table with the table.
+    let swapped = env.change(&two_azs("  create_private_app_subnets = false"));
     assert_eq!(
         swapped.calls,
         "AssociateRouteTable 2, CreateRouteTable 2, CreateSubnet 2, DeleteRouteTable 2, DeleteSubnet 2, ModifyVpcEndpoint 2"
@@ -88,15 +88,15 @@ fn private_tiers_come_and_go_one_by_one() {
             .contains(&"subnet main-private-persistence-1 us-east-1b use1-az1 10.0.168.0/21 public_ip=false".into()),
         "{swapped:#?}"
     );
-    assert!(!swapped.gone.iter().any(|line| line.starts_with("subnet main-public")), "{swapped:#?}");
-    bed.destroy();
+    assert!(!swapped.old.iter().any(|line| line.starts_with("subnet main-public")), "{swapped:#?}");
+    env.destroy();
 }
 
 #[test]
-fn switches_of_the_vpc_and_of_public_subnets_change_in_place() {
-    let bed = TestEnv::new();
-    bed.change(TWO_AZS);
-    let metrics = bed.change(&two_azs(
+fn vpc_and_public_subnet_switches_change_in_place() {
+    let env = TestEnv::new();
+    env.change(TWO_AZS);
+    let metrics = env.change(&two_azs(
         "  enable_network_address_usage_metrics = true\n  enable_dns_hostnames = false\n  map_public_ip_on_launch = true",
     ));
     assert_eq!(metrics.calls, "ModifySubnetAttribute 2, ModifyVpcAttribute 2");
@@ -108,11 +108,11 @@ fn switches_of_the_vpc_and_of_public_subnets_change_in_place() {
             "vpc main 10.0.0.0/16 default support=true hostnames=false metrics=true",
         ]
     );
-    let without = bed.change(&two_azs("  enable_dns_hostnames = false\n  enable_dns_support = false"));
+    let without = env.change(&two_azs("  enable_dns_hostnames = false\n  enable_dns_support = false"));
     assert_eq!(without.calls, "ModifySubnetAttribute 2, ModifyVpcAttribute 2");
-    // AWS wants support before hostnames.
-    bed.change(TWO_AZS);
-    let order: Vec<String> = bed
+    // AWS requires DNS support before DNS hostnames.
+    env.change(TWO_AZS);
+    let order: Vec<String> = env
         .proxy
         .mutations()
         .iter()
@@ -120,5 +120,5 @@ fn switches_of_the_vpc_and_of_public_subnets_change_in_place() {
         .filter(|name| name.starts_with("Enable"))
         .collect();
     assert_eq!(order, ["EnableDnsSupport.Value", "EnableDnsHostnames.Value"]);
-    bed.destroy();
+    env.destroy();
 }

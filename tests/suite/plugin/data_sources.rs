@@ -1,4 +1,4 @@
-//! Data sources over the protocol: what is offered, what they find, and what goes wrong.
+//! Data sources over the protocol: schemas, results and errors.
 
 use fgw::plugin::Value;
 use fgw::plugin::proto::tfplugin6::diagnostic::Severity;
@@ -31,18 +31,18 @@ async fn validate(terraform: &mut ProviderClient<Channel>, config: &Value) -> Ve
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_data_source_may_have_the_type_of_a_resource_and_a_schema_of_its_own() {
+async fn data_source_and_resource_may_share_a_type_name() {
     let (_process, mut terraform) = connected().await;
     let metadata = terraform.get_metadata(pb::get_metadata::Request {}).await.unwrap().into_inner();
     assert_eq!(metadata.data_sources[0].type_name, metadata.resources[0].type_name);
     let schema = terraform.get_provider_schema(pb::get_provider_schema::Request {}).await.unwrap().into_inner();
     let block = schema.data_source_schemas["acme_door"].block.as_ref().unwrap();
-    assert_eq!((block.attributes.len(), &block.description[..]), (4, "A door of others."));
+    assert_eq!((block.attributes.len(), &block.description[..]), (4, "An existing door."));
     assert_ne!(schema.resource_schemas["acme_door"], schema.data_source_schemas["acme_door"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_data_block_is_checked_by_the_schema_and_by_the_provider_in_one_go() {
+async fn schema_and_provider_validate_a_data_block_together() {
     let (_process, mut terraform) = connected().await;
     let tags = Value::map([("a", Value::Null)]);
     let found = validate(&mut terraform, &door("", &[("width", 1_i64.into()), ("tags", tags)])).await;
@@ -56,7 +56,7 @@ async fn a_data_block_is_checked_by_the_schema_and_by_the_provider_in_one_go() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_look_gives_the_configuration_and_what_was_found() {
+async fn read_returns_the_configuration_and_the_result() {
     let (_process, mut terraform) = connected().await;
     let config = door("front", &[("tags", Value::map([("a", Value::from("b"))]))]);
     let found = read(&mut terraform, &config).await;
@@ -69,18 +69,18 @@ async fn a_look_gives_the_configuration_and_what_was_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_look_that_fails_gives_no_state_and_the_next_one_is_answered() {
+async fn failed_read_returns_no_state_and_the_next_one_succeeds() {
     let (process, mut terraform) = connected().await;
-    for (name, summary) in [("panic", "The provider failed unexpectedly"), ("nothing", "Nothing was found")] {
+    for (name, summary) in [("panic", "The provider failed unexpectedly"), ("nothing", "Error reading acme_door")] {
         let found = read(&mut terraform, &door(name, &[])).await;
         assert_eq!(summaries(&found.diagnostics), [(Severity::Error, summary)]);
         assert_eq!(found.state, None);
     }
     let found = read(&mut terraform, &door("misfit", &[])).await;
     assert_eq!(path(&found.diagnostics[0]), ".width");
-    // Terraform waits until all is known; one that did not is told so.
+    // Terraform reads a data source only when all values are known; another client gets an error.
     let found = read(&mut terraform, &door(Value::Unknown, &[])).await;
-    assert!(found.state.is_none() && found.diagnostics[0].summary.contains("cannot be read yet"), "{found:?}");
+    assert!(found.state.is_none() && found.diagnostics[0].detail.contains("contains unknown values"), "{found:?}");
     let request = pb::read_data_source::Request { type_name: "acme_wall".to_string(), config: None };
     let unknown = terraform.read_data_source(request).await.unwrap().into_inner();
     assert_eq!(summaries(&unknown.diagnostics), [(Severity::Error, "Unknown data source")]);
@@ -89,14 +89,14 @@ async fn a_look_that_fails_gives_no_state_and_the_next_one_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_look_ends_when_terraform_asks_the_provider_to_stop() {
+async fn stop_ends_a_running_read() {
     let acme = Acme::default();
     let (_process, mut terraform) = connected_to(acme.clone()).await;
     let reading = tokio::spawn({
         let mut terraform = terraform.clone();
         async move { read(&mut terraform, &door("slow", &[])).await }
     });
-    acme.diary.until("a slow look begins").await;
+    acme.diary.until("a slow read begins").await;
     assert!(!reading.is_finished());
     terraform.stop_provider(pb::stop_provider::Request {}).await.unwrap();
     assert_eq!(summaries(&reading.await.unwrap().diagnostics), [(Severity::Error, "Stopped")]);

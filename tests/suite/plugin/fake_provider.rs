@@ -1,4 +1,4 @@
-//! A provider of doors, which does what the tests of the protocol need: it succeeds, fails, panics and waits.
+//! A fake provider of doors, which succeeds, fails, panics or waits as the tests of the protocol need.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use crate::support::wait;
 #[derive(Clone, Default)]
 pub(super) struct Acme {
     pub(super) diary: Diary,
-    /// Lets the door "stubborn" end.
+    /// Ends the work on the door "stubborn".
     pub(super) release: Arc<Notify>,
 }
 
-/// What work has done, in order, for tests that wait for it.
+/// The steps that work has reached, in order, for tests that wait for them.
 #[derive(Clone, Default)]
 pub(super) struct Diary(Arc<watch::Sender<Vec<&'static str>>>);
 
-/// Its one resource. What a door does depends on its name.
+/// Its only resource. The name of a door selects its behavior.
 struct Door(Acme);
 
-/// Its one data source. What looking finds depends on the door's name.
-struct Look(Acme);
+/// Its only data source. The name of a door selects the result.
+struct DoorLookup(Acme);
 
-/// Its one function. What measuring does depends on what is measured.
+/// Its only function. The first argument selects the result.
 struct Measure;
 
 impl Diary {
@@ -44,8 +44,8 @@ impl Diary {
     /// Waits for an entry.
     pub(super) async fn until(&self, entry: &str) {
         let mut entries = self.0.subscribe();
-        let comes = entries.wait_for(|entries| entries.contains(&entry));
-        wait::output(entry, comes).await.expect("the sender is here");
+        let found = entries.wait_for(|entries| entries.contains(&entry));
+        wait::output(entry, found).await.expect("the sender still exists");
     }
 }
 
@@ -61,7 +61,7 @@ impl Provider for Acme {
     }
 
     fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
-        vec![Arc::new(Look(self.clone()))]
+        vec![Arc::new(DoorLookup(self.clone()))]
     }
 
     fn functions(&self) -> Vec<Arc<dyn Function>> {
@@ -83,7 +83,7 @@ impl Provider for Acme {
 }
 
 #[async_trait::async_trait]
-impl DataSource for Look {
+impl DataSource for DoorLookup {
     fn type_name(&self) -> &'static str {
         "acme_door"
     }
@@ -93,7 +93,7 @@ impl DataSource for Look {
         let tags = AttributeType::Plain(Type::Map(Box::new(Type::String)));
         Schema {
             version: 0,
-            description: "A door of others.".to_string(),
+            description: "An existing door.".to_string(),
             attributes: vec![
                 Attribute::computed("id", Type::String, ""),
                 Attribute::new("name", text, "").required(),
@@ -119,9 +119,9 @@ impl DataSource for Look {
         state.set("id", Value::from("door-1"));
         match request.config.get("name").as_str().unwrap_or_default() {
             "slow" => {
-                self.0.diary.note("a slow look begins");
+                self.0.diary.note("a slow read begins");
                 request.stop.cancelled().await;
-                diagnostics.error("Stopped", "Nobody looked.");
+                diagnostics.error("Stopped", "The read was canceled.");
             }
             "panic" => panic!("the lamp broke"),
             "nothing" => return DataResponse { state: None, diagnostics },
@@ -143,7 +143,7 @@ impl Function for Measure {
         let how = Parameter { name: "how", kind: Type::Dynamic, nullable: true, description: "Any *way*.".to_string() };
         Signature {
             summary: "Measures".to_string(),
-            description: "Gives back how.".to_string(),
+            description: "Returns how.".to_string(),
             parameters: vec![what, how],
             result: Type::Dynamic,
         }
@@ -198,7 +198,7 @@ impl Resource for Door {
 
     fn upgrade(&self, version: i64, state: serde_json::Value) -> Result<serde_json::Value, String> {
         if !state.is_object() {
-            return Err("It is no door.".to_string());
+            return Err("The state is not a door.".to_string());
         }
         if version == 0 {
             return Err("Doors of version 0 had no hinges.".to_string());
@@ -207,8 +207,8 @@ impl Resource for Door {
     }
 
     async fn read(&self, request: ReadRequest) -> ReadResponse {
-        let gone = request.state.get("id").as_str() == Some("door-gone");
-        let state = if gone { Value::Null } else { request.state };
+        let is_deleted = request.state.get("id").as_str() == Some("door-deleted");
+        let state = if is_deleted { Value::Null } else { request.state };
         ReadResponse { state, private: request.private, diagnostics: Diagnostics::default() }
     }
 
@@ -235,21 +235,21 @@ impl Resource for Door {
             "slow" => {
                 self.0.diary.note("slow work begins");
                 request.stop.cancelled().await;
-                diagnostics.error("Stopped", "The door stands without a handle.");
+                diagnostics.error("Stopped", "The door has no handle.");
             }
-            "unheard" => {
-                self.0.diary.note("unheard work begins");
+            "abandoned" => {
+                self.0.diary.note("abandoned work begins");
                 request.stop.cancelled().await;
                 self.0.diary.note(if request.client_gone.is_cancelled() {
-                    "nobody hears it"
+                    "the client has disconnected"
                 } else {
-                    "somebody hears it"
+                    "the client is connected"
                 });
             }
             "stubborn" => {
                 self.0.diary.note("stubborn work begins");
                 request.stop.cancelled().await;
-                self.0.diary.note("stubborn work is told to stop");
+                self.0.diary.note("stubborn work is canceled");
                 self.0.release.notified().await;
                 self.0.diary.note("stubborn work ends");
             }

@@ -1,4 +1,4 @@
-//! Functions over the protocol: what is offered, what goes in and comes out, and what is refused.
+//! Functions over the protocol: signatures, arguments, results and errors.
 
 use fgw::plugin::Value;
 use fgw::plugin::proto::tfplugin6::provider_client::ProviderClient;
@@ -7,7 +7,7 @@ use tonic::transport::Channel;
 
 use super::{connected, dynamic, named, validate, wire};
 
-/// A value that travels with its type, as Terraform sends it to a parameter of any type.
+/// A value that is encoded with its type, as Terraform sends it to a dynamic parameter.
 fn typed(kind: &str, value: &Value) -> pb::DynamicValue {
     let parts = vec![rmpv::Value::Binary(kind.as_bytes().to_vec()), wire::to_wire(value)];
     let mut msgpack = Vec::new();
@@ -38,7 +38,7 @@ async fn call(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn functions_are_offered_wherever_terraform_asks() {
+async fn functions_are_in_every_response_that_lists_them() {
     let (_process, mut terraform) = connected().await;
     let metadata = terraform.get_metadata(pb::get_metadata::Request {}).await.unwrap().into_inner();
     assert_eq!(metadata.functions, [pb::get_metadata::FunctionMetadata { name: "measure".to_string() }]);
@@ -57,7 +57,7 @@ async fn functions_are_offered_wherever_terraform_asks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_value_of_any_type_comes_with_its_type_and_goes_back_so() {
+async fn dynamic_values_keep_their_types() {
     let (_process, mut terraform) = connected().await;
     let kind = r#"["object",{"a":["tuple",["string","number"]],"b":["map","bool"],"c":"dynamic"}]"#;
     let value = Value::map([
@@ -66,14 +66,14 @@ async fn a_value_of_any_type_comes_with_its_type_and_goes_back_so() {
         ("c", Value::Null),
     ]);
     let result = call(&mut terraform, "measure", vec![text("door"), typed(kind, &value)]).await.unwrap();
-    // What is given back has no schema, so that a map has become an object.
+    // The result has no schema, so the map becomes an object.
     let expected = kind.replace(r#"["map","bool"]"#, r#"["object",{"yes":"bool"}]"#);
     assert_eq!(result, typed(&expected, &value).msgpack);
     assert_eq!(call(&mut terraform, "measure", vec![text("door"), null()]).await, Ok(vec![0xc0]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_known_yet_makes_the_result_unknown_and_calls_nobody() {
+async fn unknown_arguments_give_an_unknown_result_without_a_call() {
     let (_process, mut terraform) = connected().await;
     let unknown = dynamic(&Value::Unknown).unwrap();
     let inside = typed(r#"["object",{"a":"string"}]"#, &Value::map([("a", Value::Unknown)]));
@@ -83,30 +83,30 @@ async fn what_is_not_known_yet_makes_the_result_unknown_and_calls_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_with_a_call_is_told_of_the_argument_at_fault() {
+async fn errors_name_the_argument_at_fault() {
     let (_process, mut terraform) = connected().await;
-    let mut refused = async |name: &str, arguments| call(&mut terraform, name, arguments).await.unwrap_err();
-    // Terraform ends the sentence.
-    let smoke = refused("measure", vec![text("smoke"), null()]).await;
+    let mut rejected = async |name: &str, arguments| call(&mut terraform, name, arguments).await.unwrap_err();
+    // Terraform adds the period.
+    let smoke = rejected("measure", vec![text("smoke"), null()]).await;
     assert_eq!(smoke, (Some(0), "Smoke has no size".to_string()));
-    let (argument, what) = refused("measure", vec![null(), null()]).await;
+    let (argument, what) = rejected("measure", vec![null(), null()]).await;
     assert!(argument == Some(0) && what.contains("null"), "{what}");
     let wrong = typed(r#"["object",{"a":"number"}]"#, &Value::map([("a", Value::from("many"))]));
-    let (argument, what) = refused("measure", vec![text("door"), wrong]).await;
-    assert!(argument == Some(1) && what.contains("a: It is not a finite number"), "{what}");
-    let (argument, what) = refused("measure", vec![text("door"), typed("\"door\"", &Value::Null)]).await;
-    assert!(argument == Some(1) && what.contains("with its type"), "{what}");
-    let (argument, what) = refused("measure", vec![text("door")]).await;
-    assert!(argument.is_none() && what.contains("takes 2 arguments, and 1 were given"), "{what}");
-    let (argument, what) = refused("weigh", vec![]).await;
+    let (argument, what) = rejected("measure", vec![text("door"), wrong]).await;
+    assert!(argument == Some(1) && what.contains("a: The value is not a finite number"), "{what}");
+    let (argument, what) = rejected("measure", vec![text("door"), typed("\"door\"", &Value::Null)]).await;
+    assert!(argument == Some(1) && what.contains("a type and a value"), "{what}");
+    let (argument, what) = rejected("measure", vec![text("door")]).await;
+    assert!(argument.is_none() && what.contains("expected 2 arguments, got 1"), "{what}");
+    let (argument, what) = rejected("weigh", vec![]).await;
     assert!(argument.is_none() && what.contains("\"weigh\""), "{what}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_function_that_panics_or_gives_nonsense_is_an_error_and_the_next_call_is_answered() {
+async fn panicking_function_fails_only_its_own_call() {
     let (process, mut terraform) = connected().await;
     let (argument, what) = call(&mut terraform, "measure", vec![text("panic"), null()]).await.unwrap_err();
-    assert!(argument.is_none() && what.contains("the rule broke") && what.contains("report it"), "{what}");
+    assert!(argument.is_none() && what.contains("the rule broke") && what.contains("Report it"), "{what}");
     let (argument, what) = call(&mut terraform, "measure", vec![text("misfit"), null()]).await.unwrap_err();
     assert!(argument.is_none() && what.contains("invalid value"), "{what}");
     assert_eq!(validate(&mut terraform, &named("front")).await, []);

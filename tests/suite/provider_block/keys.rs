@@ -1,4 +1,4 @@
-//! Where Region and credentials come from: the block, the environment, profiles and their files.
+//! Sources of the Region and of credentials: the block, the environment, profiles and their files.
 
 use super::{assert_signed_by, at_home, endpoints, network, with_block};
 use crate::support::proxy::Proxy;
@@ -7,7 +7,7 @@ use crate::support::terraform::Workspace;
 use crate::support::tunnel::Tunnel;
 
 #[test]
-fn region_and_keys_come_from_the_block_then_the_environment_then_the_profile() {
+fn region_and_keys_precedence_is_block_environment_profile() {
     let profiles = "[default]\nregion = eu-west-1\n[profile deploy]\nregion = eu-west-3\n[profile process]\nregion = eu-north-1\n\
                     credential_process = echo '{\"Version\": 1, \"AccessKeyId\": \"AKIDPROCESS\", \"SecretAccessKey\": \"s\"}'\n";
     let keys = "[default]\naws_access_key_id = AKIDDEFAULT\naws_secret_access_key = s\n[deploy]\naws_access_key_id = AKIDDEPLOY\n\
@@ -19,8 +19,8 @@ fn region_and_keys_come_from_the_block_then_the_environment_then_the_profile() {
         [environment_keys[0], environment_keys[1], ("AWS_REGION", "us-west-2"), ("AWS_PROFILE", "deploy")];
     type Case<'a> = (&'a str, String, &'a [(&'a str, &'a str)], &'a str, &'a str);
     let cases: [Case<'_>; 8] = [
-        ("the block goes before all", static_keys.into(), &all_variables, "AKIDBLOCK", "eu-central-1"),
-        ("the environment goes before the profile", String::new(), &all_variables, "AKIDENVIRONMENT", "us-west-2"),
+        ("the block overrides all", static_keys.into(), &all_variables, "AKIDBLOCK", "eu-central-1"),
+        ("the environment overrides the profile", String::new(), &all_variables, "AKIDENVIRONMENT", "us-west-2"),
         (
             "AWS_DEFAULT_REGION",
             String::new(),
@@ -28,17 +28,17 @@ fn region_and_keys_come_from_the_block_then_the_environment_then_the_profile() {
             "AKIDENVIRONMENT",
             "ap-south-1",
         ),
-        ("files at home", String::new(), &[], "AKIDDEFAULT", "eu-west-1"),
+        ("files in the home directory", String::new(), &[], "AKIDDEFAULT", "eu-west-1"),
         ("AWS_PROFILE", String::new(), &[("AWS_PROFILE", "deploy")], "AKIDDEPLOY", "eu-west-3"),
-        ("an empty argument is none", "  region = \"\"\n  profile = \"\"\n".into(), &[], "AKIDDEFAULT", "eu-west-1"),
+        ("an empty argument is unset", "  region = \"\"\n  profile = \"\"\n".into(), &[], "AKIDDEFAULT", "eu-west-1"),
         (
-            "a profile of the block goes before keys of the environment",
+            "a profile of the block overrides keys of the environment",
             format!("  profile = \"deploy\"\n{files}"),
             &environment_keys,
             "AKIDDEPLOY",
             "eu-west-3",
         ),
-        ("a process gives the keys", "  profile = \"process\"\n".into(), &[], "AKIDPROCESS", "eu-north-1"),
+        ("a process returns the keys", "  profile = \"process\"\n".into(), &[], "AKIDPROCESS", "eu-north-1"),
     ];
     for (case, lines, variables, key, region) in cases {
         let proxy = Proxy::moto();
@@ -55,7 +55,7 @@ fn region_and_keys_come_from_the_block_then_the_environment_then_the_profile() {
 }
 
 #[test]
-fn without_region_or_credentials_the_error_says_where_they_were_looked_for() {
+fn missing_region_or_credentials_error_lists_the_sources() {
     let proxy = Proxy::moto();
     let endpoints = endpoints(&proxy);
     let keys = "  access_key = \"AKID\"\n  secret_key = \"s\"\n";
@@ -63,7 +63,7 @@ fn without_region_or_credentials_the_error_says_where_they_were_looked_for() {
         "The provider block has no region, AWS_REGION and AWS_DEFAULT_REGION are not set, and profile \"default\" has no region.",
     );
     let run = with_block(&format!("  region = \"eu-central-1\"\n{endpoints}")).plan(&[]);
-    run.failed_with("No AWS credentials");
+    run.failed_with("Error configuring the provider: no AWS credentials");
     run.failed_with("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: not set");
     run.failed_with("profile \"default\" of the shared configuration and credentials files: no credentials");
     let unknown = with_block(&format!("  region = \"eu-central-1\"\n  profile = \"deplyo\"\n{endpoints}"));
@@ -73,23 +73,23 @@ fn without_region_or_credentials_the_error_says_where_they_were_looked_for() {
     let missing =
         with_block(&format!("  region = \"eu-central-1\"\n  custom_ca_bundle = \"/no/such/bundle\"\n{endpoints}"));
     missing.plan(&[]).failed_with("/no/such/bundle cannot be read");
-    assert_eq!(proxy.calls().len(), 0, "nothing is asked of AWS without credentials");
+    assert_eq!(proxy.calls().len(), 0, "the provider does not call AWS without credentials");
 }
 
 #[test]
-fn credentials_that_aws_refuses_are_told_in_its_words() {
+fn rejected_credentials_are_reported_with_the_aws_message() {
     let proxy = Proxy::moto();
     proxy.fault(Fault::on("GetCallerIdentity").answer(403, "InvalidClientTokenId", "The security token is invalid"));
     let workspace = Workspace::new(&proxy);
     workspace.config(&network("this", ""));
     let run = workspace.plan(&[]);
-    run.failed_with("STS GetCallerIdentity failed: InvalidClientTokenId: The security token is invalid (request 0");
-    assert_eq!(proxy.count("GetCallerIdentity"), 1, "a refusal is not asked for again");
+    run.failed_with("STS GetCallerIdentity failed: InvalidClientTokenId: The security token is invalid (request ID 0");
+    assert_eq!(proxy.count("GetCallerIdentity"), 1, "a rejected call is not retried");
     assert_eq!(proxy.by_action().len(), 1, "{:?}", proxy.by_action());
 }
 
 #[test]
-fn a_profile_is_named_by_the_block_or_the_environment_and_must_exist() {
+fn profile_of_the_block_or_the_environment_must_exist() {
     let proxy = Proxy::moto();
     let profiles = "[default]\nregion = eu-west-1\n[profile deploy]\nregion = eu-west-3\n";
     let keys = "[default]\naws_access_key_id = AKIDDEFAULT\naws_secret_access_key = s\n[deploy]\naws_access_key_id = AKIDDEPLOY\n\
@@ -103,20 +103,20 @@ fn a_profile_is_named_by_the_block_or_the_environment_and_must_exist() {
         proxy.clear_calls();
         workspace
     };
-    let of_older_tools = workspace(&[("AWS_DEFAULT_PROFILE", "deploy")]);
-    assert_signed_by("AWS_DEFAULT_PROFILE", &of_older_tools, &proxy, "AKIDDEPLOY", "eu-west-3");
+    let by_older_name = workspace(&[("AWS_DEFAULT_PROFILE", "deploy")]);
+    assert_signed_by("AWS_DEFAULT_PROFILE", &by_older_name, &proxy, "AKIDDEPLOY", "eu-west-3");
     let empty = workspace(&[("AWS_PROFILE", ""), ("AWS_DEFAULT_PROFILE", "")]);
-    assert_signed_by("an empty variable is none", &empty, &proxy, "AKIDDEFAULT", "eu-west-1");
-    // Other credentials at hand are of another account, most often.
+    assert_signed_by("an empty variable is unset", &empty, &proxy, "AKIDDEFAULT", "eu-west-1");
+    // The provider must not use other credentials instead, because they usually belong to another account.
     let others = [("AWS_PROFILE", "deplyo"), ("AWS_ACCESS_KEY_ID", "AKIDENVIRONMENT"), ("AWS_SECRET_ACCESS_KEY", "s")];
     let run = workspace(&others).plan(&[]);
     run.failed_with("define no profile \"deplyo\"; they define: default, deploy.");
-    run.failed_with("It is named by AWS_PROFILE.");
+    run.failed_with("Correct the name in AWS_PROFILE");
     assert_eq!(proxy.calls().len(), 0);
 }
 
 #[test]
-fn files_in_the_home_directory_may_be_written_with_a_tilde() {
+fn tilde_in_file_names_is_the_home_directory() {
     let proxy = Proxy::moto();
     let lines = "  profile = \"deploy\"\n  shared_config_files = [\"~/conf/aws\", \"~/conf/more\"]\n  \
                  shared_credentials_files = [\"~/conf/keys\"]\n  custom_ca_bundle = \"~/conf/authority.pem\"\n";
@@ -128,11 +128,11 @@ fn files_in_the_home_directory_may_be_written_with_a_tilde() {
     workspace.write("conf/authority.pem", Tunnel::to(&proxy).authority());
     assert_signed_by("the later file wins", &workspace, &proxy, "AKIDHOME", "eu-west-3");
     let missing = with_block(&format!("  shared_config_files = [\"~/no/such/file\"]\n{}", endpoints(&proxy))).plan(&[]);
-    missing.failed_with("The shared AWS configuration files cannot be read").failed_with("no/such/file");
+    missing.failed_with("Error reading the shared AWS configuration files").failed_with("no/such/file");
 }
 
 #[test]
-fn a_process_gives_temporary_keys_or_says_why_not() {
+fn credential_process_returns_temporary_keys_or_an_error() {
     let proxy = Proxy::moto();
     let plan = |process: &str| {
         let workspace = with_block(&format!("  region = \"us-east-1\"\n{}", endpoints(&proxy)));
@@ -145,8 +145,9 @@ fn a_process_gives_temporary_keys_or_says_why_not() {
     assert_eq!(plan(&format!("echo {keys}")).code, 2);
     assert!(proxy.calls().iter().all(|record| record.call.access_key == "AKIDVAULT"), "{:?}", proxy.by_action());
     let failed = plan("sh -c 'echo the vault is locked >&2; exit 3'");
-    failed.failed_with("No AWS credentials").failed_with("the vault is locked");
-    plan("echo '{\"Version\": 1, \"AccessKeyId\": \"AKIDVAULT\"}'").failed_with("No AWS credentials");
-    plan("/no/such/vault").failed_with("No AWS credentials");
-    assert_eq!(proxy.calls().len(), 0, "nothing is asked of AWS without credentials");
+    failed.failed_with("Error configuring the provider: no AWS credentials").failed_with("the vault is locked");
+    plan("echo '{\"Version\": 1, \"AccessKeyId\": \"AKIDVAULT\"}'")
+        .failed_with("Error configuring the provider: no AWS credentials");
+    plan("/no/such/vault").failed_with("Error configuring the provider: no AWS credentials");
+    assert_eq!(proxy.calls().len(), 0, "the provider does not call AWS without credentials");
 }

@@ -1,11 +1,11 @@
-//! Credentials that the machine or the container gives.
+//! Credentials of the EC2 instance or the container.
 
 use super::{assert_signed_by, at_home, endpoints, with_block};
 use crate::support::proxy::Proxy;
 use crate::support::scripted::{Asked, Scripted};
 use crate::support::tunnel::Tunnel;
 
-/// Credentials as containers and instances are given them.
+/// Credentials in the format for containers and instances.
 fn answer(key: &str) -> String {
     format!(
         "{{\"Code\":\"Success\",\"LastUpdated\":\"2026-01-01T00:00:00Z\",\"Type\":\"AWS-HMAC\",\"AccessKeyId\":\"{key}\",\
@@ -13,7 +13,7 @@ fn answer(key: &str) -> String {
     )
 }
 
-/// A metadata service of version 2, which answers nothing to whoever shows no token.
+/// A metadata service of version 2, which rejects requests without a token.
 fn metadata_service() -> Scripted {
     Scripted::answering(|asked: &Asked| match (asked.method.as_str(), asked.target.as_str()) {
         ("PUT", "/latest/api/token") => (200, "metadata-token".into()),
@@ -24,14 +24,14 @@ fn metadata_service() -> Scripted {
     })
 }
 
-const ASKED_OF_METADATA: [&str; 3] = [
+const METADATA_REQUESTS: [&str; 3] = [
     "PUT /latest/api/token",
     "GET /latest/meta-data/iam/security-credentials/",
     "GET /latest/meta-data/iam/security-credentials/builder",
 ];
 
 #[test]
-fn the_metadata_service_is_asked_where_the_block_then_the_environment_then_the_profile_say() {
+fn metadata_endpoint_precedence_is_block_environment_profile() {
     let proxy = Proxy::moto();
     let elsewhere = metadata_service();
     for case in ["block", "block with a mode", "environment", "profile"] {
@@ -41,7 +41,7 @@ fn the_metadata_service_is_asked_where_the_block_then_the_environment_then_the_p
             lines += &format!("  ec2_metadata_service_endpoint = \"{}\"\n", service.url());
         }
         if case == "block with a mode" {
-            // hashicorp/aws takes both; the endpoint says more.
+            // hashicorp/aws allows both; the endpoint takes precedence.
             lines += "  ec2_metadata_service_endpoint_mode = \"IPv6\"\n";
         }
         let mut workspace = with_block(&lines);
@@ -54,14 +54,14 @@ fn the_metadata_service_is_asked_where_the_block_then_the_environment_then_the_p
         at_home(&workspace, &format!("[default]\n{profile}"), "");
         proxy.clear_calls();
         assert_signed_by(case, &workspace, &proxy, "AKIDINSTANCE", "us-east-1");
-        assert_eq!(service.lines(), ASKED_OF_METADATA, "{case}");
-        assert_eq!(service.asked()[0].header("x-aws-ec2-metadata-token-ttl-seconds"), "21600");
+        assert_eq!(service.lines(), METADATA_REQUESTS, "{case}");
+        assert_eq!(service.requests()[0].header("x-aws-ec2-metadata-token-ttl-seconds"), "21600");
     }
     assert_eq!(elsewhere.lines(), [""; 0]);
 }
 
 #[test]
-fn the_metadata_endpoint_of_a_profile_of_the_block_counts() {
+fn metadata_endpoint_of_the_configured_profile_is_used() {
     let proxy = Proxy::moto();
     let service = metadata_service();
     let mut workspace = with_block(&format!(
@@ -75,14 +75,14 @@ fn the_metadata_endpoint_of_a_profile_of_the_block_counts() {
     workspace.write("aws.conf", &format!("[profile machine]\nregion = eu-west-2\n{role}{settings}"));
     let plan = workspace.plan(&[]);
     assert_eq!(plan.code, 2, "{plan}");
-    assert_eq!(service.lines(), ASKED_OF_METADATA);
+    assert_eq!(service.lines(), METADATA_REQUESTS);
     let calls = proxy.calls();
     assert_eq!((calls[0].call.action.as_str(), calls[0].call.access_key.as_str()), ("AssumeRole", "AKIDINSTANCE"));
     assert!(calls[1..].iter().all(|record| record.call.access_key.starts_with("ASIA")), "{:?}", proxy.by_action());
 }
 
 #[test]
-fn the_metadata_service_is_not_asked_where_it_must_not_be_or_need_not_be() {
+fn metadata_service_is_not_called_if_disabled_or_not_needed() {
     let proxy = Proxy::moto();
     let service = metadata_service();
     let block = format!(
@@ -92,16 +92,16 @@ fn the_metadata_service_is_not_asked_where_it_must_not_be_or_need_not_be() {
     );
     let mut skipped = with_block(&format!("{block}  skip_metadata_api_check = true\n"));
     skipped.env("AWS_EC2_METADATA_DISABLED", "false");
-    skipped.plan(&[]).failed_with("not asked, because of skip_metadata_api_check");
-    with_block(&block).plan(&[]).failed_with("not asked, because of AWS_EC2_METADATA_DISABLED");
+    skipped.plan(&[]).failed_with("not called, because of skip_metadata_api_check");
+    with_block(&block).plan(&[]).failed_with("not called, because of AWS_EC2_METADATA_DISABLED");
     let mut keys = with_block(&format!("{block}  access_key = \"AKIDBLOCK\"\n  secret_key = \"s\"\n"));
     keys.env("AWS_EC2_METADATA_DISABLED", "false");
-    assert_signed_by("keys are at hand", &keys, &proxy, "AKIDBLOCK", "us-east-1");
+    assert_signed_by("static keys", &keys, &proxy, "AKIDBLOCK", "us-east-1");
     assert_eq!(service.lines(), [""; 0]);
 }
 
 #[test]
-fn a_container_gives_credentials_to_who_shows_its_token_and_never_through_a_proxy() {
+fn container_credentials_need_a_token_and_bypass_proxies() {
     let proxy = Proxy::moto();
     let tunnel = Tunnel::to(&proxy);
     let service = Scripted::answering(|asked: &Asked| match (asked.target.as_str(), asked.header("authorization")) {
@@ -121,12 +121,12 @@ fn a_container_gives_credentials_to_who_shows_its_token_and_never_through_a_prox
     let by_variable = workspace("AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer of-variable");
     assert_signed_by("token in a variable", &by_variable, &proxy, "AKIDCONTAINER", "us-east-1");
     proxy.clear_calls();
-    let mut by_file = workspace("AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer of a file goes before it");
+    let mut by_file = workspace("AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer overridden-by-file");
     by_file.write("token", "Bearer of-file");
     let file = by_file.path().join("token");
     by_file.env("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", file.to_str().expect("a path of ours is text"));
     assert_signed_by("token in a file", &by_file, &proxy, "AKIDCONTAINER", "us-east-1");
-    assert_eq!(service.asked().len(), 2, "{:?}", service.lines());
+    assert_eq!(service.requests().len(), 2, "{:?}", service.lines());
     proxy.clear_calls();
     workspace("AWS_CONTAINER_AUTHORIZATION_TOKEN", "Bearer of-another")
         .plan(&[])

@@ -1,4 +1,4 @@
-//! Roles that are assumed, and the accounts that may be worked on.
+//! Assumed roles and allowed accounts.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::support::proxy::fault::Fault;
 use crate::support::terraform::Workspace;
 
 #[test]
-fn two_aliases_work_in_two_accounts_and_regions_one_of_them_through_a_chain_of_roles() {
+fn two_aliases_use_two_accounts_and_a_chain_of_roles() {
     let proxy = Proxy::moto();
     let (gate, target) = (Emulator::moto().account(), Emulator::moto().account());
     let keys = |region: &str| {
@@ -43,10 +43,10 @@ fn two_aliases_work_in_two_accounts_and_regions_one_of_them_through_a_chain_of_r
         assert_eq!(attribute("vpc_arn"), arn.as_str());
         let subnets = attribute("public_subnets").as_object().cloned().unwrap_or_default();
         assert_eq!(subnets.len(), 1);
-        let is_there = |subnet: &Value| {
+        let is_in_account = |subnet: &Value| {
             subnet["owner_id"] == account.id.as_str() && text(&subnet["availability_zone"]).starts_with(region)
         };
-        assert!(subnets.values().all(is_there), "{subnets:?}");
+        assert!(subnets.values().all(is_in_account), "{subnets:?}");
     }
     assert_eq!(proxy.account().list_of("vpcs").len(), 1);
     let signers: BTreeSet<(String, bool)> = proxy
@@ -84,7 +84,7 @@ fn two_aliases_work_in_two_accounts_and_regions_one_of_them_through_a_chain_of_r
 }
 
 #[test]
-fn a_web_identity_token_gives_credentials_without_any_other() {
+fn web_identity_token_needs_no_other_credentials() {
     let proxy = Proxy::moto();
     let target = Emulator::moto().account();
     let lines = format!(
@@ -104,21 +104,21 @@ fn a_web_identity_token_gives_credentials_without_any_other() {
     assert!(calls[1..].iter().all(|record| record.call.access_key.starts_with("ASIA")), "{:?}", scopes(&proxy));
 }
 
-/// The calls that ask STS for credentials, in order.
-fn asked_for_roles(proxy: &Proxy) -> Vec<Call> {
+/// The calls to STS that assume a role, in order.
+fn role_calls(proxy: &Proxy) -> Vec<Call> {
     let calls = proxy.calls().into_iter().map(|record| record.call);
     calls.filter(|call| call.action.starts_with("AssumeRole")).collect()
 }
 
 #[test]
-fn a_web_identity_token_of_the_environment_needs_no_line_in_the_block() {
+fn web_identity_token_of_the_environment_needs_no_block() {
     let proxy = Proxy::moto();
     let target = Emulator::moto().account();
     let role = format!("arn:aws:iam::{}:role/ci", target.id);
     let lines = format!("  region = \"us-east-1\"\n  sts_region = \"us-west-2\"\n{}", endpoints(&proxy));
     let block = "  assume_role_with_web_identity {\n    duration = \"30m\"\n    policy_arns = [\"arn:aws:iam::aws:policy/ReadOnlyAccess\"]\n    \
                  policy = jsonencode({ Version = \"2012-10-17\" })\n  }\n";
-    // As CI systems set it up, and the same with a block that says more about the session.
+    // As CI systems set it up, and with a block that sets more options of the session.
     for (lines, duration) in [(lines.clone(), ""), (format!("{lines}{block}"), "1800")] {
         let mut workspace = with_block(&lines);
         workspace.write("token", "ey.of-ci\n");
@@ -130,25 +130,25 @@ fn a_web_identity_token_of_the_environment_needs_no_line_in_the_block() {
         let plan = workspace.plan(&[]);
         assert_eq!(plan.code, 2, "{plan}");
         let calls = proxy.calls();
-        let asked = &calls[0].call;
-        assert_eq!((asked.action.as_str(), asked.access_key.as_str()), ("AssumeRoleWithWebIdentity", ""));
+        let first = &calls[0].call;
+        assert_eq!((first.action.as_str(), first.access_key.as_str()), ("AssumeRoleWithWebIdentity", ""));
         for (name, value) in [
             ("WebIdentityToken", "ey.of-ci"),
             ("RoleArn", &role),
             ("RoleSessionName", "build-42"),
             ("DurationSeconds", duration),
         ] {
-            assert_eq!(asked.param(name), value, "{name}");
+            assert_eq!(first.param(name), value, "{name}");
         }
-        assert_eq!(asked.param("PolicyArns.member.1.arn").is_empty(), duration.is_empty());
-        assert_eq!(asked.param("Policy").is_empty(), duration.is_empty());
+        assert_eq!(first.param("PolicyArns.member.1.arn").is_empty(), duration.is_empty());
+        assert_eq!(first.param("Policy").is_empty(), duration.is_empty());
         assert!(calls[1..].iter().all(|record| record.call.access_key.starts_with("ASIA")), "{:?}", scopes(&proxy));
-        assert_eq!(asked_for_roles(&proxy).len(), 1);
+        assert_eq!(role_calls(&proxy).len(), 1);
     }
 }
 
 #[test]
-fn a_web_identity_is_followed_by_roles_and_its_token_may_stand_in_the_block() {
+fn roles_follow_an_inline_web_identity_token() {
     let proxy = Proxy::moto();
     let (gate, target) = (Emulator::moto().account(), Emulator::moto().account());
     let lines = format!(
@@ -161,20 +161,20 @@ fn a_web_identity_is_followed_by_roles_and_its_token_may_stand_in_the_block() {
     );
     let plan = with_block(&lines).plan(&[]);
     assert_eq!(plan.code, 2, "{plan}");
-    let asked = asked_for_roles(&proxy);
+    let roles = role_calls(&proxy);
     assert_eq!(
-        asked.iter().map(|call| call.action.as_str()).collect::<Vec<_>>(),
+        roles.iter().map(|call| call.action.as_str()).collect::<Vec<_>>(),
         ["AssumeRoleWithWebIdentity", "AssumeRole"]
     );
-    assert_eq!(asked[0].param("WebIdentityToken"), "ey.inline");
-    assert!(asked[0].param("RoleSessionName").starts_with("terraform-provider-fgw-"), "{:?}", asked[0].params);
-    assert!(asked[1].access_key.starts_with("ASIA"));
+    assert_eq!(roles[0].param("WebIdentityToken"), "ey.inline");
+    assert!(roles[0].param("RoleSessionName").starts_with("terraform-provider-fgw-"), "{:?}", roles[0].params);
+    assert!(roles[1].access_key.starts_with("ASIA"));
     let last = proxy.calls().pop().expect("the plan looks up zones").call;
-    assert!(last.access_key.starts_with("ASIA") && last.access_key != asked[1].access_key, "the last role is used");
+    assert!(last.access_key.starts_with("ASIA") && last.access_key != roles[1].access_key, "the last role is used");
 }
 
 #[test]
-fn a_token_that_is_missing_or_refused_is_told_with_its_file_and_its_role() {
+fn web_identity_errors_name_the_file_or_the_role() {
     let proxy = Proxy::moto();
     let plan = |token: Option<&str>| {
         let mut workspace = with_block(&format!("  region = \"us-east-1\"\n{}", endpoints(&proxy)));
@@ -195,12 +195,12 @@ fn a_token_that_is_missing_or_refused_is_told_with_its_file_and_its_role() {
     ));
     let run = plan(Some("ey.old-token-of-a-build"));
     run.failed_with("the role arn:aws:iam::123456789012:role/ci could not be assumed").failed_with("Token expired");
-    assert!(!run.says("ey.old-token-of-a-build"), "the token is a secret, also where AWS quotes it:\n{run}");
-    assert_eq!(proxy.calls().len(), 1, "a refusal is not asked for again: {:?}", proxy.by_action());
+    assert!(!run.says("ey.old-token-of-a-build"), "the message contains the token, which AWS quotes:\n{run}");
+    assert_eq!(proxy.calls().len(), 1, "a rejected call is not retried: {:?}", proxy.by_action());
 }
 
 #[test]
-fn a_chain_of_two_roles_in_profiles_is_followed_with_the_endpoint_and_region_of_sts() {
+fn profile_role_chains_use_the_sts_endpoint_and_region() {
     let proxy = Proxy::moto();
     let (gate, target) = (Emulator::moto().account(), Emulator::moto().account());
     let profiles = format!(
@@ -222,21 +222,21 @@ fn a_chain_of_two_roles_in_profiles_is_followed_with_the_endpoint_and_region_of_
     };
     let run = plan("deploy", &format!("  sts_region = \"us-west-2\"\n  allowed_account_ids = [\"{}\"]\n", target.id));
     assert_eq!(run.code, 2, "{run}");
-    let roles = asked_for_roles(&proxy);
+    let roles = role_calls(&proxy);
     assert_eq!(roles.len(), 2, "{:?}", proxy.by_action());
     assert!(roles[0].param("RoleArn").ends_with("role/gate") && roles[1].param("RoleArn").ends_with("role/deploy"));
     assert_eq!((roles[0].access_key.as_str(), &roles[1].access_key[..4]), ("AKIDPEOPLE", "ASIA"));
     assert_eq!((roles[0].param("ExternalId"), roles[0].param("RoleSessionName")), ("ticket", "ada"));
     assert_eq!(roles[1].param("DurationSeconds"), "1200");
     assert!(roles.iter().all(|call| call.region == "us-west-2"), "{roles:?}");
-    let made: Vec<_> = proxy.calls().into_iter().filter(|record| record.call.service == "ec2").collect();
-    assert!(made.iter().all(|record| record.call.region == "eu-west-1" && record.call.access_key.starts_with("ASIA")));
+    let ec2: Vec<_> = proxy.calls().into_iter().filter(|record| record.call.service == "ec2").collect();
+    assert!(ec2.iter().all(|record| record.call.region == "eu-west-1" && record.call.access_key.starts_with("ASIA")));
 
-    // A profile that is its own source, and one whose keys are those of the environment.
+    // A profile that is its own source, and one that uses the keys of the environment.
     for (profile, key) in [("alone", "AKIDALONE"), ("variables", "AKIDENVIRONMENT")] {
         let run = plan(profile, "");
         assert_eq!(run.code, 2, "{profile}: {run}");
-        let roles = asked_for_roles(&proxy);
+        let roles = role_calls(&proxy);
         assert_eq!(roles.iter().map(|call| call.access_key.as_str()).collect::<Vec<_>>(), [key], "{profile}");
     }
     proxy.fault(Fault::on("AssumeRole").answer(403, "AccessDenied", "You may not assume it"));
@@ -244,7 +244,7 @@ fn a_chain_of_two_roles_in_profiles_is_followed_with_the_endpoint_and_region_of_
 }
 
 #[test]
-fn a_refused_role_is_named_with_the_words_of_sts() {
+fn rejected_role_is_reported_with_the_message_of_sts() {
     let proxy = Proxy::moto();
     proxy.fault(Fault::on("AssumeRole").answer(403, "AccessDenied", "You may not assume it"));
     let role = "  assume_role {\n    role_arn = \"arn:aws:iam::123456789012:role/deploy\"\n  }\n";
@@ -257,7 +257,7 @@ fn a_refused_role_is_named_with_the_words_of_sts() {
 }
 
 #[test]
-fn an_account_that_may_not_be_worked_on_is_refused_with_both_numbers() {
+fn disallowed_account_is_rejected_with_both_account_ids() {
     let proxy = Proxy::moto();
     let account = &proxy.account().id;
     let plan = |lines: &str| {
@@ -273,15 +273,15 @@ fn an_account_that_may_not_be_worked_on_is_refused_with_both_numbers() {
     forbidden.failed_with(&format!(
         "The credentials belong to account {account}, and forbidden_account_ids lists 111111111111, {account}."
     ));
-    assert_eq!(proxy.count("DescribeAvailabilityZones"), 0, "nothing is read in an account that is refused");
+    assert_eq!(proxy.count("DescribeAvailabilityZones"), 0, "nothing is read in a rejected account");
     assert_eq!(plan("  forbidden_account_ids = [\"111111111111\"]\n").code, 2);
-    // An account to be checked is asked for, although the credentials are not validated.
+    // The account ID is read for the check even if the credentials are not validated.
     let unvalidated = plan("  allowed_account_ids = [\"111111111111\"]\n  skip_credentials_validation = true\n");
     unvalidated.failed_with("allowed_account_ids allows only 111111111111");
 }
 
 #[test]
-fn where_both_checks_are_skipped_sts_is_never_asked_and_the_network_is_made() {
+fn sts_is_never_called_if_both_checks_are_skipped() {
     let proxy = Proxy::moto();
     proxy.fault(Fault::on("GetCallerIdentity").answer(403, "AccessDenied", "no"));
     let lines =

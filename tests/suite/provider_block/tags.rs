@@ -1,4 +1,4 @@
-//! Tags for everything, and tags that are left to others.
+//! Default tags and ignored tags.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,7 @@ use crate::support::emulator::Account;
 use crate::support::proxy::Proxy;
 use crate::support::terraform::Workspace;
 
-/// The kinds of a listing whose objects carry tags, and how many a network of one AZ with three tiers and one NAT
-/// gateway has.
+/// The kinds of objects with tags, and their number in a network of one AZ with three tiers and one NAT gateway.
 const TAGGED: &[(&str, usize)] = &[
     ("vpcs", 1),
     ("subnets", 3),
@@ -29,7 +28,7 @@ fn tagged(account: &Account) -> Vec<(String, Value)> {
         assert_eq!(objects.len(), *count, "{kind}");
         found.extend(objects.iter().map(|object| (format!("{kind} {object}"), object["tags"].clone())));
     }
-    // The main route table, which AWS makes, is not ours.
+    // The main route table is unmanaged, because AWS creates it.
     let tables = listing["route_tables"].as_array().expect("a list of tables");
     let own: Vec<&Value> = tables.iter().filter(|table| !table["tags"]["fgw:object"].is_null()).collect();
     assert_eq!(own.len(), 3, "{tables:?}");
@@ -38,7 +37,7 @@ fn tagged(account: &Account) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn default_tags_of_block_and_environment_are_on_every_object_and_follow_changes() {
+fn default_tags_are_on_every_object_and_follow_changes() {
     let proxy = Proxy::moto();
     let mut workspace = Workspace::new(&proxy);
     let provider = |tags: &str| {
@@ -55,14 +54,13 @@ fn default_tags_of_block_and_environment_are_on_every_object_and_follow_changes(
         "resource \"fgw_four_tier_vpc\" \"this\" {\n  vpc_name = \"main\"\n  cidr_block = \"10.0.0.0/16\"\n  num_nat_gateways = 1\n  \
          num_availability_zones = 1\n  custom_tags = { level = \"custom\" }\n}\n",
     );
-    // What a plan promises, Terraform holds the apply to.
+    // Terraform requires that the apply matches the plan.
     let planned = workspace.plan_json(&[]);
     let all = json!({"team": "net", "cost": "7", "level": "custom", "stage": "test"});
     assert_eq!(planned["planned_values"]["root_module"]["resources"][0]["values"]["tags_all"], all);
     workspace.apply_plan().succeeded();
     workspace.assert_nothing_to_do();
-    // Not the exit code: Terraform 1.11 may give 2 together with these words (hashicorp/terraform#36403). The state
-    // tells.
+    // Terraform 1.11 may return exit code 2 with this message (hashicorp/terraform#36403), so the states are compared.
     let refreshed = workspace.plan(&["-refresh-only"]);
     assert!(refreshed.says("found no differences"), "{refreshed}");
     let before = workspace.state().0;
@@ -76,10 +74,10 @@ fn default_tags_of_block_and_environment_are_on_every_object_and_follow_changes(
         assert!(!tags["Name"].is_null(), "{object}");
     }
 
-    // A foreign tag stays when one of ours goes, another changes and a third comes.
+    // An unmanaged tag is kept when one default tag is removed, another is changed and a third is added.
     let vpc = text(workspace.state().attribute(NETWORK, "vpc_id")).to_owned();
-    let foreign = json!({"Resources": [vpc], "Tags": [{"Key": "kubernetes.io/cluster/x", "Value": "shared"}]});
-    proxy.account().boto("ec2", "create_tags", foreign);
+    let unmanaged = json!({"Resources": [vpc], "Tags": [{"Key": "kubernetes.io/cluster/x", "Value": "shared"}]});
+    proxy.account().boto("ec2", "create_tags", unmanaged);
     workspace.write("provider.tf", &provider("{ team = \"core\", level = \"default\", extra = \"new\" }"));
     proxy.clear_calls();
     let change = workspace.plan_json(&[])["resource_changes"][0]["change"].clone();
@@ -104,7 +102,7 @@ fn default_tags_of_block_and_environment_are_on_every_object_and_follow_changes(
 }
 
 #[test]
-fn ignored_tags_are_neither_set_nor_removed_nor_looked_at() {
+fn ignored_tags_are_neither_set_nor_removed_nor_compared() {
     let proxy = Proxy::moto();
     let account = proxy.account();
     let ignoring = "  ignore_tags {\n    keys = [\"owner\"]\n    key_prefixes = [\"karpenter.sh/\"]\n  }\n";
@@ -113,7 +111,7 @@ fn ignored_tags_are_neither_set_nor_removed_nor_looked_at() {
     let with_ignored = plain.replacen("  region = ", &format!("{ignoring}  region = "), 1);
     let own = "  custom_tags = { owner = \"us\", team = \"net\", \"karpenter.sh/discovery\" = \"x\" }";
 
-    // Set while nothing ignores them, then left to others.
+    // The tags are set first and ignored afterwards.
     workspace.config(&network("this", own));
     workspace.apply(&[]).succeeded();
     let tags_all = || workspace.state().attribute(NETWORK, "tags_all").clone();
@@ -123,16 +121,16 @@ fn ignored_tags_are_neither_set_nor_removed_nor_looked_at() {
     proxy.clear_calls();
     workspace.apply(&[]).succeeded();
     workspace.assert_nothing_to_do();
-    assert_eq!(proxy.mutations().len(), 0, "what others manage is not removed: {:?}", proxy.by_action());
+    assert_eq!(proxy.mutations().len(), 0, "ignored tags are not removed: {:?}", proxy.by_action());
     assert_eq!(tags_all(), json!({"team": "net"}));
 
-    // Others change one and remove the other.
+    // One ignored tag is changed and the other is removed outside Terraform.
     let changed = json!({"Resources": [vpc], "Tags": [{"Key": "owner", "Value": "them"}]});
     account.boto("ec2", "create_tags", changed);
     account.boto("ec2", "delete_tags", json!({"Resources": [vpc], "Tags": [{"Key": "karpenter.sh/discovery"}]}));
     workspace.assert_nothing_to_do();
 
-    // One that is changed keeps them; a new object gets none of them.
+    // An update keeps ignored tags; a new object gets none.
     workspace.config(&network("this", &own.replace("net", "core")));
     workspace.apply(&[]).succeeded();
     workspace.assert_nothing_to_do();
@@ -141,10 +139,10 @@ fn ignored_tags_are_neither_set_nor_removed_nor_looked_at() {
     assert!(tags["karpenter.sh/discovery"].is_null());
     workspace.destroy().succeeded();
     workspace.apply(&[]).succeeded();
-    let made = account.list_of("subnets");
+    let subnets = account.list_of("subnets");
     assert!(
-        made.iter().all(|subnet| subnet["tags"]["owner"].is_null() && subnet["tags"]["team"] == "core"),
-        "{made:?}"
+        subnets.iter().all(|subnet| subnet["tags"]["owner"].is_null() && subnet["tags"]["team"] == "core"),
+        "{subnets:?}"
     );
     workspace.destroy().succeeded();
     account.assert_nothing_of_ours_is_left();

@@ -1,11 +1,11 @@
-//! Rules of network ACLs and propagating gateways, of which moto knows half.
+//! Corrections of moto for the rules of network ACLs and for route propagation.
 
 use serde_json::json;
 
 use super::{Network, text};
 
 #[test]
-fn a_rule_keeps_its_icmp_type_until_it_is_replaced_by_one_without() {
+fn acl_rule_keeps_its_icmp_type_until_it_is_replaced() {
     let network = Network::new();
     let filter = json!({"Filters": [{"Name": "vpc-id", "Values": [network.vpc]}]});
     let acl = text(&network.ec2("describe_network_acls", filter.clone())["NetworkAcls"][0]["NetworkAclId"]);
@@ -27,15 +27,15 @@ fn a_rule_keeps_its_icmp_type_until_it_is_replaced_by_one_without() {
 }
 
 #[test]
-fn only_an_attached_gateway_propagates_to_a_table_until_it_is_told_to_stop() {
+fn only_attached_gateways_propagate_until_it_is_disabled() {
     let network = Network::new();
     let (table, other) = (network.table(), network.table());
     let gateway = network.ec2("create_vpn_gateway", json!({"Type": "ipsec.1"}));
     let gateway = text(&gateway["VpnGateway"]["VpnGatewayId"]);
     let both = json!({"RouteTableId": table, "GatewayId": gateway});
-    assert_eq!(network.refused("enable_vgw_route_propagation", both.clone()), "Gateway.NotAttached");
+    assert_eq!(network.rejected("enable_vgw_route_propagation", both.clone()), "Gateway.NotAttached");
     let missing = json!({"RouteTableId": table, "GatewayId": "vgw-00000000"});
-    assert_eq!(network.refused("enable_vgw_route_propagation", missing), "InvalidVpnGatewayID.NotFound");
+    assert_eq!(network.rejected("enable_vgw_route_propagation", missing), "InvalidVpnGatewayID.NotFound");
     network.ec2("attach_vpn_gateway", json!({"VpnGatewayId": gateway, "VpcId": network.vpc}));
     network.ec2("enable_vgw_route_propagation", both.clone());
     let shown = |table: &str| {

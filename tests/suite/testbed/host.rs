@@ -1,4 +1,5 @@
-//! The stand-in for Terraform plans, applies and destroys what Terraform does, and shows it in the same form.
+//! The stand-in for Terraform plans, applies and destroys like Terraform, and shows plans and states in the same
+//! format.
 
 use std::net::Ipv4Addr;
 
@@ -28,11 +29,11 @@ fn change(plan: &Value) -> Value {
     })
 }
 
-/// A value with the ids that AWS assigns replaced by their kinds, and without addresses and the account.
+/// A value with placeholders for IDs that AWS assigns, addresses and the account.
 fn without_ids(value: &Value, account: &str) -> Value {
     match value {
         Value::String(text) => {
-            // Those that moto gives out.
+            // moto assigns loopback addresses.
             if text.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback()) {
                 return "ADDRESS".into();
             }
@@ -52,14 +53,14 @@ fn without_ids(value: &Value, account: &str) -> Value {
     }
 }
 
-/// A life of a network, as plans and states show it: created, changed, planned as a replacement, damaged, destroyed.
-fn life(proxy: &Proxy, workspace: &Workspace) -> Vec<Value> {
+/// The plans and states in the lifecycle of a network: create, change, planned replacement, drift, destroy.
+fn lifecycle(proxy: &Proxy, workspace: &Workspace) -> Vec<Value> {
     let mut seen = Vec::new();
     for lines in ["", CHANGED] {
         workspace.config(&network(lines));
         seen.push(change(&workspace.plan_json(&[])));
         workspace.apply_plan().succeeded();
-        seen.push(workspace.state().resource(THIS).expect("it is there").clone());
+        seen.push(workspace.state().resource(THIS).expect("the resource exists").clone());
         workspace.assert_nothing_to_do();
     }
     workspace.config(&network(CHANGED).replace("10.0.0.0/16", "10.1.0.0/16"));
@@ -80,12 +81,12 @@ fn life(proxy: &Proxy, workspace: &Workspace) -> Vec<Value> {
 
 #[test]
 fn plans_and_states_are_those_of_terraform() {
-    let lives = [Workspace::new, |proxy: &Proxy| Workspace::without_terraform(proxy, "")].map(|workspace| {
+    let lifecycles = [Workspace::new, |proxy: &Proxy| Workspace::without_terraform(proxy, "")].map(|workspace| {
         let proxy = Proxy::moto();
         let workspace = workspace(&proxy);
-        life(&proxy, &workspace)
+        lifecycle(&proxy, &workspace)
     });
-    let [terraform, host] = lives;
+    let [terraform, host] = lifecycles;
     assert_eq!(host.len(), terraform.len());
     for (step, (host, terraform)) in host.iter().zip(&terraform).enumerate() {
         let mut differences = Vec::new();
@@ -107,7 +108,7 @@ fn differ(one: &Value, other: &Value, path: &str, differences: &mut Vec<String>)
 }
 
 #[test]
-fn a_failed_create_is_tainted_kept_after_untaint_and_else_replaced() {
+fn failed_create_is_tainted_and_replaced_unless_untainted() {
     use crate::support::proxy::fault::Fault;
     let proxy = Proxy::moto();
     let workspace = Workspace::without_terraform(&proxy, "");

@@ -1,4 +1,4 @@
-//! Throttling, newborns and deletions that are refused for a while.
+//! Throttling, eventual consistency, and deletions that are rejected for some time.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn codes(count: usize, call: impl Fn() -> String) -> Vec<String> {
 }
 
 #[test]
-fn each_action_of_ec2_has_a_bucket_of_its_own_that_fills_again() {
+fn each_ec2_action_has_its_own_token_bucket() {
     let proxy = Proxy::moto();
     proxy.throttle_with_stopped_clock();
     let delete = || code(&proxy, "ec2", "delete_nat_gateway", json!({ "NatGatewayId": "nat-00000000000000001" }));
@@ -30,13 +30,13 @@ fn each_action_of_ec2_has_a_bucket_of_its_own_that_fills_again() {
     assert_eq!(proxy.calls().last().map(|call| (call.status, call.injected)), Some((503, true)));
     assert_eq!(code(&proxy, "ec2", "describe_vpcs", json!({})), "done");
     proxy.advance(Duration::from_millis(900));
-    assert_eq!(delete(), "RequestLimitExceeded", "one call a second");
+    assert_eq!(delete(), "RequestLimitExceeded", "the rate is one call per second");
     proxy.advance(Duration::from_millis(1100));
     assert_eq!(codes(3, delete), ["NatGatewayNotFound", "NatGatewayNotFound", "RequestLimitExceeded"]);
 }
 
 #[test]
-fn the_clock_of_the_buckets_runs_by_itself_unless_it_is_stopped() {
+fn token_buckets_refill_in_real_time_by_default() {
     let proxy = Proxy::moto();
     proxy.throttle();
     let delete = || code(&proxy, "ec2", "delete_nat_gateway", json!({ "NatGatewayId": "nat-00000000000000001" }));
@@ -45,13 +45,13 @@ fn the_clock_of_the_buckets_runs_by_itself_unless_it_is_stopped() {
 }
 
 #[test]
-fn api_gateway_has_one_bucket_for_all_calls_and_one_for_each_change_of_a_domain() {
+fn api_gateway_has_one_bucket_and_one_per_domain_action() {
     let proxy = Proxy::ministack();
     proxy.throttle_with_stopped_clock();
     let delete = || code(&proxy, "apigatewayv2", "delete_domain_name", json!({ "DomainName": "a.example.com" }));
     let list = || code(&proxy, "apigatewayv2", "get_apis", json!({}));
     assert_eq!((delete(), delete()), ("NotFoundException".into(), "TooManyRequestsException".into()));
-    assert_eq!(codes(39, list), ["done"; 39], "the first deletion has taken one of forty, and the second none");
+    assert_eq!(codes(39, list), ["done"; 39], "the first deletion took one of forty tokens, the second none");
     assert_eq!(list(), "TooManyRequestsException");
     proxy.advance(Duration::from_secs(1));
     assert_eq!(codes(10, list), ["done"; 10]);
@@ -63,9 +63,9 @@ fn api_gateway_has_one_bucket_for_all_calls_and_one_for_each_change_of_a_domain(
 }
 
 #[test]
-fn a_newborn_of_ec2_is_not_found_missing_in_lists_and_of_no_use_until_it_is_known() {
+fn new_ec2_objects_are_invisible_and_unusable_at_first() {
     let proxy = Proxy::moto();
-    proxy.hide_newborns(Lasts::Looks(2));
+    proxy.hide_new_objects(Lasts::Answers(2));
     let vpc = proxy.boto("ec2", "create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }))["Vpc"]["VpcId"].clone();
     let by_id = || code(&proxy, "ec2", "describe_vpcs", json!({ "VpcIds": [vpc] }));
     let count = |method: &str, list: &str| {
@@ -77,7 +77,11 @@ fn a_newborn_of_ec2_is_not_found_missing_in_lists_and_of_no_use_until_it_is_know
     assert_eq!(by_id(), "InvalidVpcID.NotFound");
     assert_eq!(by_id(), "done");
     let acls = || count("describe_network_acls", "NetworkAcls");
-    assert_eq!([acls(), acls(), acls()], [Some(0), Some(0), Some(1)], "what comes with a VPC is known later");
+    assert_eq!(
+        [acls(), acls(), acls()],
+        [Some(0), Some(0), Some(1)],
+        "the default objects of a VPC become visible later"
+    );
     let subnet = proxy.boto("ec2", "create_subnet", subnet)["Subnet"]["SubnetId"].clone();
     let listed = || count("describe_subnets", "Subnets");
     assert_eq!([listed(), listed(), listed()], [Some(0), Some(0), Some(1)]);
@@ -110,10 +114,10 @@ fn a_newborn_of_ec2_is_not_found_missing_in_lists_and_of_no_use_until_it_is_know
 }
 
 #[test]
-fn a_newborn_of_a_gateway_is_not_found_missing_in_lists_and_of_no_use_until_it_is_known() {
+fn new_gateway_objects_are_invisible_and_unusable_at_first() {
     let proxy = Proxy::ministack();
     proxy.account().create_function("f", "def handler(event, context):\n    return {}\n");
-    proxy.hide_newborns(Lasts::Looks(3));
+    proxy.hide_new_objects(Lasts::Answers(3));
     let api = proxy.boto("apigatewayv2", "create_api", json!({ "Name": "a", "ProtocolType": "HTTP" }))["ApiId"].clone();
     let stage = json!({ "ApiId": api, "StageName": "$default" });
     assert_eq!(code(&proxy, "apigatewayv2", "get_api", json!({ "ApiId": api })), "NotFoundException");
@@ -137,14 +141,14 @@ fn a_newborn_of_a_gateway_is_not_found_missing_in_lists_and_of_no_use_until_it_i
     proxy.boto("apigatewayv2", "create_stage", stage.clone());
     assert_eq!(proxy.boto("apigatewayv2", "get_stages", json!({ "ApiId": api }))["Items"], json!([]));
     assert_eq!(code(&proxy, "apigatewayv2", "get_stage", stage.clone()), "NotFoundException");
-    proxy.hide_newborns(Lasts::NOT_AT_ALL);
+    proxy.hide_new_objects(Lasts::NOT_AT_ALL);
     assert_eq!(code(&proxy, "apigatewayv2", "get_stage", stage), "done");
 }
 
 #[test]
-fn a_deletion_is_refused_for_a_while_that_begins_with_its_first_attempt() {
+fn deletion_is_rejected_for_a_while_after_its_first_attempt() {
     let proxy = Proxy::moto();
-    proxy.in_use("DeleteVpc", Lasts::Looks(2));
+    proxy.in_use("DeleteVpc", Lasts::Answers(2));
     let vpc = proxy.boto("ec2", "create_vpc", json!({ "CidrBlock": "10.0.0.0/16" }))["Vpc"]["VpcId"].clone();
     let delete = || code(&proxy, "ec2", "delete_vpc", json!({ "VpcId": vpc }));
     assert_eq!(codes(2, delete), ["DependencyViolation"; 2]);
@@ -152,7 +156,7 @@ fn a_deletion_is_refused_for_a_while_that_begins_with_its_first_attempt() {
     assert_eq!(delete(), "done");
 }
 
-/// A call of EC2 without boto3, which makes one call at a time.
+/// Calls EC2 without boto3, which makes only one call at a time.
 fn ec2(port: u16, account: &str, action: &str) -> String {
     let scope = "AWS4-HMAC-SHA256 Credential=1/20260101/us-east-1/ec2/aws4_request, SignedHeaders=host, Signature=0";
     let request = http::Request::new(port, "POST", "/")
@@ -160,46 +164,46 @@ fn ec2(port: u16, account: &str, action: &str) -> String {
         .header("x-moto-account-id", account)
         .header("content-type", "application/x-www-form-urlencoded")
         .body(&format!("Action={action}&Version=2016-11-15"));
-    let answer = request.send().expect("there is an answer");
+    let answer = request.send().expect("there is a response");
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.body
 }
 
 const CREATE: &str = "CreateVpc&CidrBlock=10.0.0.0%2F16";
 
-/// How many VPCs an account has, asked past the proxy.
+/// The number of VPCs in an account, read without the proxy.
 fn vpcs(account: &Account) -> usize {
     ec2(account.emulator.port, &account.id, "DescribeVpcs").matches("<vpcId>").count()
 }
 
 #[test]
-fn while_aws_stands_still_nothing_is_answered() {
+fn paused_proxy_answers_no_call() {
     let proxy = Proxy::moto();
     let before = vpcs(proxy.account());
-    proxy.stand_still_when(1, |record| record.call.action == "CreateVpc" && record.worked.is_some());
+    proxy.pause_when(1, |record| record.call.action == "CreateVpc" && record.worked.is_some());
     std::thread::scope(|scope| {
         let creation = scope.spawn(|| ec2(proxy.port(), "", CREATE));
-        until("the moment has come", || proxy.stands_still());
+        until("the proxy pauses", || proxy.is_paused());
         let other = scope.spawn(|| ec2(proxy.port(), "", CREATE));
-        until("another call has come", || proxy.count("CreateVpc") == 2);
-        assert_eq!(vpcs(proxy.account()), before + 1, "one is done");
+        until("another call has arrived", || proxy.count("CreateVpc") == 2);
+        assert_eq!(vpcs(proxy.account()), before + 1, "one call has finished its work");
         assert!(
             proxy.calls().iter().all(|call| call.ended.is_none()) && !creation.is_finished() && !other.is_finished()
         );
         proxy.finish_calls();
-        assert!(!proxy.stands_still() && proxy.calls().iter().all(|call| call.ended.is_some()));
+        assert!(!proxy.is_paused() && proxy.calls().iter().all(|call| call.ended.is_some()));
     });
     assert_eq!(vpcs(proxy.account()), before + 2);
-    assert_eq!(proxy.calls().len(), 2, "the fence is no call");
+    assert_eq!(proxy.calls().len(), 2, "the fence is not a call");
 }
 
 #[test]
-fn a_witness_looks_after_each_change_and_before_the_next() {
+fn observer_runs_after_each_change_and_before_the_next() {
     let proxy = Proxy::moto();
     let before = vpcs(proxy.account());
     let (account, seen) = (proxy.account().clone(), Arc::<Mutex<Vec<usize>>>::default());
     let note = Arc::clone(&seen);
-    let witness = proxy.after_each_change(move |call| {
+    let observer = proxy.after_each_change(move |call| {
         assert_eq!(call.action, "CreateVpc");
         note.lock().expect("no panic").push(vpcs(&account));
     });
@@ -209,7 +213,23 @@ fn a_witness_looks_after_each_change_and_before_the_next() {
         }
     });
     ec2(proxy.port(), "", "DescribeVpcs");
-    drop(witness);
+    drop(observer);
     ec2(proxy.port(), "", CREATE);
     assert_eq!(*seen.lock().expect("no panic"), [before + 1, before + 2, before + 3]);
+}
+
+#[test]
+fn lambda_has_one_bucket_for_get_policy_and_one_for_other_calls() {
+    let proxy = Proxy::ministack();
+    proxy.throttle_with_stopped_clock();
+    let policy = || code(&proxy, "lambda", "get_policy", json!({ "FunctionName": "absent" }));
+    let remove =
+        || code(&proxy, "lambda", "remove_permission", json!({ "FunctionName": "absent", "StatementId": "s" }));
+    assert_eq!(codes(16, policy).pop().as_deref(), Some("TooManyRequestsException"));
+    assert_eq!(codes(15, remove), ["ResourceNotFoundException"; 15], "they have another bucket");
+    assert_eq!(code(&proxy, "lambda", "list_functions", json!({})), "TooManyRequestsException", "reads count too");
+    proxy.advance(Duration::from_secs(1));
+    let refilled = codes(16, policy);
+    assert_eq!(refilled[..15], ["ResourceNotFoundException"; 15]);
+    assert_eq!(refilled[15], "TooManyRequestsException");
 }

@@ -1,38 +1,39 @@
-//! Repairs of moto about IPv6.
+//! Corrections of moto for IPv6.
 
 use super::*;
 
-/// A network whose first subnet has a range: its association, and those of the VPC's range.
+/// A network whose first subnet has an IPv6 range. Also returns the association IDs of the VPC's and of the subnet's
+/// range, and the subnet's range.
 fn dual() -> (Network, String, String, String) {
     let network = Network::new();
     let vpc = network.ec2("describe_vpcs", json!({"VpcIds": [network.vpc]}));
     let block = &vpc["Vpcs"][0]["Ipv6CidrBlockAssociationSet"][0];
     let range = text(&block["Ipv6CidrBlock"]).replace("/56", "/64");
     let subnet = json!({"SubnetId": network.subnets[0], "Ipv6CidrBlock": range});
-    let made = network.ec2("associate_subnet_cidr_block", subnet);
-    let part = text(&made["Ipv6CidrBlockAssociation"]["AssociationId"]);
+    let created = network.ec2("associate_subnet_cidr_block", subnet);
+    let part = text(&created["Ipv6CidrBlockAssociation"]["AssociationId"]);
     (network, text(&block["AssociationId"]), part, range)
 }
 
 #[test]
-fn a_range_of_a_vpc_stays_while_a_subnet_has_a_part_of_it() {
+fn vpc_range_stays_while_a_subnet_uses_it() {
     let (network, whole, part, _) = dual();
     let disassociate = json!({"AssociationId": whole});
-    assert_eq!(network.refused("disassociate_vpc_cidr_block", disassociate.clone()), "InvalidCidrBlock.InUse");
+    assert_eq!(network.rejected("disassociate_vpc_cidr_block", disassociate.clone()), "InvalidCidrBlock.InUse");
     network.ec2("disassociate_subnet_cidr_block", json!({"AssociationId": part}));
     network.ec2("disassociate_vpc_cidr_block", disassociate);
 }
 
 #[test]
-fn a_range_of_a_subnet_stays_while_interfaces_are_given_addresses_of_it() {
+fn subnet_range_stays_while_addresses_are_assigned_from_it() {
     let (network, _, part, range) = dual();
     let assign = |value: bool| json!({"SubnetId": network.subnets[0], "AssignIpv6AddressOnCreation": {"Value": value}});
     network.ec2("modify_subnet_attribute", assign(true));
     let disassociate = json!({"AssociationId": part});
-    assert_eq!(network.refused("disassociate_subnet_cidr_block", disassociate.clone()), "InvalidCidrBlock.InUse");
+    assert_eq!(network.rejected("disassociate_subnet_cidr_block", disassociate.clone()), "InvalidCidrBlock.InUse");
     network.ec2("modify_subnet_attribute", assign(false));
     let second = json!({"SubnetId": network.subnets[0], "Ipv6CidrBlock": range.replace("::/64", "1::/64")});
-    assert_eq!(network.refused("associate_subnet_cidr_block", second), "CidrLimitExceeded");
+    assert_eq!(network.rejected("associate_subnet_cidr_block", second), "CidrLimitExceeded");
     network.ec2("disassociate_subnet_cidr_block", disassociate);
-    assert_eq!(network.refused("modify_subnet_attribute", assign(true)), "InvalidParameterValue");
+    assert_eq!(network.rejected("modify_subnet_attribute", assign(true)), "InvalidParameterValue");
 }

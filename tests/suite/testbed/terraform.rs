@@ -1,4 +1,4 @@
-//! What tests rely on when they run Terraform: its workspace, its output, signals and time limits.
+//! Runs of Terraform in tests: workspace, output, signals and time limits.
 
 use std::process::Command;
 use std::time::Duration;
@@ -27,11 +27,11 @@ fn terraform_plans_applies_shows_and_destroys() {
 }
 
 #[test]
-fn the_built_provider_and_the_endpoint_of_the_proxy_are_what_terraform_uses() {
+fn terraform_uses_the_built_provider_and_the_proxy() {
     let proxy = Proxy::moto();
     let workspace = Workspace::with_provider(&proxy, "  max_retries = 2");
     workspace.run(&["fmt", "-no-color"]).succeeded();
-    let provider = std::fs::read_to_string(workspace.path().join("provider.tf")).expect("it is written");
+    let provider = std::fs::read_to_string(workspace.path().join("provider.tf")).expect("the file exists");
     assert!(provider.contains(&proxy.endpoint()) && provider.contains("max_retries = 2"), "{provider}");
     let built = std::path::Path::new(env!("CARGO_BIN_EXE_terraform-provider-fgw")).parent().expect("a directory");
     assert!(workspace.validate().says(&format!("fgw/fgw in {}", built.display())));
@@ -46,7 +46,7 @@ fn a_terraform_error_is_found_across_its_line_breaks() {
 }
 
 #[test]
-fn terraform_gets_a_ctrl_c_at_the_chosen_moment_and_nothing_outlives_it() {
+fn ctrl_c_ends_terraform_and_its_children() {
     let workspace = Workspace::bare();
     let marker = workspace.path().join("begun");
     workspace.config(&provisioned(SLEEP));
@@ -54,11 +54,11 @@ fn terraform_gets_a_ctrl_c_at_the_chosen_moment_and_nothing_outlives_it() {
     assert_eq!(run.code, 1, "{run}");
     assert!(run.says("Interrupt received"), "{run}");
     assert!(workspace.state().is_tainted("terraform_data.this"));
-    let sleeper = std::fs::read_to_string(marker).expect("it has begun");
-    until("the provisioner's command has ended too", || !is_running(&sleeper));
+    let sleeper = std::fs::read_to_string(marker).expect("the command has started");
+    until("the provisioner's command has ended, too", || !is_running(&sleeper));
 }
 
-/// A command that does not end by itself, and first writes its process id.
+/// A command that writes its process ID and then does not end by itself.
 const SLEEP: &str = "echo $$ > new; mv new begun; exec sleep 3600";
 
 fn provisioned(command: &str) -> String {
@@ -70,21 +70,21 @@ fn provisioned(command: &str) -> String {
 fn is_running(process: &str) -> bool {
     let listed =
         Command::new("ps").args(["-o", "stat=", "-p", process.trim()]).output().expect("a POSIX system has ps");
-    // What has ended and was not waited for is a zombie.
+    // A process that has ended but was not waited for is a zombie.
     let state = String::from_utf8_lossy(&listed.stdout);
     !state.trim().is_empty() && !state.trim().starts_with('Z')
 }
 
 #[test]
-fn a_terraform_run_that_takes_too_long_is_killed_and_fails_the_test() {
+fn slow_terraform_run_is_killed_and_fails_the_test() {
     let mut workspace = Workspace::bare();
     workspace.config(&provisioned(SLEEP));
     workspace.within(Duration::from_secs(3));
     let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| workspace.apply(&[])));
     let panic = run.expect_err("it must panic");
-    assert!(panic.downcast_ref::<String>().expect("a text").contains("takes too long"));
-    // A slow machine may not have begun the command in that time.
+    assert!(panic.downcast_ref::<String>().expect("a text").contains("exceeded its time limit"));
+    // A slow machine may not have started the command in this time.
     if let Ok(sleeper) = std::fs::read_to_string(workspace.path().join("begun")) {
-        until("the provisioner's command has ended too", || !is_running(&sleeper));
+        until("the provisioner's command has ended, too", || !is_running(&sleeper));
     }
 }

@@ -1,9 +1,9 @@
-//! Repairs of ministack about DNS.
+//! Corrections of ministack for DNS.
 
 use super::*;
 
 #[test]
-fn a_zone_takes_no_name_of_others_and_no_simple_record_beside_routed_ones_or_a_cname() {
+fn zone_rejects_outside_names_and_conflicting_records() {
     let proxy = Proxy::ministack();
     let zone = json!({"Name": "example.com", "CallerReference": "1"});
     let zone = proxy.boto("route53", "create_hosted_zone", zone)["HostedZone"]["Id"].clone();
@@ -18,21 +18,21 @@ fn a_zone_takes_no_name_of_others_and_no_simple_record_beside_routed_ones_or_a_c
         record["Weight"] = json!(1);
         record
     };
-    for good in [
+    for valid in [
         record("example.com", "A", "192.0.2.1"),
         routed("r.example.com"),
         record("c.example.com", "CNAME", "example.org"),
         record("r.example.com", "TXT", "\"text\""),
     ] {
-        change(good.clone()).unwrap_or_else(|error| panic!("{good}: {error:?}"));
+        change(valid.clone()).unwrap_or_else(|error| panic!("{valid}: {error:?}"));
     }
-    for (bad, text) in [
+    for (invalid, text) in [
         (record("badexample.com", "A", "192.0.2.1"), "is not permitted in zone example.com."),
         (record("c.example.com", "A", "192.0.2.1"), "conflicting RRSet of type CNAME"),
         (record("r.example.com", "A", "192.0.2.1"), "other RRSets exist with the same name and type"),
         (routed("example.com"), "other RRSets exist with the same name and type"),
     ] {
-        let error = change(bad).expect_err("AWS refuses it");
+        let error = change(invalid).expect_err("AWS rejects it");
         assert_eq!(error.code, "InvalidChangeBatch");
         assert!(error.message.contains(text), "{text} in {}", error.message);
     }

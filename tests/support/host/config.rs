@@ -1,8 +1,7 @@
 //! The configuration in a directory, in HCL or JSON, as values of the schemas.
 //!
-//! Only what the tests of single resources need: provider and resource blocks with literal values, templates and
-//! `jsonencode`. References, modules, `lifecycle` and the like are Terraform's own business, and a test that has them
-//! runs Terraform; here they panic.
+//! Supports only what tests of single resources need: provider and resource blocks with literal values, templates and
+//! `jsonencode`. References, modules, `lifecycle` and the like need Terraform. Here they cause a panic.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +12,7 @@ use hcl::eval::{Context, Evaluate, FuncArgs, FuncDef, ParamType};
 use hcl::{Body, Structure, Template};
 use serde_json::{Map, Value as Json, json};
 
-/// What the files of a directory configure.
+/// The configuration of a directory.
 #[derive(Debug, Default)]
 pub(super) struct Config {
     /// The arguments of the provider block.
@@ -23,7 +22,7 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// Reads all `.tf` and `.tf.json` files. Panics where only Terraform can tell what they mean.
+    /// Reads all `.tf` and `.tf.json` files. Panics on features that need Terraform.
     pub(super) fn read(directory: &Path) -> Self {
         let mut config = Self::default();
         for entry in std::fs::read_dir(directory).expect("the directory is ours") {
@@ -33,7 +32,7 @@ impl Config {
             let blocks = if name.ends_with(".tf.json") {
                 serde_json::from_str(&text()).expect("a test writes JSON")
             } else if name.ends_with(".tf") {
-                let body = hcl::parse(&text()).unwrap_or_else(|error| panic!("{name} is no HCL: {error}"));
+                let body = hcl::parse(&text()).unwrap_or_else(|error| panic!("{name} is not HCL: {error}"));
                 Json::Object(arguments(&body))
             } else {
                 continue;
@@ -65,12 +64,12 @@ impl Config {
     }
 }
 
-/// The arguments as a value of the schema; the error says what Terraform would refuse.
+/// The arguments as a value of the schema. The error describes what Terraform would reject.
 pub(super) fn typed(schema: &Schema, arguments: &Map<String, Json>) -> Result<Value, String> {
     object_of(&schema.attributes, arguments, "")
 }
 
-/// A body as its JSON: blocks with labels are nested below them, and those of one kind are a list.
+/// A body as JSON: a block is nested under its labels, and the blocks of one type are a list.
 fn arguments(body: &Body) -> Map<String, Json> {
     let mut found = Map::new();
     for structure in body {
@@ -105,7 +104,7 @@ fn context() -> Context<'static> {
     context
 }
 
-/// One block, or the blocks of a list.
+/// The blocks of a list, or the one block.
 fn items(blocks: &Json) -> Vec<&Json> {
     match blocks {
         Json::Array(blocks) => blocks.iter().collect(),
@@ -156,7 +155,7 @@ fn nested_of(nesting: Nesting, attributes: &[Attribute], given: &Json, path: &st
     let item = |item: &Json, path: &str| match item {
         Json::Null => Ok(Value::Null),
         Json::Object(arguments) => object_of(attributes, arguments, &format!("{path}.")),
-        _ => Err(format!("{path} is no object")),
+        _ => Err(format!("{path} is not an object")),
     };
     match (nesting, given) {
         (_, Json::Null) => Ok(Value::Null),
@@ -172,7 +171,7 @@ fn nested_of(nesting: Nesting, attributes: &[Attribute], given: &Json, path: &st
     }
 }
 
-/// A value of a plain type, with the conversions between texts, numbers and booleans that Terraform makes.
+/// A value of a plain type, with Terraform's conversions between strings, numbers and booleans.
 fn plain_of(kind: &Type, given: &Json, path: &str) -> Result<Value, String> {
     let wrong = || format!("{path}: {given} is not of type {kind:?}");
     match (kind, given) {

@@ -1,10 +1,10 @@
-//! A stand-in for Terraform: one process that drives the built provider through the plugin protocol, for tests that
-//! need no more of Terraform than that it validates, reads, plans and applies resources.
+//! A stand-in for Terraform: it drives the built provider through the plugin protocol, for tests that need Terraform
+//! only to validate, read, plan and apply resources.
 //!
-//! It keeps the state of a directory, sends the calls that Terraform sends, in the same order, to a provider process of
-//! its own for each command, and enforces Terraform's rules on what comes back ([`rules`]). It starts one process where
-//! Terraform starts four and itself. What is Terraform's own business (how a plan reads, replacement, tainted
-//! resources, references, import blocks, interruption) stays with tests that run Terraform: here it panics.
+//! It keeps the state of a directory. For each command it starts a provider process, sends the calls that Terraform
+//! sends, in the same order, and enforces Terraform's rules on the answers ([`rules`]). It starts one process;
+//! Terraform starts four, in addition to itself. Features of Terraform itself (the text of a plan, replacement, tainted
+//! resources, references, import blocks, interruption) are left to tests that run Terraform; here they cause a panic.
 
 mod config;
 mod process;
@@ -40,7 +40,7 @@ struct Kept {
     tainted: bool,
 }
 
-/// What a command led to.
+/// The result of a command.
 pub(super) struct Outcome {
     pub(super) code: i32,
     pub(super) stdout: String,
@@ -50,7 +50,7 @@ pub(super) struct Outcome {
 /// Type and name of a resource.
 type Address = (String, String);
 
-/// What a plan does besides comparing the configuration with what exists.
+/// The options of a plan.
 #[derive(Clone, Copy, Debug, Default)]
 struct Options {
     destroy: bool,
@@ -58,12 +58,12 @@ struct Options {
     no_refresh: bool,
 }
 
-/// What a provider is started for.
+/// The purpose of starting a provider.
 #[derive(Clone, Copy)]
 enum Start<'a> {
-    /// To validate the whole configuration, which needs no configured provider.
+    /// To validate the whole configuration, for which the provider need not be configured.
     ToValidate,
-    /// To be configured and called, after the validation of the resources that this names.
+    /// To be configured and called, after the validation of the resources that the predicate selects.
     ToUse(&'a dyn Fn(&Address) -> bool),
 }
 
@@ -99,7 +99,7 @@ enum Action {
     Replace,
 }
 
-/// The schema of the provider block and those of the resources.
+/// The schemas of the provider block and of the resources.
 struct Schemas {
     provider: Schema,
     resources: BTreeMap<String, Schema>,
@@ -193,24 +193,24 @@ impl Host {
     pub(super) fn forget(&self, address: &str) {
         let (of_type, name) = parsed(address);
         let removed = self.state.lock().expect("no test panics here").remove(&(of_type.into(), name.into()));
-        assert!(removed.is_some(), "there is no {address} in the state");
+        assert!(removed.is_some(), "{address} is not in the state");
     }
 
     pub(super) fn untaint(&self, address: &str) {
         let (of_type, name) = parsed(address);
         let mut state = self.state.lock().expect("no test panics here");
         let kept = state.get_mut(&(of_type.into(), name.into())).filter(|kept| kept.tainted);
-        kept.unwrap_or_else(|| panic!("there is no tainted {address} in the state")).tainted = false;
+        kept.unwrap_or_else(|| panic!("no tainted {address} is in the state")).tainted = false;
     }
 
     pub(super) fn import(&self, address: &str, id: &str) -> Outcome {
         let (of_type, name) = parsed(address);
         let (process, _, mut messages) = self.start(Start::ToUse(&|_| false));
         let imported = runtime().block_on(async {
-            let (imported, told) = process.import(of_type, id).await;
-            messages.extend(told);
-            let (read, told) = process.read(of_type, &imported?).await;
-            messages.extend(told);
+            let (imported, more) = process.import(of_type, id).await;
+            messages.extend(more);
+            let (read, more) = process.read(of_type, &imported?).await;
+            messages.extend(more);
             read
         });
         if let Some((state, private)) = imported.filter(|(state, _)| !state.is_null()) {
@@ -272,7 +272,8 @@ impl Host {
         })
     }
 
-    /// Starts a provider, validates the configuration and, unless that is all, configures the provider.
+    /// Starts a provider and validates the configuration. Configures the provider, unless it is started only to
+    /// validate.
     fn start(&self, purpose: Start<'_>) -> (Process, BTreeMap<Address, Value>, Vec<Message>) {
         let config = Config::read(&self.directory);
         let mut messages = Vec::new();
@@ -330,14 +331,14 @@ impl Host {
         }
         let changed = |it: &Change| it.action != Action::NoOp && !it.planned.0.is_null();
         let is_changed = |address: &Address| plan.resources.iter().any(|it| it.address == *address && changed(it));
-        let (process, _, told) = self.start(Start::ToUse(&is_changed));
-        messages.extend(told.into_iter().filter(|it| it.is_error));
+        let (process, _, more) = self.start(Start::ToUse(&is_changed));
+        messages.extend(more.into_iter().filter(|it| it.is_error));
         if messages.iter().any(|it| it.is_error) {
             return outcome(&messages, 0);
         }
         let changes = plan.resources.iter().filter(|it| it.action != Action::NoOp);
-        for (change, kept, told) in runtime().block_on(join_all(changes.map(|it| apply_one(&process, it)))) {
-            messages.extend(told);
+        for (change, kept, more) in runtime().block_on(join_all(changes.map(|it| apply_one(&process, it)))) {
+            messages.extend(more);
             if let Some(kept) = kept {
                 self.keep(&change.address, kept);
             }
@@ -345,7 +346,7 @@ impl Host {
         outcome(&messages, 0)
     }
 
-    /// Writes a resource into the state, or removes one that does not exist.
+    /// Writes a resource into the state, or removes it if its value is null.
     fn keep(&self, address: &Address, kept: Kept) {
         let mut all = self.state.lock().expect("no test panics here");
         if kept.stored.0.is_null() {
@@ -356,7 +357,7 @@ impl Host {
     }
 }
 
-/// The value of a block, or an error message of Terraform's own.
+/// The value of a block. Adds an error to the messages, as Terraform would report it.
 fn typed(schema: &Schema, arguments: &serde_json::Map<String, Json>, messages: &mut Vec<Message>) -> Option<Value> {
     let value = config::typed(schema, arguments);
     let wrong = |detail| Message { is_error: true, summary: "Invalid configuration".into(), detail };
@@ -372,7 +373,7 @@ fn outcome(messages: &[Message], code: i32) -> Outcome {
     }
 }
 
-/// Refreshes and plans one resource; no change where the provider returned errors, or there is nothing.
+/// Refreshes and plans one resource. Returns no change if the provider returned errors or nothing.
 async fn plan_one(
     process: &Process,
     address: &Address,
@@ -386,13 +387,13 @@ async fn plan_one(
     let Kept { stored, tainted } = kept.cloned().unwrap_or_default();
     let mut prior = stored.clone();
     if kept.is_some() {
-        let (upgraded, told) = process.upgrade(type_name, schema.version, shown::json(&prior.0).to_string()).await;
-        messages.extend(told);
+        let (upgraded, more) = process.upgrade(type_name, schema.version, shown::json(&prior.0).to_string()).await;
+        messages.extend(more);
         let Some(upgraded) = upgraded else { return (None, messages) };
         prior.0 = rules::normalized(&kind, upgraded);
         if !options.no_refresh {
-            let (read, told) = process.read(type_name, &prior).await;
-            messages.extend(told);
+            let (read, more) = process.read(type_name, &prior).await;
+            messages.extend(more);
             let Some((state, private)) = read else { return (None, messages) };
             prior = (rules::normalized(&kind, state), private);
         }
@@ -414,19 +415,19 @@ async fn plan_one(
         return (Some(change(prior.clone(), Action::NoOp, Vec::new())), messages);
     }
     let Some(config) = config else {
-        let (planned, told) = plan_call(process, address, &prior, &Value::Null).await;
-        messages.extend(told);
+        let (planned, more) = plan_call(process, address, &prior, &Value::Null).await;
+        messages.extend(more);
         return (planned.map(|planned| change(planned.stored, Action::Delete, Vec::new())), messages);
     };
-    // Terraform hides a tainted resource from the provider's plan.
+    // Terraform plans a tainted resource as if it did not exist.
     let base = if tainted { Stored::default() } else { prior.clone() };
-    let (planned, told) = plan_call(process, address, &base, config).await;
-    messages.extend(told);
+    let (planned, more) = plan_call(process, address, &base, config).await;
+    messages.extend(more);
     let Some(mut planned) = planned else { return (None, messages) };
     let replaced_by = if base.0.is_null() { Vec::new() } else { std::mem::take(&mut planned.replaced_by) };
     if !replaced_by.is_empty() {
-        let (again, told) = plan_call(process, address, &(Value::Null, planned.stored.1), config).await;
-        messages.extend(told);
+        let (again, more) = plan_call(process, address, &(Value::Null, planned.stored.1), config).await;
+        messages.extend(more);
         let Some(again) = again else { return (None, messages) };
         planned = again;
     }
@@ -460,25 +461,25 @@ async fn plan_call(
     let Some(planned) = planned.filter(|_| !messages.iter().any(|it| it.is_error)) else { return (None, messages) };
     let state = rules::normalized(&schema::object_type(&schema.attributes), planned.state);
     if config.is_null() {
-        assert!(state.is_null(), "{address:?}: the plan of a destroy must be null, and is {state}");
+        assert!(state.is_null(), "{address:?}: the plan of a destroy must be null, but is {state}");
     } else {
-        let refused = rules::refused_in_plan(&schema.attributes, &base, config, &state);
-        assert!(refused.is_empty(), "Terraform refuses the plan of {address:?}: {refused:#?}");
+        let rejected = rules::rejected_in_plan(&schema.attributes, &base, config, &state);
+        assert!(rejected.is_empty(), "Terraform rejects the plan of {address:?}: {rejected:#?}");
     }
     let mut replaced_by = planned.requires_replace;
     replaced_by.retain(|name| prior.0.get(name) != state.get(name));
     (Some(Accepted { stored: (state, planned.private), replaced_by }), messages)
 }
 
-/// Carries out a planned change. What the state has then; `None` where it keeps what it has.
+/// Applies a planned change. Returns the new entry of the state, or `None` if the entry does not change.
 async fn apply_one<'a>(process: &Process, change: &'a Change) -> (&'a Change, Option<Kept>, Vec<Message>) {
     let mut messages = Vec::new();
     let mut prior = change.prior.clone();
     if change.action == Action::Replace {
-        // Terraform hands the destroy the private data of the plan to create.
+        // Terraform passes the private data of the create plan to the destroy.
         let planned = (Value::Null, change.planned.1.clone());
-        let (applied, told) = process.apply(&change.address.0, &prior.0, &planned, &Value::Null).await;
-        messages.extend(told);
+        let (applied, more) = process.apply(&change.address.0, &prior.0, &planned, &Value::Null).await;
+        messages.extend(more);
         if messages.iter().any(|it| it.is_error) {
             let rest = applied.filter(|(state, _)| !state.is_null());
             return (change, rest.map(|stored| Kept { stored, tainted: change.tainted }), messages);
@@ -490,21 +491,21 @@ async fn apply_one<'a>(process: &Process, change: &'a Change) -> (&'a Change, Op
     } else {
         match plan_again(process, change, &prior).await {
             (Some(planned), _) => planned,
-            (None, told) => {
-                messages.extend(told);
+            (None, more) => {
+                messages.extend(more);
                 let lost = (change.action == Action::Replace).then(Kept::default);
                 return (change, lost, messages);
             }
         }
     };
-    let (kept, told) = apply_call(process, change, &prior.0, &planned).await;
-    messages.extend(told);
-    // With an error and without a state, Terraform keeps the prior state, of which a replacement has none any more.
+    let (kept, more) = apply_call(process, change, &prior.0, &planned).await;
+    messages.extend(more);
+    // After an error without a state, Terraform keeps the prior state. A replacement does not have one any more.
     let kept = kept.or_else(|| (change.action == Action::Replace).then(Kept::default));
     (change, kept, messages)
 }
 
-/// Plans a change once more, as Terraform does before it applies it, which must come to the same.
+/// Plans a change again, as Terraform does before it applies it. The result must be the same.
 async fn plan_again(process: &Process, change: &Change, prior: &Stored) -> (Option<Stored>, Vec<Message>) {
     let (planned, messages) = plan_call(process, &change.address, prior, &change.config).await;
     let Some(planned) = planned else { return (None, messages) };
@@ -526,16 +527,16 @@ async fn apply_call(
     let (applied, messages) = process.apply(&address.0, prior, planned, &change.config).await;
     let failed = messages.iter().any(|it| it.is_error);
     let Some((state, private)) = applied.filter(|(state, _)| !failed || !state.is_null()) else {
-        assert!(failed, "{address:?}: an apply without a state and without an error");
+        assert!(failed, "{address:?}: the apply returned neither a state nor an error");
         return (None, messages);
     };
     let kind = schema::object_type(&schema_of(&address.0).attributes);
     let state = rules::normalized(&kind, state);
-    assert!(state.is_wholly_known(), "{address:?}: the applied state has unknown parts: {state}");
+    assert!(state.is_wholly_known(), "{address:?}: the applied state has unknown values: {state}");
     if !failed {
         let mut unlike = Vec::new();
         rules::unlike_planned(&kind, &planned.0, &state, "", &mut unlike);
-        assert!(unlike.is_empty(), "Terraform refuses the applied state of {address:?}: {unlike:#?}");
+        assert!(unlike.is_empty(), "Terraform rejects the applied state of {address:?}: {unlike:#?}");
     }
     let creates = matches!(change.action, Action::Create | Action::Replace);
     (Some(Kept { stored: (state, private), tainted: failed && (creates || change.tainted) }), messages)

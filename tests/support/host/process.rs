@@ -1,4 +1,4 @@
-//! The provider binary as a child process, spoken to in the plugin protocol as Terraform does: handshake, mutual TLS,
+//! The provider binary as a child process, driven through the plugin protocol as by Terraform: handshake, mutual TLS,
 //! gRPC.
 
 use std::fs::File;
@@ -18,14 +18,14 @@ use tonic::transport::Channel;
 use super::super::plugin_client::{COOKIE, Certificate, Handshake};
 use super::super::{reaper, runtime, wire};
 
-/// A running provider. Dropped, it is shut down as Terraform does it, and killed if that fails.
+/// A running provider. Dropping it shuts it down as Terraform does, or kills it if that fails.
 pub(super) struct Process {
     child: Child,
     channel: Channel,
     pub(super) client: ProviderClient<Channel>,
 }
 
-/// One message of the provider.
+/// A diagnostic of the provider.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) is_error: bool,
@@ -33,13 +33,13 @@ pub(super) struct Message {
     pub(super) detail: String,
 }
 
-/// A value with the private data that belongs to it.
+/// A value with its private data.
 pub(super) type Stored = (Value, Vec<u8>);
 
-/// The answer to a call: `None` where the provider returned errors only.
+/// The answer to a call: `None` if the provider returned only errors.
 pub(super) type Answer<T> = (Option<T>, Vec<Message>);
 
-/// What the provider plans.
+/// A plan of the provider.
 pub(super) struct Planned {
     pub(super) state: Value,
     pub(super) private: Vec<u8>,
@@ -48,8 +48,8 @@ pub(super) struct Planned {
 }
 
 impl Process {
-    /// Starts the binary with no environment but what Terraform itself sets. Its log goes to `provider.log` in the
-    /// directory, which is its home too.
+    /// Starts the binary with only the environment that Terraform itself sets. Its log goes to `provider.log` in the
+    /// directory, which is also its home directory.
     pub(super) fn start(binary: &Path, directory: &Path) -> Self {
         let log = File::options().create(true).append(true).open(directory.join("provider.log"));
         let mut child = Command::new(binary)
@@ -72,11 +72,11 @@ impl Process {
         stdout.read_line(&mut line).expect("stdout can be read");
         let Some(handshake) = Handshake::parse(&line) else {
             let ended = child.wait();
-            panic!("no handshake but {line:?}, {ended:?}: {}", log_of(directory));
+            panic!("the provider printed {line:?} instead of a handshake, {ended:?}: {}", log_of(directory));
         };
         let channel = runtime().block_on(handshake.connect(Some(identity()))).unwrap_or_else(|error| {
             let _killed = child.kill();
-            panic!("no connection to the provider: {error}: {}", log_of(directory))
+            panic!("cannot connect to the provider: {error}: {}", log_of(directory))
         });
         let client = ProviderClient::new(channel.clone())
             .max_decoding_message_size(usize::MAX)
@@ -101,7 +101,7 @@ impl Process {
         messages(unwrap(self.client.clone().validate_resource_config(request).await).diagnostics)
     }
 
-    /// Reads a stored state, which is JSON, in the current version of the schema.
+    /// Upgrades a stored state, in JSON, to the current version of the schema.
     pub(super) async fn upgrade(&self, type_name: &str, version: i64, json: String) -> Answer<Value> {
         let raw_state = Some(pb::RawState { json: json.into_bytes(), flatmap: Default::default() });
         let request = pb::upgrade_resource_state::Request { type_name: type_name.into(), version, raw_state };
@@ -174,8 +174,8 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         let mut controller = GrpcControllerClient::new(self.channel.clone());
-        let asked = runtime().block_on(async move { controller.shutdown(Empty {}).await });
-        if asked.is_err() {
+        let answer = runtime().block_on(async move { controller.shutdown(Empty {}).await });
+        if answer.is_err() {
             let _already_ended = self.child.kill();
         }
         self.child.wait().expect("the child is ours");
@@ -198,12 +198,12 @@ fn messages(diagnostics: Vec<pb::Diagnostic>) -> Vec<Message> {
     diagnostics.into_iter().map(message).collect()
 }
 
-/// The answer to a call, which a provider that works gives whatever it was asked.
+/// The answer to a call. A working provider answers every call, if necessary with errors as diagnostics.
 fn unwrap<T>(answer: Result<tonic::Response<T>, tonic::Status>) -> T {
     answer.unwrap_or_else(|status| panic!("the provider did not answer: {status}")).into_inner()
 }
 
-/// The certificate of this test process as a Terraform.
+/// The client certificate of this test process.
 fn identity() -> &'static Certificate {
     static IDENTITY: OnceLock<Certificate> = OnceLock::new();
     IDENTITY.get_or_init(Certificate::new)

@@ -1,20 +1,20 @@
-//! What Terraform core does with the values of a provider, and what it refuses: the proposed new state, the checks of a
-//! plan and of an applied state. The functions follow Terraform's package `objchange`.
+//! The rules of Terraform core for the values of a provider: the proposed new state, and the checks of a plan and of an
+//! applied state. The functions follow Terraform's package `objchange`.
 
 use fgw::plugin::{Attribute, AttributeType, Mode, Nesting, Type, Value};
 
-/// Whether the provider may set the attribute where the configuration does not.
+/// Whether the provider may set the attribute if the configuration does not.
 fn is_computed(attribute: &Attribute) -> bool {
     matches!(attribute.mode, Mode::Computed | Mode::OptionalComputed) || attribute.default.is_some()
 }
 
-/// An object of these attributes, all of them null.
+/// An object with these attributes, all null.
 pub(super) fn empty(attributes: &[Attribute]) -> Value {
     Value::map(attributes.iter().map(|it| (it.name.clone(), Value::Null)))
 }
 
-/// The state that Terraform proposes to a plan: the configuration, with prior values where the provider may set what
-/// the configuration does not.
+/// The new state that Terraform proposes to the provider's plan: the configuration, with prior values for the computed
+/// attributes that it does not set.
 pub(super) fn proposed(attributes: &[Attribute], prior: &Value, config: &Value) -> Value {
     if config.is_null() || config.is_unknown() {
         return config.clone();
@@ -64,11 +64,16 @@ fn was_configured(attribute: &Attribute, prior: &Value) -> bool {
         }
 }
 
-/// What Terraform refuses in a plan, one line for each place.
-pub(super) fn refused_in_plan(attributes: &[Attribute], prior: &Value, config: &Value, planned: &Value) -> Vec<String> {
-    let mut refused = Vec::new();
-    object_in_plan(attributes, prior, config, planned, "", &mut refused);
-    refused
+/// The parts of a plan that Terraform rejects, one line each.
+pub(super) fn rejected_in_plan(
+    attributes: &[Attribute],
+    prior: &Value,
+    config: &Value,
+    planned: &Value,
+) -> Vec<String> {
+    let mut rejected = Vec::new();
+    object_in_plan(attributes, prior, config, planned, "", &mut rejected);
+    rejected
 }
 
 fn object_in_plan(
@@ -77,7 +82,7 @@ fn object_in_plan(
     config: &Value,
     planned: &Value,
     path: &str,
-    refused: &mut Vec<String>,
+    rejected: &mut Vec<String>,
 ) {
     for attribute in attributes {
         let name = &attribute.name;
@@ -89,12 +94,12 @@ fn object_in_plan(
             || (computed && (attribute.mode == Mode::Computed || config.is_null()));
         match &attribute.kind {
             _ if accepted => {}
-            _ if config.is_null() => refused.push(format!("{path}: planned value for a non-computed attribute")),
+            _ if config.is_null() => rejected.push(format!("{path}: planned value for a non-computed attribute")),
             AttributeType::Plain(_) => {
-                refused.push(format!("{path}: planned value {planned} does not match config value {config}"));
+                rejected.push(format!("{path}: planned value {planned} does not match config value {config}"));
             }
             AttributeType::Nested(nesting, nested) => {
-                nested_in_plan(*nesting, nested, [prior, config, planned], &path, refused);
+                nested_in_plan(*nesting, nested, [prior, config, planned], &path, rejected);
             }
         }
     }
@@ -105,16 +110,16 @@ fn nested_in_plan(
     attributes: &[Attribute],
     [prior, config, planned]: [&Value; 3],
     path: &str,
-    refused: &mut Vec<String>,
+    rejected: &mut Vec<String>,
 ) {
     match (nesting, config, planned) {
         (Nesting::Single, Value::Map(_), Value::Map(_)) => {
-            object_in_plan(attributes, prior, config, planned, path, refused);
+            object_in_plan(attributes, prior, config, planned, path, rejected);
         }
         (Nesting::Map, Value::Map(configs), Value::Map(plans)) if configs.keys().eq(plans.keys()) => {
             for (key, config) in configs {
                 let path = format!("{path}[{key:?}]");
-                object_in_plan(attributes, prior.get(key), config, &plans[key], &path, refused);
+                object_in_plan(attributes, prior.get(key), config, &plans[key], &path, rejected);
             }
         }
         (Nesting::List, Value::List(configs), Value::List(plans)) if configs.len() == plans.len() => {
@@ -123,14 +128,15 @@ fn nested_in_plan(
                     Value::List(items) => items.get(index).cloned().unwrap_or_default(),
                     _ => Value::Null,
                 };
-                object_in_plan(attributes, &prior, config, planned, &format!("{path}[{index}]"), refused);
+                object_in_plan(attributes, &prior, config, planned, &format!("{path}[{index}]"), rejected);
             }
         }
-        _ => refused.push(format!("{path}: planned {planned} for the configured {config}")),
+        _ => rejected.push(format!("{path}: planned {planned} for the configured {config}")),
     }
 }
 
-/// What Terraform refuses in a value that must be what was planned, with the unknown parts filled in.
+/// Adds a line for each part of a value that Terraform rejects because it differs from the plan. Unknown parts of the
+/// plan may have any value.
 pub(super) fn unlike_planned(kind: &Type, planned: &Value, actual: &Value, path: &str, unlike: &mut Vec<String>) {
     match (kind, planned, actual) {
         (_, Value::Unknown, _) => {}
@@ -150,8 +156,8 @@ pub(super) fn unlike_planned(kind: &Type, planned: &Value, actual: &Value, path:
             }
         }
         (Type::Set(_), Value::List(plans), Value::List(actuals)) => {
-            let is_there = |planned: &Value| planned.is_unknown() || actuals.contains(planned);
-            if actuals.len() > plans.len() || !plans.iter().all(is_there) {
+            let is_present = |planned: &Value| planned.is_unknown() || actuals.contains(planned);
+            if actuals.len() > plans.len() || !plans.iter().all(is_present) {
                 unlike.push(format!("{path}: planned {planned}, but now {actual}"));
             }
         }
@@ -160,7 +166,7 @@ pub(super) fn unlike_planned(kind: &Type, planned: &Value, actual: &Value, path:
     }
 }
 
-/// The value with the items of its sets in order and each of them once, as Terraform keeps sets.
+/// The value with its sets sorted and without duplicates, as Terraform stores them.
 pub(super) fn normalized(kind: &Type, value: Value) -> Value {
     match (kind, value) {
         (Type::Set(kind), Value::List(items)) => {

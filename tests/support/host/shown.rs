@@ -1,4 +1,4 @@
-//! Values, plans and messages in the forms that Terraform shows them in.
+//! Values, plans and messages in Terraform's output formats.
 
 use fgw::plugin::Value;
 use fgw::plugin::value::Number;
@@ -20,7 +20,7 @@ pub(super) fn json(value: &Value) -> Json {
     }
 }
 
-/// The `after` of a planned change: what is known of it. Unknown attributes and elements of maps are left out.
+/// The `after` of a planned change: its known part. Omits unknown attributes and elements of maps.
 pub(super) fn after(value: &Value) -> Json {
     match value {
         Value::List(items) => items.iter().map(after).collect(),

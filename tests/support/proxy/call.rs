@@ -1,4 +1,4 @@
-//! What a request asks of AWS: service, action and parameters, from any of the protocols that AWS speaks.
+//! The service, the action and the parameters of a request, in any of AWS's protocols.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::message::Message;
 use super::xml::Element;
 
-/// How a service is spoken to, and how it words an error.
+/// The protocol of a service, which determines the format of its errors too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Ec2,
@@ -22,21 +22,21 @@ pub(crate) enum Protocol {
 pub(crate) struct Call {
     /// As in the credential scope: `ec2`, `sts`, `apigateway`, `lambda`, `logs`, `route53`, `acm`, `kms`.
     pub(crate) service: String,
-    /// The name AWS gives the action, such as `CreateRoute`; `UNKNOWN <method> <path>` if the proxy does not know it.
+    /// AWS's name of the action, such as `CreateRoute`; `UNKNOWN <method> <path>` if the proxy does not recognize it.
     pub(crate) action: String,
     pub(crate) region: String,
     pub(crate) access_key: String,
     /// The whole User-Agent header.
     pub(crate) user_agent: String,
     pub(crate) protocol: Protocol,
-    /// Query parameters flattened as sent (`Filter.1.Value.1`), members of a JSON body (texts as they are, all else as
-    /// JSON), the first text of each name in an XML body, and the variables of a REST path (`apiId`, `routeId`,
-    /// `stageName`, `FunctionName`, ...).
+    /// Query parameters flattened as sent (`Filter.1.Value.1`), members of a JSON body (strings without quotes, other
+    /// values as JSON), the first text of each name in an XML body, and the variables of a REST path (`apiId`,
+    /// `routeId`, `stageName`, `FunctionName`, ...).
     pub(crate) params: BTreeMap<String, String>,
 }
 
 impl Call {
-    /// A parameter, empty if it is not there.
+    /// A parameter, or an empty string.
     pub(crate) fn param(&self, name: &str) -> &str {
         self.params.get(name).map_or("", String::as_str)
     }
@@ -56,7 +56,7 @@ impl Call {
             .collect()
     }
 
-    /// Whether the call changes something, judged by the verb.
+    /// Whether the call changes something, judging by its verb.
     pub(crate) fn is_mutation(&self) -> bool {
         !["Describe", "Get", "List", "AssumeRole", "Head"].iter().any(|verb| self.action.starts_with(verb))
     }

@@ -1,4 +1,4 @@
-//! Faults by script: which calls they strike, when, and what the caller sees.
+//! Scripted faults: the calls that they affect, when they occur, and what the caller sees.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -14,9 +14,9 @@ pub(crate) enum Effect {
     Answer { status: u16, code: String, message: String },
     /// The connection ends without an answer.
     Reset,
-    /// No answer and no end: the caller's time-out must act.
+    /// No answer, and the connection stays open: the timeout of the caller must end it.
     Hang,
-    /// The answer comes later.
+    /// The answer is delayed.
     Delay(Duration),
 }
 
@@ -42,7 +42,7 @@ enum Strikes {
 }
 
 impl Fault {
-    /// Strikes every call of this action, before the emulator sees it, with a 500 until told otherwise. `*` is any
+    /// Affects every call of this action, before the emulator receives it. The default effect is a 500. `*` is any
     /// action.
     pub(crate) fn on(action: &str) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl Fault {
         }
     }
 
-    /// Only calls of this service: `CreateRoute` and `TagResource` exist in several.
+    /// Only calls of this service: `CreateRoute` and `TagResource` exist in several services.
     pub(crate) fn service(mut self, service: &str) -> Self {
         self.service = Some(service.into());
         self
@@ -68,19 +68,20 @@ impl Fault {
         self
     }
 
-    /// Only the first matching calls.
+    /// Only the first `count` matching calls.
     pub(crate) fn first(mut self, count: usize) -> Self {
         self.strikes = Strikes::First(count);
         self
     }
 
-    /// Only calls for which this holds; others are not counted. May carry state, such as a token bucket or a clock.
+    /// Only calls for which this holds; others are not counted. The closure may have state, such as a token bucket or a
+    /// clock.
     pub(crate) fn when(mut self, holds: impl Fn(&Call) -> bool + Send + Sync + 'static) -> Self {
         self.when = Some(Arc::new(holds));
         self
     }
 
-    /// The emulator does the work first: the caller loses the answer, not the deed.
+    /// The emulator executes the call first: the caller loses only the answer.
     pub(crate) fn after_work(mut self) -> Self {
         self.after_work = true;
         self
@@ -106,7 +107,7 @@ impl Fault {
         self
     }
 
-    /// Counts the call if it matches, and says whether the fault strikes it.
+    /// Counts the call if it matches, and returns whether the fault affects it.
     pub(super) fn strikes(&self, call: &Call) -> bool {
         let named = self.action == "*" || self.action == call.action;
         let served = self.service.as_ref().is_none_or(|service| *service == call.service);

@@ -1,4 +1,4 @@
-//! A moment at which AWS stands still: no call is carried out or answered any more until the test opens the gate again.
+//! A gate that pauses AWS: while it is closed, no call is executed or answered.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::lock;
 use super::log::Log;
 
-/// Every call passes it twice: before it is carried out, and before it is answered.
+/// Every call passes the gate twice: before it is executed, and before it is answered.
 #[derive(Default)]
 pub(super) struct Gate {
     closed: watch::Sender<bool>,
@@ -22,7 +22,7 @@ impl Gate {
         self.closed.send_replace(true);
     }
 
-    /// Closes it as soon as this holds of the log.
+    /// Closes the gate as soon as the condition holds for the log.
     pub(super) fn close_when(&self, moment: impl Fn(&Log) -> bool + Send + 'static) {
         *lock(&self.moment) = Some(Box::new(moment));
     }
@@ -36,14 +36,14 @@ impl Gate {
         *self.closed.borrow()
     }
 
-    /// Something was added to the log.
+    /// Checks the condition after an addition to the log.
     pub(super) fn logged(&self, log: &Log) {
         if lock(&self.moment).as_ref().is_some_and(|moment| moment(log)) {
             self.close();
         }
     }
 
-    /// Waits while it is closed.
+    /// Waits while the gate is closed.
     pub(super) async fn pass(&self) {
         let mut closed = self.closed.subscribe();
         closed.wait_for(|closed| !closed).await.expect("the gate is dropped after the calls");

@@ -1,4 +1,4 @@
-//! Deletions that AWS refuses for a while, because something still depends on the object and does not say what.
+//! Deletions that AWS rejects for a while because of a dependent that it does not name.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use super::lasts::{Begun, Lasts};
 use super::lock;
 use super::message::Reply;
 
-/// For each deleting action how long AWS refuses it, for each object from the first attempt on.
+/// For each delete action, how long AWS rejects it: per object, from the first attempt on.
 #[derive(Debug, Default)]
 pub(super) struct Holds(Mutex<State>);
 

@@ -1,22 +1,22 @@
-//! How long AWS keeps a state of an object that ends by itself, such as `pending`.
+//! How long an object stays in a transient state, such as `pending`.
 
 use std::time::{Duration, Instant};
 
-/// When such a state ends. Tests count the answers that show it, or end it themselves, so that a fast machine sees the
-/// same as a slow one.
+/// When a transient state ends. Tests count the answers that show it, or end it themselves, so that the result does not
+/// depend on the speed of the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Lasts {
-    /// After this time. Only the benchmark wants that: it measures time.
+    /// After this time. Only the benchmark uses this, because it measures time.
     For(Duration),
     /// After this many answers that show the state of the object.
-    Looks(usize),
-    /// When the test says something else.
+    Answers(usize),
+    /// When the test sets another value.
     UntilSet,
 }
 
 impl Lasts {
-    /// There is no such state.
-    pub(crate) const NOT_AT_ALL: Self = Self::Looks(0);
+    /// The state does not occur.
+    pub(crate) const NOT_AT_ALL: Self = Self::Answers(0);
 }
 
 impl Default for Lasts {
@@ -29,25 +29,25 @@ impl Default for Lasts {
 #[derive(Clone, Debug)]
 pub(super) struct Begun {
     at: Instant,
-    looks: usize,
+    answers: usize,
 }
 
 impl Begun {
     pub(super) fn now() -> Self {
-        Self { at: Instant::now(), looks: 0 }
+        Self { at: Instant::now(), answers: 0 }
     }
 
-    /// Whether the object is still in it.
+    /// Whether the object is still in the state.
     pub(super) fn goes_on(&self, lasts: Lasts) -> bool {
         match lasts {
             Lasts::For(duration) => self.at.elapsed() < duration,
-            Lasts::Looks(count) => self.looks < count,
+            Lasts::Answers(count) => self.answers < count,
             Lasts::UntilSet => true,
         }
     }
 
-    /// An answer has shown it.
+    /// Counts an answer that shows the state.
     pub(super) fn shown(&mut self) {
-        self.looks += 1;
+        self.answers += 1;
     }
 }

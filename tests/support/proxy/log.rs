@@ -1,4 +1,4 @@
-//! What was called, when, side by side with what, and how it ended.
+//! The log of calls: their parameters, times, concurrency and results.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -7,26 +7,26 @@ use std::time::Instant;
 use super::call::Call;
 use super::message::Reply;
 
-/// One call, and its end if it has ended.
+/// A call, with its result if it has ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) call: Call,
     pub(crate) started: Instant,
     pub(crate) ended: Option<Instant>,
-    /// When the emulator had done its work; the answer may have been held back since.
+    /// When the emulator finished its work. The answer may be sent later.
     pub(crate) worked: Option<Instant>,
-    /// HTTP status; 0 while in flight and for a call that got no answer.
+    /// HTTP status; 0 while in flight, and for a call without an answer.
     pub(crate) status: u16,
     /// The AWS error code.
     pub(crate) error: Option<String>,
-    /// The answer is one that a test scripted.
+    /// Whether the answer was scripted by a test.
     pub(crate) injected: bool,
-    /// Calls in flight when this one began, itself included.
+    /// The number of calls in flight when this one began, including itself.
     pub(crate) concurrency: usize,
 }
 
 impl Record {
-    /// Whether both were in flight at one moment.
+    /// Whether both were in flight at the same time.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let before = |a: &Self, b: &Self| a.ended.is_some_and(|end| end <= b.started);
         !before(self, other) && !before(other, self)
@@ -101,7 +101,7 @@ impl Log {
     }
 }
 
-/// The most of these records that were in flight at one moment.
+/// The largest number of these calls that were in flight at the same time.
 pub(super) fn peak(records: &[Record]) -> usize {
     // The peak is reached at the start of some record.
     let flying = |at: Instant| {
@@ -111,7 +111,7 @@ pub(super) fn peak(records: &[Record]) -> usize {
     records.iter().map(|record| flying(record.started)).max().unwrap_or(0)
 }
 
-/// A call in flight. Dropped without an end, it ended without an answer.
+/// A call in flight. If this is dropped before an end is recorded, the call ended without an answer.
 #[derive(Debug)]
 pub(super) struct Entry(Arc<Mutex<Record>>);
 

@@ -1,4 +1,4 @@
-//! HTTP messages, read whole: what a client sent, and what it is answered.
+//! HTTP messages with their whole bodies: requests and their answers.
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -29,12 +29,12 @@ impl Message {
         self.target.split('?').next().unwrap_or_default()
     }
 
-    /// A header as text, empty if it is not there.
+    /// A header as text, or an empty string.
     pub(super) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// The body as JSON, `null` if it is none.
+    /// The body as JSON; `null` if it is not JSON.
     pub(super) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -75,7 +75,7 @@ impl Reply {
                 reply
             }
         };
-        // Every service sends it beside what the body says, and SDKs read it here.
+        // Every service sends the request ID in this header too, where SDKs read it.
         reply.headers.insert("x-amzn-requestid", HeaderValue::from_static(id));
         reply
     }
@@ -88,7 +88,7 @@ impl Reply {
         Self::new(status, "text/xml;charset=UTF-8", body.to_owned())
     }
 
-    /// 204, what API Gateway answers to a delete.
+    /// 204, API Gateway's answer to a delete.
     pub(super) fn no_content() -> Self {
         Self { status: 204, headers: HeaderMap::new(), body: Bytes::new() }
     }
@@ -145,7 +145,7 @@ impl Reply {
     }
 }
 
-/// The headers without those that belong to one connection or to a body that may be rewritten.
+/// The headers without those of a single connection, and those of a body that may be rewritten.
 pub(super) fn end_to_end(headers: &HeaderMap) -> HeaderMap {
     let mut kept = headers.clone();
     for name in ["connection", "keep-alive", "transfer-encoding", "content-length", "host", "accept-encoding", "expect"]

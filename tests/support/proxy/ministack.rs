@@ -1,4 +1,5 @@
-//! Where ministack differs from AWS in API Gateway, and what the proxy makes of it. Each repair says what AWS does.
+//! The differences between ministack and AWS in API Gateway, which the proxy repairs. Each repair states the behavior
+//! of AWS.
 
 mod logs;
 mod route53;
@@ -12,51 +13,82 @@ use super::call::{Call, encode};
 use super::message::{Message, Reply};
 use super::upstream::Upstream;
 
-pub(super) async fn before(emulator: &Upstream, call: &Call, message: Message) -> Result<Before, String> {
-    if call.service == "route53" {
-        return route53::before(emulator, call, message).await;
-    }
-    if call.service != "apigateway" {
-        return Ok(Before::Forward(message));
-    }
-    let answer = match call.action.as_str() {
-        "DeleteAccessLogSettings" => Some(delete_access_log_settings(emulator, call, &message).await?),
-        "DeleteRouteSettings" => Some(delete_route_settings(emulator, call, &message).await?),
-        "CreateRoute" | "UpdateRoute" => route_key_taken(emulator, call, &message).await?,
-        "CreateStage" => stage_exists(emulator, call, &message).await?,
-        "DeleteRoute" => absent(emulator, call, &message, "Route").await?,
-        "DeleteIntegration" => match absent(emulator, call, &message, "Integration").await? {
-            None => integration_in_use(emulator, call, &message).await?,
-            absent => absent,
-        },
-        "DeleteAuthorizer" => match absent(emulator, call, &message, "Authorizer").await? {
-            None => authorizer_in_use(emulator, call, &message).await?,
-            absent => absent,
-        },
-        "DeleteStage" => match absent(emulator, call, &message, "Stage").await? {
-            None => mapped(emulator, call, &message).await?,
-            absent => absent,
-        },
-        "DeleteApi" => mapped(emulator, call, &message).await?,
-        _ => None,
-    };
-    Ok(match answer {
-        Some(reply) => Before::Answer(reply),
-        None if call.action == "UpdateStage" => Before::Forward(keep_access_logs(message)),
-        None => Before::Forward(message),
-    })
-}
-
-/// What ministack does not know and a test may set.
+/// State for behavior that ministack lacks.
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     deployment: Mutex<Option<String>>,
     keys: logs::Keys,
+    /// The quota of authorizers per API, if it was raised.
+    authorizer_quota: Mutex<Option<usize>>,
 }
+
+/// The default quotas of routes and of authorizers per API, and the fixed quota of integrations.
+const ROUTES: usize = 300;
+const AUTHORIZERS: usize = 10;
+const INTEGRATIONS: usize = 300;
 
 impl Repairs {
     pub(super) fn set_deployment(&self, message: &str) {
         *self.deployment.lock().expect("no one panics while holding it") = Some(message.to_owned());
+    }
+
+    pub(super) async fn before(&self, emulator: &Upstream, call: &Call, message: Message) -> Result<Before, String> {
+        if call.service == "route53" {
+            return route53::before(emulator, call, message).await;
+        }
+        if call.service == "logs" {
+            return Ok(logs::tags_rejected(call).map_or(Before::Forward(message), Before::Answer));
+        }
+        if call.service != "apigateway" {
+            return Ok(Before::Forward(message));
+        }
+        let answer = match call.action.as_str() {
+            "DeleteAccessLogSettings" => Some(delete_access_log_settings(emulator, call, &message).await?),
+            "DeleteRouteSettings" => Some(delete_route_settings(emulator, call, &message).await?),
+            "CreateApi" | "UpdateApi" => origin_rejected(call, &message),
+            "CreateRoute" => match route_key_taken(emulator, call, &message).await? {
+                None => quota_reached(emulator, call, &message, "routes", ROUTES).await?,
+                taken => taken,
+            },
+            "UpdateRoute" => route_key_taken(emulator, call, &message).await?,
+            "CreateIntegration" => quota_reached(emulator, call, &message, "integrations", INTEGRATIONS).await?,
+            "CreateAuthorizer" => match name_too_long(call, &message) {
+                None => quota_reached(emulator, call, &message, "authorizers", self.authorizer_quota()).await?,
+                too_long => too_long,
+            },
+            "UpdateAuthorizer" => name_too_long(call, &message),
+            "CreateStage" => stage_exists(emulator, call, &message).await?,
+            "DeleteRoute" => absent(emulator, call, &message, "Route").await?,
+            "DeleteIntegration" => match absent(emulator, call, &message, "Integration").await? {
+                None => integration_in_use(emulator, call, &message).await?,
+                absent => absent,
+            },
+            "DeleteAuthorizer" => match absent(emulator, call, &message, "Authorizer").await? {
+                None => authorizer_in_use(emulator, call, &message).await?,
+                absent => absent,
+            },
+            "DeleteStage" => match absent(emulator, call, &message, "Stage").await? {
+                None => mapped(emulator, call, &message).await?,
+                absent => absent,
+            },
+            "DeleteApi" => mapped(emulator, call, &message).await?,
+            _ => None,
+        };
+        Ok(match answer {
+            Some(reply) => Before::Answer(reply),
+            None if call.action == "UpdateStage" => Before::Forward(keep_access_logs(message)),
+            None if call.action == "UpdateApi" => Before::Forward(keep_cors(emulator, call, message).await?),
+            None => Before::Forward(message),
+        })
+    }
+
+    fn authorizer_quota(&self) -> usize {
+        let raised = self.authorizer_quota.lock().expect("no one panics while holding it");
+        raised.unwrap_or(AUTHORIZERS)
+    }
+
+    pub(super) fn raise_authorizer_quota(&self, most: usize) {
+        *self.authorizer_quota.lock().expect("no one panics while holding it") = Some(most);
     }
 
     pub(super) async fn after(
@@ -73,7 +105,7 @@ impl Repairs {
             return Ok(reply);
         }
         let shows_tags = ["GetApi", "GetApis", "GetStage", "GetStages"].contains(&call.action.as_str());
-        let reply = if shows_tags { tags_of_now(emulator, call, message, reply).await? } else { reply };
+        let reply = if shows_tags { current_tags(emulator, call, message, reply).await? } else { reply };
         match call.action.as_str() {
             "GetStage" => self.with_deployment(reply),
             "GetApis" | "GetRoutes" | "GetIntegrations" | "GetAuthorizers" | "GetStages" | "GetDomainNames"
@@ -82,7 +114,7 @@ impl Repairs {
         }
     }
 
-    /// AWS tells how the last deployment went; ministack deploys nothing.
+    /// AWS returns the result of the last deployment; ministack has no deployments.
     fn with_deployment(&self, reply: Reply) -> Result<Reply, String> {
         let Some(text) = self.deployment.lock().expect("no one panics while holding it").clone() else {
             return Ok(reply);
@@ -93,7 +125,7 @@ impl Repairs {
     }
 }
 
-/// AWS answers lists in pages, of few items where the caller asks for no number; ministack answers all at once.
+/// AWS returns lists in pages, with few items if the caller sets no page size; ministack returns everything at once.
 fn one_page(call: &Call, reply: Reply) -> Result<Reply, String> {
     let mut body = body_of(&reply)?;
     let number = |name: &str, absent: usize| match call.param(name) {
@@ -111,24 +143,24 @@ fn one_page(call: &Call, reply: Reply) -> Result<Reply, String> {
     Ok(reply.with_body(body.to_string()))
 }
 
-/// Items of a page where the caller asks for no number.
+/// The page size if the caller sets none.
 const FEW_ITEMS: usize = 25;
 
-/// The most items of a page.
+/// The maximum page size.
 const MOST_ITEMS: usize = 100;
 
 fn body_of(reply: &Reply) -> Result<Value, String> {
     serde_json::from_slice(&reply.body).map_err(|error| format!("not JSON: {error}"))
 }
 
-/// On AWS this call takes the access logs off the stage; ministack deletes the stage.
+/// On AWS, this call removes the access log settings from the stage; ministack deletes the stage.
 async fn delete_access_log_settings(emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
     let cleared = json!({"accessLogSettings": {}});
     let (status, body) = emulator.rest(message, "PATCH", &stage_path(call), Some(&cleared)).await?;
     Ok(done(status, &body))
 }
 
-/// On AWS this call takes the settings of one route off the stage; ministack deletes the stage.
+/// On AWS, this call removes the settings of one route from the stage; ministack deletes the stage.
 async fn delete_route_settings(emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
     let (status, mut stage) = emulator.rest(message, "GET", &stage_path(call), None).await?;
     if status != 200 {
@@ -144,7 +176,7 @@ async fn delete_route_settings(emulator: &Upstream, call: &Call, message: &Messa
     Ok(done(status, &body))
 }
 
-/// AWS keeps the access logs of a stage when an update sends empty settings; ministack clears them.
+/// AWS does not change the access logs of a stage if an update sends empty settings; ministack disables them.
 fn keep_access_logs(message: Message) -> Message {
     let mut body = message.json();
     if body["accessLogSettings"] == json!({}) {
@@ -154,7 +186,51 @@ fn keep_access_logs(message: Message) -> Message {
     message
 }
 
-/// AWS refuses a second route with one key; ministack takes it and serves the first.
+/// AWS accepts only `*` and origins with the scheme http or https; ministack accepts any text.
+fn origin_rejected(call: &Call, message: &Message) -> Option<Reply> {
+    let body = message.json();
+    let mut origins = body["corsConfiguration"]["allowOrigins"].as_array()?.iter().filter_map(Value::as_str);
+    let is_valid = |origin: &str| origin == "*" || origin.starts_with("http://") || origin.starts_with("https://");
+    let origin = origins.find(|origin| !is_valid(origin))?;
+    Some(Reply::error(call, 400, "BadRequestException", &format!("Invalid format for origin {origin}")))
+}
+
+/// AWS rejects a name of more than 128 characters; ministack accepts it.
+fn name_too_long(call: &Call, message: &Message) -> Option<Reply> {
+    let body = message.json();
+    let is_long = body["name"].as_str().is_some_and(|name| name.chars().count() > 128);
+    is_long.then(|| Reply::error(call, 400, "BadRequestException", "Authorizer name must be at most 128 characters"))
+}
+
+/// AWS rejects objects above a quota, with the default quotas of an account; ministack has none.
+async fn quota_reached(
+    emulator: &Upstream,
+    call: &Call,
+    message: &Message,
+    kind: &str,
+    most: usize,
+) -> Result<Option<Reply>, String> {
+    let count = children(emulator, call, message, kind).await?.len();
+    let text = format!("Maximum number of {kind} for this API has been reached");
+    Ok((count >= most).then(|| Reply::error(call, 429, "ConflictException", &text)))
+}
+
+/// AWS keeps the attributes that an update omits. Whether this includes those inside the CORS configuration is not
+/// documented, so the provider must not rely on either; ministack replaces the whole configuration.
+async fn keep_cors(emulator: &Upstream, call: &Call, message: Message) -> Result<Message, String> {
+    let mut body = message.json();
+    let Some(sent) = body.get_mut("corsConfiguration").and_then(Value::as_object_mut) else { return Ok(message) };
+    let path = format!("/v2/apis/{}", call.param("apiId"));
+    let (_, mut api) = emulator.rest(&message, "GET", &path, None).await?;
+    if let Value::Object(stored) = api["corsConfiguration"].take() {
+        for (name, value) in stored {
+            sent.entry(name).or_insert(value);
+        }
+    }
+    Ok(Message { body: body.to_string().into(), ..message })
+}
+
+/// AWS rejects a second route with the same key; ministack accepts it and serves the first.
 async fn route_key_taken(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let key = call.param("routeKey");
     let routes = children(emulator, call, message, "routes").await?;
@@ -163,20 +239,20 @@ async fn route_key_taken(emulator: &Upstream, call: &Call, message: &Message) ->
     Ok((!key.is_empty() && taken).then(|| conflict(call, &text)))
 }
 
-/// AWS refuses a second stage of one name; ministack replaces the first.
+/// AWS rejects a second stage with the same name; ministack replaces the first.
 async fn stage_exists(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let stages = children(emulator, call, message, "stages").await?;
     let exists = stages.iter().any(|stage| stage["stageName"] == call.param("stageName"));
     Ok(exists.then(|| conflict(call, "Stage already exists")))
 }
 
-/// AWS answers NotFoundException to the deletion of a child that is not there; ministack answers success.
+/// AWS returns NotFoundException for the deletion of a missing child; ministack reports success.
 async fn absent(emulator: &Upstream, call: &Call, message: &Message, kind: &str) -> Result<Option<Reply>, String> {
     let (status, _) = emulator.rest(message, "GET", message.path(), None).await?;
     Ok((status == 404).then(|| not_found(call, &format!("Invalid {kind} identifier specified"))))
 }
 
-/// AWS keeps an integration that a route targets; ministack deletes it.
+/// AWS does not delete an integration that a route targets; ministack does.
 async fn integration_in_use(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let id = call.param("integrationId");
     let target = format!("integrations/{id}");
@@ -188,7 +264,7 @@ async fn integration_in_use(emulator: &Upstream, call: &Call, message: &Message)
     Ok((!users.is_empty()).then(|| conflict(call, &text)))
 }
 
-/// AWS keeps an authorizer that a route uses; ministack deletes it.
+/// AWS does not delete an authorizer that a route uses; ministack does.
 async fn authorizer_in_use(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let id = call.param("authorizerId");
     let used = |route: &Value| route["authorizerId"] == id && route["authorizationType"] != "NONE";
@@ -200,7 +276,7 @@ async fn authorizer_in_use(emulator: &Upstream, call: &Call, message: &Message) 
     Ok((!users.is_empty()).then(|| conflict(call, &text)))
 }
 
-/// AWS keeps a stage, and an API, that a custom domain maps to; ministack deletes it and leaves the mapping.
+/// AWS does not delete a stage or an API that a custom domain maps to; ministack deletes it and keeps the mapping.
 async fn mapped(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let (api, stage) = (call.param("apiId"), call.param("stageName"));
     for domain in list(emulator, message, "/v2/domainnames").await? {
@@ -214,8 +290,8 @@ async fn mapped(emulator: &Upstream, call: &Call, message: &Message) -> Result<O
     Ok(None)
 }
 
-/// AWS shows the tags of now; ministack shows those of the creation, except in GetTags.
-async fn tags_of_now(emulator: &Upstream, call: &Call, message: &Message, reply: Reply) -> Result<Reply, String> {
+/// AWS returns the current tags; ministack returns those at creation, except in GetTags.
+async fn current_tags(emulator: &Upstream, call: &Call, message: &Message, reply: Reply) -> Result<Reply, String> {
     let mut body = body_of(&reply)?;
     let shown: Vec<&mut Value> = match body.get_mut("items") {
         Some(items) => items.as_array_mut().map(|items| items.iter_mut().collect()).unwrap_or_default(),
@@ -233,7 +309,7 @@ async fn tags_of_now(emulator: &Upstream, call: &Call, message: &Message, reply:
     Ok(reply.with_body(body.to_string()))
 }
 
-/// The keys of the routes for which this holds.
+/// The keys of the routes for which `uses` holds.
 async fn users(
     emulator: &Upstream,
     call: &Call,
@@ -249,7 +325,7 @@ async fn children(emulator: &Upstream, call: &Call, message: &Message, kind: &st
     list(emulator, message, &format!("/v2/apis/{}/{kind}", call.param("apiId"))).await
 }
 
-/// The items of a collection, none if its parent does not exist: the emulator reports that itself.
+/// The items of a collection. Empty if its parent does not exist, which the emulator itself reports.
 async fn list(emulator: &Upstream, message: &Message, path: &str) -> Result<Vec<Value>, String> {
     let (_, mut body) = emulator.rest(message, "GET", path, None).await?;
     Ok(match body["items"].take() {
@@ -262,7 +338,7 @@ fn stage_path(call: &Call) -> String {
     format!("/v2/apis/{}/stages/{}", call.param("apiId"), encode(call.param("stageName")))
 }
 
-/// 204, or the error that the emulator gave.
+/// 204, or the emulator's error.
 fn done(status: u16, body: &Value) -> Reply {
     if (200..300).contains(&status) { Reply::no_content() } else { Reply::json(status, body) }
 }

@@ -1,4 +1,4 @@
-//! Where moto differs from AWS in EC2, and what the proxy makes of it. Each repair says what AWS does.
+//! The differences between moto and AWS in EC2, which the proxy repairs. Each repair states the behavior of AWS.
 
 mod acls;
 mod dependencies;
@@ -24,7 +24,7 @@ use super::upstream::Upstream;
 use super::xml::Element;
 use super::{Before, lock};
 
-/// The repairs, with what they must remember between calls.
+/// The repairs, with the state that they keep between calls.
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     pub(super) nats: Nats,
@@ -35,7 +35,7 @@ pub(super) struct Repairs {
     tokens: Mutex<Tokens>,
 }
 
-/// Action and client token of the creates that succeeded: the parameters, and the answer.
+/// The parameters and the answers of successful creates, by action and client token.
 type Tokens = HashMap<(String, String), (BTreeMap<String, String>, Reply)>;
 
 impl Repairs {
@@ -43,27 +43,27 @@ impl Repairs {
         if call.service != "ec2" {
             return Ok(Before::Forward(message));
         }
-        refuse_what_breaks_moto(call)?;
+        reject_unsupported(call)?;
         if let Some(reply) = self.same_token(call).or_else(|| two_attributes(call)) {
             return Ok(Before::Answer(reply));
         }
-        let refused = match call.action.as_str() {
+        let answer = match call.action.as_str() {
             "AssociateSubnetCidrBlock" => ipv6::second_range(emulator, call, &message).await?,
             "DisassociateSubnetCidrBlock" => ipv6::of_addressing(emulator, call, &message).await?,
             "DisassociateVpcCidrBlock" => ipv6::of_subnets(emulator, call, &message).await?,
             "ModifySubnetAttribute" => ipv6::addressing_without_range(emulator, call, &message).await?,
-            "CreateNatGateway" => self.nats.address_held(emulator, call, &message).await?,
+            "CreateNatGateway" => self.nats.address_in_use(emulator, call, &message).await?,
             "AssignPrivateNatGatewayAddress" => Some(self.nats.assign(call)),
             "UnassignPrivateNatGatewayAddress" => Some(self.nats.unassign(call)),
             "AssociateRouteTable" => associated_with_another_table(emulator, call, &message).await?,
             "CreateRoute" => route_exists(emulator, call, &message).await?,
             "DeleteSubnet" => {
-                let refused = dependencies::of_subnet(&self.nats, emulator, call, &message).await?;
-                if refused.is_none() {
+                let answer = dependencies::of_subnet(&self.nats, emulator, call, &message).await?;
+                if answer.is_none() {
                     disassociate_tables(emulator, call, &message).await?;
-                    leave_acl(emulator, call, &message).await?;
+                    disassociate_acl(emulator, call, &message).await?;
                 }
-                refused
+                answer
             }
             "DetachInternetGateway" => dependencies::of_attachment(&self.nats, emulator, call, &message).await?,
             "ReleaseAddress" => dependencies::of_address(&self.nats, emulator, call, &message).await?,
@@ -74,7 +74,7 @@ impl Repairs {
             "DeleteVpcEndpoints" => Some(endpoints::delete(emulator, call, &message).await?),
             _ => None,
         };
-        if let Some(reply) = refused {
+        if let Some(reply) = answer {
             return Ok(Before::Answer(reply));
         }
         Ok(Before::Forward(match call.action.as_str() {
@@ -82,7 +82,8 @@ impl Repairs {
             "AssociateVpcCidrBlock" => self.ipam.associate(call, message)?,
             "ModifyVpcEndpoint" => endpoints::reset_policy(call, message),
             "DescribeNatGateways" => nats::without_own_filters(call, message),
-            // moto fails for it. The others of the account may be shown too, as AWS has been seen to.
+            // moto fails on this filter. The answer may contain the other endpoints of the account, as answers of AWS
+            // do at times.
             "DescribeVpcEndpoints" => without_filters(call, message, |filter| filter == "vpc-endpoint-id"),
             "DescribeNetworkAcls" => without_filters(call, message, |filter| filter == acls::ID),
             _ => message,
@@ -136,7 +137,8 @@ impl Repairs {
         Ok(reply)
     }
 
-    /// AWS answers a create with a client token it has seen with the object that it made then. moto makes a second one.
+    /// AWS answers a create with a known client token with the object that it created for that token. moto creates a
+    /// second one.
     fn same_token(&self, call: &Call) -> Option<Reply> {
         let key = token(call)?;
         let tokens = lock(&self.tokens);
@@ -162,25 +164,25 @@ fn token(call: &Call) -> Option<(String, String)> {
     with_tokens.contains(&call.action.as_str()).then(|| (call.action.clone(), token.clone()))
 }
 
-/// Requests that AWS understands and that poison moto, or that moto takes for another: the product must not send them
-/// in a test against moto.
-fn refuse_what_breaks_moto(call: &Call) -> Result<(), String> {
+/// Requests that are valid on AWS, but corrupt moto or have another effect there. The provider must not send them in a
+/// test against moto.
+fn reject_unsupported(call: &Call) -> Result<(), String> {
     let pool = !call.param("Ipv6Pool").is_empty() || !call.param("Ipv4IpamPoolId").is_empty();
     let host_bits = |text: &str| text.parse::<ipnet::IpNet>().is_ok_and(|net| net.trunc() != net);
     match call.action.as_str() {
-        "AssociateVpcCidrBlock" if pool => Err("with a pool it poisons moto; use recorded HTTP".into()),
+        "AssociateVpcCidrBlock" if pool => Err("with a pool it corrupts moto; use recorded HTTP".into()),
         "CreateVpcEndpoint" if call.param("VpcEndpointType").is_empty() => {
             Err("without VpcEndpointType moto cannot delete the endpoint; always send the type".into())
         }
         "CreateRoute" if host_bits(call.param("DestinationCidrBlock")) => {
-            Err("a destination with host bits breaks the table in moto; send canonical text".into())
+            Err("a destination with host bits breaks the table in moto; send the canonical form".into())
         }
-        _ if call.param("DryRun") == "true" => Err("moto carries out a dry run".into()),
+        _ if call.param("DryRun") == "true" => Err("moto executes a dry run".into()),
         _ => Ok(()),
     }
 }
 
-/// AWS takes one attribute for each of these calls; moto takes all.
+/// AWS accepts one attribute per call; moto accepts several.
 fn two_attributes(call: &Call) -> Option<Reply> {
     let identity = match call.action.as_str() {
         "ModifySubnetAttribute" => "SubnetId",
@@ -193,14 +195,14 @@ fn two_attributes(call: &Call) -> Option<Reply> {
     (attributes > 1).then(|| Reply::error(call, 400, "InvalidParameterCombination", message))
 }
 
-/// AWS describes the IPv6 association of a subnet by `associated`; moto sends a Python dictionary as text.
+/// AWS returns `associated` as the state of a subnet's IPv6 association; moto returns a Python dictionary as text.
 fn association_state(reply: Reply) -> Reply {
     let text = reply.text().replace("{'State': 'associated'}", "associated");
     let text = text.replace("{&#39;State&#39;: &#39;associated&#39;}", "associated");
     reply.with_body(text)
 }
 
-/// AWS refuses a second explicit table for a subnet; moto answers success and keeps the old one.
+/// AWS rejects a second explicit route table for a subnet; moto reports success and keeps the first.
 async fn associated_with_another_table(
     emulator: &Upstream,
     call: &Call,
@@ -217,13 +219,13 @@ async fn associated_with_another_table(
     Ok(other.then(|| Reply::error(call, 400, "Resource.AlreadyAssociated", &text)))
 }
 
-/// AWS refuses a second route to one IPv6 destination; moto overwrites the first. (IPv4 it refuses itself.)
-/// AWS refuses a NAT gateway that does not exist; moto makes a route without target.
+/// AWS rejects a second route to an IPv6 destination; moto overwrites the first. (For IPv4, moto rejects it too.) AWS
+/// rejects a route to a missing NAT gateway; moto creates a route without a target.
 async fn route_exists(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let (table, wanted) = (call.param("RouteTableId"), call.param("DestinationIpv6CidrBlock"));
     if !wanted.is_empty() {
         let tables = emulator.ec2(message, "DescribeRouteTables", &[("RouteTableId.1", table)]).await?;
-        // A missing table is for moto to report.
+        // moto itself reports a missing table.
         let taken = tables.is_ok_and(|tables| {
             let routes = tables.items("routeTableSet").iter().flat_map(|table| table.items("routeSet"));
             routes.into_iter().any(|route| route.text_of("destinationIpv6CidrBlock") == wanted)
@@ -244,7 +246,8 @@ async fn route_exists(emulator: &Upstream, call: &Call, message: &Message) -> Re
     Ok(None)
 }
 
-/// On AWS the association with a route table goes with the subnet; in moto it stays and keeps the table undeletable.
+/// On AWS, the association with a route table is deleted with the subnet. In moto it remains, and blocks the deletion
+/// of the table.
 async fn disassociate_tables(emulator: &Upstream, call: &Call, message: &Message) -> Result<(), String> {
     let subnet = call.param("SubnetId");
     let filter = [("Filter.1.Name", "association.subnet-id"), ("Filter.1.Value.1", subnet)];
@@ -252,15 +255,16 @@ async fn disassociate_tables(emulator: &Upstream, call: &Call, message: &Message
     for association in tables.items("routeTableSet").iter().flat_map(|table| table.items("associationSet")) {
         if association.text_of("subnetId") == subnet {
             let id = association.text_of("routeTableAssociationId");
-            // An error is a race with the product's own disassociation.
+            // An error is a race with the provider's own disassociation.
             let _lost_race = emulator.ec2(message, "DisassociateRouteTable", &[("AssociationId", id)]).await?;
         }
     }
     Ok(())
 }
 
-/// On AWS the association with an ACL goes with the subnet; in moto it stays and keeps an ACL undeletable.
-async fn leave_acl(emulator: &Upstream, call: &Call, message: &Message) -> Result<(), String> {
+/// On AWS, the association with a network ACL is deleted with the subnet. In moto it remains, and blocks the deletion
+/// of the ACL.
+async fn disassociate_acl(emulator: &Upstream, call: &Call, message: &Message) -> Result<(), String> {
     let subnet = call.param("SubnetId");
     let of_subnet = [("Filter.1.Name", "association.subnet-id"), ("Filter.1.Value.1", subnet)];
     let acls = emulator.describe(message, "DescribeNetworkAcls", &of_subnet).await?;
@@ -285,37 +289,37 @@ async fn leave_acl(emulator: &Upstream, call: &Call, message: &Message) -> Resul
     Ok(())
 }
 
-/// On AWS a route whose NAT gateway, egress-only gateway or internet gateway has gone is a `blackhole`, and one to an
-/// internet gateway also while that is detached; in moto it stays `active`.
+/// On AWS, a route to a deleted NAT gateway, egress-only internet gateway or internet gateway is a `blackhole`, as is a
+/// route to a detached internet gateway. In moto it stays `active`.
 async fn blackholes(nats: &Nats, emulator: &Upstream, message: &Message, reply: Reply) -> Result<Reply, String> {
     let text = reply.text();
-    let leads_to = |target: &str| text.contains(target);
+    let has_target = |target: &str| text.contains(target);
     let (nat, egress, internet) = ("<natGatewayId>nat-", "<egressOnlyInternetGatewayId>eigw-", "<gatewayId>igw-");
-    if ![nat, egress, internet].into_iter().any(leads_to) {
+    if ![nat, egress, internet].into_iter().any(has_target) {
         return Ok(reply);
     }
-    let alive = if leads_to(nat) { nats.alive(emulator, message, &[]).await? } else { Vec::new() };
-    let egress_gateways = match leads_to(egress) {
+    let alive = if has_target(nat) { nats.alive(emulator, message, &[]).await? } else { Vec::new() };
+    let egress_gateways = match has_target(egress) {
         true => emulator.describe(message, "DescribeEgressOnlyInternetGateways", &[]).await?,
         false => Element::default(),
     };
-    let internet_gateways = match leads_to(internet) {
+    let internet_gateways = match has_target(internet) {
         true => emulator.describe(message, "DescribeInternetGateways", &[]).await?,
         false => Element::default(),
     };
-    let mut there: Vec<&str> = alive.iter().map(|nat| nat.text_of("natGatewayId")).collect();
+    let mut existing: Vec<&str> = alive.iter().map(|nat| nat.text_of("natGatewayId")).collect();
     let egress_gateways = egress_gateways.items("egressOnlyInternetGatewaySet").iter();
-    there.extend(egress_gateways.map(|gateway| gateway.text_of("egressOnlyInternetGatewayId")));
+    existing.extend(egress_gateways.map(|gateway| gateway.text_of("egressOnlyInternetGatewayId")));
     let internet_gateways = internet_gateways.items("internetGatewaySet").iter();
     let attached = internet_gateways.filter(|gateway| !gateway.items("attachmentSet").is_empty());
-    there.extend(attached.map(|gateway| gateway.text_of("internetGatewayId")));
+    existing.extend(attached.map(|gateway| gateway.text_of("internetGatewayId")));
 
     let mut root = Element::parse(&text)?;
     for table in root.items_mut("routeTableSet") {
         for route in table.items_mut("routeSet") {
             let targets = ["natGatewayId", "egressOnlyInternetGatewayId", "gatewayId"].map(|it| route.text_of(it));
             let is_gateway = |id: &&&str| ["nat-", "eigw-", "igw-"].iter().any(|prefix| id.starts_with(prefix));
-            if targets.iter().filter(is_gateway).any(|id| !there.contains(id)) {
+            if targets.iter().filter(is_gateway).any(|id| !existing.contains(id)) {
                 route.set("state", "blackhole");
             }
         }
@@ -323,7 +327,7 @@ async fn blackholes(nats: &Nats, emulator: &Upstream, message: &Message, reply: 
     Ok(reply.with_body(root.to_string()))
 }
 
-/// AWS filters peering connections by the VPC on either side; moto knows no filter for them.
+/// AWS filters peering connections by the VPC on either side; moto supports no filters for them.
 fn peerings_of_vpc(call: &Call, reply: Reply) -> Result<Reply, String> {
     let mut root = Element::parse(&reply.text())?;
     if let Some(set) = root.child_mut("vpcPeeringConnectionSet") {
@@ -331,7 +335,7 @@ fn peerings_of_vpc(call: &Call, reply: Reply) -> Result<Reply, String> {
             let side = match name {
                 "requester-vpc-info.vpc-id" => "requesterVpcInfo",
                 "accepter-vpc-info.vpc-id" => "accepterVpcInfo",
-                other => return Err(format!("the proxy does not know the filter {other} of peering connections")),
+                other => return Err(format!("the proxy does not support the filter {other} of peering connections")),
             };
             let vpc = |peering: &Element| peering.child(side).map_or("", |side| side.text_of("vpcId")).to_owned();
             set.children.retain(|peering| values.contains(&vpc(peering).as_str()));
@@ -340,7 +344,7 @@ fn peerings_of_vpc(call: &Call, reply: Reply) -> Result<Reply, String> {
     Ok(reply.with_body(root.to_string()))
 }
 
-/// AWS names the object that a call did not find; moto fails with a page, or names a route table.
+/// AWS names the missing object; moto fails with an HTML page, or names a route table.
 async fn missing_object(emulator: &Upstream, call: &Call, message: &Message, reply: Reply) -> Result<Reply, String> {
     let page = reply.status == 500 && reply.error_code().is_none();
     let (code, text) = match call.action.as_str() {
@@ -367,7 +371,7 @@ async fn missing_object(emulator: &Upstream, call: &Call, message: &Message, rep
     Ok(Reply::error(call, 400, code, &text))
 }
 
-/// The answer to a call that the proxy has carried out itself.
+/// The answer to a call that the proxy has executed itself.
 fn done(call: &Call) -> Reply {
     let action = &call.action;
     Reply::xml(

@@ -1,5 +1,5 @@
-//! The rates at which AWS takes calls from one account in one Region: a token bucket for each action of EC2, one for
-//! all of API Gateway, and those of its neighbours.
+//! AWS's rate limits for one account in one Region: a token bucket for each action of EC2, one for all of API Gateway,
+//! and those of the other services.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use super::call::Call;
 use super::lock;
 use super::message::Reply;
 
-/// Off until a test wants it.
+/// Off by default.
 #[derive(Debug, Default)]
 pub(super) struct Throttle(Mutex<Option<Rates>>);
 
@@ -19,13 +19,13 @@ struct Rates {
     buckets: HashMap<String, Bucket>,
 }
 
-/// What fills the buckets.
+/// The clock that refills the buckets.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
     Running {
         since: Instant,
     },
-    /// Only the test moves it, so that buckets hold the same number of tokens on every machine.
+    /// Only the test advances it, so that buckets hold the same number of tokens on every machine.
     Stopped {
         at: Duration,
     },
@@ -37,11 +37,11 @@ struct Bucket {
     filled: Duration,
 }
 
-/// A bucket that a call takes one token from.
+/// A bucket from which a call takes one token.
 #[derive(Debug, PartialEq)]
 struct Limit {
     bucket: String,
-    /// How many calls pass at once after a quiet time.
+    /// The capacity of the bucket: the number of calls that pass at once.
     burst: f64,
     per_second: f64,
 }
@@ -56,21 +56,21 @@ impl Clock {
 }
 
 impl Throttle {
-    /// Begins with full buckets.
+    /// Starts with full buckets.
     pub(super) fn start(&self) {
         self.start_with(Clock::Running { since: Instant::now() });
     }
 
-    /// The same with a clock that stands still.
+    /// The same with a stopped clock.
     pub(super) fn start_stopped(&self) {
         self.start_with(Clock::Stopped { at: Duration::ZERO });
     }
 
-    /// Moves a clock that stands still.
+    /// Advances a stopped clock.
     pub(super) fn advance(&self, by: Duration) {
         match &mut lock(&self.0).as_mut().expect("it was started").clock {
             Clock::Stopped { at } => *at += by,
-            Clock::Running { .. } => panic!("the clock runs by itself"),
+            Clock::Running { .. } => panic!("the clock is not stopped"),
         }
     }
 
@@ -78,7 +78,7 @@ impl Throttle {
         *lock(&self.0) = Some(Rates { clock, buckets: HashMap::new() });
     }
 
-    /// AWS's refusal, if a bucket of the call is empty. A refused call takes nothing.
+    /// AWS's error, if a bucket of the call is empty. A rejected call takes no token.
     pub(super) fn before(&self, call: &Call) -> Option<Reply> {
         let mut throttle = lock(&self.0);
         let Rates { clock, buckets } = throttle.as_mut()?;
@@ -89,7 +89,7 @@ impl Throttle {
             let refill = now.saturating_sub(bucket.filled).as_secs_f64() * limit.per_second;
             (bucket.tokens, bucket.filled) = ((bucket.tokens + refill).min(limit.burst), now);
             if bucket.tokens < 1.0 {
-                return Some(refusal(call));
+                return Some(rejection(call));
             }
         }
         for limit in &limits {
@@ -99,8 +99,8 @@ impl Throttle {
     }
 }
 
-/// How each service words it.
-fn refusal(call: &Call) -> Reply {
+/// The throttling error of each service.
+fn rejection(call: &Call) -> Reply {
     let (status, code, message) = match call.service.as_str() {
         "ec2" => (503, "RequestLimitExceeded", "Request limit exceeded."),
         "apigateway" => (429, "TooManyRequestsException", "Too Many Requests"),
@@ -131,14 +131,21 @@ fn limits(call: &Call) -> Vec<Limit> {
             }
             limits
         }
-        "lambda" if action != "Invoke" && !action.starts_with("Get") => vec![limit("changes of Lambda", 15.0, 15.0)],
+        // Lambda has one quota for GetPolicy, one for GetFunction, and one for all other calls together, except
+        // invocations.
+        "lambda" => match action {
+            "Invoke" => Vec::new(),
+            "GetPolicy" => of_action(15.0, 15.0),
+            "GetFunction" => of_action(100.0, 100.0),
+            _ => vec![limit("all other calls of Lambda", 15.0, 15.0)],
+        },
         "logs" if ["DescribeLogGroups", "CreateLogGroup"].contains(&action) => of_action(10.0, 10.0),
         "route53" => vec![limit("all of Route 53", 5.0, 5.0)],
         _ => Vec::new(),
     }
 }
 
-/// EC2's categories: how many at once, and how many a second.
+/// The burst and the rate per second of EC2's categories of actions.
 fn ec2(call: &Call) -> (f64, f64) {
     match call.action.as_str() {
         "CreateNatGateway"

@@ -1,4 +1,4 @@
-//! The way to the emulator: the caller's request, and further ones on the caller's behalf.
+//! The connection to the emulator: it forwards the caller's requests, and sends further ones on the caller's behalf.
 
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -24,16 +24,17 @@ impl Upstream {
         Self { account, client: Client::builder(TokioExecutor::new()).build_http() }
     }
 
-    /// Sends the request as it is, in the account of the test.
+    /// Forwards the request unchanged, in the account of the test.
     pub(super) async fn forward(&self, call: &Call, message: &Message) -> Result<Reply, String> {
         let mut headers = end_to_end(&message.headers);
-        // Credentials that moto's STS minted (ASIA...) act in the account of their role; all others in the test's.
+        // Credentials from moto's STS (ASIA...) act in the account of their role, all others in the account of the
+        // test.
         if self.account.emulator.kind == Kind::Moto && !call.access_key.starts_with("ASIA") {
             let id = HeaderValue::from_str(&self.account.id).expect("an account id is twelve digits");
             headers.insert("x-moto-account-id", id);
         }
         if self.account.emulator.kind == Kind::Moto {
-            // moto takes the service from AWS's host names before it looks at the signature, and knows few of them.
+            // moto derives the service from AWS's host names before it reads the signature, and supports few of them.
             headers.remove("host");
         }
         let url = format!("{}{}", self.account.emulator.endpoint(), message.target);
@@ -45,7 +46,7 @@ impl Upstream {
         Reply::read(response).await.map_err(|error| failed(&error))
     }
 
-    /// One more EC2 call as the same caller. An AWS error comes back as `Ok(Err(code))`.
+    /// Makes an EC2 call as the same caller. Returns an AWS error as `Ok(Err(code))`.
     pub(super) async fn ec2(
         &self,
         origin: &Message,
@@ -63,11 +64,11 @@ impl Upstream {
         }
         match reply.error_code() {
             Some(code) => Ok(Err(code)),
-            None => Err(format!("the emulator answers {} to {action} {params:?}", reply.status)),
+            None => Err(format!("the emulator returns {} for {action} {params:?}", reply.status)),
         }
     }
 
-    /// The same, for a call that describes by filter and so cannot fail.
+    /// The same for a describe call with filters, which cannot fail: an AWS error is an `Err`.
     pub(super) async fn describe(
         &self,
         origin: &Message,
@@ -77,7 +78,7 @@ impl Upstream {
         self.ec2(origin, action, params).await?.map_err(|code| format!("{action} {params:?}: {code}"))
     }
 
-    /// One more REST call as the same caller: status and body (`null` if empty).
+    /// Makes a REST call as the same caller. Returns status and body (`null` if empty).
     pub(super) async fn rest(
         &self,
         origin: &Message,

@@ -1,5 +1,5 @@
-//! Somebody who looks at every state that AWS passes through while it is changed. Changes take turns with the looks:
-//! without that, how many states a client in the background meets would depend on how fast the machine is.
+//! Observers of every state that AWS passes through during changes. Changes and observations alternate. Otherwise, the
+//! number of states that a background client sees would depend on the speed of the machine.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Mutex, Weak};
@@ -9,58 +9,58 @@ use tokio::sync::MutexGuard;
 use super::call::Call;
 use super::lock;
 
-type Look = dyn Fn(&Call) + Send + Sync;
+type Observe = dyn Fn(&Call) + Send + Sync;
 
-/// Looks until this is dropped.
-pub(crate) struct Witness(#[allow(dead_code, reason = "it is held, and never read")] Arc<Look>);
+/// An observer. It is active until this is dropped.
+pub(crate) struct Witness(#[allow(dead_code, reason = "held, but never read")] Arc<Observe>);
 
 #[derive(Default)]
 pub(super) struct Witnesses {
-    looks: Mutex<Vec<Weak<Look>>>,
+    observers: Mutex<Vec<Weak<Observe>>>,
     turn: tokio::sync::Mutex<()>,
 }
 
-/// The turn of one call.
+/// The exclusive access of one call.
 pub(super) struct Turn<'a> {
-    looks: Vec<Arc<Look>>,
+    observers: Vec<Arc<Observe>>,
     _turn: Option<MutexGuard<'a, ()>>,
 }
 
 impl Witnesses {
-    pub(super) fn add(&self, look: impl Fn(&Call) + Send + Sync + 'static) -> Witness {
-        let look: Arc<Look> = Arc::new(look);
-        lock(&self.looks).push(Arc::downgrade(&look));
-        Witness(look)
+    pub(super) fn add(&self, observe: impl Fn(&Call) + Send + Sync + 'static) -> Witness {
+        let observe: Arc<Observe> = Arc::new(observe);
+        lock(&self.observers).push(Arc::downgrade(&observe));
+        Witness(observe)
     }
 
-    /// Waits for the turn of a call that changes something, if anybody looks.
+    /// Waits for exclusive access, if the call changes something and there are observers.
     pub(super) async fn turn(&self, call: &Call) -> Turn<'_> {
-        let mut looks = Vec::new();
+        let mut observers = Vec::new();
         if call.is_mutation() {
-            let mut all = lock(&self.looks);
-            all.retain(|look| look.strong_count() > 0);
-            looks.extend(all.iter().filter_map(Weak::upgrade));
+            let mut all = lock(&self.observers);
+            all.retain(|observe| observe.strong_count() > 0);
+            observers.extend(all.iter().filter_map(Weak::upgrade));
         }
-        let turn = if looks.is_empty() { None } else { Some(self.turn.lock().await) };
-        Turn { looks, _turn: turn }
+        let turn = if observers.is_empty() { None } else { Some(self.turn.lock().await) };
+        Turn { observers, _turn: turn }
     }
 }
 
 impl Turn<'_> {
-    /// The call has changed what it changes.
-    pub(super) async fn look(self, call: &Call) {
-        for look in self.looks {
+    /// Runs the observers after the change of the call.
+    pub(super) async fn observe(self, call: &Call) {
+        for observe in self.observers {
             let call = call.clone();
-            // Whoever looks makes calls of his own and waits for them.
-            let done = tokio::task::spawn_blocking(move || look(&call)).await;
-            done.expect("who looks notes what is wrong, and does not panic");
+            // An observer makes blocking calls.
+            let done = tokio::task::spawn_blocking(move || observe(&call)).await;
+            done.expect("an observer records violations and does not panic");
         }
     }
 }
 
 impl Debug for Witnesses {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        write!(out, "{} witnesses", lock(&self.looks).len())
+        write!(out, "{} witnesses", lock(&self.observers).len())
     }
 }
 

@@ -1,4 +1,4 @@
-//! As much XML as AWS's query protocols use: elements, text, no attributes that matter.
+//! The subset of XML that AWS's query protocols use: elements and text, without relevant attributes.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -6,14 +6,14 @@ use std::fmt::{self, Display, Formatter};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Element {
     pub(crate) name: String,
-    /// Attributes as written, with the space before them: the name space of the root.
+    /// Attributes as written, with the leading space: the namespace of the root.
     attributes: String,
     pub(crate) text: String,
     pub(crate) children: Vec<Element>,
 }
 
 impl Element {
-    /// The root element; an error names what is wrong, and where.
+    /// The root element of a document. An error states what is wrong, and where.
     pub(crate) fn parse(document: &str) -> Result<Self, String> {
         let body = match document.find("?>") {
             Some(end) if document.trim_start().starts_with("<?xml") => &document[end + 2..],
@@ -35,7 +35,7 @@ impl Element {
         self.children.iter_mut().find(|child| child.name == name)
     }
 
-    /// The text of a child, empty if there is none.
+    /// The text of a child, or an empty string.
     pub(crate) fn text_of(&self, name: &str) -> &str {
         self.child(name).map_or("", |child| child.text.as_str())
     }
@@ -77,7 +77,7 @@ fn unescape(text: &str) -> String {
     plain.replace("&#39;", "'").replace("&apos;", "'").replace("&amp;", "&")
 }
 
-/// Parses one element at the start of `rest`; gives it and what follows it.
+/// Parses the element at the start of `rest`. Returns it and the text after it.
 fn element(rest: &str) -> Result<(Element, &str), String> {
     let unexpected = |rest: &str| format!("not an element: {}", rest.chars().take(60).collect::<String>());
     let inside = rest.strip_prefix('<').ok_or_else(|| unexpected(rest))?;

@@ -1,4 +1,5 @@
-//! CloudWatch Logs: the keys of log groups, which ministack takes only when a group is made.
+//! CloudWatch Logs: the KMS keys of log groups, which ministack supports only when it creates a group, and the ARNs of
+//! groups with tags.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -8,12 +9,13 @@ use serde_json::{Value, json};
 use super::super::call::Call;
 use super::super::message::Reply;
 
-/// The keys that groups have been given or deprived of, by the names of the groups.
+/// The keys that were associated with a group after its creation, by the name of the group; null if the key was
+/// disassociated.
 #[derive(Debug, Default)]
 pub(super) struct Keys(Mutex<BTreeMap<String, Value>>);
 
 impl Keys {
-    /// AWS lets the key of a group be exchanged; ministack does not know the two calls.
+    /// AWS allows a change of the key of a group; ministack does not support the two calls.
     pub(super) fn after(&self, call: &Call, reply: Reply) -> Result<Reply, String> {
         let mut keys = self.0.lock().expect("no one panics while holding it");
         let group = call.param("logGroupName").to_owned();
@@ -29,6 +31,21 @@ impl Keys {
         };
         Ok(Reply::json(200, &json!({})))
     }
+}
+
+/// AWS creates a log group whose name contains `#`, but rejects its ARN in the calls about tags, because it does not
+/// match their pattern `[\w+=/:,.@-]*`; ministack accepts any ARN.
+pub(super) fn tags_rejected(call: &Call) -> Option<Reply> {
+    if !["ListTagsForResource", "TagResource", "UntagResource"].contains(&call.action.as_str()) {
+        return None;
+    }
+    let arn = call.param("resourceArn");
+    let is_valid = arn.chars().all(|it| it.is_ascii_alphanumeric() || "_+=/:,.@-*".contains(it));
+    let text = format!(
+        "1 validation error detected: Value '{arn}' at 'resourceArn' failed to satisfy constraint: Member must satisfy \
+         regular expression pattern: [\\w+=/:,.@-]*"
+    );
+    (!is_valid).then(|| Reply::error(call, 400, "InvalidParameterException", &text))
 }
 
 fn with_keys(keys: &BTreeMap<String, Value>, reply: Reply) -> Result<Reply, String> {

@@ -1,5 +1,5 @@
-//! Where ministack differs from Route 53: it takes any name into any zone, and a record without a set identifier beside
-//! records with one or beside a CNAME.
+//! The differences between ministack and Route 53: ministack accepts any name in any zone, and a record without a set
+//! identifier next to records with one or next to a CNAME.
 
 use super::super::Before;
 use super::super::call::Call;
@@ -16,19 +16,19 @@ pub(super) async fn before(emulator: &Upstream, call: &Call, message: Message) -
     let zone = get(emulator, &message, &zone).await?;
     let (Some(zone), Some(records)) = (zone, records) else { return Ok(Before::Forward(message)) };
     let zone_name = zone.child("HostedZone").ok_or("a zone has an element")?.text_of("Name").to_owned();
-    let asked = Element::parse(&String::from_utf8_lossy(&message.body))?;
-    let changes = asked.child("ChangeBatch").map_or(&[][..], |batch| batch.items("Changes"));
+    let batch = Element::parse(&String::from_utf8_lossy(&message.body))?;
+    let changes = batch.child("ChangeBatch").map_or(&[][..], |batch| batch.items("Changes"));
     for change in changes.iter().filter(|change| change.text_of("Action") != "DELETE") {
         let set = change.child("ResourceRecordSet").ok_or("a change has a record set")?;
-        if let Some(text) = refusal(set, &zone_name, records.items("ResourceRecordSets")) {
+        if let Some(text) = rejection(set, &zone_name, records.items("ResourceRecordSets")) {
             return Ok(Before::Answer(Reply::error(call, 400, "InvalidChangeBatch", &text)));
         }
     }
     Ok(Before::Forward(message))
 }
 
-/// Why AWS does not take a record set into a zone with these records.
-fn refusal(set: &Element, zone: &str, records: &[Element]) -> Option<String> {
+/// AWS's error if it rejects a record set in a zone with these records.
+fn rejection(set: &Element, zone: &str, records: &[Element]) -> Option<String> {
     let (name, kind) = (dotted(set.text_of("Name")), set.text_of("Type"));
     if name != zone && !name.ends_with(&format!(".{zone}")) {
         return Some(format!("RRSet with DNS name {name} is not permitted in zone {zone}"));
@@ -48,7 +48,7 @@ fn refusal(set: &Element, zone: &str, records: &[Element]) -> Option<String> {
     })
 }
 
-/// What is at a path; `None` where the emulator answers with an error.
+/// The resource at a path; `None` if the emulator returns an error.
 async fn get(emulator: &Upstream, origin: &Message, path: &str) -> Result<Option<Element>, String> {
     let message = Message { method: "GET".into(), target: path.into(), body: Default::default(), ..origin.clone() };
     let reply = emulator.forward(&Call::parse(&message), &message).await?;

@@ -1,4 +1,5 @@
-//! Network ACLs: the filter by id, which moto does not know, and ICMP types and codes of rules, which it loses.
+//! Network ACLs: the filter by ID, which moto does not support, and the ICMP types and codes of rules, which it does
+//! not store.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -8,10 +9,10 @@ use crate::support::proxy::lock;
 use crate::support::proxy::message::Reply;
 use crate::support::proxy::xml::Element;
 
-/// The filter that moto fails for.
+/// The filter on which moto fails.
 pub(super) const ID: &str = "network-acl-id";
 
-/// The ACLs of a list that the call has asked for by id, if it has.
+/// Applies the filter by ID to the answer, if the call has it.
 pub(super) fn of_ids(call: &Call, reply: Reply) -> Result<Reply, String> {
     let filters = call.filters();
     let Some((_, ids)) = filters.iter().find(|(name, _)| *name == ID) else { return Ok(reply) };
@@ -22,15 +23,15 @@ pub(super) fn of_ids(call: &Call, reply: Reply) -> Result<Reply, String> {
     Ok(reply.with_body(root.to_string()))
 }
 
-/// Type and code of rules.
+/// The ICMP type and code of each rule.
 #[derive(Debug, Default)]
 pub(super) struct Icmp(Mutex<HashMap<Rule, (String, String)>>);
 
-/// ACL, whether it is for egress, and number.
+/// The ID of the network ACL, the egress flag, and the rule number.
 type Rule = (String, String, String);
 
 impl Icmp {
-    /// After a rule was made or replaced.
+    /// Records a created or replaced rule.
     pub(super) fn set(&self, call: &Call) {
         let param = |name: &str| call.param(name).to_owned();
         let rule = (param("NetworkAclId"), param("Egress"), param("RuleNumber"));

@@ -1,4 +1,4 @@
-//! What AWS does not delete while something needs it, and moto does.
+//! Deletions that AWS rejects because of a dependent, and moto accepts.
 
 use super::nats::Nats;
 use crate::support::proxy::call::Call;
@@ -6,7 +6,7 @@ use crate::support::proxy::message::{Message, Reply};
 use crate::support::proxy::upstream::Upstream;
 use crate::support::proxy::xml::Element;
 
-/// AWS keeps a subnet while a NAT gateway or any other network interface stands in it.
+/// AWS does not delete a subnet that contains a NAT gateway or another network interface.
 pub(super) async fn of_subnet(
     nats: &Nats,
     emulator: &Upstream,
@@ -15,25 +15,25 @@ pub(super) async fn of_subnet(
 ) -> Result<Option<Reply>, String> {
     let subnet = call.param("SubnetId");
     let filter = [("Filter.1.Name", "subnet-id"), ("Filter.1.Value.1", subnet)];
-    let mut held = !nats.alive(emulator, message, &filter).await?.is_empty();
-    if !held {
-        // moto leaves the interfaces of deleted NAT gateways standing: they do not count.
+    let mut in_use = !nats.alive(emulator, message, &filter).await?.is_empty();
+    if !in_use {
+        // moto does not delete the interfaces of deleted NAT gateways. They do not count.
         let all = emulator.describe(message, "DescribeNatGateways", &filter).await?;
         let of_nats: Vec<&Element> =
             all.items("natGatewaySet").iter().flat_map(|nat| nat.items("natGatewayAddressSet")).collect();
         let found = emulator.describe(message, "DescribeNetworkInterfaces", &filter).await?;
-        let foreign = |interface: &Element| {
+        let is_other = |interface: &Element| {
             let id = interface.text_of("networkInterfaceId");
             !of_nats.iter().any(|address| address.text_of("networkInterfaceId") == id)
         };
-        held = found.items("networkInterfaceSet").iter().any(foreign);
+        in_use = found.items("networkInterfaceSet").iter().any(is_other);
     }
     let text = format!("The subnet '{subnet}' has dependencies and cannot be deleted.");
-    Ok(held.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
+    Ok(in_use.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
 }
 
-/// AWS keeps an internet gateway attached while a public NAT gateway or any network interface maps an address through
-/// it.
+/// AWS does not detach an internet gateway while a public NAT gateway or a network interface in the VPC has a public
+/// address.
 pub(super) async fn of_attachment(
     nats: &Nats,
     emulator: &Upstream,
@@ -45,7 +45,7 @@ pub(super) async fn of_attachment(
     let alive = nats.alive(emulator, message, &filter).await?;
     let mut mapped = alive.iter().any(|nat| nat.text_of("connectivityType") != "private");
     if !mapped {
-        // The addresses of deleted NAT gateways have been freed.
+        // The addresses of deleted NAT gateways are already disassociated.
         let addresses = emulator.describe(message, "DescribeAddresses", &[]).await?;
         let interfaces = emulator.describe(message, "DescribeNetworkInterfaces", &filter).await?;
         let ids: Vec<&str> =
@@ -59,7 +59,8 @@ pub(super) async fn of_attachment(
     Ok(mapped.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
 }
 
-/// AWS keeps an address that a NAT gateway holds: the interface is its own, hence the odd code.
+/// AWS does not release an address that a NAT gateway uses. The network interface belongs to AWS, hence the odd error
+/// code.
 pub(super) async fn of_address(
     nats: &Nats,
     emulator: &Upstream,
@@ -69,13 +70,13 @@ pub(super) async fn of_address(
     let allocation = call.param("AllocationId");
     let alive = nats.alive(emulator, message, &[]).await?;
     let mut addresses = alive.iter().flat_map(|nat| nat.items("natGatewayAddressSet"));
-    let held = addresses.any(|address| address.text_of("allocationId") == allocation);
+    let in_use = addresses.any(|address| address.text_of("allocationId") == allocation);
     let text = "You do not have permission to access the specified resource.";
-    Ok(held.then(|| Reply::error(call, 400, "AuthFailure", text)))
+    Ok(in_use.then(|| Reply::error(call, 400, "AuthFailure", text)))
 }
 
-/// AWS keeps a VPC while a gateway, an endpoint, a peering connection, or a group or ACL that did not come with it is
-/// in it; moto looks for subnets, route tables and VPN gateways only.
+/// AWS does not delete a VPC that contains a gateway, an endpoint, a peering connection, or a security group or network
+/// ACL other than the default ones. moto checks only for subnets, route tables and VPN gateways.
 pub(super) async fn of_vpc(
     nats: &Nats,
     emulator: &Upstream,
@@ -99,7 +100,7 @@ pub(super) async fn of_vpc(
             && !peering.child("status").is_some_and(has_ended)
     };
     let in_vpc = |gateway: &Element| gateway.items("attachmentSet").iter().any(|at| at.text_of("vpcId") == vpc);
-    let held = !gateways.items("internetGatewaySet").is_empty()
+    let in_use = !gateways.items("internetGatewaySet").is_empty()
         || egress.items("egressOnlyInternetGatewaySet").iter().any(in_vpc)
         || endpoints.items("vpcEndpointSet").iter().any(|endpoint| endpoint.text_of("state") != "deleted")
         || groups.items("securityGroupInfo").iter().any(|group| group.text_of("groupName") != "default")
@@ -107,5 +108,5 @@ pub(super) async fn of_vpc(
         || !acls.items("networkAclSet").is_empty()
         || !nats.alive(emulator, message, &inside).await?.is_empty();
     let text = format!("The vpc '{vpc}' has dependencies and cannot be deleted.");
-    Ok(held.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
+    Ok(in_use.then(|| Reply::error(call, 400, "DependencyViolation", &text)))
 }

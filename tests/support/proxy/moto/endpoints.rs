@@ -6,11 +6,11 @@ use crate::support::proxy::message::{Message, Reply};
 use crate::support::proxy::upstream::Upstream;
 use crate::support::proxy::xml::Element;
 
-/// What AWS gives an endpoint without a policy.
+/// AWS's default policy of an endpoint.
 const DEFAULT_POLICY: &str =
     r#"{"Version":"2008-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"*","Resource":"*"}]}"#;
 
-/// On AWS ResetPolicy brings the default policy back; moto ignores it.
+/// On AWS, `ResetPolicy` restores the default policy; moto ignores it.
 pub(super) fn reset_policy(call: &Call, message: Message) -> Message {
     if call.param("ResetPolicy") != "true" {
         return message;
@@ -21,8 +21,8 @@ pub(super) fn reset_policy(call: &Call, message: Message) -> Message {
     with_params(message, &params)
 }
 
-/// AWS deletes each endpoint it knows, with its routes, and lists the others as unsuccessful. moto fails as a whole
-/// when the tables of an endpoint have changed since its creation, and says nothing of endpoints that it does not know.
+/// AWS deletes each existing endpoint with its routes, and lists the others as unsuccessful. moto fails the whole call
+/// if the route tables of an endpoint have changed since its creation, and does not report missing endpoints.
 pub(super) async fn delete(emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
     let mut unsuccessful = String::new();
     for id in call.list("VpcEndpointId") {
@@ -35,7 +35,7 @@ pub(super) async fn delete(emulator: &Upstream, call: &Call, message: &Message) 
             );
             continue;
         };
-        leave_tables(emulator, message, id, &endpoint).await?;
+        detach(emulator, message, id, &endpoint).await?;
         emulator.describe(message, "DeleteVpcEndpoints", &[("VpcEndpointId.1", id)]).await?;
     }
     Ok(Reply::xml(
@@ -47,8 +47,9 @@ pub(super) async fn delete(emulator: &Upstream, call: &Call, message: &Message) 
     ))
 }
 
-/// Takes the endpoint off its tables and its routes out of them; without tables moto deletes it.
-async fn leave_tables(emulator: &Upstream, message: &Message, id: &str, endpoint: &Element) -> Result<(), String> {
+/// Removes the endpoint from its route tables, and its routes from them. moto can delete an endpoint without route
+/// tables.
+async fn detach(emulator: &Upstream, message: &Message, id: &str, endpoint: &Element) -> Result<(), String> {
     let tables: Vec<&str> = endpoint.items("routeTableIdSet").iter().map(table_id).collect();
     if tables.is_empty() {
         return Ok(());

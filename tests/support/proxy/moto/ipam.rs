@@ -1,6 +1,6 @@
-//! IPAM pools, which moto does not know. Every pool of a test gives ranges from 10.64.0.0 on, the next free one to each
-//! VPC, and takes that of a deleted VPC back after a while. IPv6 ranges of a pool are those that moto gives for
-//! Amazon's.
+//! IPAM pools, which moto does not support. Every pool of a test allocates the next free range from 10.64.0.0 on to
+//! each VPC, and releases the range of a deleted VPC after a while. IPv6 ranges of a pool are Amazon-provided ranges of
+//! moto.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -12,22 +12,22 @@ use crate::support::proxy::lock;
 use crate::support::proxy::message::{Message, Reply};
 use crate::support::proxy::xml::Element;
 
-/// The length of a range that a pool gives where the call asks for none.
+/// The prefix length of a range if the call requests none.
 const DEFAULT_LENGTH: u8 = 16;
 
-/// What AWS shows as the pool of an IPv6 range that IPAM gave.
+/// AWS's value for the pool of an IPv6 range that IPAM allocated.
 const MANAGED: &str = "IPAM Managed";
 
-/// What the pools have given.
+/// The allocations of the pools.
 #[derive(Debug, Default)]
 pub(in crate::support::proxy) struct Ipam(Mutex<Pools>);
 
 #[derive(Debug, Default)]
 struct Pools {
-    /// How long the range of a deleted VPC stays with it; on AWS up to half an hour.
+    /// How long the range of a deleted VPC stays allocated; on AWS, up to half an hour.
     releasing: Lasts,
     given: Vec<Allocation>,
-    /// The associations of IPv6 ranges that came from a pool.
+    /// The association IDs of the IPv6 ranges from a pool.
     ipv6: BTreeSet<String>,
 }
 
@@ -35,13 +35,13 @@ struct Pools {
 struct Allocation {
     pool: String,
     range: ipnet::Ipv4Net,
-    /// None until the answer to its creation has named the VPC.
+    /// `None` until the VPC is created.
     vpc: Option<String>,
     released: Option<Begun>,
 }
 
 impl Pools {
-    fn settle(&mut self) {
+    fn expire(&mut self) {
         self.given.retain(|it| it.released.as_ref().is_none_or(|released| released.goes_on(self.releasing)));
     }
 }
@@ -51,14 +51,14 @@ impl Ipam {
         lock(&self.0).releasing = releasing;
     }
 
-    /// A VPC from a pool, as one with the range that the pool gives.
+    /// Rewrites the creation of a VPC from a pool into one with a range that the pool allocates.
     pub(super) fn create(&self, call: &Call, message: Message) -> Result<Message, String> {
         let pool = call.param("Ipv4IpamPoolId");
         if pool.is_empty() {
             return Ok(message);
         }
         let mut pools = lock(&self.0);
-        pools.settle();
+        pools.expire();
         let range: ipnet::Ipv4Net = match call.param("CidrBlock") {
             "" => {
                 let length = call.param("Ipv4NetmaskLength").parse().unwrap_or(DEFAULT_LENGTH);
@@ -68,7 +68,7 @@ impl Ipam {
                 let ranges = (0..64).map(|number| ipnet::Ipv4Net::new((first + number * step).into(), length));
                 ranges.filter_map(Result::ok).find(is_free).ok_or("the pool is empty")?
             }
-            asked => asked.parse().map_err(|error| format!("{asked}: {error}"))?,
+            requested => requested.parse().map_err(|error| format!("{requested}: {error}"))?,
         };
         pools.given.push(Allocation { pool: pool.to_owned(), range, vpc: None, released: None });
         let mut params: BTreeMap<String, String> = call.params.clone();
@@ -77,17 +77,17 @@ impl Ipam {
         Ok(super::with_params(message, &params))
     }
 
-    /// Learns which VPC got the range.
+    /// Records the VPC that received the range.
     pub(super) fn created(&self, call: &Call, reply: &Reply) -> Result<(), String> {
         if call.param("Ipv4IpamPoolId").is_empty() {
             return Ok(());
         }
         let root = Element::parse(&reply.text())?;
-        let vpc = root.child("vpc").ok_or("CreateVpc answers no VPC")?;
+        let vpc = root.child("vpc").ok_or("CreateVpc returns no VPC")?;
         let range = vpc.text_of("cidrBlock");
         let mut pools = lock(&self.0);
         let given = pools.given.iter_mut().find(|it| it.range.to_string() == range && it.vpc.is_none());
-        given.ok_or("the range is not the pool's")?.vpc = Some(vpc.text_of("vpcId").to_owned());
+        given.ok_or("the range is not from a pool")?.vpc = Some(vpc.text_of("vpcId").to_owned());
         Ok(())
     }
 
@@ -98,13 +98,13 @@ impl Ipam {
         }
     }
 
-    /// An IPv6 range of a pool, as one of Amazon's.
+    /// Rewrites the association of an IPv6 range of a pool into one of an Amazon-provided range.
     pub(super) fn associate(&self, call: &Call, message: Message) -> Result<Message, String> {
         if call.param("Ipv6IpamPoolId").is_empty() {
             return Ok(message);
         }
         if !call.param("Ipv6CidrBlock").is_empty() {
-            return Err("moto gives no IPv6 range that is asked for; use recorded HTTP".into());
+            return Err("moto cannot allocate a requested IPv6 range; use recorded HTTP".into());
         }
         let mut params = call.params.clone();
         params.retain(|name, _| !name.starts_with("Ipv6"));
@@ -117,13 +117,13 @@ impl Ipam {
             return Ok(reply);
         }
         let mut root = Element::parse(&reply.text())?;
-        let made = root.child_mut("ipv6CidrBlockAssociation").ok_or("AssociateVpcCidrBlock answers no IPv6 range")?;
-        lock(&self.0).ipv6.insert(made.text_of("associationId").to_owned());
-        made.set("ipv6Pool", MANAGED);
+        let block = root.child_mut("ipv6CidrBlockAssociation").ok_or("AssociateVpcCidrBlock returns no IPv6 range")?;
+        lock(&self.0).ipv6.insert(block.text_of("associationId").to_owned());
+        block.set("ipv6Pool", MANAGED);
         Ok(reply.with_body(root.to_string()))
     }
 
-    /// AWS says that a range came from a pool, and not from which.
+    /// AWS returns that a range is from a pool, but not from which one.
     pub(super) fn described(&self, reply: Reply) -> Result<Reply, String> {
         let pools = lock(&self.0);
         if pools.ipv6.is_empty() {
@@ -140,7 +140,7 @@ impl Ipam {
 
     pub(super) fn allocations(&self, call: &Call) -> Reply {
         let mut pools = lock(&self.0);
-        pools.settle();
+        pools.expire();
         let filters = call.filters();
         let wanted = |vpc: &str| {
             filters.iter().all(|(name, values)| match *name {

@@ -1,11 +1,11 @@
-//! What AWS refuses about IPv6 ranges, and moto accepts.
+//! Operations on IPv6 ranges that AWS rejects, and moto accepts.
 
 use crate::support::proxy::call::Call;
 use crate::support::proxy::message::{Message, Reply};
 use crate::support::proxy::upstream::Upstream;
 use crate::support::proxy::xml::Element;
 
-/// AWS keeps a range of the VPC while a subnet has a range of it.
+/// AWS does not disassociate a range of a VPC while a subnet has a range inside it.
 pub(super) async fn of_subnets(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let id = call.param("AssociationId");
     let vpcs = emulator.describe(message, "DescribeVpcs", &[]).await?;
@@ -18,12 +18,12 @@ pub(super) async fn of_subnets(emulator: &Upstream, call: &Call, message: &Messa
     let filter = [("Filter.1.Name", "vpc-id"), ("Filter.1.Value.1", vpc.as_str())];
     let subnets = emulator.describe(message, "DescribeSubnets", &filter).await?;
     let whole: ipnet::Ipv6Net = range.parse().map_err(|error| format!("{range}: {error}"))?;
-    let held = subnets.items("subnetSet").iter().flat_map(ranges).any(|part| whole.contains(&part));
+    let in_use = subnets.items("subnetSet").iter().flat_map(ranges).any(|part| whole.contains(&part));
     let text = format!("The vpc {vpc} currently has a subnet within CIDR block {range}");
-    Ok(held.then(|| Reply::error(call, 400, "InvalidCidrBlock.InUse", &text)))
+    Ok(in_use.then(|| Reply::error(call, 400, "InvalidCidrBlock.InUse", &text)))
 }
 
-/// AWS keeps the range of a subnet while the subnet's interfaces are given addresses of it.
+/// AWS does not disassociate the range of a subnet that assigns IPv6 addresses to new network interfaces.
 pub(super) async fn of_addressing(
     emulator: &Upstream,
     call: &Call,
@@ -31,7 +31,7 @@ pub(super) async fn of_addressing(
 ) -> Result<Option<Reply>, String> {
     let id = call.param("AssociationId");
     let subnets = emulator.describe(message, "DescribeSubnets", &[]).await?;
-    let held = subnets.items("subnetSet").iter().any(|subnet| {
+    let in_use = subnets.items("subnetSet").iter().any(|subnet| {
         subnet.text_of("assignIpv6AddressOnCreation") == "true"
             && subnet.items("ipv6CidrBlockAssociationSet").iter().any(|block| block.text_of("associationId") == id)
     });
@@ -39,10 +39,10 @@ pub(super) async fn of_addressing(
         "The subnet IPv6 CIDR block with association ID {id} may not be disassociated, because its subnet has \
          assign-ipv6-address-on-creation set to true."
     );
-    Ok(held.then(|| Reply::error(call, 400, "InvalidCidrBlock.InUse", &text)))
+    Ok(in_use.then(|| Reply::error(call, 400, "InvalidCidrBlock.InUse", &text)))
 }
 
-/// AWS gives a subnet one range. What it answers to a second one is not known; this is its answer for VPCs.
+/// AWS allows one range per subnet. Its error for a second one is unknown; this is its error for VPCs.
 pub(super) async fn second_range(emulator: &Upstream, call: &Call, message: &Message) -> Result<Option<Reply>, String> {
     let subnet = call.param("SubnetId");
     let taken = !of_subnet(emulator, message, subnet).await?.is_empty();
@@ -50,7 +50,7 @@ pub(super) async fn second_range(emulator: &Upstream, call: &Call, message: &Mes
     Ok(taken.then(|| Reply::error(call, 400, "CidrLimitExceeded", &text)))
 }
 
-/// AWS gives no addresses to the interfaces of a subnet without a range. The code of its answer is not known.
+/// AWS cannot assign IPv6 addresses in a subnet without a range. Its error code is unknown.
 pub(super) async fn addressing_without_range(
     emulator: &Upstream,
     call: &Call,
@@ -71,7 +71,7 @@ async fn of_subnet(emulator: &Upstream, message: &Message, id: &str) -> Result<V
     Ok(found.items("subnetSet").iter().flat_map(ranges).collect())
 }
 
-/// The ranges that a subnet has: moto shows no others.
+/// The associated ranges of a subnet. moto returns no others.
 fn ranges(subnet: &Element) -> Vec<ipnet::Ipv6Net> {
     let blocks = subnet.items("ipv6CidrBlockAssociationSet").iter();
     blocks.filter_map(|block| block.text_of("ipv6CidrBlock").parse().ok()).collect()

@@ -1,4 +1,5 @@
-//! NAT gateways: on AWS they take minutes to come and go, hold what they stand on, and may fail after their creation.
+//! NAT gateways. On AWS, creating and deleting one takes minutes, a gateway uses its subnet and address until it is
+//! deleted, and a create may fail after its answer.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -11,7 +12,7 @@ use crate::support::proxy::message::{Message, Reply};
 use crate::support::proxy::upstream::Upstream;
 use crate::support::proxy::xml::Element;
 
-/// What this proxy knows of the NAT gateways that were made through it.
+/// The state of the NAT gateways that were created through this proxy.
 #[derive(Debug, Default)]
 pub(in crate::support::proxy) struct Nats(Mutex<State>);
 
@@ -19,10 +20,10 @@ pub(in crate::support::proxy) struct Nats(Mutex<State>);
 struct State {
     pending: Lasts,
     deleting: Lasts,
-    made: usize,
+    created: usize,
     failures: BTreeMap<usize, Failure>,
     known: HashMap<String, Life>,
-    /// The secondary addresses of private gateways, which moto does not know.
+    /// The secondary addresses of private gateways, which moto does not support.
     secondary: HashMap<String, Vec<String>>,
     assigned: usize,
 }
@@ -51,12 +52,12 @@ impl Nats {
 
     pub(in crate::support::proxy) fn fail(&self, nth: usize, code: &str, message: &str) {
         let mut state = lock(&self.0);
-        let number = state.made + nth;
+        let number = state.created + nth;
         state.failures.insert(number, Failure { code: code.into(), message: message.into() });
     }
 
-    /// The gateways, by filters of DescribeNatGateways, that hold their subnet and address: all but failed and deleted
-    /// ones.
+    /// The gateways that match filters of DescribeNatGateways and use their subnet and address: all except failed and
+    /// deleted ones.
     pub(super) async fn alive(
         &self,
         emulator: &Upstream,
@@ -68,8 +69,8 @@ impl Nats {
         Ok(found.items("natGatewaySet").iter().filter(holds).cloned().collect())
     }
 
-    /// AWS refuses an address that another gateway holds, also while that is being deleted; moto takes it.
-    pub(super) async fn address_held(
+    /// AWS rejects an address that another gateway uses, even while that gateway is being deleted. moto accepts it.
+    pub(super) async fn address_in_use(
         &self,
         emulator: &Upstream,
         call: &Call,
@@ -86,23 +87,23 @@ impl Nats {
         Ok(held.then(|| Reply::error(call, 400, "Resource.AlreadyAssociated", &text)))
     }
 
-    /// Assigns as many further addresses as asked for.
+    /// Assigns the requested number of secondary addresses.
     pub(super) fn assign(&self, call: &Call) -> Reply {
         lock(&self.0).assign(call.param("NatGatewayId"), call.param("PrivateIpAddressCount"));
         done(call)
     }
 
-    /// Takes these addresses away.
+    /// Unassigns these addresses.
     pub(super) fn unassign(&self, call: &Call) -> Reply {
-        let gone = call.list("PrivateIpAddress");
+        let removed = call.list("PrivateIpAddress");
         if let Some(addresses) = lock(&self.0).secondary.get_mut(call.param("NatGatewayId")) {
-            addresses.retain(|ip| !gone.contains(&ip.as_str()));
+            addresses.retain(|ip| !removed.contains(&ip.as_str()));
         }
         done(call)
     }
 
-    /// AWS answers a create with `pending`, checks the rest later, and lets a public NAT gateway fail whose VPC has no
-    /// internet gateway attached. moto answers `available` whatever is missing.
+    /// AWS answers a create with `pending` and validates the gateway later: a public one fails if no internet gateway
+    /// is attached to its VPC. moto always answers `available`.
     pub(super) async fn created(
         &self,
         emulator: &Upstream,
@@ -111,7 +112,7 @@ impl Nats {
         reply: Reply,
     ) -> Result<Reply, String> {
         let mut root = Element::parse(&reply.text())?;
-        let nat = root.child_mut("natGateway").ok_or("CreateNatGateway answers no gateway")?;
+        let nat = root.child_mut("natGateway").ok_or("CreateNatGateway returns no gateway")?;
         let id = nat.text_of("natGatewayId").to_owned();
         let public = nat.text_of("connectivityType") != "private";
         let vpc = nat.text_of("vpcId").to_owned();
@@ -123,27 +124,28 @@ impl Nats {
         };
         {
             let mut state = lock(&self.0);
-            state.made += 1;
-            let number = state.made;
+            state.created += 1;
+            let number = state.created;
             let failure = state.failures.remove(&number).or(failure);
             state.assign(&id, call.param("SecondaryPrivateIpAddressCount"));
             state.known.insert(id, Life { created: Begun::now(), deleted: None, failure });
         }
         self.rewrite(nat);
-        // The answer comes before any work: even a gateway that fails at once is first pending.
+        // AWS answers before it does any work: even a gateway that fails at once is `pending` first.
         if nat.text_of("state") == "failed" {
             nat.set("state", "pending");
         }
         Ok(reply.with_body(root.to_string()))
     }
 
-    /// The states of now; and moto ignores the filters by tag, and cannot know those by state.
+    /// Sets the current states. Applies the filters by tag, which moto ignores, and by state, for which moto has other
+    /// values.
     pub(super) fn described(&self, call: &Call, reply: Reply) -> Result<Reply, String> {
         let mut root = Element::parse(&reply.text())?;
         if let Some(set) = root.child_mut("natGatewaySet") {
             for nat in &mut set.children {
                 self.rewrite(nat);
-                self.count_look(nat);
+                self.count_answer(nat);
             }
             let filters = call.filters();
             set.children.retain(|nat| filters.iter().all(|(name, values)| passes(nat, name, values)));
@@ -151,7 +153,7 @@ impl Nats {
         Ok(reply.with_body(root.to_string()))
     }
 
-    /// On AWS the address of a NAT gateway is free when the gateway has gone; in moto it stays associated.
+    /// On AWS, the address of a deleted NAT gateway is disassociated; in moto it stays associated.
     pub(super) async fn deleted(
         &self,
         emulator: &Upstream,
@@ -172,7 +174,7 @@ impl Nats {
             if allocation.is_empty() {
                 continue;
             }
-            // An address that was released or given to another gateway meanwhile is not ours to free.
+            // Leave an address alone that was released or associated with another gateway in the meantime.
             let held = emulator.ec2(message, "DescribeAddresses", &[("AllocationId.1", allocation)]).await?;
             for held in held.iter().flat_map(|answer| answer.items("addressesSet")) {
                 let association = held.text_of("associationId");
@@ -187,8 +189,8 @@ impl Nats {
         Ok(reply)
     }
 
-    /// On AWS the interface of a NAT gateway says what it is for, and goes with the gateway; in moto it looks like any
-    /// other, and stays.
+    /// On AWS, the network interface of a NAT gateway has its own type and description, and is deleted with the
+    /// gateway. In moto it looks like any other interface, and is not deleted.
     pub(super) async fn interfaces(
         &self,
         emulator: &Upstream,
@@ -206,8 +208,8 @@ impl Nats {
             nats.iter().find(holds)
         };
         if let Some(set) = root.child_mut("networkInterfaceSet") {
-            let is_gone = |nat: &Element| ["failed", "deleted"].contains(&self.state(nat).as_str());
-            set.children.retain(|interface| !of_interface(interface).is_some_and(is_gone));
+            let is_deleted = |nat: &Element| ["failed", "deleted"].contains(&self.state(nat).as_str());
+            set.children.retain(|interface| !of_interface(interface).is_some_and(is_deleted));
             for interface in &mut set.children {
                 let Some(nat) = of_interface(interface) else { continue };
                 interface.set("interfaceType", "nat_gateway");
@@ -232,14 +234,14 @@ impl Nats {
         shown.to_owned()
     }
 
-    /// A description tells of a state that ends after some looks, or would if no filter left it out.
-    fn count_look(&self, nat: &Element) {
+    /// Counts an answer that shows the current state, or would show it without its filters.
+    fn count_answer(&self, nat: &Element) {
         if let Some(life) = lock(&self.0).known.get_mut(nat.text_of("natGatewayId")) {
             life.deleted.as_mut().unwrap_or(&mut life.created).shown();
         }
     }
 
-    /// State, failure, and the members of an address that moto leaves out.
+    /// Sets the state, the failure, and the members of an address that moto omits.
     fn rewrite(&self, nat: &mut Element) {
         let shown = self.state(nat);
         let failure = lock(&self.0).known.get(nat.text_of("natGatewayId")).and_then(|life| life.failure.clone());
@@ -269,7 +271,7 @@ impl Nats {
 }
 
 impl State {
-    /// No count is none. The addresses are anywhere in the subnet, and nothing here looks at them.
+    /// An empty count is zero. The addresses are arbitrary, because nothing depends on them.
     fn assign(&mut self, id: &str, count: &str) {
         for _ in 0..count.parse().unwrap_or(0) {
             self.assigned += 1;
@@ -279,7 +281,7 @@ impl State {
     }
 }
 
-/// Takes out the filters that [`Nats::described`] applies itself.
+/// Removes the filters that [`Nats::described`] applies itself.
 pub(super) fn without_own_filters(call: &Call, message: Message) -> Message {
     without_filters(call, message, is_own)
 }

@@ -1,4 +1,4 @@
-//! Virtual private gateways that propagate their routes to a table: moto knows them, but not that they propagate.
+//! Route propagation from virtual private gateways. moto supports the gateways, but not propagation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -10,12 +10,12 @@ use crate::support::proxy::message::{Message, Reply};
 use crate::support::proxy::upstream::Upstream;
 use crate::support::proxy::xml::Element;
 
-/// The gateways that propagate, by table.
+/// The propagating gateways, by route table.
 #[derive(Debug, Default)]
 pub(super) struct Propagation(Mutex<HashMap<String, BTreeSet<String>>>);
 
 impl Propagation {
-    /// AWS wants the gateway attached to the table's VPC. It may be enabled again.
+    /// AWS requires that the gateway is attached to the VPC of the table. Propagation may be enabled twice.
     pub(super) async fn enable(&self, emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
         let (table, gateway) = (call.param("RouteTableId"), call.param("GatewayId"));
         let tables = emulator.ec2(message, "DescribeRouteTables", &[("RouteTableId.1", table)]).await?;
@@ -45,7 +45,7 @@ impl Propagation {
         done(call)
     }
 
-    /// AWS tells of each table which gateways propagate to it, also that none does.
+    /// AWS returns the propagating gateways of each table, also if there are none.
     pub(super) fn described(&self, reply: Reply) -> Result<Reply, String> {
         let known = lock(&self.0);
         let mut root = Element::parse(&reply.text())?;

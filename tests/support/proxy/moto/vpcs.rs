@@ -1,14 +1,14 @@
-//! What AWS puts into a new VPC, and moto leaves out.
+//! The rules that AWS creates with a VPC, and moto does not.
 
 use crate::support::proxy::call::Call;
 use crate::support::proxy::message::{Message, Reply};
 use crate::support::proxy::upstream::Upstream;
 use crate::support::proxy::xml::Element;
 
-/// On AWS the default group of a new VPC lets its members reach each other; in moto it lets nobody in.
+/// On AWS, the default security group of a new VPC allows traffic between its members. In moto it allows no ingress.
 pub(super) async fn complete(emulator: &Upstream, message: &Message, reply: Reply) -> Result<Reply, String> {
     let root = Element::parse(&reply.text())?;
-    let vpc = root.child("vpc").ok_or("CreateVpc answers no VPC")?;
+    let vpc = root.child("vpc").ok_or("CreateVpc returns no VPC")?;
     let id = vpc.text_of("vpcId");
     let filter = [
         ("Filter.1.Name", "vpc-id"),
@@ -42,8 +42,8 @@ pub(super) async fn complete_ipv6(
     Ok(reply)
 }
 
-/// On AWS the default ACL of a VPC with IPv6 has rule 101, which allows all of it, and the last rule 32768, which
-/// denies.
+/// On AWS, the default network ACL of a VPC with IPv6 has rule 101, which allows all IPv6 traffic, and the last rule
+/// 32768, which denies it.
 async fn allow_ipv6(emulator: &Upstream, message: &Message, vpc: &str) -> Result<(), String> {
     let filter = [
         ("Filter.1.Name", "vpc-id"),
@@ -63,7 +63,7 @@ async fn allow_ipv6(emulator: &Upstream, message: &Message, vpc: &str) -> Result
                     ("Egress", egress),
                     ("Ipv6CidrBlock", "::/0"),
                 ];
-                // A second block of the VPC finds the rules there.
+                // For the second block of a VPC, the rules exist already.
                 let _may_exist = emulator.ec2(message, "CreateNetworkAclEntry", &entry).await?;
             }
         }

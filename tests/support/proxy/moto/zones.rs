@@ -1,4 +1,5 @@
-//! The zones of the Region as a test wants them: AWS opens some, impairs others, and some are no AZs at all.
+//! The zones of the Region, as a test configures them: new ones, impaired ones, and zones that are not Availability
+//! Zones.
 
 use std::sync::Mutex;
 
@@ -7,7 +8,8 @@ use crate::support::proxy::lock;
 use crate::support::proxy::message::Reply;
 use crate::support::proxy::xml::Element;
 
-/// A zone as DescribeAvailabilityZones lists it. Subnets can be made only in those of moto: `us-east-1a` to `f`.
+/// A zone as DescribeAvailabilityZones lists it. Subnets can be created only in moto's own zones: `us-east-1a` to
+/// `us-east-1f`.
 #[derive(Clone, Debug)]
 pub(crate) struct Zone {
     name: String,
@@ -18,7 +20,7 @@ pub(crate) struct Zone {
 }
 
 impl Zone {
-    /// An AZ that is available to everybody.
+    /// An available AZ that requires no opt-in.
     pub(crate) fn new(name: &str, id: &str) -> Self {
         let text = str::to_owned;
         let (state, kind) = (text("available"), text("availability-zone"));
@@ -30,7 +32,7 @@ impl Zone {
         Self { state: state.into(), ..self }
     }
 
-    /// Of type `local-zone` or `wavelength-zone`, opted in to.
+    /// Of type `local-zone` or `wavelength-zone`, and opted in.
     pub(crate) fn kind(self, kind: &str) -> Self {
         Self { kind: kind.into(), opt_in_status: "opted-in".into(), ..self }
     }
@@ -40,7 +42,7 @@ impl Zone {
     }
 }
 
-/// What a test says that there is; nothing while moto's own zones are shown.
+/// The zones that a test has set; `None` for moto's own zones.
 #[derive(Debug, Default)]
 pub(in crate::support::proxy) struct Zones(Mutex<Option<Vec<Zone>>>);
 
@@ -49,15 +51,15 @@ impl Zones {
         *lock(&self.0) = Some(zones.to_vec());
     }
 
-    /// Replaces moto's zones. Filters are not obeyed: not every endpoint does, and the product must not rely on them.
+    /// Replaces moto's zones. Ignores filters: not every endpoint supports them, so the provider must not rely on them.
     pub(super) fn described(&self, call: &Call, reply: Reply) -> Result<Reply, String> {
         let mut root = Element::parse(&reply.text())?;
-        let list = root.child_mut("availabilityZoneInfo").ok_or("DescribeAvailabilityZones answers no list")?;
+        let list = root.child_mut("availabilityZoneInfo").ok_or("DescribeAvailabilityZones returns no list")?;
         if let Some(zones) = &*lock(&self.0) {
             list.children = zones.iter().map(|zone| item(zone, &call.region)).collect();
         } else {
             for zone in &mut list.children {
-                say_groups(zone, "opt-in-not-required", &call.region);
+                set_groups(zone, "opt-in-not-required", &call.region);
             }
         }
         Ok(reply.with_body(root.to_string()))
@@ -75,12 +77,12 @@ fn item(zone: &Zone, region: &str) -> Element {
     ] {
         item.set(name, value);
     }
-    say_groups(&mut item, &zone.opt_in_status, region);
+    set_groups(&mut item, &zone.opt_in_status, region);
     item
 }
 
-/// AWS says of each zone whether it was opted into, and to which group it belongs; moto leaves that out.
-fn say_groups(zone: &mut Element, opt_in_status: &str, region: &str) {
+/// AWS returns the opt-in status and the group of each zone; moto omits both.
+fn set_groups(zone: &mut Element, opt_in_status: &str, region: &str) {
     for (name, value) in
         [("optInStatus", opt_in_status), ("groupName", &format!("{region}-zg-1")), ("networkBorderGroup", region)]
     {

@@ -1,12 +1,12 @@
-//! Newborns of EC2.
+//! Recently created objects of EC2.
 
 use super::State;
 use crate::support::proxy::call::Call;
 use crate::support::proxy::message::Reply;
 use crate::support::proxy::xml::Element;
 
-/// Which element of the answer to a making call holds the new id.
-const MADE: &[(&str, &str)] = &[
+/// For each create, the element of the answer that holds the new ID.
+const CREATED: &[(&str, &str)] = &[
     ("AllocateAddress", "allocationId"),
     ("AssociateRouteTable", "associationId"),
     ("AssociateSubnetCidrBlock", "associationId"),
@@ -23,7 +23,7 @@ const MADE: &[(&str, &str)] = &[
     ("ReplaceRouteTableAssociation", "newAssociationId"),
 ];
 
-/// Which element of an item of a list holds its id.
+/// For each list, the element of an item that holds its ID.
 const LISTED: &[(&str, &str)] = &[
     ("addressesSet", "allocationId"),
     ("associationSet", "routeTableAssociationId"),
@@ -38,8 +38,8 @@ const LISTED: &[(&str, &str)] = &[
     ("vpcSet", "vpcId"),
 ];
 
-pub(super) fn refusal(state: &State, call: &Call) -> Option<Reply> {
-    // These ask for what fits or describe what is to be; all else names objects.
+pub(super) fn rejection(state: &State, call: &Call) -> Option<Reply> {
+    // Filters and tags do not refer to objects. All other parameters may.
     let names = |name: &str| !["Filter.", "TagSpecification.", "Tag."].iter().any(|other| name.starts_with(other));
     let mut named = call.params.iter().filter(|(name, _)| names(name)).map(|(_, value)| value);
     if let Some(id) = named.find(|value| state.is_hidden(value)) {
@@ -63,29 +63,29 @@ pub(super) fn refusal(state: &State, call: &Call) -> Option<Reply> {
 }
 
 pub(super) fn without_hidden(state: &mut State, call: &Call, reply: Reply) -> Result<(Reply, bool), String> {
-    let made = MADE.iter().find(|(action, _)| *action == call.action).map(|(_, element)| *element);
+    let created = CREATED.iter().find(|(action, _)| *action == call.action).map(|(_, element)| *element);
     let describes = call.action.starts_with("Describe");
-    if made.is_none() && !describes && part_of(call).is_none() {
+    if created.is_none() && !describes && part_of(call).is_none() {
         return Ok((reply, false));
     }
     match call.action.as_str() {
         "CreateRoute" | "CreateNetworkAclEntry" | "AttachInternetGateway" => {
-            state.bear(part_of(call).ok_or("a part of an object without a name")?);
+            state.add(part_of(call).ok_or("a part of an object without a name")?);
         }
         "DeleteRoute" | "DeleteNetworkAclEntry" | "DetachInternetGateway" => {
             state.forget(&part_of(call).ok_or("a part of an object without a name")?);
         }
         _ => {}
     }
-    if !describes && made.is_none() {
+    if !describes && created.is_none() {
         return Ok((reply, false));
     }
     let mut root = Element::parse(&reply.text())?;
-    if let Some(element) = made {
+    if let Some(element) = created {
         let mut ids = Vec::new();
         texts(&root, element, &mut ids);
         for id in ids {
-            state.bear(id);
+            state.add(id);
         }
         return Ok((reply, false));
     }
@@ -94,7 +94,7 @@ pub(super) fn without_hidden(state: &mut State, call: &Call, reply: Reply) -> Re
     Ok(if hid { (reply.with_body(root.to_string()), true) } else { (reply, false) })
 }
 
-/// The name of the part of an object that a call makes, changes or removes, where AWS gives it no id of its own.
+/// The name of the part of an object that a call creates, changes or deletes, if AWS assigns no ID to the part.
 fn part_of(call: &Call) -> Option<String> {
     let destination = ["DestinationCidrBlock", "DestinationIpv6CidrBlock"];
     Some(match call.action.as_str() {
@@ -122,7 +122,7 @@ fn attachment(gateway: &str) -> String {
     format!("attachment of {gateway}")
 }
 
-/// Takes out what is hidden, at every depth; tells whether anything was.
+/// Removes hidden objects at every depth. Returns whether there were any.
 fn prune(state: &State, element: &mut Element, by_attachment: bool) -> bool {
     let before = element.children.len();
     let (name, items) = (element.name.clone(), &mut element.children);
@@ -132,7 +132,7 @@ fn prune(state: &State, element: &mut Element, by_attachment: bool) -> bool {
     if ["routeTableSet", "networkAclSet", "securityGroupInfo"].contains(&name.as_str()) {
         let own = |item: &Element| ["routeTableId", "networkAclId", "groupId"].map(|id| item.text_of(id).to_owned());
         items.retain(|item| {
-            let is_companion = !own(item).iter().any(|id| state.born.contains_key(id));
+            let is_companion = !own(item).iter().any(|id| state.created.contains_key(id));
             !(is_companion && state.hides_companions(item.text_of("vpcId")))
         });
     }
@@ -173,7 +173,7 @@ fn texts(element: &Element, name: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The code and the word for an object that does not exist.
+/// The error code for a missing object, and AWS's term for its kind.
 fn not_found(id: &str, action: &str) -> (&'static str, &'static str) {
     let is_route = ["CreateRoute", "ReplaceRoute"].contains(&action);
     match id.rsplit_once('-').map_or(id, |(kind, _)| kind) {

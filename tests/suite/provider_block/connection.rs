@@ -1,4 +1,4 @@
-//! The way to AWS: endpoints, retries, proxies, certificates, and how the provider names itself.
+//! The connection to AWS: endpoints, retries, proxies, certificates and the User-Agent header.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::support::terraform::Workspace;
 use crate::support::tunnel::Tunnel;
 
 #[test]
-fn an_endpoint_of_the_block_goes_before_that_of_its_service_and_that_before_the_one_for_all() {
+fn endpoint_precedence_is_block_then_service_then_global() {
     let (of_block, of_service, of_all) = (Proxy::moto(), Proxy::moto(), Proxy::moto());
     let keys = "  region = \"us-east-1\"\n  access_key = \"AKID\"\n  secret_key = \"s\"\n";
     let plan = |lines: &str, variables: &[(&str, String)]| {
@@ -38,7 +38,7 @@ fn an_endpoint_of_the_block_goes_before_that_of_its_service_and_that_before_the_
 }
 
 #[test]
-fn a_throttled_call_is_sent_as_often_as_max_retries_says() {
+fn throttled_call_is_sent_max_retries_times() {
     let proxy = Proxy::moto();
     proxy.fault(Fault::on("DescribeAvailabilityZones").answer(503, "RequestLimitExceeded", "Slow down"));
     let workspace = Workspace::with_provider(&proxy, "  max_retries = 3\n  retry_mode = \"standard\"\n");
@@ -50,24 +50,24 @@ fn a_throttled_call_is_sent_as_often_as_max_retries_says() {
 }
 
 #[test]
-fn an_endpoint_that_nobody_answers_is_told_in_plain_words() {
+fn unreachable_endpoint_is_reported_in_plain_words() {
     let proxy = Proxy::moto();
-    let nobody = format!("http://127.0.0.1:{}", free_port());
+    let unreachable = format!("http://127.0.0.1:{}", free_port());
     let lines = format!(
         "  region = \"us-east-1\"\n  access_key = \"AKID\"\n  secret_key = \"s\"\n  max_retries = 1\n  endpoints {{\n    \
-         sts = \"{}\"\n    ec2 = \"{nobody}\"\n  }}\n",
+         sts = \"{}\"\n    ec2 = \"{unreachable}\"\n  }}\n",
         proxy.endpoint()
     );
     let run = with_block(&lines).plan(&[]);
     run.failed_with("no connection: ").failed_with("Connection refused");
     for inner in ["DispatchFailure", "ConnectorError", "Os {", "client::"] {
-        assert!(!run.says(inner), "{inner} is the language of the program, not of its user:\n{run}");
+        assert!(!run.says(inner), "{inner} is an implementation detail:\n{run}");
     }
 }
 
 #[test]
-fn how_often_and_how_a_call_is_repeated_is_set_by_block_environment_or_profile() {
-    // What the User-Agent header says of the mode.
+fn retries_are_set_by_block_environment_or_profile() {
+    // The retry modes in the User-Agent header.
     const STANDARD: &str = "E";
     const ADAPTIVE: &str = "F";
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, usize, &'a str);
@@ -83,7 +83,7 @@ fn how_often_and_how_a_call_is_repeated_is_set_by_block_environment_or_profile()
             3,
             STANDARD,
         ),
-        // One retry takes all of this capacity.
+        // One retry uses up this capacity.
         ("  max_retries = 9\n  token_bucket_rate_limiter_capacity = 5\n", &[], "", 2, STANDARD),
     ];
     for (lines, variables, profile, sent, mode) in cases {
@@ -105,19 +105,19 @@ fn how_often_and_how_a_call_is_repeated_is_set_by_block_environment_or_profile()
         }
     }
     let proxy = Proxy::moto();
-    for (name, value, said) in [
+    for (name, value, message) in [
         ("AWS_RETRY_MODE", "quick", "\"quick\" is neither standard nor adaptive."),
         ("AWS_MAX_ATTEMPTS", "many", "\"many\" is not a number."),
     ] {
         let mut workspace = Workspace::new(&proxy);
         workspace.config(&network("this", ""));
         workspace.env(name, value);
-        workspace.plan(&[]).failed_with(said).failed_with(name);
+        workspace.plan(&[]).failed_with(message).failed_with(name);
     }
 }
 
 #[test]
-fn every_call_names_the_provider_terraform_and_what_the_user_adds() {
+fn user_agent_names_provider_terraform_and_user_additions() {
     let proxy = Proxy::moto();
     let mut workspace = Workspace::with_provider(&proxy, "  user_agent = [\"pipeline/7\", \"team (net)\"]\n");
     workspace.config(&network("this", ""));
@@ -131,15 +131,15 @@ fn every_call_names_the_provider_terraform_and_what_the_user_adds() {
     }
 }
 
-/// Keys and a Region where no test but those of the tunnel works.
+/// Keys, and a Region that only the tests with a tunnel use.
 const IN_OHIO: &str = "  region = \"us-east-2\"\n  access_key = \"AKID\"\n  secret_key = \"s\"\n  max_retries = 1\n";
 
 const OF_OHIO: [&str; 2] = ["sts.us-east-2.amazonaws.com", "ec2.us-east-2.amazonaws.com"];
 
 #[test]
-fn a_proxy_that_opens_tls_is_passed_with_the_certificate_of_its_authority() {
+fn tls_intercepting_proxy_is_trusted_by_its_authority() {
     let proxy = Proxy::moto();
-    // What names the proxy, and what names the authority.
+    // The source of the proxy, and the source of its authority.
     for (of_proxy, of_bundle) in [("block", "block"), ("environment", "environment"), ("block", "profile")] {
         let case = format!("proxy by {of_proxy}, authority by {of_bundle}");
         let tunnel = Tunnel::to(&proxy);
@@ -158,7 +158,7 @@ fn a_proxy_that_opens_tls_is_passed_with_the_certificate_of_its_authority() {
         }
         match of_bundle {
             "environment" => workspace.env("AWS_CA_BUNDLE", &bundle),
-            // The block and the environment go before the profile.
+            // The block takes precedence over the environment and the profile.
             "block" => {
                 workspace.env("AWS_CA_BUNDLE", "/no/such/bundle");
                 at_home(&workspace, "[default]\nca_bundle = /no/such/bundle\n", "");
@@ -173,13 +173,13 @@ fn a_proxy_that_opens_tls_is_passed_with_the_certificate_of_its_authority() {
         for head in tunnel.heads() {
             assert!(head.starts_with("CONNECT ") && head.contains(":443 HTTP/1.1"), "{case}: {head}");
             let password = "proxy-authorization: basic ywrhom9wzw4tc2vzyw1l";
-            assert!(head.to_lowercase().contains(password), "{case}: the proxy is shown user and password: {head}");
+            assert!(head.to_lowercase().contains(password), "{case}: the proxy receives user and password: {head}");
         }
     }
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_is_refused_unless_insecure_says_otherwise() {
+fn untrusted_certificate_is_rejected_unless_insecure_is_set() {
     let proxy = Proxy::moto();
     let (tunnel, other) = (Tunnel::to(&proxy), Tunnel::to(&proxy));
     let plan = |more: &str| {
@@ -187,19 +187,19 @@ fn a_certificate_that_nobody_vouches_for_is_refused_unless_insecure_says_otherwi
         workspace.write("other.pem", other.authority());
         workspace.plan(&[])
     };
-    let refused = plan("  custom_ca_bundle = \"${path.root}/other.pem\"\n");
-    refused.failed_with("invalid peer certificate: ").failed_with("through proxy");
-    assert!(!refused.says("open-sesame"), "the proxy's password is told:\n{refused}");
+    let rejected = plan("  custom_ca_bundle = \"${path.root}/other.pem\"\n");
+    rejected.failed_with("invalid peer certificate: ").failed_with("through proxy");
+    assert!(!rejected.says("open-sesame"), "the message contains the proxy's password:\n{rejected}");
     assert_eq!(proxy.calls().len(), 0);
-    let believed = plan("  insecure = true\n");
-    assert_eq!(believed.code, 2, "{believed}");
+    let accepted = plan("  insecure = true\n");
+    assert_eq!(accepted.code, 2, "{accepted}");
     assert_eq!(tunnel.hosts(), OF_OHIO);
 }
 
 #[test]
-fn http_goes_through_a_proxy_but_not_to_hosts_that_need_none() {
+fn http_uses_a_proxy_except_for_exempt_hosts() {
     let proxy = Proxy::moto();
-    // This machine by an address that is not known to be near.
+    // An address of this machine that is not exempt from proxies by default.
     let port = proxy.endpoint().rsplit(':').next().unwrap_or_default().to_owned();
     let endpoints =
         format!("  endpoints {{\n    ec2 = \"http://0.0.0.0:{port}\"\n    sts = \"http://0.0.0.0:{port}\"\n  }}\n");
@@ -224,7 +224,7 @@ fn http_goes_through_a_proxy_but_not_to_hosts_that_need_none() {
         let plan = workspace.plan(&[]);
         assert_eq!(plan.code, 2, "{case}: {plan}");
         assert_eq!(scopes(&proxy), BTreeSet::from([("AKID".to_owned(), "us-east-2".to_owned())]), "{case}");
-        // A connection carries more than one call, so there may be one head for all.
+        // A connection can carry several calls, so there may be only one head.
         let heads = tunnel.heads();
         assert_eq!(heads.is_empty(), !exempt.is_empty(), "{case}: {heads:?}");
         assert!(heads.iter().all(|head| head.starts_with("POST http://0.0.0.0")), "{case}: {heads:?}");
@@ -232,7 +232,7 @@ fn http_goes_through_a_proxy_but_not_to_hosts_that_need_none() {
 }
 
 #[test]
-fn fips_and_dual_stack_endpoints_are_asked_for_by_block_environment_or_profile() {
+fn fips_and_dual_stack_are_set_by_block_environment_or_profile() {
     let proxy = Proxy::moto();
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, [&'a str; 2]);
     let fips = ["sts-fips.us-east-2.amazonaws.com", "ec2-fips.us-east-2.amazonaws.com"];

@@ -1,4 +1,4 @@
-//! Newborns of API Gateway, Lambda policies, CloudWatch Logs and Route 53.
+//! Recently created objects of API Gateway, Lambda policies, CloudWatch Logs and Route 53.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use crate::support::proxy::call::Call;
 use crate::support::proxy::message::Reply;
 use crate::support::proxy::xml::Element;
 
-/// Of API Gateway: which member of the answer to a making call holds the new id.
-const MADE: &[(&str, &str)] = &[
+/// For each create of API Gateway, the member of the answer that holds the new ID.
+const CREATED: &[(&str, &str)] = &[
     ("CreateApi", "apiId"),
     ("CreateApiMapping", "apiMappingId"),
     ("CreateAuthorizer", "authorizerId"),
@@ -16,7 +16,7 @@ const MADE: &[(&str, &str)] = &[
     ("CreateRoute", "routeId"),
 ];
 
-/// The same for lists and their items.
+/// For each list of API Gateway, the member of an item that holds its ID.
 const LISTED: &[(&str, &str)] = &[
     ("GetApiMappings", "apiMappingId"),
     ("GetApis", "apiId"),
@@ -25,11 +25,11 @@ const LISTED: &[(&str, &str)] = &[
     ("GetRoutes", "routeId"),
 ];
 
-pub(super) fn refusal(state: &State, call: &Call) -> Option<Reply> {
+pub(super) fn rejection(state: &State, call: &Call) -> Option<Reply> {
     let hidden = uses(call).into_iter().find(|object| state.is_hidden(object));
     let function = function(call.param("destinationArn"));
     let cannot_execute = call.action == "PutSubscriptionFilter"
-        && state.born.keys().any(|it| it.starts_with(&statement(function, "")) && state.is_hidden(it));
+        && state.created.keys().any(|it| it.starts_with(&statement(function, "")) && state.is_hidden(it));
     if cannot_execute {
         let text = "Could not execute the lambda function. Make sure you have given CloudWatch Logs permission to \
                     execute your function.";
@@ -57,7 +57,7 @@ pub(super) fn without_hidden(state: &mut State, call: &Call, reply: Reply) -> Re
     }
 }
 
-/// The objects that a call reads, changes, removes or builds on.
+/// The objects that a call reads, changes, deletes or refers to.
 fn uses(call: &Call) -> Vec<String> {
     let param = |name: &str| call.param(name);
     let mut uses = Vec::new();
@@ -95,7 +95,7 @@ fn uses(call: &Call) -> Vec<String> {
         "route53" if call.action == "GetChange" => uses.push(change(param("Id"))),
         _ => {}
     }
-    // What replaces a filter does not need to see it.
+    // PutSubscriptionFilter replaces a filter even if the filter is not visible yet.
     uses.retain(|object| call.action != "PutSubscriptionFilter" || !object.starts_with("subscription filter"));
     uses
 }
@@ -104,16 +104,16 @@ fn of_gateway(state: &mut State, call: &Call, reply: Reply) -> Result<(Reply, bo
     let action = call.action.as_str();
     let (api, name) = (call.param("apiId"), call.param("stageName"));
     match action {
-        "CreateStage" => state.bear(stage(api, name)),
+        "CreateStage" => state.add(stage(api, name)),
         "DeleteStage" => state.forget(&stage(api, name)),
-        "CreateDomainName" => state.bear(domain(call.param("domainName"))),
+        "CreateDomainName" => state.add(domain(call.param("domainName"))),
         "DeleteDomainName" => state.forget(&domain(call.param("domainName"))),
         _ => {}
     }
     let member = |table: &[(&str, &'static str)]| table.iter().find(|(it, _)| *it == action).map(|(_, id)| *id);
-    if let Some(id) = member(MADE) {
+    if let Some(id) = member(CREATED) {
         let body: Value = json(&reply)?;
-        state.bear(body[id].as_str().ok_or("an answer without an id")?.to_owned());
+        state.add(body[id].as_str().ok_or("an answer without an id")?.to_owned());
     }
     let id: Box<dyn Fn(&Value) -> String> = match (member(LISTED), action) {
         (Some(id), _) => Box::new(move |item| text(&item[id])),
@@ -127,7 +127,7 @@ fn of_gateway(state: &mut State, call: &Call, reply: Reply) -> Result<(Reply, bo
 fn of_policy(state: &mut State, call: &Call, reply: Reply) -> Result<(Reply, bool), String> {
     let function = function(call.param("FunctionName"));
     match call.action.as_str() {
-        "AddPermission" => state.bear(statement(function, call.param("StatementId"))),
+        "AddPermission" => state.add(statement(function, call.param("StatementId"))),
         "RemovePermission" => state.forget(&statement(function, call.param("StatementId"))),
         "GetPolicy" => {
             let mut body = json(&reply)?;
@@ -153,9 +153,9 @@ fn of_policy(state: &mut State, call: &Call, reply: Reply) -> Result<(Reply, boo
 fn of_logs(state: &mut State, call: &Call, reply: Reply) -> Result<(Reply, bool), String> {
     let name = call.param("logGroupName").to_owned();
     match call.action.as_str() {
-        "CreateLogGroup" => state.bear(log_group(&name)),
+        "CreateLogGroup" => state.add(log_group(&name)),
         "DeleteLogGroup" => state.forget(&log_group(&name)),
-        "PutSubscriptionFilter" => state.bear(filter(&name, call.param("filterName"))),
+        "PutSubscriptionFilter" => state.add(filter(&name, call.param("filterName"))),
         "DeleteSubscriptionFilter" => state.forget(&filter(&name, call.param("filterName"))),
         "DescribeLogGroups" => return without(state, reply, "logGroups", |it| log_group(&text(&it["logGroupName"]))),
         "DescribeSubscriptionFilters" => {
@@ -173,17 +173,17 @@ fn of_zone(state: &mut State, call: &Call, reply: Reply) -> Result<(Reply, bool)
             if call.param("Action") == "DELETE" {
                 state.forget(&record);
             } else {
-                state.bear(record);
+                state.add(record);
             }
             let root = Element::parse(&reply.text())?;
-            state.bear(change(root.child("ChangeInfo").map_or("", |info| info.text_of("Id"))));
+            state.add(change(root.child("ChangeInfo").map_or("", |info| info.text_of("Id"))));
             Ok((reply, false))
         }
         "ListResourceRecordSets" => {
             let mut root = Element::parse(&reply.text())?;
             let Some(records) = root.child_mut("ResourceRecordSets") else { return Ok((reply, false)) };
             let before = records.children.len();
-            // A zone has records of its own under its name, and those are not new.
+            // A zone has its own records under its name, which are not new.
             records.children.retain(|it| it.text_of("Type") != "A" || !state.is_hidden(&record(it.text_of("Name"))));
             if records.children.len() == before {
                 return Ok((reply, false));
@@ -194,7 +194,7 @@ fn of_zone(state: &mut State, call: &Call, reply: Reply) -> Result<(Reply, bool)
     }
 }
 
-/// The answer with those items of a list that are not hidden, and whether some are.
+/// The answer without the hidden items of a list, and whether there were any.
 fn without(
     state: &State,
     reply: Reply,
