@@ -1,15 +1,16 @@
 //! The benchmark: real Terraform applies, plans, changes and destroys the same topologies with this provider and with
-//! hashicorp/aws, in turn, against the emulators behind the proxy of the tests. `make bench` runs it and renders what
-//! it writes below `target/bench` into BENCHMARKS.md.
+//! hashicorp/aws in turn, against the emulators and the proxy of the tests. `make bench` runs it and renders its
+//! results in `target/bench` into BENCHMARKS.md.
 //!
-//! It needs Linux, whose `/proc` tells what a process takes. Variables:
+//! It requires Linux, because `/proc` shows the CPU time and the memory of a process. Variables:
 //!
 //! - `FGW_BINARY`: the provider to measure.
-//! - `FGW_BENCH_AWS_PROVIDER`: the folder with the binary of hashicorp/aws. Without it, fgw is measured alone.
-//! - `ONLY`: parts to run, with commas: `start`, `network`, `gateway`, `growth`. The others keep what they last wrote.
-//! - `RUNS`: how often fgw is measured, 3 until told otherwise. hashicorp/aws has as many runs or fewer, as it takes
+//! - `FGW_BENCH_AWS_PROVIDER`: the folder with the binary of hashicorp/aws. Without it, only fgw is measured.
+//! - `ONLY`: the parts to run, separated by commas: `start`, `network`, `gateway`, `growth`. The results of other parts
+//!   are kept.
+//! - `RUNS`: the number of runs with fgw, 3 by default. hashicorp/aws has at most as many runs, because each takes
 //!   minutes.
-//! - `TRY=1`: everything once and as small as can be, into `target/bench-try`: whether the benchmark works.
+//! - `TRY=1`: a smoke run of everything once at the smallest size, into `target/bench-try`.
 
 #[path = "topologies/calls.rs"]
 mod calls;
@@ -35,7 +36,7 @@ use self::topology::{Kind, Side, Topology};
 fn main() {
     let settings = Settings::of_environment();
     if settings.sides.len() == 1 {
-        eprintln!("FGW_BENCH_AWS_PROVIDER names no folder with hashicorp/aws: fgw is measured alone");
+        eprintln!("FGW_BENCH_AWS_PROVIDER is not set: only fgw is measured");
     }
     for (part, run) in PARTS {
         if settings.only.as_ref().is_none_or(|only| only.iter().any(|it| it == part)) {
@@ -48,12 +49,12 @@ fn main() {
 
 type Part = fn(&Settings, &mut Results);
 
-/// Each writes a file of its own and can be run again by itself.
+/// Each part writes its own file and can be run separately.
 const PARTS: [(&str, Part); 4] =
     [("start", start::measure), ("network", network), ("gateway", gateway), ("growth", growth)];
 
 struct Settings {
-    /// fgw, and hashicorp/aws where there is one.
+    /// fgw, and hashicorp/aws if there is one.
     sides: Vec<Side>,
     only: Option<Vec<String>>,
     runs: usize,
@@ -64,14 +65,14 @@ struct Settings {
 impl Settings {
     fn of_environment() -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let binary = variable("FGW_BINARY").expect("FGW_BINARY names the provider to measure, as make bench does");
+        let binary = variable("FGW_BINARY").expect("make bench sets FGW_BINARY to the provider to measure");
         let mut sides = vec![Side::fgw(Path::new(&binary))];
         sides.extend(variable("FGW_BENCH_AWS_PROVIDER").map(|folder| Side::aws(Path::new(&folder))));
         let only = variable("ONLY").map(|only| only.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>());
         for part in only.iter().flatten() {
             assert!(
                 PARTS.iter().any(|(known, _)| known == part),
-                "ONLY names {part:?}, which is no part of the benchmark"
+                "ONLY contains {part:?}, which is not a part of the benchmark"
             );
         }
         let is_try = variable("TRY").is_some();
@@ -81,8 +82,7 @@ impl Settings {
         Self { sides, only, runs: runs.unwrap_or(if is_try { 1 } else { 3 }), is_try, directory }
     }
 
-    /// Measures a topology on both sides in turn, `runs` times with fgw and `aws_runs` times, if at all, with the
-    /// other.
+    /// Measures a topology with both providers in turn: `runs` times with fgw and `aws_runs` times with hashicorp/aws.
     fn alternate(&self, results: &mut Results, topology: &Topology, runs: usize, aws_runs: usize) {
         let mut first = None;
         for round in 0..runs.max(aws_runs) {
@@ -95,7 +95,7 @@ impl Settings {
     }
 }
 
-/// The network of 49 objects at three latencies, and with NAT gateways that take their time.
+/// The network of 49 objects at three latencies, and with NAT gateways that stay pending.
 fn network(settings: &Settings, results: &mut Results) {
     let runs = settings.runs;
     if settings.is_try {
@@ -108,7 +108,7 @@ fn network(settings: &Settings, results: &mut Results) {
     settings.alternate(results, &network.latency(200), runs, 1);
 }
 
-/// The gateway of ten routes.
+/// The gateway with ten routes.
 fn gateway(settings: &Settings, results: &mut Results) {
     let runs = settings.runs;
     let gateway = Topology::of(Kind::Gateway).routes(10);
@@ -118,8 +118,8 @@ fn gateway(settings: &Settings, results: &mut Results) {
     }
 }
 
-/// How cost grows with size, at no latency. hashicorp/aws is measured where one run takes some two minutes; on the
-/// sizes of the other parts it is measured there.
+/// The growth of the cost with size, without latency. hashicorp/aws is measured only with topologies that take about
+/// two minutes per run; the other parts measure it with theirs.
 fn growth(settings: &Settings, results: &mut Results) {
     let (network, gateway) = (Topology::of(Kind::Network), Topology::of(Kind::Gateway));
     let alone = |results: &mut Results, topology: &Topology| {
@@ -140,7 +140,7 @@ fn growth(settings: &Settings, results: &mut Results) {
     for (routes, aws_runs) in [(10, 0), (100, 1)] {
         settings.alternate(results, &gateway.routes(routes), 1, aws_runs);
     }
-    // With the one more of the change they are as many as AWS lets an API have.
+    // With the route that the change adds, the API has the maximum number of routes that AWS allows.
     alone(results, &gateway.routes(299));
     for copies in [5, 20] {
         alone(results, &gateway.routes(10).copies(copies));

@@ -1,7 +1,7 @@
-"""Writes BENCHMARKS.md from what the parts of `make bench` have measured.
+"""Writes BENCHMARKS.md from the results of `make bench`.
 
-Usage: benchmarks.py DIRECTORY [FILE], where the parts wrote one JSON file each. FILE is BENCHMARKS.md of the project
-unless it is given.
+Usage: benchmarks.py DIRECTORY [FILE], where each part of the benchmark has written one JSON file. FILE is by default
+BENCHMARKS.md of the project.
 """
 
 import json
@@ -17,34 +17,35 @@ NOT_MEASURED = "not measured"
 INTRODUCTION = """\
 # Benchmarks
 
-The same topologies, applied, planned without changes, changed and destroyed by real Terraform with this provider and
-with hashicorp/aws 5.100.0, in turn, on emulators of AWS. A proxy between provider and emulator adds latency to each
-answer and keeps NAT gateways pending. This page is written by `make bench`.
+This page compares the provider with hashicorp/aws 5.100.0. Real Terraform applies, plans without changes, changes and
+destroys the same topologies with both in turn, on emulators of AWS. A proxy between the provider and the emulator adds
+latency to each response and keeps NAT gateways pending. `make bench` writes this page.
 """
 
 METHOD = """\
-## How this is measured
+## Method
 
-- The configurations are in [benches](benches): one resource of fgw, and the same objects as a plain configuration for
-  hashicorp/aws. After each apply an independent look compares what both have made: as many objects of each kind, with as
-  many routes, associations and permissions.
-- The network has four tiers in three AZs, three NAT gateways, two endpoints and the default group: 49 objects. Its change
-  is one tag more on all. The gateway has an authorizer, access logs and a route for each path to one of five functions,
-  twenty from twenty routes on. Its change is one route more.
-- Wall time is that of the whole Terraform command: Terraform itself, its starts of the provider, the emulator. An
-  emulator is a Python process that needs some milliseconds for each call, one after the other; at no latency that is what
-  the times of fgw mostly are. The time in which the emulator was at work is in its own column.
-- CPU is what the kernel has counted for the provider's processes, user and system, in steps of 10 ms. Memory is the
-  high-water mark of the largest provider process (`VmHWM`), looked at every 5 ms.
-- Calls are counted by the proxy, retries included. *Looks* are the calls that read before the first that changes
-  something; after it, a provider reads to wait for what it has changed (fgw), or to read it again, too (hashicorp/aws).
-- The critical path is the longest chain of calls in which each needs the answer to the one before, times the latency, and
-  the time that NAT gateways are pending. It has what fgw does so that nothing is lost when a run is killed: a look for what
-  an earlier one has left, the VPC made first and alone, and a last tag when all is done. Looks at what was made are not in
-  it, but for the NAT gateways. The chain is stated and not found; each run was searched for its calls, one after the other.
-- A run of fgw takes API Gateway's rate limit into account, ten calls a second after the first forty, as AWS refuses more.
-  The emulator does not, and hashicorp/aws, which sends as fast as it is answered, has the benefit of that.
-- All medians. Each run has an account of its own. Binaries are in the page cache.
+- The configurations are in [benches](benches): one resource for fgw, and a plain configuration with the same objects
+  for hashicorp/aws. After each apply, an independent listing of the account compares the results: the number of objects
+  of each kind, and of their routes, associations and permissions, must be the same.
+- The network has four tiers in three AZs, three NAT gateways, two endpoints and the default security group: 49 objects.
+  Its change adds one tag to all of them. The gateway has an authorizer, access logs and one route for each path, to one
+  of five functions, or of twenty if it has twenty routes or more. Its change adds one route.
+- Wall time is the duration of the whole Terraform command: Terraform itself, its starts of the provider, and the
+  emulator. An emulator is a Python process that takes some milliseconds for each call and processes one call at a time.
+  Without latency, this is most of the wall time of fgw. The time during which the emulator was busy has its own column.
+- CPU is the user and system time that the kernel counts for the provider's processes, in steps of 10 ms. Memory is the
+  high-water mark of the largest provider process (`VmHWM`), read every 5 ms.
+- The proxy counts the calls, including retries. *Reads* are the read calls before the first mutating call. After it, a
+  provider reads to wait for its changes (fgw), or also to read the changed objects again (hashicorp/aws).
+- The critical path is the longest chain of calls in which each needs the response to the previous one, multiplied by
+  the latency, plus the time for which NAT gateways are pending. It includes the calls by which fgw loses nothing when a
+  run is killed: a search for objects of an earlier run, the creation of the VPC first and alone, and a tag at the end.
+  It excludes polls of created objects, except for NAT gateways. The chain is defined in the benchmark; the log of each
+  run is searched for its calls in this sequence.
+- fgw observes the rate limit of API Gateway, ten calls per second after a burst of forty, because AWS rejects more. The
+  emulator does not enforce the limit, which benefits hashicorp/aws, because it sends calls as fast as it gets responses.
+- All values are medians. Each run has its own account. Binaries are in the page cache.
 """
 
 
@@ -73,7 +74,7 @@ def megabytes(amount, unit):
 
 
 def fraction(ours, theirs):
-    """How a share of something reads, such as 1/12."""
+    """A ratio as text, such as 1/12."""
     if not ours:
         return "none" if theirs else "the same"
     if abs(theirs / ours - 1) < 0.02:
@@ -139,7 +140,7 @@ def without_polls(sample):
 
 
 def walked(sample):
-    """How many calls a run has made one after the other."""
+    """The number of sequential calls of a run."""
     return len(sample["walked"])
 
 
@@ -152,12 +153,12 @@ def ratios(measured, heading):
                 rows.append([title(topology), name, *(cell or NOT_MEASURED for cell in cells)])
     if not rows:
         return ""
-    return f"{heading}\n\n" + table(["fgw takes of hashicorp/aws", "", *OPERATIONS], rows, left=2)
+    return f"{heading}\n\n" + table(["fgw relative to hashicorp/aws", "", *OPERATIONS], rows, left=2)
 
 
 def absolutes(measured):
-    heads = ["operation", "provider", "runs", "wall", "fastest to slowest", "provider CPU", "memory", "calls", "looks", "changing", "at once",
-             "emulator at work"]
+    heads = ["operation", "provider", "runs", "wall time", "fastest to slowest", "provider CPU", "memory", "calls", "reads",
+             "mutating", "concurrent", "emulator busy"]
     text = ""
     for topology in measured.topologies:
         rows = []
@@ -179,7 +180,7 @@ def absolutes(measured):
 
 
 def actions(measured, topology):
-    """The calls by action, folded, of the first run of each."""
+    """The calls by action of the first run of each provider, in a collapsed section."""
     text = ""
     for operation in OPERATIONS:
         for side, name in SIDES.items():
@@ -207,11 +208,12 @@ def growth(measured):
                 *(seconds(middle(operation, "provider_cpu_ms")) for operation in ["apply", "plan"]), megabytes(memory, 1024),
                 *(f"{middle(operation, all_calls):g}" for operation in ["apply", "plan", "destroy"]),
             ])
-    text = ("## How cost grows with size\n\nNo latency, NAT gateways ready at once. What hashicorp/aws takes of the network of "
-            "3 AZs and of the gateway of 10 routes is below.\n\n" + table(heads, rows, left=2))
+    text = ("## Growth with size\n\nWithout latency, and with NAT gateways that are available at once. The values of "
+            "hashicorp/aws for the network in 3 AZs and the gateway with 10 routes are in the sections below.\n\n"
+            + table(heads, rows, left=2))
     not_run = [title(topology) for topology in measured.part["not_run"]]
     if not_run:
-        text += f"hashicorp/aws was not run on these, as it takes too long: {'; '.join(not_run)}.\n\n"
+        text += f"hashicorp/aws was not measured with these topologies, because it takes too long: {'; '.join(not_run)}.\n\n"
     return text
 
 
@@ -231,7 +233,7 @@ def starts(part):
 
 
 def goals(parts, network, grown):
-    """Each goal with what was measured, what is missing, and why."""
+    """The goals with the measured values, and the reasons for goals that were not reached."""
     rows, reasons = [], []
 
     def add(what, limit, value, shown, goal, why=None):
@@ -257,41 +259,42 @@ def goals(parts, network, grown):
     def plan_at_once():
         took, emulator, terraform, provider = (
             seconds(of_fgw(at(0), "plan", of)) for of in ["wall_ms", "emulator_ms", "terraform_cpu_ms", "provider_cpu_ms"])
-        return (f"Of {took} the emulator was at work for {emulator}, one call after the other; Terraform took {terraform} of CPU, "
-                f"the provider {provider}, in all its starts. Fewer calls would need less of what is looked at.")
+        return (f"Of {took}, the emulator was busy for {emulator}, because it processes one call at a time. Terraform took "
+                f"{terraform} of CPU, and the provider {provider} in all its starts. With fewer calls, the provider would "
+                "read less of the network.")
 
     def slow_gateways():
-        beside = seconds(of_fgw(slow, "apply", "wall_ms") - pending * 1000)
+        rest = seconds(of_fgw(slow, "apply", "wall_ms") - pending * 1000)
         ready = at(slow["latency_ms"])
-        return (f"Beside the wait it took {beside}, and an apply whose gateways are ready at once takes "
+        return (f"In addition to the wait, it took {rest}. An apply whose NAT gateways are available at once takes "
                 f"{seconds(of_fgw(ready, 'apply', 'wall_ms'))}: Terraform with its starts of the provider, "
-                f"{of_fgw(ready, 'apply', walked):g} calls one after the other, and an emulator that was at work for "
-                f"{seconds(of_fgw(slow, 'apply', 'emulator_ms'))}, one call after the other, where AWS answers all at once. Pauses "
-                "between looks are an eighth of the time waited, so that a sixteenth of it is lost on average; shorter ones "
-                "would be more calls.")
+                f"{of_fgw(ready, 'apply', walked):g} sequential calls, and an emulator that was busy for "
+                f"{seconds(of_fgw(slow, 'apply', 'emulator_ms'))}, because unlike AWS it processes one call at a time. The "
+                "pause between polls is an eighth of the time waited, so a sixteenth of it is lost on average; shorter pauses "
+                "would mean more calls.")
 
     def far_away():
         more = of_fgw(far, "apply", walked) - of_fgw(far, "apply", lambda sample: len(sample["chain"]))
-        return (f"{more:g} calls more than the path has are waited for one after the other, which is {seconds(more * 200)}: looks "
-                "whether AWS shows what it was told, above all the attachment of the internet gateway, without which a NAT "
-                "gateway fails for good, and the last of the routes. The rest is Terraform with its starts of the provider, and "
-                f"an emulator that was at work for {seconds(of_fgw(far, 'apply', 'emulator_ms'))}, one call after the other, where "
-                "AWS answers all at once.")
+        return (f"The apply has {more:g} more sequential calls than the path, which take {seconds(more * 200)}: polls until a "
+                "change is visible, above all the attachment of the internet gateway, without which a NAT gateway fails "
+                "permanently, and the last of the routes. The rest is Terraform with its starts of the provider, and an "
+                f"emulator that was busy for {seconds(of_fgw(far, 'apply', 'emulator_ms'))}, because unlike AWS it processes "
+                "one call at a time.")
 
     def memory():
         mine, other = (megabytes(network.median(at(50), side, "apply", "peak_kb"), 1024) for side in SIDES)
-        return (f"{mine} is about half of the 40 MB that the goal stood for; it was set where hashicorp/aws took 620 MB, and "
-                f"here it took {other}. Three quarters of what fgw takes are pages of its binary and of system libraries, "
-                "and neither other settings of the allocator nor fewer threads made it less.")
+        return (f"{mine} is about half of the 40 MB that the goal meant: it was set when hashicorp/aws took 620 MB, and here it "
+                f"took {other}. Three quarters of the memory of fgw are pages of its binary and of system libraries. Neither "
+                "other settings of the allocator nor fewer threads reduced it.")
 
     def validation():
-        return (f"Terraform takes {seconds(of_start('validate_alone_ms'))} of it for a configuration without any provider, on "
-                "this machine; the rest are two starts of the provider, with a TLS connection each, and reading its schema.")
+        return (f"On this machine, Terraform takes {seconds(of_start('validate_alone_ms'))} of it for a configuration without a "
+                "provider. The rest is two starts of the provider, each with a TLS connection, and reading its schema.")
 
     share("plan without changes, no latency: wall time", at(0), "plan", "wall_ms", 25, plan_at_once)
     share("plan without changes, no latency: CPU", at(0), "plan", "provider_cpu_ms", 40)
     share("plan without changes, 50 ms: wall time", at(50), "plan", "wall_ms", 12)
-    share("apply, 50 ms, NAT gateways ready at once", at(50), "apply", "wall_ms", 8)
+    share("apply, 50 ms, NAT gateways available at once", at(50), "apply", "wall_ms", 8)
     slow = next((it for it in network.topologies if it["nat_pending_s"]), None)
     pending = slow["nat_pending_s"] if slow else 0
     apply = of_fgw(slow, "apply", "wall_ms")
@@ -312,20 +315,20 @@ def goals(parts, network, grown):
     counts = sorted(counts - {None})
     spread = counts[-1] - counts[0] + 1 if len(sizes) > 1 and counts else None
     shown = lambda _: ", ".join(f"{count:g}" for count in counts) + " at " + ", ".join(str(it["azs"]) for it in sizes) + " AZs"
-    plain("AWS calls of a plan, whatever the size", 1, spread, shown, "independent of size")
+    plain("AWS calls of a plan, by size", 1, spread, shown, "independent of size")
     start = next((it for it in (parts.get("start") or {"start": []})["start"] if it["side"] == "fgw"), None)
     of_start = lambda name: statistics.median(start[name]) if start else None
     plain("provider start to handshake", 15, of_start("handshake_ms"), lambda value: f"{value:.1f} ms", "at most 15 ms")
     plain("binary, stripped", 25e6, start and start["bytes"], lambda value: megabytes(value, 1), "at most 25 MB")
     plain("binary, zipped", 10e6, start and start["zipped_bytes"], lambda value: megabytes(value, 1), "at most 10 MB")
     plain("terraform validate", 150, of_start("validate_ms"), seconds, "at most 0.15 s", validation)
-    heads = ["Network of 49 objects, against hashicorp/aws", "goal", "measured", ""]
+    heads = ["Network of 49 objects, compared with hashicorp/aws", "goal", "measured", ""]
     text = "## Goals\n\n" + row(heads) + row(["---"] * 4) + "".join(row(cells) for cells in rows) + "\n"
-    return text + ("What is not reached, and why:\n\n" + "".join(reasons) + "\n" if reasons else "")
+    return text + ("Reasons for the goals that were not reached:\n\n" + "".join(reasons) + "\n" if reasons else "")
 
 
 def paths(network):
-    """The chains, the time they need, and what the runs of fgw took."""
+    """The chains, the times that they require, and the times of fgw."""
     rows, chains = [], {}
     for topology in network.topologies:
         for operation in OPERATIONS:
@@ -340,51 +343,53 @@ def paths(network):
                              f"{network.median(topology, 'fgw', operation, walked):g}"])
     if not rows:
         return ""
-    text = "## The critical path\n\n" + table(["", "operation", "critical path", "fgw", "times", "calls one after the other"], rows, left=2)
-    text += ("The last column is what fgw really did one after the other: from its last call back to the first, always the "
-             "call that had ended last before.\n\n")
+    heads = ["", "operation", "critical path", "fgw", "ratio", "sequential calls"]
+    text = "## The critical path\n\n" + table(heads, rows, left=2)
+    text += ("The last column is the number of sequential calls of fgw, counted from its last call backward: the predecessor "
+             "of a call is the one that ended last before the call started.\n\n")
     for operation, chain in chains.items():
-        seen = "in each run, in this order" if chain["holds"] else "not in each run in this order"
+        seen = "in this order in each run" if chain["holds"] else "not in this order in each run"
         text += f"- {operation}: {', '.join(chain['calls'])} ({seen}).\n"
     return text + "\n"
 
 
 def origins(parts):
-    text = "## Where and when\n\n"
-    said = {}
+    text = "## Machine and date\n\n"
+    lines = {}
     for name, part in parts.items():
         origin = part["origin"]
         changed = ", with changes" if origin["changed"] else ""
         line = (f"`{origin['command']}` on {origin['date']} at commit {origin['commit'] or 'of an exported tree'}{changed}: "
                 f"{origin['cores']} cores ({origin['cpu']}), {origin['memory_gb']:g} GB of memory, {origin['os']} "
                 f"({origin['kernel']}), {origin['terraform']}")
-        said.setdefault(line, []).append(name)
-    return text + "".join(f"- {', '.join(names)}: {line}.\n" for line, names in said.items())
+        lines.setdefault(line, []).append(name)
+    return text + "".join(f"- {', '.join(names)}: {line}.\n" for line, names in lines.items())
 
 
 def page(parts):
     network, gateway, grown = (Measured(parts.get(name)) for name in ["network", "gateway", "growth"])
     text = INTRODUCTION + "\n"
     if all("aws" not in part["sides"] for part in parts.values()):
-        text += "No hashicorp/aws was found on this machine: fgw is measured alone, and there are no ratios.\n\n"
+        text += "hashicorp/aws was not measured, so there are no ratios.\n\n"
     for difference in (it for part in parts.values() for it in part["differences"]):
-        text += (f"**{SIDES[difference['side']]} has not made the same of {title(difference['topology'])}** as the first run. How "
-                 f"many it has made, and how many that one: {json.dumps(difference['made'])}.\n\n")
+        text += (f"**{SIDES[difference['side']]} has not created the same objects as the first run of "
+                 f"{title(difference['topology'])}.** Their numbers, and those of the first run: "
+                 f"{json.dumps(difference['made'])}.\n\n")
     text += ratios(network, "## The network") + ratios(gateway, "## The gateway")
     text += goals(parts, network, grown) + growth(grown) + paths(network) + starts(parts.get("start"))
     for name, measured in [("network", network), ("gateway", gateway)]:
         if measured.topologies:
-            text += f"## The {name}, absolute\n\n" + absolutes(measured)
+            text += f"## The {name}: absolute values\n\n" + absolutes(measured)
     return text + METHOD + "\n" + origins(parts)
 
 
 def main():
     parts = load(pathlib.Path(sys.argv[1]))
     if not parts:
-        sys.exit(f"no part of the benchmark has left anything in {sys.argv[1]}: run make bench")
+        sys.exit(f"{sys.argv[1]} contains no results: run make bench")
     file = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else PAGE
     file.write_text(page(parts))
-    print(f"{file} is written from: {', '.join(parts)}")
+    print(f"Wrote {file} from: {', '.join(parts)}")
 
 
 main()

@@ -1,7 +1,7 @@
-"""Counts tests and assertions per module, to see that a change which moves tests has lost none.
+"""Counts tests and assertions per module, to verify that a change that moves tests has lost none.
 
 Usage: count_tests.py             counts in the working tree
-       count_tests.py COMMIT ...  counts in commits, one column for each and the last one's difference from the first
+       count_tests.py COMMIT ...  counts in commits, and the difference between the last and the first one
 
 A test is a function with #[test] or #[tokio::test]; an assertion is a place that calls assert!, assert_eq!, assert_ne!,
 prop_assert*! or a function or method named assert_*. Comments and literals do not count.
@@ -30,7 +30,7 @@ HELPER = re.compile(r"(?<!fn )\bassert_\w+(?:::<[^>]*>)?\(")
 
 
 def sources(commit):
-    """The Rust files below src and tests: paths and texts."""
+    """The paths and texts of the Rust files in src and tests."""
     if commit is None:
         for path in sorted(path for top in ("src", "tests") for path in (ROOT / top).rglob("*.rs")):
             yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def sources(commit):
 
 
 def module(path):
-    """Two levels are enough to compare: src/aws, tests/suite/network."""
+    """The first two levels of the path: src/aws, tests/suite/network."""
     parts = path.removesuffix(".rs").split("/")
     return "/".join(parts[:3 if parts[0] == "tests" and parts[1:2] == ["suite"] else 2])
 

@@ -1,8 +1,8 @@
-"""Shows the provider at work, on this machine, against an emulator of AWS. Started by `make demo`.
+"""Demonstrates the provider on this machine, with an emulator of AWS. Run by `make demo`.
 
-KEEP=1           leaves everything running, to play with, and says how; `demo.py end` ends it
-FGW_BINARY=PATH  takes a provider that is built already
-TERRAFORM=tofu   takes another program than terraform
+KEEP=1           leaves everything running and prints how to use it; `demo.py end` ends it
+FGW_BINARY=PATH  uses an existing binary of the provider
+TERRAFORM=tofu   uses another program than terraform
 """
 
 import contextlib
@@ -28,21 +28,21 @@ TERRAFORM = os.environ.get("TERRAFORM", "terraform")
 KEEP = os.environ.get("KEEP", "") not in ("", "0")
 READY_BINARY = os.environ.get("FGW_BINARY", "")
 DEMOS = ROOT / ".demo"
-TOKEN = "Bearer open-sesame"  # The one that examples/demo/functions/authorize.py knows.
+TOKEN = "Bearer open-sesame"  # The token that examples/demo/functions/authorize.py accepts.
 STEPS = 8 if KEEP else 10
 
-# Terraform's lines that are worth a look while it works. All are kept and shown when it fails.
+# The lines of Terraform's output that are shown while it runs. If it fails, all lines are shown.
 WORTH_SHOWING = re.compile(
     r"^(\S+: (Creat|Modif|Destr|Still|Read)|(Apply|Destroy) complete|Plan: |No changes|Warning: (?!Provider development))"
 )
-# Terraform says on each run that the provider is not a released one, which the demo has said itself.
+# Terraform warns on each run that the provider is not a released version, which the demo mentions itself.
 OVERRIDE_WARNING = re.compile(
     r"^Warning: Provider development overrides are in effect$.*?published\s+releases\.$", re.MULTILINE | re.DOTALL
 )
 
 
 class Demo:
-    """One run. Its methods are the steps, in their order."""
+    """One run. Its methods are the steps, in order."""
 
     def __init__(self, children):
         self.children = children
@@ -60,11 +60,11 @@ class Demo:
         announce()
         with self.step("Build the provider"):
             binary = self.build()
-        with self.step("Make the Python environment"):
+        with self.step("Create the Python environment"):
             self.python = self.environment()
-        with self.step("Start the emulator of AWS"):
+        with self.step("Start the AWS emulator"):
             self.start_emulator()
-        with self.step("Put two Python functions into it"):
+        with self.step("Create two Lambda functions in it"):
             functions = self.aws("functions")
             for arn in functions.values():
                 say(arn)
@@ -72,24 +72,24 @@ class Demo:
             self.configure(binary, functions["fgw-demo-hello"])
         with self.step("terraform apply"):
             self.apply()
-        with self.step("What came out"):
+        with self.step("Show the results"):
             url = self.show_outputs(before)
         with self.step("Call the gateway"):
             self.call(url)
-        with self.step("A second terraform plan"):
+        with self.step("Run terraform plan again"):
             self.plan_again()
         if KEEP:
             self.keep(url)
             return
         with self.step("terraform destroy"):
             self.terraform("destroy", "-auto-approve", "-input=false", "-no-color")
-        with self.step("Look whether anything is left, without the provider"):
-            self.look(before)
+        with self.step("Check that nothing is left, without the provider"):
+            self.check_leftovers(before)
         total = sum(seconds for _, seconds in self.times)
-        print("\nDone. Nothing is left in the account, no process is left running.\n")
+        print("\nDone. All objects are deleted, and no process is left running.\n")
         for title, seconds in self.times:
             print(f"  {duration(seconds):>8}  {title}")
-        print(f"  {duration(total):>8}  altogether")
+        print(f"  {duration(total):>8}  total")
 
     @contextlib.contextmanager
     def step(self, title):
@@ -110,36 +110,36 @@ class Demo:
         if READY_BINARY:
             binary = pathlib.Path(READY_BINARY).resolve()
             if not os.access(binary, os.X_OK) or binary.is_dir():
-                raise Failed(f"FGW_BINARY names {READY_BINARY}, which is not a program.")
-            say(f"not needed: FGW_BINARY is {binary}")
+                raise Failed(f"FGW_BINARY is {READY_BINARY}, which is not an executable file.")
+            say(f"skipped, because FGW_BINARY is {binary}")
             return binary
         code, _ = self.children.run(
             ["cargo", "build", "--locked", "--bin", "terraform-provider-fgw"], 3600, quiet_streams=True, cwd=ROOT
         )
         if code != 0:
-            raise Failed("cargo could not build the provider; what it said is above.")
+            raise Failed("cargo could not build the provider; see its output above.")
         metadata = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
         code, text = self.children.run(metadata, 60, quiet_streams=True, cwd=ROOT)
         if code != 0:
-            raise Failed("cargo metadata failed; what it said is above.")
+            raise Failed("cargo metadata failed; see its output above.")
         return pathlib.Path(json.loads(text)["target_directory"]) / "debug/terraform-provider-fgw"
 
     def environment(self):
         code, text = self.children.run([ROOT / "scripts/venv.sh"], 900, quiet_streams=True, cwd=ROOT)
         if code != 0:
-            raise Failed("the Python environment could not be made; what went wrong is said above.")
+            raise Failed("the Python environment could not be created; see the error above.")
         venv = pathlib.Path(text.splitlines()[-1])
-        say(f"it is in {venv}")
+        say(f"directory: {venv}")
         return venv / "bin/python"
 
     def start_emulator(self):
         temporary = self.directory / "tmp"
         temporary.mkdir()
         log = self.directory / "emulator.log"
-        for _ in range(3):  # Another program may take the free port before the emulator does.
+        for _ in range(3):  # Another program may use the free port before the emulator does.
             self.port = free_port()
             environment = clean_environment() | {
-                # BIND_HOST is what binds; without it the emulator listens on every interface.
+                # Without BIND_HOST, the emulator listens on every interface.
                 "BIND_HOST": "127.0.0.1",
                 "MINISTACK_HOST": "localhost",
                 "GATEWAY_PORT": str(self.port),
@@ -152,10 +152,10 @@ class Demo:
                     [self.python.parent / "ministack"], stdout=output, stderr=output, env=environment, cwd=temporary
                 )
             if self.emulator_answers(20):
-                say(f"ministack answers on http://127.0.0.1:{self.port}")
+                say(f"ministack listens on http://127.0.0.1:{self.port}")
                 return
             self.children.end(self.emulator)
-        raise Failed(f"ministack did not start. It said:\n{log.read_text()}")
+        raise Failed(f"ministack did not start. Its output:\n{log.read_text()}")
 
     def emulator_answers(self, seconds):
         deadline = time.monotonic() + seconds
@@ -168,11 +168,11 @@ class Demo:
         return False
 
     def aws(self, what):
-        """What scripts/demo_aws.py says: boto3 lives in the virtual environment, not here."""
+        """Runs scripts/demo_aws.py in the virtual environment, which contains boto3, and returns its output."""
         command = [self.python, ROOT / "scripts/demo_aws.py", what]
         code, text = self.children.run(command, 120, env=self.aws_environment())
         if code != 0:
-            raise Failed(f"the emulator refused boto3: {text.strip()}")
+            raise Failed(f"a call of boto3 to the emulator failed: {text.strip()}")
         return json.loads(text.splitlines()[-1])
 
     def configure(self, binary, hello_arn):
@@ -189,12 +189,12 @@ class Demo:
         (self.configuration / "terraform.tfvars.json").write_text(json.dumps(values, indent=2) + "\n")
 
     def apply(self):
-        say("Terraform uses the program just built instead of a released provider (dev_overrides), so there is no init.")
+        say("Terraform uses this binary instead of a released provider (dev_overrides), so it needs no init.")
         self.terraform("plan", "-out=demo.tfplan", "-input=false", "-no-color")
         changes = json.loads(self.terraform_json("show", "-json", "demo.tfplan"))["resource_changes"]
         planned = [it["address"] for it in changes if it["change"]["actions"] == ["create"]]
         objects = sum(count_objects(it["change"]) for it in changes)
-        say(f"{len(planned)} resources ({', '.join(planned)}) stand for {objects} AWS objects:")
+        say(f"{len(planned)} resources ({', '.join(planned)}) with {objects} AWS objects:")
         self.terraform("apply", "-input=false", "-no-color", "demo.tfplan")
 
     def show_outputs(self, before):
@@ -205,12 +205,12 @@ class Demo:
         for line in table(["tier", "subnet", "zone", "addresses", "id"], rows):
             say(f"  {line}")
         addresses = outputs["nat_gateway_public_ips"]
-        say(f"  to the internet as {', '.join(addresses if isinstance(addresses, list) else addresses.values())}")
+        say(f"  public address: {', '.join(addresses if isinstance(addresses, list) else addresses.values())}")
         say(f"The gateway: {outputs['url']}")
         new = added(self.aws("listing"), before)
-        say("boto3 counts, without the provider: " + ", ".join(f"{len(ids)} {kind}" for kind, ids in new.items()))
+        say("Listed by boto3, without the provider: " + ", ".join(f"{len(ids)} {kind}" for kind, ids in new.items()))
         if not new:
-            raise Failed("Terraform reports success, yet the account holds nothing new.")
+            raise Failed("Terraform reports success, but the account contains no new objects.")
         return outputs["url"]
 
     def call(self, url):
@@ -221,8 +221,8 @@ class Demo:
             ("GET", "/hello", {}, (200,), "Hello world", "an open route"),
             ("POST", "/echo/any/path", {}, (200,), "/echo/any/path", "a route with a greedy path variable"),
             ("GET", "/private", {}, (401, 403), "", "a protected route, without the header"),
-            ("GET", "/private", {"Authorization": "Bearer wrong"}, (401, 403), "", "with a wrong one"),
-            ("GET", "/private", header, (200,), "Hello Ali Baba", "with the right one"),
+            ("GET", "/private", {"Authorization": "Bearer wrong"}, (401, 403), "", "with a wrong token"),
+            ("GET", "/private", header, (200,), "Hello Ali Baba", "with the right token"),
         ]
         wrong = []
         for method, path, headers, expected, text, what in calls:
@@ -232,28 +232,28 @@ class Demo:
             try:
                 status, body = request(self.port, method, address.path.rstrip("/") + path, headers, address.netloc)
             except (OSError, http.client.HTTPException) as error:
-                status, body = f"no answer: {error}", ""
+                status, body = f"no response: {error}", ""
             good = status in expected and text in body
             say(f"{what}:\n        {shlex.join([*words, url.rstrip('/') + path])}\n     -> {status} {body.strip()}")
             if not good:
-                wrong.append(f"{method} {path} ({what}): {' or '.join(map(str, expected))} {text!r} was expected")
+                wrong.append(f"{method} {path} ({what}): expected {' or '.join(map(str, expected))} {text!r}")
         if wrong:
-            raise Failed("the gateway answered otherwise than it should:\n  " + "\n  ".join(wrong))
+            raise Failed("unexpected responses of the gateway:\n  " + "\n  ".join(wrong))
 
     def plan_again(self):
         arguments = ("plan", "-detailed-exitcode", "-input=false", "-no-color")
         code, text = self.terraform(*arguments, accept=(0, 2))
         if code != 0 or "No changes" not in text:
-            raise Failed(f"the plan after an apply should be empty, but is not:\n{without_override_warning(text)}")
+            raise Failed(f"the plan after the apply is not empty:\n{without_override_warning(text)}")
 
-    def look(self, before):
+    def check_leftovers(self, before):
         left = added(self.aws("listing"), before)
         if left:
             lines = (f"{kind}: {', '.join(ids)}" for kind, ids in left.items())
-            raise Failed("the account still holds\n  " + "\n  ".join(lines))
-        say("nothing: " + ", ".join(f"no {kind}" for kind in before) + " that was not there before.")
+            raise Failed("the account still contains\n  " + "\n  ".join(lines))
+        say("nothing is left: no new " + ", ".join(before) + ".")
 
-    # Keeping it
+    # KEEP=1
 
     def keep(self, url):
         environment = {name: value for name, value in self.terraform_environment().items() if name in EXPORTED}
@@ -263,11 +263,11 @@ class Demo:
         self.children.leave(self.emulator)
         here, configuration = (shlex.quote(os.path.relpath(it, ROOT)) for it in (self.directory, self.configuration))
         print(f"""
-Everything is left running, as KEEP=1 asks. To play with it:
+Everything keeps running, because KEEP=1 is set. To use it:
 
-  . {here}/environment.sh                         # where AWS and the provider are
+  . {here}/environment.sh                         # sets the endpoint and the provider
   {TERRAFORM} -chdir={configuration} plan     # edit main.tf there, apply, destroy
-  tail -f {here}/progress.log                     # each AWS object as it is made
+  tail -f {here}/progress.log                     # each AWS object as it is created
   curl {url.rstrip('/')}/hello
   curl -H 'Authorization: {TOKEN}' {url.rstrip('/')}/private
 
@@ -296,11 +296,11 @@ To end it:
         options = {"cwd": self.configuration, "env": self.terraform_environment(), "quiet_streams": True}
         code, text = self.children.run([TERRAFORM, *arguments], 120, **options)
         if code != 0:
-            raise Failed(f"{TERRAFORM} {shlex.join(arguments)} failed; what it said is above.")
+            raise Failed(f"{TERRAFORM} {shlex.join(arguments)} failed; see its output above.")
         return text
 
     def show_progress(self):
-        """Shows the whole lines that the provider has written since the last look."""
+        """Shows the complete lines that the provider has written since the last call."""
         with self.progress.open("rb") as lines:
             lines.seek(self.shown)
             whole, newline, _ = lines.read().rpartition(b"\n")
@@ -317,7 +317,7 @@ To end it:
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",
             "AWS_EC2_METADATA_DISABLED": "true",
-            # Nothing of the user's own AWS settings may reach the demo, nor the demo reach AWS.
+            # The demo must not use the user's AWS settings, and must not access AWS.
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         }
@@ -339,19 +339,19 @@ EXPORTED = {
 
 def announce():
     build = (
-        "takes the provider that FGW_BINARY names"
+        "uses the provider in FGW_BINARY"
         if READY_BINARY
-        else "builds the provider (the first time 6 to 8 minutes on 2 cores, for the AWS SDK is large; later seconds)"
+        else "builds the provider (6 to 8 minutes on 2 cores the first time, because the AWS SDK is large; later seconds)"
     )
-    end = "leaves it running, for you to play with" if KEEP else "destroys it all and looks whether anything is left"
+    end = "leaves everything running" if KEEP else "destroys everything and checks that nothing is left"
     print(f"""This demo
   - {build},
   - starts ministack, an emulator of AWS, on this machine (the first time it is installed into .venv: a minute or two),
-  - applies examples/demo with {TERRAFORM}: a network of three zones and an HTTP gateway before a Python function,
-  - calls the gateway over HTTP, with and without the header that it asks for,
+  - applies examples/demo with {TERRAFORM}: a network in three zones, and an HTTP gateway for a Python function,
+  - calls the gateway over HTTP, with and without the header that it requires,
   - plans again, which must find no changes,
   - {end}.
-It needs no AWS account, reaches none, and writes to .demo, .venv and target only. Ctrl-C stops it cleanly.""", flush=True)
+It needs and accesses no AWS account, and writes only to .demo, .venv and target. Ctrl-C stops it cleanly.""", flush=True)
 
 
 def say(text):
@@ -373,7 +373,7 @@ def added(now, before):
 
 
 def count_objects(change):
-    """How many AWS objects a planned resource stands for; at plan their ids are unknown."""
+    """The number of AWS objects of a planned resource. Their IDs are still unknown."""
     unknown = change["after_unknown"].get("aws_objects") or {}
     return len(unknown) if isinstance(unknown, dict) else 0
 
@@ -383,9 +383,9 @@ def without_override_warning(text):
 
 
 def clean_environment():
-    """Ours, without what would lead Terraform or boto3 elsewhere."""
-    strange = re.compile(r"^(AWS_|TF_|FGW_|TERRAFORM$)|^(https?|all|no)_proxy$", re.IGNORECASE)
-    return {name: value for name, value in os.environ.items() if not strange.match(name)}
+    """The environment without variables that affect Terraform or boto3."""
+    excluded = re.compile(r"^(AWS_|TF_|FGW_|TERRAFORM$)|^(https?|all|no)_proxy$", re.IGNORECASE)
+    return {name: value for name, value in os.environ.items() if not excluded.match(name)}
 
 
 def free_port():
@@ -395,7 +395,7 @@ def free_port():
 
 
 def request(port, method, path, headers=None, host=None):
-    """Calls what listens on the port. The name goes into the Host header, for not every resolver knows *.localhost."""
+    """Sends a request to the port. The name is in the Host header, because not every resolver supports *.localhost."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
         connection.request(method, path, headers=({"Host": host} if host else {}) | (headers or {}))
@@ -406,11 +406,11 @@ def request(port, method, path, headers=None, host=None):
 
 
 def end_kept():
-    """Ends what earlier runs with KEEP=1 have left. All that they made lives in the emulator, and goes with it."""
+    """Ends the demos that were started with KEEP=1. Their AWS objects exist only in the emulator, and end with it."""
     kept = sorted(DEMOS.glob("run-*/kept.json"))
     for record in kept:
         facts = json.loads(record.read_text())
-        # The number may belong to another process by now.
+        # The process ID may belong to another process by now.
         command = subprocess.run(["ps", "-o", "command=", "-p", str(facts["pid"])], capture_output=True, text=True)
         if "ministack" in command.stdout:
             with contextlib.suppress(ProcessLookupError):
@@ -434,7 +434,7 @@ def main():
         demo.run()
         code, words = 0, ""
     except Interrupted:
-        code, words = 130, "Stopped. Everything that the demo had started has been ended."
+        code, words = 130, "Stopped. All processes of the demo have been ended."
     except Failed as failure:
         code, words = 1, f"The demo failed. {failure}\n\nIts logs are in .demo/failed. No process is left running."
     finally:

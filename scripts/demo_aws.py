@@ -1,10 +1,10 @@
-"""The demo's own look at the emulated AWS account, by boto3 and not by the provider.
+"""Accesses the emulated AWS account of the demo with boto3, independently of the provider.
 
     demo_aws.py functions   creates the two Lambda functions of examples/demo/functions, prints {name: ARN}
-    demo_aws.py listing     prints what stands in the account: {kind: [id, ...]}
+    demo_aws.py listing     prints the objects in the account: {kind: [id, ...]}
 
-Runs in the virtual environment of scripts/venv.sh. The environment says where AWS is (AWS_ENDPOINT_URL, AWS_REGION)
-and who asks (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).
+Runs in the virtual environment of scripts/venv.sh. Environment variables set the endpoint (AWS_ENDPOINT_URL,
+AWS_REGION) and the credentials (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).
 """
 
 import io
@@ -19,7 +19,7 @@ import botocore.exceptions
 
 FUNCTIONS = pathlib.Path(__file__).resolve().parent.parent / "examples/demo/functions"
 
-# No retries: an emulator that fails once is to be seen. No proxies: it is on this machine.
+# No retries, to show every failure of the emulator. No proxies, because it is on this machine.
 CONFIG = botocore.config.Config(retries={"total_max_attempts": 1}, proxies={}, connect_timeout=5, read_timeout=20)
 
 
@@ -28,7 +28,7 @@ def client(service):
 
 
 def functions():
-    made = {}
+    created = {}
     for source in sorted(FUNCTIONS.glob("*.py")):
         archive = io.BytesIO()
         with zipfile.ZipFile(archive, "w") as files:
@@ -36,12 +36,12 @@ def functions():
         answer = client("lambda").create_function(
             FunctionName=f"fgw-demo-{source.stem}",
             Runtime="python3.13",
-            Role="arn:aws:iam::000000000000:role/any",  # The emulator does not look at it.
+            Role="arn:aws:iam::000000000000:role/any",  # The emulator ignores it.
             Handler="function.handler",
             Code={"ZipFile": archive.getvalue()},
         )
-        made[answer["FunctionName"]] = answer["FunctionArn"]
-    return made
+        created[answer["FunctionName"]] = answer["FunctionArn"]
+    return created
 
 
 def listing():
@@ -66,7 +66,7 @@ def listing():
         "integration": [],
         "authorizer": [],
         "stage": [],
-        # Functions write to groups of their own, which no provider makes.
+        # Functions write to their own log groups, which the provider does not create.
         "log group": ids(
             client("logs"),
             "describe_log_groups",
@@ -98,7 +98,7 @@ def permissions():
         try:
             policy = json.loads(functions.get_policy(FunctionName=function["FunctionName"])["Policy"])
         except functions.exceptions.ResourceNotFoundException:
-            continue  # That is how AWS says that a function has no policy.
+            continue  # The function has no policy.
         found += [f"{function['FunctionName']} {statement['Sid']}" for statement in policy["Statement"]]
     return found
 

@@ -1,4 +1,4 @@
-"""The demo's child processes: each bounded in time, none left behind, Ctrl-C passed on to whoever is at work."""
+"""The child processes of the demo: each has a time limit, none is left behind, and the active one receives Ctrl-C."""
 
 import os
 import pathlib
@@ -12,23 +12,23 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Failed(Exception):
-    """The demo cannot go on; the text says why and what to do."""
+    """The demo cannot continue; the text states the reason and what to do."""
 
 
 class Interrupted(Exception):
-    """Somebody asked the demo to stop."""
+    """The user has stopped the demo."""
 
 
 class Children:
-    """Starts child processes, each in a process group of its own, and ends them.
+    """Starts child processes, each in its own process group, and ends them.
 
-    A signal to the demo is therefore passed on by us, once, to the program that is at work: a terminal would send
-    Ctrl-C to Terraform and its provider alike. A shell of three lines watches us and ends all groups if we are killed.
+    The demo itself forwards a signal, once, to the active program: a terminal would send Ctrl-C to both Terraform and
+    its provider. A shell script of three lines watches the demo and ends all groups if the demo is killed.
     """
 
     def __init__(self):
         self.interrupted = False
-        self._at_work = None
+        self._active = None
         self._groups = {}
         self._watch = subprocess.Popen(
             ["sh", str(ROOT / "tests/support/reaper.sh")],
@@ -39,18 +39,18 @@ class Children:
 
     def _on_signal(self, _number, _frame):
         self.interrupted = True
-        child = self._at_work
+        child = self._active
         if child and child.poll() is None:
-            # Terraform finishes what is in flight after the first one and gives up at once after the second.
+            # After the first signal, Terraform waits for running operations; after the second, it stops at once.
             os.kill(child.pid, signal.SIGINT)
 
     def check(self):
-        """Raises if we were asked to stop."""
+        """Raises Interrupted if the user has stopped the demo."""
         if self.interrupted:
             raise Interrupted
 
     def start(self, command, **options):
-        """Starts a program that stays at work beside us."""
+        """Starts a program in the background."""
         try:
             child = subprocess.Popen(
                 [str(word) for word in command], stdin=subprocess.DEVNULL, start_new_session=True, **options
@@ -58,20 +58,20 @@ class Children:
         except OSError as error:
             raise Failed(f"{command[0]} cannot be started: {error}") from error
         self._groups[child.pid] = child
-        self._tell_watch(f"group {child.pid}")
+        self._notify_watch(f"group {child.pid}")
         return child
 
     def run(self, command, seconds, on_line=None, on_idle=None, quiet_streams=False, **options):
         """Runs a program to its end and returns its exit code and what it printed.
 
-        `on_line` takes each line of its output as it comes, `on_idle` is called ten times a second.
-        With `quiet_streams` only standard output is taken; standard error goes where ours goes.
+        `on_line` receives each line of its output at once, and `on_idle` is called ten times a second.
+        With `quiet_streams`, only standard output is read, and standard error is inherited.
         """
         self.check()
         errors = None if quiet_streams else subprocess.STDOUT
         child = self.start(command, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace", **options)
-        self._at_work = child
-        if self.interrupted:  # The signal came before there was anybody to pass it on to.
+        self._active = child
+        if self.interrupted:  # The signal arrived before the program started.
             os.kill(child.pid, signal.SIGINT)
         lines, printed = queue.Queue(), []
         reader = threading.Thread(target=_read, args=(child.stdout, lines), daemon=True)
@@ -92,22 +92,22 @@ class Children:
                 on_idle()
             if time.monotonic() > deadline:
                 self.end(child)
-                raise Failed(f"{command[0]} was still at work after {seconds} s and was ended:\n{''.join(printed)}")
+                raise Failed(f"{command[0]} did not finish within {seconds} s and was ended:\n{''.join(printed)}")
         code = child.wait()
-        self._at_work = None
+        self._active = None
         self._forget(child)
         self.check()
         return code, "".join(printed)
 
     def end(self, child):
-        """Ends a program and all that it has started."""
+        """Ends a program and its child processes."""
         for number, seconds in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
             try:
                 os.killpg(child.pid, number)
             except ProcessLookupError:
                 break
             except PermissionError:
-                pass  # macOS says this of a group whose last member is a zombie.
+                pass  # macOS returns this for a group whose last member is a zombie.
             try:
                 child.wait(seconds)
             except subprocess.TimeoutExpired:
@@ -115,11 +115,11 @@ class Children:
         self._forget(child)
 
     def leave(self, child):
-        """Lets a program live on after the demo."""
+        """Keeps a program running after the demo."""
         self._forget(child)
 
     def end_all(self):
-        """Ends whatever is still there."""
+        """Ends all programs that are still running."""
         for child in list(self._groups.values()):
             self.end(child)
         self._watch.stdin.close()
@@ -127,9 +127,9 @@ class Children:
 
     def _forget(self, child):
         self._groups.pop(child.pid, None)
-        self._tell_watch(f"ended {child.pid}")
+        self._notify_watch(f"ended {child.pid}")
 
-    def _tell_watch(self, line):
+    def _notify_watch(self, line):
         self._watch.stdin.write(f"{line}\n".encode())
         self._watch.stdin.flush()
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Copies the provider that cargo has built to where Terraform shall find it, and prints how to tell Terraform.
+# Copies the provider that cargo built to DIRECTORY, and prints the Terraform configuration that uses it.
 #
 #   scripts/install.sh PROFILE DIRECTORY
 set -eu
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 profile=$1
 directory=$2
 
-# Cargo puts the profile called dev into a directory called debug.
+# Cargo writes the profile named dev to a directory named debug.
 case $profile in
     dev) built=debug ;;
     *) built=$profile ;;
@@ -16,14 +16,14 @@ esac
 target=$(cargo metadata --locked --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 
 mkdir -p "$directory"
-# Under a new name first: a Terraform that is running keeps the file that it has opened.
+# Copy under a new name first, because a running Terraform must keep the file that it has opened.
 cp "$target/$built/terraform-provider-fgw" "$directory/.terraform-provider-fgw.new"
 mv "$directory/.terraform-provider-fgw.new" "$directory/terraform-provider-fgw"
 
 cat <<TEXT
 Installed $directory/terraform-provider-fgw
 
-Put this into ~/.terraformrc, or into a file that TF_CLI_CONFIG_FILE names:
+Add this to ~/.terraformrc, or to the file that TF_CLI_CONFIG_FILE names:
 
   provider_installation {
     dev_overrides {
@@ -32,5 +32,5 @@ Put this into ~/.terraformrc, or into a file that TF_CLI_CONFIG_FILE names:
     direct {}
   }
 
-With it no "terraform init" is needed for this provider, and Terraform says on each run that it is not a released one.
+This provider then needs no "terraform init", and Terraform warns on each run that it is not a released version.
 TEXT

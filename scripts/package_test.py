@@ -1,6 +1,6 @@
-"""Builds the release twice, the second time elsewhere, and compares; signs it with the real gpg where there is one.
+"""Builds the release twice, in different directories, and compares the zip files. Signs with gpg if it is installed.
 
-Usage: package_test.py, by `make package-test`. Takes two builds of the release from scratch at most.
+Usage: package_test.py, run by `make package-test`. It builds the release from scratch up to two times.
 """
 
 import os
@@ -21,7 +21,7 @@ def package(top, arguments=(), **variables):
 
 
 def copy_of_the_project(place):
-    """Another directory with what git has and what it would take."""
+    """Copies the tracked files and the untracked files that are not ignored."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             stdout=subprocess.PIPE, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
@@ -31,7 +31,7 @@ def copy_of_the_project(place):
 
 
 def another_cargo_home(place):
-    """A home of cargo under another path, with the sources that this one has fetched."""
+    """Creates a cargo home in another directory, with the sources that cargo has already downloaded."""
     place.mkdir()
     home = pathlib.Path(os.environ.get("CARGO_HOME") or pathlib.Path.home() / ".cargo")
     for name in ("registry", "git", "config.toml"):
@@ -44,39 +44,39 @@ def compare(one, other):
         return
     with zipfile.ZipFile(one) as first, zipfile.ZipFile(other) as second:
         differing = [name for name in first.namelist() if first.read(name) != second.read(name)]
-    sys.exit(f"{one} and a build elsewhere differ, in {', '.join(differing) or 'no file of theirs'}")
+    sys.exit(f"{one} differs from a build in another directory: {', '.join(differing) or 'the files are equal'}")
 
 
 def runs(archive, place):
-    """Terraform gives the binary the mode that the zip says; so does this."""
+    """Runs the binary with the mode in the zip, as Terraform does."""
     with zipfile.ZipFile(archive) as packed:
         about = next(it for it in packed.infolist() if it.filename.startswith("terraform-provider-fgw_v"))
         binary = pathlib.Path(packed.extract(about, place))
     binary.chmod(about.external_attr >> 16)
     if b"FGW_PANIC" in binary.read_bytes():
-        sys.exit(f"{about.filename} has code that panics on demand, which is for tests only")
-    said = subprocess.run([str(binary), "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    if said.split(" ")[1] != about.filename.split("_v")[1]:
-        sys.exit(f"{about.filename} says that it is {said}")
-    return said
+        sys.exit(f"{about.filename} contains the code that panics on demand, which is only for tests")
+    printed = subprocess.run([str(binary), "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    if printed.split(" ")[1] != about.filename.split("_v")[1]:
+        sys.exit(f"{about.filename} prints another version: {printed}")
+    return printed
 
 
-def signed_by_gpg(made, place):
+def signed_by_gpg(directory, place):
     if not shutil.which("gpg"):
-        return "without gpg on this machine no signature was made"
+        return "not signed, because gpg is not installed"
     place.mkdir(mode=0o700)
     variables = {"GNUPGHOME": str(place)}
     environment = dict(os.environ, **variables)
     try:
         subprocess.run(["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "test@fgw.invalid",
                         "rsa2048", "sign", "never"], env=environment, check=True)
-        package(ROOT, ["sums"], PACKAGE_DIR=str(made), GPG_KEY="test@fgw.invalid", **variables)
-        sums = next(made.glob("*_SHA256SUMS"))
+        package(ROOT, ["sums"], PACKAGE_DIR=str(directory), GPG_KEY="test@fgw.invalid", **variables)
+        sums = next(directory.glob("*_SHA256SUMS"))
         verify = ["gpg", "--batch", "--quiet", "--verify", f"{sums}.sig", str(sums)]
         subprocess.run(verify, env=environment, check=True)
     finally:
         subprocess.run(["gpgconf", "--kill", "gpg-agent"], env=environment, check=False)
-    return "gpg has signed and verified the checksums"
+    return "checksums signed and verified with gpg"
 
 
 def main():
@@ -90,7 +90,7 @@ def main():
         package(elsewhere, PACKAGE_DIR=str(second), CARGO_HOME=str(place / "cargo"))
         archive = next(first.glob("*.zip"))
         compare(archive, second / archive.name)
-        print(f"{archive.name}: the same, byte for byte, from two builds in two places")
+        print(f"{archive.name}: byte-identical in two builds in two directories")
         print(f"{archive.name}: {runs(archive, place / 'run')}")
         print(f"{archive.name}: {signed_by_gpg(first, place / 'gpg')}")
 
@@ -100,4 +100,4 @@ if __name__ == "__main__":
         main()
     except subprocess.CalledProcessError as error:
         failed = " ".join(map(str, error.cmd[:2]))
-        sys.exit(f"{failed} has failed with {error.returncode}; what went wrong is said above")
+        sys.exit(f"{failed} failed with exit code {error.returncode}; see the error above")

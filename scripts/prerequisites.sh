@@ -1,15 +1,15 @@
 #!/bin/sh
-# Says what is missing of the programs that are named, and how to get it. Changes nothing.
+# Prints which of the given programs are missing, and how to install them. Changes nothing.
 #
 #   scripts/prerequisites.sh cargo python terraform
 #
-# Where python is asked for, the path of a suitable interpreter is the only line of standard output.
-# PYTHON and TERRAFORM may name other programs (TERRAFORM=tofu).
+# With python, the path of a suitable interpreter is the only line of standard output.
+# Set PYTHON and TERRAFORM to use other programs (TERRAFORM=tofu).
 set -eu
 
 missing=
 
-# The value of a key in Cargo.toml, the one place that has the versions.
+# The value of a key in Cargo.toml, which states the versions.
 stated() { sed -n "s/^$1 = \"\(.*\)\"\$/\1/p" "$(dirname "$0")/../Cargo.toml"; }
 
 lacks() { missing="$missing
@@ -21,7 +21,7 @@ suitable() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/n
 
 need_cargo() {
     has cargo || lacks "cargo, $(stated rust-version) or later: https://rustup.rs"
-    has cc || lacks 'a C compiler, which Rust links with (Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc; macOS: xcode-select --install)'
+    has cc || lacks 'a C compiler, which Rust needs for linking (Debian, Ubuntu: apt install build-essential; Fedora: dnf install gcc; macOS: xcode-select --install)'
 }
 
 need_python() {
@@ -41,7 +41,7 @@ need_terraform() {
 for program in "$@"; do
     case $program in
         cargo | python | terraform) "need_$program" ;;
-        *) echo "scripts/prerequisites.sh: knows cargo, python and terraform, not $program" >&2; exit 2 ;;
+        *) echo "scripts/prerequisites.sh: unknown program $program, expected cargo, python or terraform" >&2; exit 2 ;;
     esac
 done
 

@@ -1,6 +1,6 @@
-"""Writes the table of docs/reliability.md from what the last whole run of the campaigns has left.
+"""Writes the table of docs/reliability.md from the results of the last full run of the campaigns.
 
-Usage: reliability.py DIRECTORY, where the campaigns of `make faults` wrote one JSON object each.
+Usage: reliability.py DIRECTORY, where each campaign of `make faults` has written one JSON object.
 """
 
 import datetime
@@ -33,8 +33,8 @@ def origin(campaigns):
     several = [f"\n- commit {commit}: {'; '.join(them)}" for commit, them in sorted(names.items())]
     where = f"commit {next(iter(names))}" if len(names) == 1 else "the commits below"
     minutes = round(sum(it["seconds"] for it in campaigns) / 60)
-    return (f"Run as by `make faults`, written on {datetime.date.today()}, at {where}, on {platform.system()} "
-            f"{platform.machine()}; {minutes} minutes of tests, several side by side.\n"
+    return (f"Written by `make faults` on {datetime.date.today()} at {where}, on {platform.system()} "
+            f"{platform.machine()}. The tests took {minutes} minutes in total;\nseveral ran in parallel.\n"
             + ("".join(several) + "\n" if len(names) > 1 else ""))
 
 
@@ -45,12 +45,12 @@ def main():
         campaign["lost"] = len(campaign["lost"])
         campaign["survived"] = campaign["runs"] - campaign["lost"]
     if not campaigns:
-        sys.exit(f"no campaign has left anything in {directory}: run make faults")
+        sys.exit(f"{directory} contains no results: run make faults")
     text = PAGE.read_text()
     head, rest = text.split(BEGIN)
     tail = rest.split(END)[1]
     PAGE.write_text(f"{head}{BEGIN}\n{table(campaigns)}\n{origin(campaigns)}\n{END}{tail}")
-    print(f"{PAGE} is written from {len(campaigns)} campaigns")
+    print(f"Wrote {PAGE} from {len(campaigns)} campaigns.")
 
 
 main()

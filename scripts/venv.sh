@@ -1,16 +1,16 @@
 #!/bin/sh
-# Makes the Python virtual environment with the AWS emulators and boto3, as tests/requirements.txt pins them, and prints
-# its directory as the last line of standard output. Does nothing when the environment is current.
+# Creates the Python virtual environment with the AWS emulators and boto3, as tests/requirements.txt pins them, and
+# prints its directory as the last line of standard output. Does nothing if the environment is current.
 #
-#   scripts/venv.sh             makes or refreshes .venv in the project's root
-#   FGW_VENV=DIR scripts/venv.sh  uses DIR instead
-#   PYTHON=python3.12 scripts/venv.sh  names the interpreter to build it with
+#   scripts/venv.sh                    creates or updates .venv in the project's root directory
+#   FGW_VENV=DIR scripts/venv.sh       uses DIR instead
+#   PYTHON=python3.12 scripts/venv.sh  uses this interpreter
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=${FGW_VENV:-$root/.venv}
 requirements=$root/tests/requirements.txt
-# The stamp is a copy of the requirements, written last: an environment whose making was cut short has none.
+# The stamp is a copy of the requirements, written last, so an incomplete environment has none.
 stamp=requirements.made-from
 
 current() { cmp -s "$requirements" "$venv/$stamp" && [ -x "$venv/bin/python" ]; }
@@ -34,26 +34,26 @@ for candidate in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11};
         break
     fi
 done
-[ -n "$python" ] || fail "the AWS emulators need Python 3.11 or later, and none was found (looked for ${PYTHON:-python3, python3.14 ... python3.11}).
-Install it (Debian, Ubuntu: apt install python3 python3-venv; Fedora: dnf install python3; macOS: brew install python), or name one: PYTHON=/path/to/python3 scripts/venv.sh"
+[ -n "$python" ] || fail "the AWS emulators need Python 3.11 or later, which was not found (tried: ${PYTHON:-python3, python3.14 ... python3.11}).
+Install it (Debian, Ubuntu: apt install python3 python3-venv; Fedora: dnf install python3; macOS: brew install python), or set its path: PYTHON=/path/to/python3 scripts/venv.sh"
 "$python" -c 'import venv, ensurepip' 2>/dev/null || fail "$python lacks the modules venv and ensurepip.
 Debian, Ubuntu: apt install python3-venv (or python3.X-venv for that version)."
 
-# The lock is the kernel's, on a file that is there anyway: a caller that is killed leaves nothing behind.
-echo "making $venv from tests/requirements.txt: takes a minute or two, once" >&2
-"$python" - "$venv" "$requirements" "$stamp" >&2 <<'PYTHON' || fail "could not make $venv; what went wrong is said above (pip needs access to a package index)."
+# A kernel lock on an existing file: a caller that is killed leaves nothing behind.
+echo "creating $venv from tests/requirements.txt (once, takes a minute or two)" >&2
+"$python" - "$venv" "$requirements" "$stamp" >&2 <<'PYTHON' || fail "could not create $venv; see the error above (pip needs access to a package index)."
 import fcntl, pathlib, shutil, subprocess, sys
 
 venv, requirements, stamp = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 with open(requirements) as lock:
     fcntl.flock(lock, fcntl.LOCK_EX)
     wanted = requirements.read_bytes()
-    made = venv / stamp
-    if made.exists() and made.read_bytes() == wanted:
-        sys.exit(0)  # Another caller has made it while this one waited.
+    copy = venv / stamp
+    if copy.exists() and copy.read_bytes() == wanted:
+        sys.exit(0)  # Another caller has created it while this one waited.
     if venv.exists() and any(venv.iterdir()) and not (venv / "pyvenv.cfg").exists():
         sys.exit(f"{venv} exists and is not a virtual environment: move it away or set FGW_VENV")
-    made.unlink(missing_ok=True)
+    copy.unlink(missing_ok=True)
     steps = [
         [sys.executable, "-m", "venv", "--clear", str(venv)],
         [str(venv / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
@@ -62,9 +62,9 @@ with open(requirements) as lock:
     for step in steps:
         done = subprocess.run(step)
         if done.returncode != 0:
-            sys.exit(f"failed with {done.returncode}: {' '.join(step)}")
-    shutil.copyfile(requirements, str(made) + ".new")
-    pathlib.Path(str(made) + ".new").rename(made)
+            sys.exit(f"exit code {done.returncode}: {' '.join(step)}")
+    shutil.copyfile(requirements, str(copy) + ".new")
+    pathlib.Path(str(copy) + ".new").rename(copy)
 PYTHON
-current || fail "$venv was made, yet does not match tests/requirements.txt"
+current || fail "$venv was created, but does not match tests/requirements.txt"
 echo "$venv"

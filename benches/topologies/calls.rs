@@ -1,4 +1,4 @@
-//! What the proxy has seen of one operation: how many calls, side by side with how many, and the least time they need.
+//! The calls of one operation in the log of the proxy: their number, their concurrency, and their minimum duration.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -10,25 +10,25 @@ use crate::topology::{Kind, Topology};
 /// The calls of one operation.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    /// Retries and polls included.
+    /// The number of calls by action, including retries and polls.
     pub(crate) by_action: BTreeMap<String, usize>,
-    /// Calls that change something.
+    /// The number of mutating calls.
     pub(crate) changing: usize,
-    /// Calls that read, before the first that changes.
-    pub(crate) looks: usize,
-    /// Calls that read after it: fgw waits for what it has changed, hashicorp/aws also reads each object again.
-    pub(crate) looks_while_changing: usize,
+    /// The number of read calls before the first mutating call.
+    pub(crate) reads_before: usize,
+    /// The number of read calls after it: fgw waits for its changes, and hashicorp/aws also reads each object again.
+    pub(crate) reads_after: usize,
     pub(crate) peak_concurrency: usize,
-    /// How long the emulator was at work on at least one call.
+    /// The time during which the emulator processed at least one call.
     pub(crate) emulator: Duration,
-    /// The calls of the longest chain in which each needs the answer to the one before; see [`chain`].
+    /// The calls of the longest chain in which each needs the response to the previous one; see [`chain`].
     pub(crate) chain: &'static [&'static str],
-    /// Whether the log has these calls one after the other.
+    /// Whether the log contains these calls in sequence.
     pub(crate) chain_holds: bool,
-    /// Latency times the chain, and the wait for NAT gateways: the least that fgw can take.
+    /// The lower bound for fgw: the latency times the length of the chain, plus the wait for NAT gateways.
     pub(crate) bound: Duration,
-    /// What the run itself did one after the other: from its last call back to the first, always the call whose end
-    /// came last before the beginning.
+    /// The sequential calls of the run, found from its last call backward: the predecessor of a call is the one that
+    /// ended last before the call started.
     pub(crate) walked: Vec<String>,
 }
 
@@ -44,10 +44,10 @@ impl Calls {
         Self {
             by_action: proxy.by_action(),
             changing,
-            looks: first_change,
-            looks_while_changing: records.len() - first_change - changing,
+            reads_before: first_change,
+            reads_after: records.len() - first_change - changing,
             peak_concurrency: proxy.peak_concurrency(),
-            emulator: at_work(&records, latency),
+            emulator: busy_time(&records, latency),
             chain,
             chain_holds: is_walked(chain, &records),
             bound: latency * steps + waits.unwrap_or_default(),
@@ -56,15 +56,15 @@ impl Calls {
     }
 }
 
-/// The longest chain of calls in which each needs the answer to the one before, empty where none is stated. An apply
-/// checks the credentials and looks up AZs twice: Terraform starts the provider once to plan and once to apply, and
-/// plans again in between.
+/// The longest chain of calls in which each needs the response to the previous one; empty if none is defined. An apply
+/// checks the credentials and reads the AZs twice, because Terraform starts the provider once to plan and once to
+/// apply, and plans again in between.
 fn chain(kind: Kind, operation: &str) -> &'static [&'static str] {
     match (kind, operation) {
-        // Nothing is made before it is known that no killed run has left a network of this name. The VPC is made first
-        // and alone, as all else carries its id in its tags. Addresses and subnets are there before the internet
-        // gateway is attached, and the route needs a NAT gateway that is ready. The tag that says that all is done
-        // comes last.
+        // Before the provider creates anything, it checks that no killed run has left a network of this name. It
+        // creates the VPC first and alone, because the tags of all other objects contain its ID. Elastic IP addresses
+        // and subnets exist before the internet gateway is attached, and the route needs an available NAT gateway. The
+        // tag that marks the network as complete is set last.
         (Kind::Network, "apply") => &[
             "GetCallerIdentity",
             "DescribeAvailabilityZones",
@@ -80,7 +80,8 @@ fn chain(kind: Kind, operation: &str) -> &'static [&'static str] {
             "CreateTags",
         ],
         (Kind::Network, "plan") => &["GetCallerIdentity", "DescribeSubnets"],
-        // A subnet, and the attachment of the internet gateway, must be without NAT gateways; the VPC without anything.
+        // NAT gateways must be deleted before their subnets and the attachment of the internet gateway, and everything
+        // before the VPC.
         (Kind::Network, "destroy") => &[
             "GetCallerIdentity",
             "DescribeSubnets",
@@ -95,12 +96,12 @@ fn chain(kind: Kind, operation: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether the log holds these actions in this order, each begun after the one before had ended.
+/// Whether the log contains these actions in this order, each started after the previous one had ended.
 fn is_walked(chain: &[&str], records: &[Record]) -> bool {
     let mut free: Option<Instant> = None;
     chain.iter().all(|action| {
-        let begins = |it: &&Record| it.call.action == *action && free.is_none_or(|free| it.started >= free);
-        let next = records.iter().filter(begins).filter_map(|it| it.ended).min();
+        let can_follow = |it: &&Record| it.call.action == *action && free.is_none_or(|free| it.started >= free);
+        let next = records.iter().filter(can_follow).filter_map(|it| it.ended).min();
         free = next.or(free);
         next.is_some()
     })
@@ -118,8 +119,8 @@ fn walk(records: &[Record]) -> Vec<String> {
     walked
 }
 
-/// The time in which some call had come through the latency and had no answer yet.
-fn at_work(records: &[Record], latency: Duration) -> Duration {
+/// The time during which at least one call had passed the latency and had no response yet.
+fn busy_time(records: &[Record], latency: Duration) -> Duration {
     let mut spans: Vec<_> = records
         .iter()
         .filter_map(|it| Some((it.started + latency, it.worked?)))

@@ -1,4 +1,4 @@
-//! One topology from nothing to nothing: apply, plan without changes, change, destroy.
+//! The lifecycle of one topology: apply, plan without changes, change, destroy.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::support::proxy::Proxy;
 use crate::support::proxy::lasts::Lasts;
 use crate::topology::{Kind, Side, Topology, Workspace};
 
-/// What stands in an account: kinds of objects and how many there are of each.
-pub(crate) type Look = BTreeMap<String, usize>;
+/// The number of objects of each kind in an account.
+pub(crate) type Counts = BTreeMap<String, usize>;
 
-/// Measures each operation, in an account of its own. What the apply has made must look like what the first one of this
-/// topology has made, or the two sides would be compared in making different things.
-pub(crate) fn cycle(results: &mut Results, topology: &Topology, side: &Side, round: usize, first: &mut Option<Look>) {
+/// Measures each operation in a separate account. The apply must create as many objects as the first apply of this
+/// topology, because otherwise the providers would not do the same work; a difference is recorded in the results.
+pub(crate) fn cycle(results: &mut Results, topology: &Topology, side: &Side, round: usize, first: &mut Option<Counts>) {
     let proxy = account(topology);
     let workspace = Workspace::new(topology, side, &proxy);
     for operation in ["apply", "plan", "change", "destroy"] {
@@ -24,16 +24,16 @@ pub(crate) fn cycle(results: &mut Results, topology: &Topology, side: &Side, rou
         proxy.clear_calls();
         let run = terraform(workspace.path(), arguments(operation));
         let calls = Calls::of(&proxy, topology, operation);
-        let cannot = proxy.take_violations();
-        // The emulator must know every call of ours; hashicorp/aws makes some that it can do without.
-        assert!(!side.is_fgw || cannot.is_empty(), "the emulator cannot play its part: {cannot:?}");
-        results.add(topology, side, round, operation, &run, &calls, cannot.len());
+        let unsupported = proxy.take_violations();
+        // The emulator must support every call of fgw. hashicorp/aws can do without some of its calls.
+        assert!(!side.is_fgw || unsupported.is_empty(), "the emulator does not support these calls: {unsupported:?}");
+        results.add(topology, side, round, operation, &run, &calls, unsupported.len());
         match operation {
             "apply" => {
-                let look = look_at(&proxy);
-                let first = first.get_or_insert_with(|| look.clone());
-                if look != *first {
-                    results.differs(topology, side, &look, first);
+                let counts = count_objects(&proxy);
+                let first = first.get_or_insert_with(|| counts.clone());
+                if counts != *first {
+                    results.differs(topology, side, &counts, first);
                 }
             }
             "plan" => assert_eq!(calls.changing, 0, "a plan changes nothing: {:?}", calls.by_action),
@@ -45,13 +45,13 @@ pub(crate) fn cycle(results: &mut Results, topology: &Topology, side: &Side, rou
 fn arguments(operation: &str) -> &'static [&'static str] {
     match operation {
         "apply" | "change" => &["apply", "-no-color", "-input=false", "-auto-approve"],
-        // It fails if there is anything to do.
+        // With this option, the plan fails unless it is empty.
         "plan" => &["plan", "-no-color", "-input=false", "-detailed-exitcode"],
         _ => &["destroy", "-no-color", "-input=false", "-auto-approve"],
     }
 }
 
-/// An account with the manners of the topology, and with the functions that a gateway calls.
+/// An account with the delays of the topology, and with the functions that a gateway calls.
 fn account(topology: &Topology) -> Proxy {
     let proxy = match topology.kind {
         Kind::Network => Proxy::moto(),
@@ -64,28 +64,28 @@ fn account(topology: &Topology) -> Proxy {
             proxy.account().create_function(&name, source);
         }
     }
-    // An emulator loads a service when it is first called, which takes it seconds.
-    look_at(&proxy);
+    // An emulator loads a service at its first call, which takes seconds.
+    count_objects(&proxy);
     proxy.latency(std::time::Duration::from_millis(topology.latency_ms));
     proxy.nat_pending(Lasts::For(std::time::Duration::from_secs(topology.nat_pending_s)));
     proxy
 }
 
-/// The objects of each kind, and the parts of those that have some.
-fn look_at(proxy: &Proxy) -> Look {
-    let mut look = Look::new();
+/// Counts the objects of each kind, and the parts of objects that have parts.
+fn count_objects(proxy: &Proxy) -> Counts {
+    let mut counts = Counts::new();
     let listing = proxy.account().list();
     for (kind, objects) in listing.as_object().expect("a listing is a map") {
         let objects = objects.as_array().expect("of lists");
-        *look.entry(kind.clone()).or_default() += objects.len();
+        *counts.entry(kind.clone()).or_default() += objects.len();
         for (name, value) in objects.iter().filter_map(Value::as_object).flatten() {
             let is_part = ["Routes", "Associations", "Integrations", "Authorizers", "Stages", "statements"]
                 .iter()
                 .any(|part| part.eq_ignore_ascii_case(name));
             if let (true, Some(parts)) = (is_part, value.as_array()) {
-                *look.entry(format!("{kind} {}", name.to_lowercase())).or_default() += parts.len();
+                *counts.entry(format!("{kind} {}", name.to_lowercase())).or_default() += parts.len();
             }
         }
     }
-    look
+    counts
 }

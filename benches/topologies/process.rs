@@ -1,8 +1,8 @@
-//! One run of Terraform, and what it and its providers take.
+//! One run of Terraform, with the CPU time and the memory of Terraform and its providers.
 //!
-//! CPU is what the kernel has counted: of Terraform itself, and of the children it has waited for, which are its
-//! providers; both are read from `/proc` when Terraform has ended and before it is waited for, in the kernel's ticks of
-//! 10 ms. Memory is the kernel's high-water mark of each provider process (`VmHWM`), looked at every few milliseconds.
+//! CPU time is the kernel's count for Terraform itself and for the children that it has waited for, which are its
+//! providers. Both are read from `/proc` after Terraform has ended and before it is waited for, in the kernel's ticks
+//! of 10 ms. Memory is the kernel's high-water mark of each provider process (`VmHWM`), read every few milliseconds.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -16,21 +16,21 @@ use std::time::{Duration, Instant};
 
 use crate::support::reaper;
 
-/// How often the providers' memory is looked at.
+/// The interval between reads of the providers' memory.
 const TICK: Duration = Duration::from_millis(5);
-/// No run that is measured takes as long.
+/// The time limit of a run, longer than any measured run.
 const WITHIN: Duration = Duration::from_secs(900);
-/// `USER_HZ`, which is the same on every Linux that Terraform runs on.
+/// The length of a tick: `USER_HZ` is 100 on every Linux that Terraform supports.
 const MS_PER_CLOCK_TICK: u64 = 10;
 
-/// What a run took.
+/// The resources that a run took.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) wall: Duration,
     /// User and system time of all provider processes.
     pub(crate) provider_cpu_ms: u64,
     pub(crate) terraform_cpu_ms: u64,
-    /// The largest provider process. A run starts several, one after another.
+    /// The memory of the largest provider process. A run starts several, one after another.
     pub(crate) peak_kb: u64,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn terraform(folder: &Path, arguments: &[&str]) -> Run {
     command
         .args(arguments)
         .current_dir(folder)
-        // Nothing of the user's AWS or Terraform set-up may change what is measured.
+        // The user's AWS and Terraform settings must not affect the measurement.
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", folder)
@@ -60,7 +60,7 @@ pub(crate) fn terraform(folder: &Path, arguments: &[&str]) -> Run {
     let mut output = Vec::new();
     let (wall, peak_kb) = thread::scope(|scope| {
         let watch = scope.spawn(|| watch(id, started, &has_ended));
-        // Nobody but Terraform holds its standard output, so that this ends with it, to the millisecond.
+        // Only Terraform has its standard output open, so this read ends with Terraform, to the millisecond.
         child.stdout.take().expect("it is piped").read_to_end(&mut output).expect("a pipe can be read");
         let wall = started.elapsed();
         has_ended.store(true, Ordering::Relaxed);
@@ -69,8 +69,8 @@ pub(crate) fn terraform(folder: &Path, arguments: &[&str]) -> Run {
     let times = Times::at_the_end(id);
     let status = child.wait().expect("the child is ours");
     reaper::group_ended(id);
-    let said = || String::from_utf8_lossy(&output).into_owned() + &fs::read_to_string(&errors).unwrap_or_default();
-    assert!(status.success(), "terraform {}: {status}\n{}", arguments.join(" "), said());
+    let printed = || String::from_utf8_lossy(&output).into_owned() + &fs::read_to_string(&errors).unwrap_or_default();
+    assert!(status.success(), "terraform {}: {status}\n{}", arguments.join(" "), printed());
     Run { wall, provider_cpu_ms: times.of_children, terraform_cpu_ms: times.own, peak_kb }
 }
 
@@ -81,7 +81,7 @@ struct Times {
 }
 
 impl Times {
-    /// Of a process that has closed its output and is about to be a zombie, which still has its times.
+    /// The times of a process that has closed its output and is about to become a zombie, which still has its times.
     fn at_the_end(id: u32) -> Self {
         loop {
             let stat = fs::read_to_string(format!("/proc/{id}/stat")).expect("the benchmark needs the /proc of Linux");
@@ -97,25 +97,25 @@ impl Times {
     }
 }
 
-/// The fields behind the name, which may itself hold spaces and brackets.
+/// The fields after the name, which may contain spaces and parentheses.
 fn after_name(stat: &str) -> Vec<&str> {
     stat.rsplit_once(')').map_or(stat, |(_, rest)| rest).split_whitespace().collect()
 }
 
-/// The high-water mark of the largest provider that Terraform has started, in kilobytes. Ends Terraform if it takes too
-/// long.
+/// The high-water mark of the largest provider that Terraform has started, in kilobytes. Kills Terraform after the time
+/// limit.
 fn watch(terraform: u32, started: Instant, has_ended: &AtomicBool) -> u64 {
-    let (mut strangers, mut providers, mut peak) = (HashSet::new(), Vec::new(), 0);
+    let (mut others, mut providers, mut peak) = (HashSet::new(), Vec::new(), 0);
     while !has_ended.load(Ordering::Relaxed) {
         for id in processes() {
-            if providers.contains(&id) || strangers.contains(&id) {
+            if providers.contains(&id) || others.contains(&id) {
                 continue;
             }
             let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
             if after_name(&stat).get(1).is_some_and(|parent| *parent == terraform.to_string()) {
                 providers.push(id);
             } else {
-                strangers.insert(id);
+                others.insert(id);
             }
         }
         let marks = providers.iter().filter_map(|id| high_water_mark(*id));
@@ -134,11 +134,11 @@ fn processes() -> Vec<u32> {
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// None of a process that has ended, or that is still a copy of Terraform, on its way to become the provider.
+/// `None` for a process that has ended, or that is still a fork of Terraform and not yet the provider.
 fn high_water_mark(id: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    // The kernel keeps fifteen letters of a name.
+    // The kernel truncates names to 15 characters.
     let is_provider = field("Name:")?.starts_with("terraform-prov");
     is_provider.then(|| field("VmHWM:")?.split_whitespace().next()?.parse().ok())?
 }

@@ -1,4 +1,4 @@
-//! What was measured, as one JSON file for each part of the benchmark, with where and when it was.
+//! The results, as one JSON file for each part of the benchmark, with machine and date.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::calls::Calls;
-use crate::cycle::Look;
+use crate::cycle::Counts;
 use crate::process::Run;
 use crate::topology::{Side, Topology};
 
-/// The file of one part. It is written whole after each measurement under another name, and replaces the former one
+/// The file of one part. It is rewritten under a temporary name after each measurement, and replaces the previous file
 /// when the part is finished.
 #[derive(Debug)]
 pub(crate) struct Results {
@@ -53,8 +53,8 @@ impl Results {
             "peak_kb": run.peak_kb,
             "calls": calls.by_action,
             "changing": calls.changing,
-            "looks": calls.looks,
-            "looks_while_changing": calls.looks_while_changing,
+            "looks": calls.reads_before,
+            "looks_while_changing": calls.reads_after,
             "peak_concurrency": calls.peak_concurrency,
             "emulator_ms": ms(calls.emulator),
             "chain": calls.chain,
@@ -64,7 +64,7 @@ impl Results {
             "unknown_to_emulator": unknown_to_emulator,
         });
         eprintln!(
-            "{} {} {operation}: {:.2} s, {} ms CPU, {} MB, {} calls ({} changing), {} at once",
+            "{} {} {operation}: {:.2} s, {} ms CPU, {} MB, {} calls ({} mutating), {} concurrent",
             side.name,
             topology.json(),
             run.wall.as_secs_f64(),
@@ -82,30 +82,30 @@ impl Results {
         self.push("start", start);
     }
 
-    /// hashicorp/aws is there and was not measured on this.
+    /// Records that hashicorp/aws was not measured with this topology.
     pub(crate) fn not_run(&mut self, topology: &Topology) {
         self.push("not_run", topology.json());
     }
 
-    /// A side has not made what the first one has: the page says so at its top.
-    pub(crate) fn differs(&mut self, topology: &Topology, side: &Side, look: &Look, first: &Look) {
-        let kinds = look.keys().chain(first.keys()).filter(|kind| look.get(*kind) != first.get(*kind));
+    /// Records that a provider has created other objects than the first run. The page states this at its top.
+    pub(crate) fn differs(&mut self, topology: &Topology, side: &Side, counts: &Counts, first: &Counts) {
+        let kinds = counts.keys().chain(first.keys()).filter(|kind| counts.get(*kind) != first.get(*kind));
         let difference = kinds.map(|kind| {
-            let count = |look: &Look| look.get(kind).copied().unwrap_or_default();
-            (kind.clone(), json!([count(look), count(first)]))
+            let count = |counts: &Counts| counts.get(kind).copied().unwrap_or_default();
+            (kind.clone(), json!([count(counts), count(first)]))
         });
         let difference: Value = difference.collect::<serde_json::Map<_, _>>().into();
-        eprintln!("{} has made something else: {difference}", side.name);
+        eprintln!("{} has created other objects: {difference}", side.name);
         self.push("differences", json!({ "topology": topology.json(), "side": side.name, "made": difference }));
     }
 
     pub(crate) fn finish(self) {
         fs::rename(self.unfinished(), &self.file).expect("the folder is ours");
-        eprintln!("{} is written", self.file.display());
+        eprintln!("wrote {}", self.file.display());
     }
 
     fn push(&mut self, list: &str, value: Value) {
-        self.json[list].as_array_mut().expect("it began as a list").push(value);
+        self.json[list].as_array_mut().expect("the value is a list").push(value);
         fs::write(self.unfinished(), format!("{:#}\n", self.json)).expect("the folder is ours");
     }
 
@@ -118,7 +118,7 @@ fn ms(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// Command, date, commit and machine; no name of it and no path.
+/// Command, date, commit and hardware, without the name of the machine and without paths.
 fn origin() -> Value {
     let variable = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty()).map(|it| format!(" {name}={it}"));
     let command: String =
@@ -132,19 +132,19 @@ fn origin() -> Value {
     json!({
         "command": command,
         "date": time::OffsetDateTime::now_utc().date().to_string(),
-        "commit": said("git", &["rev-parse", "--short", "HEAD"]),
-        "changed": said("git", &["status", "--porcelain", "--untracked-files=no", "--", ".", ":!BENCHMARKS.md"]).is_some(),
+        "commit": first_line("git", &["rev-parse", "--short", "HEAD"]),
+        "changed": first_line("git", &["status", "--porcelain", "--untracked-files=no", "--", ".", ":!BENCHMARKS.md"]).is_some(),
         "cores": std::thread::available_parallelism().map_or(0, usize::from),
         "memory_gb": memory_kb.map(|it| (it as f64 / 1024.0 / 1024.0).round()),
         "cpu": field(&read("/proc/cpuinfo"), "model name"),
         "os": field(&read("/etc/os-release"), "PRETTY_NAME"),
-        "kernel": said("uname", &["-srm"]),
-        "terraform": said(&std::env::var("TERRAFORM").unwrap_or_else(|_| "terraform".into()), &["version"]),
+        "kernel": first_line("uname", &["-srm"]),
+        "terraform": first_line(&std::env::var("TERRAFORM").unwrap_or_else(|_| "terraform".into()), &["version"]),
     })
 }
 
-/// The first line that a program prints; none where it fails or says nothing.
-fn said(program: &str, arguments: &[&str]) -> Option<String> {
+/// The first line that a program prints; `None` if the program fails or prints nothing.
+fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let run = Command::new(program).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().ok()?;
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
     text.lines().next().filter(|_| run.status.success()).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! What a provider costs before it does anything: its size, its start, and a `terraform validate`.
+//! The fixed cost of a provider: its size, its start, and a `terraform validate`.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use crate::support::proxy::Proxy;
 use crate::support::{reaper, venv};
 use crate::topology::{Kind, Side, Topology, Workspace};
 
-/// What Terraform says to a provider to show that it is Terraform.
+/// The variable by which a provider recognizes Terraform.
 const COOKIE: (&str, &str) =
     ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
 
@@ -26,7 +26,7 @@ pub(crate) fn measure(settings: &Settings, results: &mut Results) {
     let bare = Workspace::without_provider();
     let mut all = vec![(Vec::new(), Vec::new()); places.len()];
     let mut alone = Vec::new();
-    // The first round brings the binaries into the page cache and does not count.
+    // The first round loads the binaries into the page cache and does not count.
     for round in 0..=repeated {
         for ((side, workspace), (handshakes, validations)) in places.iter().zip(&mut all) {
             let handshake = handshake(side);
@@ -42,8 +42,8 @@ pub(crate) fn measure(settings: &Settings, results: &mut Results) {
         }
     }
     for (side, (handshakes, validations)) in settings.sides.iter().zip(all) {
-        let bytes = side.binary.metadata().expect("the binary is there").len();
-        // To zip 700 MB takes a minute, and what a registry serves of hashicorp/aws is known.
+        let bytes = side.binary.metadata().expect("the binary exists").len();
+        // To zip the 700 MB of hashicorp/aws takes a minute, and the size in the registry is known.
         let zipped = side.is_fgw.then(|| zipped(side));
         results.add_start(json!({
             "side": side.name, "bytes": bytes, "zipped_bytes": zipped, "handshake_ms": handshakes, "validate_ms": validations,
@@ -56,10 +56,10 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
-/// From the start of the process to the line that says where it listens.
+/// The time from the start of the process to its handshake line.
 fn handshake(side: &Side) -> Duration {
     let folder = tempfile::Builder::new().prefix("fgw-bench-").tempdir().expect("a temporary directory");
-    let certificate = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate can be made");
+    let certificate = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("localhost is a valid name");
     let mut command = Command::new(&side.binary);
     command
         .env_clear()
@@ -79,7 +79,7 @@ fn handshake(side: &Side) -> Duration {
     child.kill().expect("the child is ours");
     child.wait().expect("the child is ours");
     reaper::group_ended(child.id());
-    assert!(read.is_ok() && line.split('|').count() >= 5, "{} does not shake hands: {line:?}", side.name);
+    assert!(read.is_ok() && line.split('|').count() >= 5, "{} prints no handshake: {line:?}", side.name);
     took
 }
 

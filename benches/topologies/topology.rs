@@ -1,4 +1,4 @@
-//! What is measured: a provider, and a topology of a certain size on an account of certain manners.
+//! The subjects of a measurement: a provider, and a topology with its size and with the delays of its account.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use tempfile::TempDir;
 use crate::support::proxy::Proxy;
 use crate::support::reaper;
 
-/// A provider, and how Terraform finds it.
+/// A provider, with its binary and its source address.
 #[derive(Clone, Debug)]
 pub(crate) struct Side {
-    /// `fgw` or `aws`, as the folder of its configurations is called.
+    /// `fgw` or `aws`, which is also the folder of its configurations.
     pub(crate) name: &'static str,
     pub(crate) is_fgw: bool,
     pub(crate) binary: PathBuf,
@@ -31,8 +31,9 @@ impl Side {
         let is_provider = |path: &PathBuf| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("terraform-provider-aws"))
         };
-        let found = paths.find(is_provider).unwrap_or_else(|| panic!("{} holds no hashicorp/aws", folder.display()));
-        let binary = found.canonicalize().expect("it has just been found");
+        let found =
+            paths.find(is_provider).unwrap_or_else(|| panic!("{} does not contain hashicorp/aws", folder.display()));
+        let binary = found.canonicalize().expect("the file exists");
         Self { name: "aws", is_fgw: false, binary, source: "hashicorp/aws" }
     }
 }
@@ -52,7 +53,7 @@ impl Kind {
     }
 }
 
-/// A size, and the manners of AWS.
+/// The size of a topology, and the delays of AWS.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
     pub(crate) kind: Kind,
@@ -64,7 +65,7 @@ pub(crate) struct Topology {
 }
 
 impl Topology {
-    /// One of it, in one AZ or with one route, on an AWS that answers at once.
+    /// One network in one AZ or one gateway with one route, without delays.
     pub(crate) fn of(kind: Kind) -> Self {
         Self { kind, azs: 1, routes: 1, copies: 1, latency_ms: 0, nat_pending_s: 0 }
     }
@@ -89,7 +90,7 @@ impl Topology {
         Self { nat_pending_s, ..self.clone() }
     }
 
-    /// How many functions the routes call, in turn.
+    /// The number of functions that the routes call in turn.
     pub(crate) fn functions(&self) -> usize {
         if self.routes < 20 { 5 } else { 20 }
     }
@@ -106,8 +107,8 @@ impl Topology {
         json
     }
 
-    /// The values of the configuration's variables, before the change or after it. The plain configurations know no
-    /// copies.
+    /// The values of the configuration's variables before or after the change. The plain configurations have no
+    /// variable for copies.
     fn variables(&self, proxy: &Proxy, side: &Side, is_changed: bool) -> Value {
         let mut variables = json!({ "endpoint": proxy.endpoint(), "account": proxy.account().id });
         match self.kind {
@@ -124,13 +125,13 @@ impl Topology {
         if side.is_fgw {
             variables["copies"] = self.copies.into();
         } else {
-            assert_eq!(self.copies, 1, "the plain configuration is of one network or gateway");
+            assert_eq!(self.copies, 1, "the plain configuration has one network or gateway");
         }
         variables
     }
 }
 
-/// A folder with the configuration of one side for one topology.
+/// A folder with the configuration of one topology for one provider.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     folder: TempDir,
@@ -144,7 +145,7 @@ impl Workspace {
             .join(side.name)
             .join(topology.kind.name())
             .join("main.tf");
-        let configuration = fs::read_to_string(&configuration).expect("each side has a configuration of each kind");
+        let configuration = fs::read_to_string(&configuration).expect("each provider has a configuration of each kind");
         let providers = side.binary.parent().expect("a binary is in a folder").display();
         let overrides = format!(
             "provider_installation {{\n  dev_overrides {{\n    \"{}\" = \"{providers}\"\n  }}\n  direct {{}}\n}}\n",
@@ -158,11 +159,11 @@ impl Workspace {
 
     fn empty() -> Self {
         let folder = tempfile::Builder::new().prefix("fgw-bench-").tempdir().expect("a temporary directory");
-        reaper::directory_made(folder.path());
+        reaper::directory_created(folder.path());
         Self { folder }
     }
 
-    /// A configuration that needs no provider, to see what Terraform takes by itself.
+    /// A configuration without a provider, to measure Terraform alone.
     pub(crate) fn without_provider() -> Self {
         let workspace = Self::empty();
         workspace.write("main.tf", "output \"none\" {\n  value = 1\n}\n");
@@ -170,7 +171,7 @@ impl Workspace {
         workspace
     }
 
-    /// Sets the variables as they are before the change or after it.
+    /// Sets the variables to their values before or after the change.
     pub(crate) fn set(&self, topology: &Topology, side: &Side, proxy: &Proxy, is_changed: bool) {
         self.write("terraform.tfvars.json", &topology.variables(proxy, side, is_changed).to_string());
     }

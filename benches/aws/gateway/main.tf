@@ -1,4 +1,4 @@
-# The gateway of the benchmark as it is written for hashicorp/aws: the same objects as in ../../fgw/gateway.
+# The gateway of the benchmark for hashicorp/aws, with the same objects as in ../../fgw/gateway.
 
 terraform {
   required_providers {
@@ -9,22 +9,22 @@ terraform {
 }
 
 variable "endpoint" {
-  description = "Where AWS is spoken to."
+  description = "Endpoint of AWS."
   type        = string
 }
 
 variable "account" {
-  description = "The account, which is the access key, too."
+  description = "Account ID, which is also the access key."
   type        = string
 }
 
 variable "routes" {
-  description = "How many routes the gateway has. The change that is measured is one route more."
+  description = "Number of routes. The measured change adds one route."
   type        = number
 }
 
 variable "functions" {
-  description = "How many functions the routes call, in turn. They are there already, as is the authorizer's."
+  description = "Number of functions that the routes call in turn. All functions exist already."
   type        = number
 }
 
@@ -71,7 +71,7 @@ resource "aws_apigatewayv2_authorizer" "customers" {
   enable_simple_responses           = true
   authorizer_result_ttl_in_seconds  = 0
 
-  # The emulator shows an empty block where AWS shows none.
+  # The emulator returns an empty block where AWS returns none.
   lifecycle {
     ignore_changes = [jwt_configuration]
   }

@@ -1,4 +1,4 @@
-# The network of the benchmark as it is written for hashicorp/aws: the same objects as in ../../fgw/network.
+# The network of the benchmark for hashicorp/aws, with the same objects as in ../../fgw/network.
 
 terraform {
   required_providers {
@@ -9,22 +9,22 @@ terraform {
 }
 
 variable "endpoint" {
-  description = "Where AWS is spoken to."
+  description = "Endpoint of AWS."
   type        = string
 }
 
 variable "account" {
-  description = "The account, which is the access key, too."
+  description = "Account ID, which is also the access key."
   type        = string
 }
 
 variable "azs" {
-  description = "How many AZs the network has, each with a NAT gateway."
+  description = "Number of AZs, each with a NAT gateway."
   type        = number
 }
 
 variable "tags" {
-  description = "Tags of every object. The change that is measured is one tag more."
+  description = "Tags of every object. The measured change adds one tag."
   type        = map(string)
 }
 
@@ -46,7 +46,7 @@ data "aws_availability_zones" "available" {
 locals {
   tiers = ["public", "private-app", "private-persistence", "transit"]
 
-  # One for each tier and AZ; each tier has room for six AZs.
+  # One subnet for each tier and AZ; each tier has room for six AZs.
   subnets = {
     for place in setproduct(range(length(local.tiers)), range(var.azs)) :
     "${local.tiers[place[0]]}-${place[1]}" => {
@@ -56,7 +56,7 @@ locals {
     }
   }
 
-  # The public subnets share one, all others have their own.
+  # The public subnets share one route table; all others have their own.
   route_tables = toset(concat(["public"], [for name, subnet in local.subnets : name if subnet.tier != "public"]))
 }
 
@@ -115,7 +115,7 @@ resource "aws_nat_gateway" "this" {
   subnet_id     = aws_subnet.this["public-${count.index}"].id
   tags          = merge({ Name = "main-0-nat-gateway-${count.index}" }, var.tags)
 
-  # AWS lets a public NAT gateway fail without it.
+  # Without it, the creation of a public NAT gateway fails.
   depends_on = [aws_internet_gateway.this]
 }
 

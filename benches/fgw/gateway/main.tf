@@ -9,27 +9,27 @@ terraform {
 }
 
 variable "endpoint" {
-  description = "Where AWS is spoken to."
+  description = "Endpoint of AWS."
   type        = string
 }
 
 variable "account" {
-  description = "The account, which is the access key, too."
+  description = "Account ID, which is also the access key."
   type        = string
 }
 
 variable "routes" {
-  description = "How many routes the gateway has. The change that is measured is one route more."
+  description = "Number of routes. The measured change adds one route."
   type        = number
 }
 
 variable "functions" {
-  description = "How many functions the routes call, in turn. They are there already, as is the authorizer's."
+  description = "Number of functions that the routes call in turn. All functions exist already."
   type        = number
 }
 
 variable "copies" {
-  description = "How many gateways there are."
+  description = "Number of gateways."
   type        = number
 }
 

@@ -9,27 +9,27 @@ terraform {
 }
 
 variable "endpoint" {
-  description = "Where AWS is spoken to."
+  description = "Endpoint of AWS."
   type        = string
 }
 
 variable "account" {
-  description = "The account, which is the access key, too."
+  description = "Account ID, which is also the access key."
   type        = string
 }
 
 variable "azs" {
-  description = "How many AZs the network has, each with a NAT gateway."
+  description = "Number of AZs, each with a NAT gateway."
   type        = number
 }
 
 variable "copies" {
-  description = "How many networks there are."
+  description = "Number of networks."
   type        = number
 }
 
 variable "tags" {
-  description = "Tags of every object. The change that is measured is one tag more."
+  description = "Tags of every object. The measured change adds one tag."
   type        = map(string)
 }
 

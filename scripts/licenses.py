@@ -1,8 +1,8 @@
-"""What the provider is made of, and under which licences: asked of cargo, read from the sources that cargo has fetched.
+"""The dependencies of the provider and their licenses, from the metadata and the downloaded sources of cargo.
 
-Usage: licences.py          compares the licences of all dependencies on this platform with deny.toml, and fails where
-                            they differ
-       licences.py notices  prints the notices that go with the binary of this platform
+Usage: licenses.py          compares the licenses of all dependencies on this platform with deny.toml, and fails if they
+                            differ
+       licenses.py notices  prints the notices for the binary of this platform
 """
 
 import json
@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TEXTS = re.compile(r"^(licen[cs]e|copying|copyright|notices?|unlicense)", re.IGNORECASE)
 LINE = "-" * 100
 
-# For packages that say MIT in their manifest and bring no text with them.
+# For packages whose manifest states MIT and that contain no text of the license.
 MIT = """Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
 documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
 rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
@@ -36,7 +36,7 @@ class Graph:
     """The packages of Cargo.lock that a target platform uses."""
 
     def __init__(self, target):
-        # Only what this platform uses: all else may not have been fetched.
+        # Only packages that this platform uses, because cargo may not have downloaded others.
         command = ["cargo", "metadata", "--quiet", "--locked", "--format-version", "1", "--filter-platform", target]
         metadata = json.loads(subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
         self.packages = {package["id"]: package for package in metadata["packages"]}
@@ -45,11 +45,11 @@ class Graph:
         self.members = set(metadata["workspace_members"])
 
     def all(self):
-        """The provider and every dependency, also those that only tests and builds need."""
+        """The provider and every dependency, including those that only tests and builds need."""
         return [self.packages[node] for node in self.nodes if node == self.root or node not in self.members]
 
     def linked(self):
-        """The packages whose code is in the binary, without our own, what builds and tests need, and macros."""
+        """The dependencies whose code is in the binary: none only of builds and tests, and no procedural macros."""
         found, waiting = set(), [self.root]
         while waiting:
             node = waiting.pop()
@@ -67,13 +67,13 @@ class Graph:
 
 
 def host():
-    """The platform of this machine, as Rust calls it."""
+    """Rust's name of this machine's platform."""
     about = subprocess.run(["rustc", "-vV"], stdout=subprocess.PIPE, text=True, check=True).stdout
     return next(line.split()[1] for line in about.splitlines() if line.startswith("host:"))
 
 
 def satisfies(expression, allowed):
-    """Whether a licence expression can be kept with these licences alone. A slash is the older way to write OR."""
+    """Whether the allowed licenses satisfy a license expression. A slash is the older form of OR."""
     words = re.findall(r"[()]|[^\s()]+", expression.replace("/", " OR "))
 
     def alternatives():
@@ -105,18 +105,18 @@ def satisfies(expression, allowed):
 
 
 def differences(graph):
-    """What deny.toml and the dependencies disagree on, in sentences."""
+    """The differences between deny.toml and the licenses of the dependencies, as sentences."""
     allowed = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"]
     packages = graph.all()
-    said = [f"{it['name']} {it['version']} is under {it['license'] or 'no licence'}, which deny.toml does not allow"
-            for it in packages if not it["license"] or not satisfies(it["license"], allowed)]
-    needed = {licence for licence in allowed
-              if any(it["license"] and not satisfies(it["license"], set(allowed) - {licence}) for it in packages)}
-    return said + [f"deny.toml allows {licence}, which nothing needs" for licence in allowed if licence not in needed]
+    found = [f"{it['name']} {it['version']} has the license {it['license'] or '(none)'}, which deny.toml does not allow"
+             for it in packages if not it["license"] or not satisfies(it["license"], allowed)]
+    needed = {name for name in allowed
+              if any(it["license"] and not satisfies(it["license"], set(allowed) - {name}) for it in packages)}
+    return found + [f"deny.toml allows {name}, which no dependency needs" for name in allowed if name not in needed]
 
 
 def texts_of(package):
-    """The licence texts and notices that a package brings with it, from the top of its sources."""
+    """The license texts and notices in the root directory of a package."""
     top = pathlib.Path(package["manifest_path"]).parent
     files = sorted(it for it in top.iterdir() if TEXTS.match(it.name) and it.is_file())
     if package["license_file"] and top / package["license_file"] not in files:
@@ -130,27 +130,27 @@ def label(package):
 
 
 def notices(graph):
-    """One text: the packages in the binary with their licences, then each distinct licence text with those it is of."""
+    """The packages in the binary with their licenses, then each distinct license text with its packages."""
     linked = graph.linked()
     texts = {}
     for package in linked:
         found = texts_of(package)
         if not found:
-            # A package of a workspace may leave its text to the others of the workspace.
+            # For a package of a workspace, the text may be in another package of the workspace.
             siblings = [it for it in linked if it["repository"] and it["repository"] == package["repository"]]
             found = [text for it in siblings for text in texts_of(it)]
         if not found:
             if not satisfies(package["license"], ["MIT"]):
-                sys.exit(f"{label(package)} brings no licence text: find it, and add it to scripts/licences.py")
+                sys.exit(f"{label(package)} contains no license text: add the text to scripts/licenses.py")
             authors = ", ".join(package["authors"]) or f"the authors of {package['name']}"
             found = [f"Copyright (c) {authors}\n\n{MIT}"]
         for text in found:
-            # The same text with other line breaks is the same text.
+            # Texts that differ only in white space or case are equal.
             texts.setdefault(" ".join(text.lower().split()), (text, {}))[1][label(package)] = None
     parts = [
-        "terraform-provider-fgw is under the Mozilla Public License 2.0 (LICENSE). The source of each version is the\n"
-        "commit of its tag, v<version>. Its binary holds the standard library of Rust, which is under\n"
-        "Apache-2.0 OR MIT (https://www.rust-lang.org/policies/licenses), and the packages below.\n",
+        "terraform-provider-fgw is licensed under the Mozilla Public License 2.0 (LICENSE). The source of each\n"
+        "version is the commit with the tag v<version>. The binary contains the packages below and the standard library\n"
+        "of Rust, which is licensed under Apache-2.0 OR MIT (https://www.rust-lang.org/policies/licenses).\n",
         "\n".join(f"{label(it)}: {it['license']}" + (f", {it['repository']}" if it["repository"] else "")
                   for it in linked) + "\n",
     ]
@@ -163,10 +163,10 @@ def main():
     graph = Graph(os.environ.get("TARGET") or host())
     if sys.argv[1:] == ["notices"]:
         print(notices(graph), end="")
-    elif said := differences(graph):
-        sys.exit("\n".join(said))
+    elif found := differences(graph):
+        sys.exit("\n".join(found))
     else:
-        print(f"the licences of {len(graph.all())} packages are those of deny.toml")
+        print(f"the licenses of {len(graph.all())} packages match deny.toml")
 
 
 if __name__ == "__main__":
