@@ -1,4 +1,4 @@
-# What `make demo` applies: one network and one gateway, nothing else.
+# The configuration of `make demo`: one network and one gateway.
 
 terraform {
   required_providers {
@@ -8,7 +8,7 @@ terraform {
   }
 }
 
-# Credentials and the endpoint of the local emulator come from the environment, so this block is the one for real AWS.
+# Credentials and the endpoint of the local emulator come from the environment, so this block also works with real AWS.
 provider "fgw" {
   region = "us-east-1"
 
@@ -20,12 +20,12 @@ provider "fgw" {
 }
 
 variable "hello_function_arn" {
-  description = "ARN of the Lambda function that answers requests (functions/hello.py)."
+  description = "ARN of the Lambda function that handles requests (functions/hello.py)."
   type        = string
 }
 
 variable "authorizer_function_name" {
-  description = "Name of the Lambda function that decides who may pass (functions/authorize.py)."
+  description = "Name of the Lambda function that authorizes requests (functions/authorize.py)."
   type        = string
 }
 
@@ -80,7 +80,7 @@ resource "fgw_http_gateway" "demo" {
     max_age       = 300
   }
 
-  access_log_logservice_group_name              = "/demo/access"
+  access_log_logservice_group_name              = "/aws/vendedlogs/demo/access"
   access_log_logservice_group_retention_in_days = 7
 
   api_tags = {

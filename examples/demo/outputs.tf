@@ -1,5 +1,5 @@
 output "subnets" {
-  description = "Every subnet, tier by tier, as the network's outputs give it."
+  description = "All subnets of the network, by tier."
   value = [
     for subnet in concat(
       values(fgw_four_tier_vpc.demo.public_subnets),

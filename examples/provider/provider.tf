@@ -6,8 +6,8 @@ terraform {
   }
 }
 
-# The block of hashicorp/aws can be copied: the arguments have the same names. Credentials are better left to the
-# environment, a profile or a role than written here.
+# The arguments have the same names as those of hashicorp/aws, so its block can be copied. Prefer credentials from the
+# environment, a profile or a role to credentials in this block.
 provider "fgw" {
   region = "eu-central-1"
 

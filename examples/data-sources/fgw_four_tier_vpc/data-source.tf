@@ -6,7 +6,7 @@ terraform {
   }
 }
 
-# A network that another configuration owns, by its name. Where several have the name, tags tell them apart.
+# A network of another configuration, found by its name. If several networks have the name, tags select one of them.
 data "fgw_four_tier_vpc" "main" {
   vpc_name = "main"
 
@@ -15,7 +15,7 @@ data "fgw_four_tier_vpc" "main" {
   }
 }
 
-# What a database is placed in, and what its clients are.
+# The subnets for a database, and the address ranges of its clients.
 output "database_subnet_ids" {
   value = data.fgw_four_tier_vpc.main.private_persistence_subnet_ids
 }

@@ -6,12 +6,12 @@ terraform {
   }
 }
 
-# A gateway that another configuration owns, by its name.
+# A gateway of another configuration, found by its name.
 data "fgw_http_gateway" "shop" {
   name = "shop"
 }
 
-# Where it answers, and what a permission for one of its routes is given to.
+# The URL of the gateway, and the source ARN for a permission for one of its routes.
 output "url" {
   value = data.fgw_http_gateway.shop.invoke_url
 }

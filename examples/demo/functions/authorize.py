@@ -1,6 +1,6 @@
-"""Decides who may pass: a request authorizer in payload format 2.0 with simple responses.
+"""A request authorizer in payload format 2.0 with simple responses.
 
-A real authorizer would verify a signed token. This one knows a single, public one.
+A real authorizer would verify a signed token. This one accepts a single, public token.
 """
 
 TOKEN = "Bearer open-sesame"

@@ -1,4 +1,4 @@
-"""Answers requests of an HTTP API with what it was asked, in payload format 2.0."""
+"""Responds to requests of an HTTP API with their method and path, in payload format 2.0."""
 
 import json
 

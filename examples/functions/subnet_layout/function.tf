@@ -8,7 +8,7 @@ terraform {
   }
 }
 
-# What a network with a transit tier in three availability zones would have, to be reviewed before there is any.
+# The layout of a network with a transit tier in three availability zones, for a review before it is created.
 locals {
   layout = provider::fgw::subnet_layout("10.0.0.0/16", 3, {
     create_transit_subnets         = true
@@ -27,7 +27,7 @@ output "layout" {
   }
 }
 
-# The same in a line: where the private app subnets of another range would be.
+# The function in one line: the private app subnets of another range.
 output "private_app_blocks" {
   value = values(provider::fgw::subnet_layout("10.1.0.0/16", 2, {}).private_app_subnet_cidr_blocks)
 }

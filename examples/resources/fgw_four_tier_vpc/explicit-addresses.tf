@@ -6,8 +6,8 @@ terraform {
   }
 }
 
-# Addresses that partners have on their allow lists outlive the network, and each public subnet routes by itself.
-# The transit tier is where a transit gateway attaches.
+# The NAT gateways use existing Elastic IP addresses, which partners have on their allow lists. A destroy does not
+# release them. Each public subnet has its own route table. The transit subnets are for a transit gateway attachment.
 resource "fgw_four_tier_vpc" "partners" {
   vpc_name                       = "partners"
   cidr_block                     = "10.1.0.0/16"
@@ -19,7 +19,7 @@ resource "fgw_four_tier_vpc" "partners" {
   one_route_table_public_subnets = false
   create_transit_subnets         = true
 
-  # Blocks that an older network had. Those that are not named are computed.
+  # The blocks of an older network. The provider computes the blocks of all other subnets.
   private_app_subnet_cidr_blocks = {
     AZ-0 = "10.1.64.0/20"
     AZ-1 = "10.1.80.0/20"
@@ -35,7 +35,8 @@ resource "fgw_four_tier_vpc" "partners" {
     }]
   })
 
-  # The default group lets nothing out but HTTPS. An empty map (ingress here) leaves the rules as they are.
+  # The default security group allows only HTTPS as outbound traffic. An empty map, as for ingress here, leaves the
+  # existing rules unchanged.
   default_security_group_ingress_rules = {}
   default_security_group_egress_rules = {
     Https = {

@@ -6,8 +6,9 @@ terraform {
   }
 }
 
-# A network that overlaps with others behind a transit gateway: the app subnets reach them through private NAT gateways
-# in the transit tier, whose addresses the others can route to. Nothing leads to the internet.
+# A network whose addresses overlap those of other networks behind a transit gateway. The app subnets reach the other
+# networks through private NAT gateways in the transit tier, whose addresses these networks can route to. There is no
+# route to the internet.
 resource "fgw_four_tier_vpc" "private" {
   vpc_name               = "private"
   cidr_block             = "10.4.0.0/16"
@@ -19,7 +20,7 @@ resource "fgw_four_tier_vpc" "private" {
   enable_private_nat     = true
 }
 
-# No way to the internet: no public tier, hence neither an internet gateway nor NAT gateways.
+# A network without internet access: it has no public tier, no internet gateway and no NAT gateways.
 resource "fgw_four_tier_vpc" "isolated" {
   vpc_name              = "isolated"
   cidr_block            = "10.2.0.0/20"

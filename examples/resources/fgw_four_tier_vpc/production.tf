@@ -6,8 +6,8 @@ terraform {
   }
 }
 
-# The usual production network: public, private app and persistence subnets in three availability zones, a NAT
-# gateway in each, endpoints for S3 and DynamoDB.
+# The usual production network: public, private app and private persistence subnets in three availability zones, a NAT
+# gateway in each zone, and endpoints for S3 and DynamoDB.
 resource "fgw_four_tier_vpc" "production" {
   vpc_name               = "production"
   cidr_block             = "10.0.0.0/16"
@@ -18,7 +18,7 @@ resource "fgw_four_tier_vpc" "production" {
     Environment = "production"
   }
 
-  # Keys that a load balancer controller looks for. Keys that others put on the subnets stay.
+  # The AWS Load Balancer Controller finds subnets by these tags. Tags that were set outside Terraform stay.
   public_subnet_custom_tags = {
     "kubernetes.io/role/elb" = "1"
   }
@@ -27,7 +27,7 @@ resource "fgw_four_tier_vpc" "production" {
   }
 }
 
-# Subnets are maps by name, so they can be iterated over and looked up.
+# The outputs with subnets are maps by subnet name, for use in for expressions and for_each.
 output "app_subnets" {
   value = { for name, subnet in fgw_four_tier_vpc.production.private_app_subnets : name => subnet.cidr_block }
 }

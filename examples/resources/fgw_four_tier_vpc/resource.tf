@@ -6,8 +6,8 @@ terraform {
   }
 }
 
-# The smallest useful network: public, private app and persistence subnets in every availability zone, and one NAT
-# gateway for all.
+# The smallest useful network: public, private app and private persistence subnets in every availability zone, which
+# share one NAT gateway.
 resource "fgw_four_tier_vpc" "main" {
   vpc_name         = "main"
   cidr_block       = "10.0.0.0/16"

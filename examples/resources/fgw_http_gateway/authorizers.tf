@@ -6,12 +6,12 @@ terraform {
   }
 }
 
-# Two functions decide who may call which route.
+# Two functions authorize the requests to different routes.
 resource "fgw_http_gateway" "shop" {
   name = "shop"
 
   route_config = {
-    # Open to everybody.
+    # A public route.
     "GET /catalogue" = {
       faas_function_arn = "arn:aws:lambda:eu-central-1:123456789012:function:catalogue:live"
     }
@@ -28,14 +28,14 @@ resource "fgw_http_gateway" "shop" {
   }
 
   faas_authorizers = {
-    # Payload 2.0 with simple responses: the function answers {"isAuthorized": true}. It is asked for each request.
+    # Payload 2.0 with simple responses: the function returns {"isAuthorized": true}. It is called for each request.
     customer = {
       authorizer_name                   = "authorize-customer"
       authorizer_payload_format_version = "2.0"
       enable_simple_responses           = true
     }
-    # Payload 1.0: the function answers with an IAM policy. Requests without the header or the query parameter are
-    # refused without a call, and an answer is reused for five minutes for the same two.
+    # Payload 1.0: the function returns an IAM policy. If the header or the query parameter is missing, API Gateway
+    # rejects the request without calling the function. It caches a response for five minutes for the same values.
     staff = {
       authorizer_name                   = "authorize-staff"
       authorizer_payload_format_version = "1.0"

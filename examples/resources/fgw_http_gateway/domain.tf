@@ -7,18 +7,19 @@ terraform {
 }
 
 variable "orders_function_arn" {
-  description = "ARN of the Lambda function that keeps the orders."
+  description = "ARN of the Lambda function that handles orders."
   type        = string
 }
 
 variable "hosted_zone_id" {
-  description = "Id of the Route 53 hosted zone of example.com."
+  description = "ID of the Route 53 hosted zone of example.com."
   type        = string
 }
 
-# An API at a name of your own. Its certificate stands in ACM, in the Region of the gateway, and covers the name:
-# here it is found as the wildcard certificate of the zone. Without certificate_domain, any certificate that covers
-# domain_name will do. Made in the same run, it must be validated first: depends_on = [aws_acm_certificate_validation.zone].
+# An API with a custom domain. ACM must have a certificate for the name in the Region of the gateway. Here,
+# certificate_domain selects the wildcard certificate of the zone. Without it, the provider uses any certificate that
+# covers domain_name. If the certificate is created in the same run, it must be validated first:
+# depends_on = [aws_acm_certificate_validation.zone].
 resource "fgw_http_gateway" "orders" {
   name = "orders"
 
@@ -32,7 +33,7 @@ resource "fgw_http_gateway" "orders" {
   domain_name        = "orders.example.com"
   certificate_domain = "*.example.com"
 
-  # An alias record of type A. Without it, point your own to the output domain_target.
+  # An alias record of type A. Without it, create your own record that points to the attribute domain_target.
   create_dns_entry = true
   hosted_zone_id   = var.hosted_zone_id
 }

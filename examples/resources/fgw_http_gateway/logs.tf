@@ -6,7 +6,8 @@ terraform {
   }
 }
 
-# Access logs that are kept for three months, encrypted with a key of one's own, and forwarded where a request failed.
+# Access logs that are kept for three months and encrypted with a customer managed key. Entries of failed requests are
+# forwarded to a function.
 resource "fgw_http_gateway" "shop" {
   name = "shop"
 
@@ -16,13 +17,13 @@ resource "fgw_http_gateway" "shop" {
     }
   }
 
-  access_log_logservice_group_name              = "/shop/access"
+  access_log_logservice_group_name              = "/aws/vendedlogs/shop/access"
   access_log_logservice_group_retention_in_days = 90
   access_log_logservice_group_tags = {
     Retention = "quarter"
   }
 
-  # The policy of the key must let logs.eu-central-1.amazonaws.com use it.
+  # The policy of the key must allow logs.eu-central-1.amazonaws.com to use it.
   access_log_logservice_group_kms_key_id = "alias/shop-logs"
 
   # One line of JSON for each request.
@@ -35,7 +36,7 @@ resource "fgw_http_gateway" "shop" {
     error     = "$context.integrationErrorMessage"
   })
 
-  # The permission by which the log service calls the function is granted, and withdrawn with the subscription.
+  # The provider adds the permission for CloudWatch Logs to invoke the function, and removes it with the subscription.
   access_log_logservice_group_subscription_destination_arn = "arn:aws:lambda:eu-central-1:123456789012:function:forward-errors"
   access_log_logservice_group_subscription_filter_pattern  = "{ $.status = 5* }"
 }

@@ -7,13 +7,13 @@ terraform {
 }
 
 variable "orders_function_arn" {
-  description = "ARN of the Lambda function that keeps the orders."
+  description = "ARN of the Lambda function that handles orders."
   type        = string
   default     = "arn:aws:lambda:eu-central-1:123456789012:function:orders"
 }
 
-# Two functions behind one API. The routes of one function share an integration; permissions to call the functions
-# are granted and withdrawn with the routes.
+# One API for two functions. Routes with the same function and settings share an integration. The provider adds and
+# removes the permissions to invoke the functions together with the routes.
 resource "fgw_http_gateway" "shop" {
   name        = "shop"
   description = "Orders and catalogue."
@@ -33,7 +33,7 @@ resource "fgw_http_gateway" "shop" {
       payload_format_version = "2.0"
       authorizer_name        = "customer"
     }
-    # Not ANY: that takes in the OPTIONS requests which browsers send without credentials.
+    # Not ANY, because that includes the OPTIONS requests that browsers send without credentials.
     "GET /admin/{proxy+}" = {
       faas_function_arn      = var.orders_function_arn
       payload_format_version = "2.0"
@@ -43,7 +43,7 @@ resource "fgw_http_gateway" "shop" {
   }
 
   faas_authorizers = {
-    # Answers {"isAuthorized": true}; an answer is reused for five minutes for the same header.
+    # Returns {"isAuthorized": true}. API Gateway caches a response for five minutes for the same header.
     customer = {
       authorizer_name                   = "authorize-customer"
       authorizer_payload_format_version = "2.0"
@@ -51,7 +51,7 @@ resource "fgw_http_gateway" "shop" {
       identity_sources                  = ["$request.header.Authorization"]
       result_ttl_in_seconds             = 300
     }
-    # Answers with an IAM policy and is asked each time.
+    # Returns an IAM policy, and is called for each request.
     staff = {
       authorizer_name = "authorize-staff"
     }
@@ -65,7 +65,7 @@ resource "fgw_http_gateway" "shop" {
     max_age           = 3600
   }
 
-  access_log_logservice_group_name              = "/shop/access"
+  access_log_logservice_group_name              = "/aws/vendedlogs/shop/access"
   access_log_logservice_group_retention_in_days = 30
   access_log_logservice_group_tags = {
     Retention = "short"

@@ -7,11 +7,11 @@ terraform {
 }
 
 variable "orders_function_arn" {
-  description = "ARN of the Lambda function that keeps the orders."
+  description = "ARN of the Lambda function that handles orders."
   type        = string
 }
 
-# The smallest gateway: one function answers all requests to one path and what is below it.
+# The smallest gateway: one function handles all requests to paths below /orders.
 resource "fgw_http_gateway" "orders" {
   name = "orders"
 
