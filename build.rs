@@ -1,11 +1,11 @@
-//! Compiles `proto/` with a compiler written in Rust, so that building needs no `protoc`.
+//! Compiles `proto/` with protox, a compiler in Rust, so that the build does not require `protoc`.
 
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=proto");
     let definitions = protox::compile(["proto/tfplugin6.proto", "proto/plugin.proto"], ["proto"])?;
-    // Connections are made by hand: a Unix socket with a pinned certificate is nothing that generated code knows.
+    // The generated transport does not support a Unix socket with a pinned certificate.
     tonic_prost_build::configure()
         .build_transport(false)
         .generate_default_stubs(true)
