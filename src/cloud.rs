@@ -60,8 +60,10 @@ pub trait Cloud: Send + Sync + 'static {
     /// Lists the roots with this name whose creation never completed.
     async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
 
-    /// Checks operations that AWS starts by itself after a change, such as the deployment of a stage.
-    async fn verify_deployment(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure>;
+    /// Waits until AWS has completed what it starts by itself after a change: the deployment of a stage. Returns at
+    /// once if this process has changed nothing.
+    async fn verify_deployment(&self, owner: TopologyKind, root_id: &str, deadlines: &Deadlines)
+    -> Result<(), Failure>;
 
     /// Sets the tag `fgw:state` of a root.
     async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure>;
@@ -301,6 +303,9 @@ pub enum Cause {
     Throttled,
     /// A permission is missing. The caller reports it.
     Denied,
+    /// AWS did not deploy the changes, so nothing that the deployed state uses was deleted. The caller keeps it as a
+    /// pending deletion.
+    NotDeployed,
     /// A wait reached its deadline. The caller reports the awaited condition.
     TimedOut,
     /// Terraform requested a stop during a wait. The caller reports it.

@@ -9,6 +9,7 @@ pub(crate) mod api;
 pub(crate) mod api_mapping;
 pub(crate) mod authorizer;
 mod dependents;
+pub(crate) mod deployment;
 pub(crate) mod domain_name;
 pub(crate) mod integration;
 pub(crate) mod read;

@@ -1,6 +1,7 @@
 //! Code for all calls to AWS.
 
 pub(crate) mod codes;
+pub(crate) mod deployed_changes;
 pub(crate) mod errors;
 pub(crate) mod locks;
 pub(crate) mod non_idempotent;

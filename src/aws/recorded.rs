@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::aws::calls::Operation;
+use crate::aws::calls::deployed_changes::RecordDeployedChanges;
 use crate::aws::calls::process_state::ProcessState;
 use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
 use crate::model::TopologyKind;
@@ -106,9 +107,10 @@ impl Recorded {
                     .credentials_provider(credentials.clone())
                     .retry_config(RetryConfig::disabled())
                     .http_client(http.clone())
-                    .build()
             };
         }
+        let changes = self.process.deployed_changes.clone();
+        let deployed_changes = RecordDeployedChanges { changes, region: region.into() };
         Session {
             scope: Scope {
                 partition: "aws".into(),
@@ -116,13 +118,15 @@ impl Recorded {
                 account: Some("123456789012".into()),
                 ..Scope::default()
             },
-            ec2: aws_sdk_ec2::Client::from_conf(config!(aws_sdk_ec2)),
-            apigateway: aws_sdk_apigatewayv2::Client::from_conf(config!(aws_sdk_apigatewayv2)),
-            logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs)),
-            acm: aws_sdk_acm::Client::from_conf(config!(aws_sdk_acm)),
-            kms: aws_sdk_kms::Client::from_conf(config!(aws_sdk_kms)),
-            route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53)),
-            lambda_config: config!(aws_sdk_lambda),
+            ec2: aws_sdk_ec2::Client::from_conf(config!(aws_sdk_ec2).build()),
+            apigateway: aws_sdk_apigatewayv2::Client::from_conf(
+                config!(aws_sdk_apigatewayv2).interceptor(deployed_changes).build(),
+            ),
+            logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs).build()),
+            acm: aws_sdk_acm::Client::from_conf(config!(aws_sdk_acm).build()),
+            kms: aws_sdk_kms::Client::from_conf(config!(aws_sdk_kms).build()),
+            route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53).build()),
+            lambda_config: config!(aws_sdk_lambda).build(),
             pollers: Default::default(),
             process: self.process.clone(),
         }

@@ -6,7 +6,7 @@ use super::clients::Session;
 use super::{apigateway, ec2, lambda, logs, lookups, route53};
 use crate::aws::calls::Operation;
 use crate::cloud::{
-    Cloud, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen, UnfinishedRoot,
+    Cloud, Deadlines, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen, UnfinishedRoot,
 };
 use crate::model::TopologyKind;
 use crate::model::{Entry, Object, Spec};
@@ -137,10 +137,15 @@ impl Cloud for Session {
         }
     }
 
-    async fn verify_deployment(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure> {
+    async fn verify_deployment(
+        &self,
+        owner: TopologyKind,
+        root_id: &str,
+        deadlines: &Deadlines,
+    ) -> Result<(), Failure> {
         match owner {
             TopologyKind::FourTierVpc => Ok(()),
-            TopologyKind::HttpGateway => apigateway::stage::check_deployment(self, root_id).await,
+            TopologyKind::HttpGateway => apigateway::deployment::at_the_end(self, root_id, deadlines).await,
         }
     }
 

@@ -8,7 +8,9 @@
 
 use async_trait::async_trait;
 
-use super::{Cloud, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen, UnfinishedRoot};
+use super::{
+    Cloud, Deadlines, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen, UnfinishedRoot,
+};
 use crate::model::TopologyKind;
 use crate::model::{Entry, Object, Spec};
 use crate::model::{Facts, Lookup, Scope};
@@ -104,9 +106,14 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         self.account.unfinished_roots(owner, name).await
     }
 
-    async fn verify_deployment(&self, owner: TopologyKind, root_id: &str) -> Result<(), Failure> {
+    async fn verify_deployment(
+        &self,
+        owner: TopologyKind,
+        root_id: &str,
+        deadlines: &Deadlines,
+    ) -> Result<(), Failure> {
         self.at("before", "settle", owner.root());
-        self.account.verify_deployment(owner, root_id).await
+        self.account.verify_deployment(owner, root_id, deadlines).await
     }
 
     async fn mark_root(&self, owner: TopologyKind, root_id: &str, state: RootState) -> Result<(), Failure> {

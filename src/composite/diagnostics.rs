@@ -12,8 +12,8 @@ mod plan;
 mod text;
 
 pub(super) use apply::{
-    failures, incomplete, leftovers, not_as_planned, not_deployed, root_not_in_plan, still_in_use, still_unknown,
-    tag_not_changed, unknown_outcomes, unreadable_plan,
+    failures, incomplete, leftovers, not_as_planned, not_deployed, root_not_in_plan, still_deploying, still_in_use,
+    still_unknown, tag_not_changed, unknown_outcomes, unreadable_plan,
 };
 pub(super) use destroy::{End, warn_of_end};
 pub(super) use import::{left_to_others, no_such_root, not_created_here};

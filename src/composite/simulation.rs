@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::cloud::{
-    Cause, Cloud, Dependent, DependentScope, Dependents, Failure, Observed, OpContext, Recorder, Root, RootState, Seen,
-    UnfinishedRoot,
+    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, Observed, OpContext, Recorder, Root,
+    RootState, Seen, UnfinishedRoot,
 };
 use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
@@ -408,7 +408,7 @@ impl Cloud for Simulation {
         self.answer(&entry.key)
     }
 
-    async fn verify_deployment(&self, _: TopologyKind, _: &str) -> Result<(), Failure> {
+    async fn verify_deployment(&self, _: TopologyKind, _: &str, _: &Deadlines) -> Result<(), Failure> {
         assert!(!self.panicking.lock().unwrap().contains(&"the end".into()), "simulated panic at the end");
         Ok(())
     }

@@ -9,6 +9,8 @@ mod budget;
 mod change;
 #[path = "gateway/data_sources.rs"]
 mod data_sources;
+#[path = "gateway/deployments.rs"]
+mod deployments;
 #[path = "gateway/dns.rs"]
 mod dns;
 #[path = "gateway/domain.rs"]

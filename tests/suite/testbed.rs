@@ -479,6 +479,9 @@ impl Gateway {
             "def handler(event, context):\n    return {'statusCode': 200, 'body': 'one ' + event['rawPath']}\n";
         let function = proxy.account().create_function("hello", source);
         let call = |method: &str, arguments: Value| proxy.boto("apigatewayv2", method, arguments);
+        let permission = json!({"FunctionName": "hello", "StatementId": "all", "Action": "lambda:InvokeFunction",
+                                "Principal": "apigateway.amazonaws.com"});
+        proxy.boto("lambda", "add_permission", permission);
         let api = text(
             &call("create_api", json!({"Name": "a", "ProtocolType": "HTTP", "Tags": {"fgw:resource": "x"}}))["ApiId"],
         );
@@ -616,14 +619,11 @@ fn listing_finds_managed_objects_by_their_tags() {
 
     let gateway = Gateway::new();
     let account = gateway.proxy.account();
-    let statement = json!({"FunctionName": "hello", "StatementId": "s", "Action": "lambda:InvokeFunction",
-                           "Principal": "apigateway.amazonaws.com"});
-    account.boto("lambda", "add_permission", statement);
     account.boto("logs", "create_log_group", json!({"logGroupName": "g", "tags": {"fgw:object": "log_group"}}));
     let mut ours = account.ours();
     ours.sort();
     let api = format!("apis {} fgw:resource=x", gateway.api);
-    assert_eq!(ours, [api.as_str(), "log_groups g fgw:object=log_group", "statement s of hello"]);
+    assert_eq!(ours, [api.as_str(), "log_groups g fgw:object=log_group", "statement all of hello"]);
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| account.assert_nothing_of_ours_is_left()));
     assert!(result.is_err());
 }

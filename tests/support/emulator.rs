@@ -150,7 +150,9 @@ fn command(kind: Kind, port: u16) -> Command {
             moto
         }
         Kind::Ministack => {
-            let mut ministack = Command::new(venv::program("ministack"));
+            let mut ministack = Command::new(venv::program("python"));
+            // With the deployments of AWS, and with enforced policies of functions.
+            ministack.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/deployments.py"));
             // Without BIND_HOST, it listens on all addresses. Without the two switches, it opens more ports.
             ministack
                 .envs([("BIND_HOST", "127.0.0.1"), ("MINISTACK_HOST", "localhost")])

@@ -62,18 +62,29 @@ impl Request {
     }
 }
 
-/// A request to an HTTP API on ministack, by the API's own host name. The data plane takes the account from the
-/// credential of the Authorization header and does not check the signature; a test that sends its own Authorization
-/// header uses the default account.
+/// A request to an HTTP API on ministack, after all its changes are deployed.
 pub(crate) fn gateway(account: &Account, api_id: &str, method: &str, path: &str) -> Request {
-    let credential = format!("AWS4-HMAC-SHA256 Credential={}/20260101/us-east-1/execute-api/aws4_request", account.id);
-    let request = Request::new(account.emulator.port, method, path)
-        .header("host", &format!("{api_id}.execute-api.localhost:{}", account.emulator.port));
-    if account.id == account.emulator.default_account().id {
-        request
+    super::deployments::wait(account);
+    gateway_now(account, api_id, method, path)
+}
+
+/// A request to an HTTP API on ministack, by the API's own host name. Changes of the API may not be deployed yet. A
+/// test that sends its own Authorization header uses the default account.
+pub(crate) fn gateway_now(account: &Account, api_id: &str, method: &str, path: &str) -> Request {
+    let host = format!("{api_id}.execute-api.localhost:{}", account.emulator.port);
+    let request = if account.id == account.emulator.default_account().id {
+        Request::new(account.emulator.port, method, path)
     } else {
-        request.header("authorization", &credential)
-    }
+        in_account(account, "execute-api", method, path)
+    };
+    request.header("host", &host)
+}
+
+/// A request to ministack in an account. ministack takes the account from the credential of the Authorization header
+/// and does not check the signature.
+pub(super) fn in_account(account: &Account, service: &str, method: &str, path: &str) -> Request {
+    let credential = format!("AWS4-HMAC-SHA256 Credential={}/20260101/us-east-1/{service}/aws4_request", account.id);
+    Request::new(account.emulator.port, method, path).header("authorization", &credential)
 }
 
 pub(crate) fn get(port: u16, path: &str) -> Result<Answer, String> {

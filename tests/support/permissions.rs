@@ -371,6 +371,7 @@ const OTHERS: &[Other] = &[
     ("apigateway", "GetAuthorizers", GatewayRead, "Gateway", "apigateway:GET", &["/apis/*"]),
     ("apigateway", "GetIntegrations", GatewayRead, "Gateway", "apigateway:GET", &["/apis/*"]),
     ("apigateway", "GetRoutes", GatewayRead, "Gateway", "apigateway:GET", &["/apis/*"]),
+    ("apigateway", "GetDeployment", GatewayRead, "Gateway", "apigateway:GET", &["/apis/*"]),
     ("apigateway", "GetStage", GatewayRead, "Gateway", "apigateway:GET", &["/apis/*"]),
     ("apigateway", "GetStages", GatewayRead, "Gateway", "apigateway:GET", &["/apis/*"]),
     ("apigateway", "GetTags", GatewayRead, "Gateway", "apigateway:GET", &["/tags/*"]),

@@ -42,6 +42,7 @@ use self::throttle::Throttle;
 use self::upstream::Upstream;
 pub(crate) use self::witness::Witness;
 use self::witness::Witnesses;
+use super::deployments::{self, Deployments};
 use super::emulator::{Account, Emulator, Kind};
 use super::http;
 use super::listing::BotoError;
@@ -233,9 +234,9 @@ impl Proxy {
         self.shared.moto.zones.set(zones);
     }
 
-    /// The message of stages of ministack about their last deployment; ministack itself returns none.
-    pub(crate) fn deployment(&self, message: &str) {
-        self.shared.ministack.set_deployment(message);
+    /// Changes how and when ministack deploys the changes of APIs.
+    pub(crate) fn deployments(&self, settings: Deployments<'_>) {
+        deployments::set(self.account(), settings);
     }
 
     /// Raises the quota of authorizers per API, as AWS does on request. The default is 10.

@@ -2,10 +2,12 @@
 
 use aws_sdk_apigatewayv2::types::{Authorizer as Shown, AuthorizerType};
 
+use super::deployment::before_deletion;
 use super::{
     PAGE, change, client, deleted, digest, holds, no_id, pages, root_id, small, text, unreferenced, with_quota_advice,
 };
 use crate::aws::Session;
+use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed};
 use crate::model::Input;
@@ -171,6 +173,7 @@ pub(crate) async fn update(
 /// Deletes an authorizer. AWS rejects this while a route uses it.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
+    before_deletion(operation, api_id, Awaited::CreatesAndUpdates).await?;
     let delete = || async {
         let client = client(operation.session).await;
         client.delete_authorizer().api_id(api_id).authorizer_id(&entry.id).send().await

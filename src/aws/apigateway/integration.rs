@@ -2,10 +2,12 @@
 
 use aws_sdk_apigatewayv2::types::{Integration as Shown, IntegrationType};
 
+use super::deployment::before_deletion;
 use super::{
     PAGE, change, client, deleted, holds, no_id, pages, root_id, small, text, unreferenced, with_quota_advice,
 };
 use crate::aws::Session;
+use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed};
 use crate::model::Input;
@@ -134,6 +136,7 @@ pub(crate) async fn update(
 /// Deletes an integration. AWS rejects this while a route points to it.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
+    before_deletion(operation, api_id, Awaited::CreatesAndUpdates).await?;
     let delete = || async {
         let client = client(operation.session).await;
         client.delete_integration().api_id(api_id).integration_id(&entry.id).send().await

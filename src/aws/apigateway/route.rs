@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use aws_sdk_apigatewayv2::types::{AuthorizationType, Route as Shown};
 
+use super::deployment::before_deletion;
 use super::{PAGE, change, client, deleted, holds, is_conflict, no_id, pages, root_id, text, with_quota_advice};
 use crate::aws::Session;
+use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::{ApiRoute, Entry, Key, Learned, Ref, Spec};
@@ -112,6 +114,7 @@ pub(crate) async fn update(
 /// Deletes a route.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let api_id = root_id(operation)?;
+    before_deletion(operation, api_id, Awaited::CreatesAndUpdates).await?;
     let (_lock, change) = change(operation, api_id, "DeleteRoute").await;
     let delete =
         || async { client(operation.session).await.delete_route().api_id(api_id).route_id(&entry.id).send().await };

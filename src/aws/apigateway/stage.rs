@@ -1,7 +1,5 @@
 //! The stage `$default`, which AWS deploys automatically after every change.
 
-use std::time::Duration;
-
 use aws_sdk_apigatewayv2::types::{AccessLogSettings, Stage as Shown};
 
 use super::{api_arn, change, client, deleted, is_absent, is_conflict, root_id, tag, unmapped, untag};
@@ -138,6 +136,9 @@ pub(crate) async fn update(
             .await
             .map_err(with_log_advice)?;
     }
+    if deployment_differs {
+        session.process.deployed_changes.add(&session.scope.region, api_id, false, None);
+    }
     if wanted.is_none() && from.is_none_or(|from| from.access_log.is_some()) {
         // Without settings AWS returns NotFound, which is success here and must not be retried.
         let change = Mutation { action: "DeleteAccessLogSettings", unknown_until: None, ..change };
@@ -178,52 +179,19 @@ fn created_id(api_id: &str) -> String {
     format!("{api_id}/{DEFAULT}")
 }
 
-/// Checks whether AWS deployed the changes. To be called once after the last change, because AWS deploys after the call
-/// has succeeded and reports a failure only in the stage.
-pub(crate) async fn check_deployment(session: &Session, api_id: &str) -> Result<(), Failure> {
-    check_settled_deployment(session, api_id, Duration::from_secs(1)).await
-}
-
-/// A deployment may still be in progress, so a failure counts only if two polls, one pause apart, return the same.
-async fn check_settled_deployment(session: &Session, api_id: &str, pause: Duration) -> Result<(), Failure> {
-    let mut before = None;
-    for _ in 0..6 {
-        let stage = get(session, api_id).await.map_err(|failure| {
-            let message = format!("{}; it is unknown whether AWS deployed the changes to the stage", failure.message);
-            Failure { message, ..failure }
-        })?;
-        let Some(stage) = stage else {
-            if !session.process.created.contains(&created_id(api_id)) {
-                return Ok(());
-            }
-            // A stage that this process created may not be visible yet.
-            tokio::time::sleep(pause).await;
-            continue;
-        };
-        if stage.last_deployment_status_message.is_none() {
-            return Ok(());
-        }
-        let seen = |it: &Shown| (it.deployment_id.clone(), it.last_deployment_status_message.clone());
-        let is_settled = before.as_ref().is_some_and(|before| seen(before) == seen(&stage));
-        before = Some(stage);
-        if is_settled {
-            break;
-        }
-        tokio::time::sleep(pause).await;
-    }
-    match before.as_ref().and_then(deployment_failure) {
-        Some(message) => Err(Failure::new(
-            Cause::Other,
-            "GetStage",
-            format!("AWS could not deploy API {api_id} and still serves the previous deployment: {message}"),
-        )),
-        None => Ok(()),
-    }
+/// Whether this process created the stage of an API.
+pub(super) fn is_created_here(session: &Session, api_id: &str) -> bool {
+    session.process.created.contains(&created_id(api_id))
 }
 
 /// The status message of the last deployment if it failed. AWS reports a failure in no other field.
 fn deployment_failure(shown: &Shown) -> Option<&str> {
-    shown.last_deployment_status_message.as_deref().filter(|text| text.to_lowercase().contains("failed"))
+    shown.last_deployment_status_message.as_deref().filter(|message| is_failure(message))
+}
+
+/// Whether a status message reports a failed deployment, as "Deployment attempt failed: ...".
+pub(super) fn is_failure(message: &str) -> bool {
+    message.to_lowercase().contains("failed")
 }
 
 /// The ARN of the log group to which the stage logs, without the suffix `:*`.
@@ -399,19 +367,6 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn failed_deployment_is_an_error_with_the_status_message() {
-        let failed = "Deployment attempt failed: Unable to deploy API because no routes exist in this API";
-        let stage = |message: &str| Answer::Json(200, json!({ "lastDeploymentStatusMessage": message }));
-        let aws = Recorded::default()
-            .on(&format!("GET {STAGE}"), stage("Successfully deployed stage"))
-            .on(&format!("GET {STAGE}"), stage(failed));
-        let session = aws.session("stage-failed");
-        let failure = check_settled_deployment(&session, "api1", Duration::ZERO).await.unwrap_err();
-        assert!(failure.message.contains(failed), "{failure}");
-        assert_eq!(aws.calls().len(), 3, "the first poll may precede the deployment");
-    }
-
-    #[tokio::test(start_paused = true)]
     async fn failed_deployment_is_drift_and_update_deploys_again() {
         let message = "Deployment attempt failed: Unable to deploy API";
         let shown = Shown::builder().auto_deploy(true).last_deployment_status_message(message).build();
@@ -427,22 +382,5 @@ mod tests {
         let call = async |it: &Operation<'_>| update(it, DEFAULT, Some(&failed), &spec(false)).await;
         run(&session, &Key::new("stage"), &ids(), call).await.0.unwrap();
         assert_eq!(aws.body(&patch), json!({ "autoDeploy": true }));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn successful_or_missing_deployment_status_is_no_failure() {
-        let aws = Recorded::default().on(
-            &format!("GET {STAGE}"),
-            Answer::Json(
-                200,
-                json!({ "deploymentId": "d1",
-                "lastDeploymentStatusMessage": "Successfully deployed stage with deployment ID 'd1'" }),
-            ),
-        );
-        check_settled_deployment(&aws.session("stage-well"), "api1", Duration::ZERO).await.unwrap();
-        assert_eq!(aws.calls().len(), 2);
-        let aws = Recorded::default().on(&format!("GET {STAGE}"), Answer::Json(200, json!({})));
-        check_deployment(&aws.session("stage-silent"), "api1").await.unwrap();
-        assert_eq!(aws.calls().len(), 1);
     }
 }

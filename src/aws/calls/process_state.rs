@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use super::deployed_changes::DeployedChanges;
 use super::locks::Locks;
 use super::rate_limit::RateLimiter;
 use super::recent::Recent;
@@ -20,6 +21,8 @@ pub(crate) struct ProcessState {
     pub(crate) created: Recent,
     /// The APIs, as `<Region> <ID>`, whose mappings this process has deleted.
     pub(crate) unmapped: Recent,
+    /// The changes that this process has made to APIs, which AWS deploys.
+    pub(crate) deployed_changes: Arc<DeployedChanges>,
 }
 
 impl ProcessState {

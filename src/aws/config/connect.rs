@@ -15,6 +15,7 @@ use super::settings::{Service, Settings};
 use super::sources::{ConfigError, Sources, environment, path};
 use super::{credentials, identity};
 use crate::aws::Session;
+use crate::aws::calls::deployed_changes::RecordDeployedChanges;
 use crate::aws::calls::process_state::ProcessState;
 use crate::aws::calls::retry::{DEFAULT_ATTEMPTS, budget};
 use crate::aws::config::tls::{Verification, tls};
@@ -189,6 +190,7 @@ fn ignore_tags(settings: &Settings, variables: impl Iterator<Item = (String, Str
 }
 
 fn session(settings: &Settings, sdk: &SdkConfig, scope: Scope) -> Session {
+    let process = ProcessState::shared();
     macro_rules! config {
         ($sdk:ident, $service:expr) => {{
             let mut builder =
@@ -196,20 +198,24 @@ fn session(settings: &Settings, sdk: &SdkConfig, scope: Scope) -> Session {
             if let Some(url) = settings.endpoints.get(&$service) {
                 builder = builder.endpoint_url(url);
             }
-            builder.build()
+            builder
         }};
     }
+    let deployed_changes =
+        RecordDeployedChanges { changes: process.deployed_changes.clone(), region: scope.region.clone() };
     Session {
         scope,
-        ec2: aws_sdk_ec2::Client::from_conf(config!(aws_sdk_ec2, Service::Ec2)),
-        apigateway: aws_sdk_apigatewayv2::Client::from_conf(config!(aws_sdk_apigatewayv2, Service::ApiGateway)),
-        logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs, Service::Logs)),
-        acm: aws_sdk_acm::Client::from_conf(config!(aws_sdk_acm, Service::Acm)),
-        kms: aws_sdk_kms::Client::from_conf(config!(aws_sdk_kms, Service::Kms)),
-        route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53, Service::Route53)),
-        lambda_config: config!(aws_sdk_lambda, Service::Lambda),
+        ec2: aws_sdk_ec2::Client::from_conf(config!(aws_sdk_ec2, Service::Ec2).build()),
+        apigateway: aws_sdk_apigatewayv2::Client::from_conf(
+            config!(aws_sdk_apigatewayv2, Service::ApiGateway).interceptor(deployed_changes).build(),
+        ),
+        logs: aws_sdk_cloudwatchlogs::Client::from_conf(config!(aws_sdk_cloudwatchlogs, Service::Logs).build()),
+        acm: aws_sdk_acm::Client::from_conf(config!(aws_sdk_acm, Service::Acm).build()),
+        kms: aws_sdk_kms::Client::from_conf(config!(aws_sdk_kms, Service::Kms).build()),
+        route53: aws_sdk_route53::Client::from_conf(config!(aws_sdk_route53, Service::Route53).build()),
+        lambda_config: config!(aws_sdk_lambda, Service::Lambda).build(),
         pollers: Default::default(),
-        process: ProcessState::shared(),
+        process,
     }
 }
 

@@ -6,8 +6,10 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::aws::Session;
+use crate::aws::apigateway::deployment::before_deletion;
 use crate::aws::apigateway::{digest, execution_arn};
 use crate::aws::calls::codes;
+use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::rate_limit::{Limit, LimitKey};
 use crate::aws::calls::wait::{Backoff, Poll, until_with};
@@ -216,6 +218,10 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         let message = "the object is not a Lambda permission; this is a bug in the provider";
         return Err(Failure::new(Cause::Other, "RemovePermission", message));
     };
+    // The deployed stage may still call the function.
+    if !matches!(spec.caller, Caller::LogGroup(_)) {
+        before_deletion(operation, operation.root_id()?, Awaited::All).await?;
+    }
     let place = FunctionPolicy::of(operation, spec)?;
     let _lock = operation.session.process.locks.lock(format!("lambda {}", place.function_arn)).await;
     remove(operation, &place, &entry.id).await

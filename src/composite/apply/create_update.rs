@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::inventory::{normalize_inventory, pending};
-use super::pending_deletion::{cancel_pending_deletion, defer_in_use_deletes};
+use super::pending_deletion::{cancel_pending_deletion, defer_deletes};
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::composite::decision::{Basis, Decision};
@@ -229,14 +229,18 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         if !self.private.imported {
             normalize_inventory(&mut inventory, &decision.objects);
         }
-        if !creating {
-            defer_in_use_deletes(plan, &mut outcome, &dependents, &mut inventory, diagnostics);
-        }
+        let not_deployed = match creating {
+            true => None,
+            false => defer_deletes(plan, &mut outcome, &dependents, &mut inventory, diagnostics),
+        };
         let root_id = inventory.at(P::KIND.root()).map(|root| root.id.clone());
         if let Some(root_id) = &root_id {
             self.record_created(root_id);
-            if !plan.is_empty() {
-                self.verify_deployment(root_id, diagnostics).await;
+            match not_deployed {
+                // Several deletions have waited for the same deployment.
+                Some(failure) => diagnostics::not_deployed::<P>(root_id, &failure, diagnostics),
+                None if !plan.is_empty() => self.verify_deployment(run, root_id, diagnostics).await,
+                None => {}
             }
         }
         run.report(plan, &outcome, &dependents, diagnostics);
@@ -261,9 +265,14 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         }
     }
 
-    async fn verify_deployment(&self, root_id: &str, diagnostics: &mut Diagnostics) {
-        if let Err(failure) = self.cloud.verify_deployment(P::KIND, root_id).await {
-            diagnostics::not_deployed::<P>(root_id, &failure, diagnostics);
+    async fn verify_deployment(&self, run: &Run<'_, P>, root_id: &str, diagnostics: &mut Diagnostics) {
+        match self.cloud.verify_deployment(P::KIND, root_id, &run.deadlines()).await {
+            // An error would make Terraform replace a new root.
+            Err(failure) if failure.cause == Cause::TimedOut => {
+                diagnostics::still_deploying::<P>(root_id, &failure, diagnostics);
+            }
+            Err(failure) => diagnostics::not_deployed::<P>(root_id, &failure, diagnostics),
+            Ok(()) => {}
         }
     }
 

@@ -1,4 +1,4 @@
-//! Objects that an update could not delete because they were in use. Pure.
+//! Objects that an update could not delete because they were in use, or because AWS had not deployed the changes. Pure.
 
 use crate::cloud::{Cause, DependentsByOp, Failure};
 use crate::composite::diagnostics;
@@ -21,19 +21,21 @@ pub(super) fn cancel_pending_deletion(inventory: &mut Inventory, objects: &[Obje
 /// Marks the objects that an update could not delete as `pending_deletion`.
 ///
 /// In an update that deletes subnets, a failure with [`Cause::InUse`] is not an error, because Terraform updates the
-/// dependents only after this resource. If another operation failed, a deletion that did not start is marked only if a
-/// replacement of its object exists. Otherwise the object keeps its slot.
-pub(super) fn defer_in_use_deletes(
+/// dependents only after this resource. Deletions that failed because the changes are not deployed are one error, which
+/// is returned. If another operation failed, a deletion that did not start is marked only if a replacement of its
+/// object exists. Otherwise the object keeps its slot.
+pub(super) fn defer_deletes(
     plan: &Plan,
     outcome: &mut Outcome,
     dependents: &DependentsByOp,
     inventory: &mut Inventory,
     diagnostics: &mut Diagnostics,
-) {
+) -> Option<Failure> {
     let in_use = take_in_use(plan, outcome, inventory);
     for (position, failure) in &in_use {
         diagnostics::still_in_use(plan.ops[*position].action.key(), failure, dependents.get(position), diagnostics);
     }
+    let not_deployed = take_not_deployed(plan, outcome, inventory);
     let failed = !outcome.failed.is_empty() || outcome.stopped || !plan.deferred().is_empty();
     let mut deferred: Vec<usize> = outcome
         .undone()
@@ -41,7 +43,8 @@ pub(super) fn defer_in_use_deletes(
         // Without failures, operations that have not started depend only on those in use.
         .filter(|position| !failed || is_replaced(plan, plan.ops[*position].action.key().slot.as_str()))
         .collect();
-    deferred.extend(in_use.into_iter().map(|(position, _)| position));
+    let failure = not_deployed.first().map(|(_, failure)| failure.clone());
+    deferred.extend(in_use.into_iter().chain(not_deployed).map(|(position, _)| position));
     if !failed {
         outcome.not_started.retain(|position| !deferred.contains(position));
     }
@@ -50,6 +53,16 @@ pub(super) fn defer_in_use_deletes(
             entry.pending_deletion = true;
         }
     }
+    failure
+}
+
+/// Removes the failures of deletions that waited in vain for a deployment.
+fn take_not_deployed(plan: &Plan, outcome: &mut Outcome, inventory: &Inventory) -> Vec<(usize, Failure)> {
+    let is_deferrable = |position: usize, failure: &Failure| {
+        let entry = deleted(plan, position).filter(|_| failure.cause == Cause::NotDeployed);
+        entry.is_some_and(|entry| is_slot_vacated(plan, inventory, entry))
+    };
+    outcome.failed.extract_if(.., |(position, failure)| is_deferrable(*position, failure)).collect()
 }
 
 /// Removes the failures from an outcome that are not errors, because Terraform updates the dependents only later.

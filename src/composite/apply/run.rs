@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::created_here::CreatedHere;
 use super::pending_deletion::cancel_pending_deletion;
 use super::unknown_outcomes;
-use crate::cloud::{Cloud, DependentsByOp};
+use crate::cloud::{Cloud, Deadlines, DependentsByOp};
 use crate::composite::decision::Decision;
 use crate::composite::{dependents, diagnostics};
 use crate::model::{Inventory, Timeouts};
@@ -100,6 +100,11 @@ impl<'a, P: Topology> Run<'a, P> {
 
     fn replace_inventory(&self, inventory: Inventory) {
         *self.shared_inventory().lock() = inventory;
+    }
+
+    /// Returns the deadlines of waits after the operations.
+    pub(super) fn deadlines(&self) -> Deadlines {
+        Deadlines::until(self.execution.deadline, self.execution.stop.clone())
     }
 
     /// Executes a plan without unknown inputs.

@@ -132,6 +132,15 @@ pub(in crate::composite) fn not_deployed<P: Topology>(root_id: &str, failure: &F
     diagnostics.error(format!("Error deploying {} {root_id}", P::TYPE_NAME), detail(failure));
 }
 
+/// A deployment that AWS has started after a change, and that has not ended yet.
+pub(in crate::composite) fn still_deploying<P: Topology>(
+    root_id: &str,
+    failure: &Failure,
+    diagnostics: &mut Diagnostics,
+) {
+    diagnostics.warning(format!("{} {root_id} is not deployed yet", P::TYPE_NAME), detail(failure));
+}
+
 /// An object that an update could not delete and the next apply deletes.
 pub(in crate::composite) fn still_in_use(
     key: &Key,

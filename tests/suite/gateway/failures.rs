@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{THIS, TestEnv, text};
+use crate::support::deployments::Deployments;
 use crate::support::interruption::interrupt;
 use crate::support::proxy::fault::Fault;
+use crate::support::wait::until;
 
 /// Three routes over two functions, with access logs.
 fn shop(env: &TestEnv) -> Value {
@@ -170,8 +172,13 @@ fn an_unfinished_gateway_blocks_a_create_until_imported() {
 fn a_failed_deployment_is_an_error_with_the_message_of_aws() {
     let env = TestEnv::new();
     env.apply(&json!({ "route_config": { "GET /a": env.to("orders") } }));
+    // The times of deployments have a resolution of one second.
+    let second = || std::time::UNIX_EPOCH.elapsed().expect("it is after 1970").as_secs();
+    let deployed = second();
+    until("a later change has a later time", || second() > deployed);
+    let failure = Some("Unable to deploy API because of an invalid route");
     let words = "Deployment attempt failed: Unable to deploy API because of an invalid route";
-    env.proxy.deployment(words);
+    env.proxy.deployments(Deployments { failure, ..Deployments::default() });
     env.config(&json!({ "route_config": { "GET /a": env.to("orders"), "GET /b": env.to("orders") } }));
     let run = env.workspace.apply(&[]);
     run.failed_with("Error deploying fgw_http_gateway");
@@ -185,7 +192,9 @@ fn a_failed_deployment_is_an_error_with_the_message_of_aws() {
     env.workspace.apply(&[]).failed_with(words);
     assert_eq!(env.calls(&env.slots()), ["UpdateStage $default"]);
     assert_eq!(env.drift(), json!({ "stage": reason }));
-    env.proxy.deployment("Successfully deployed stage with deployment ID 'd2'");
-    env.workspace.assert_nothing_to_do();
+    env.proxy.deployments(Deployments::default());
+    env.apply_config();
+    assert_eq!(env.drift(), json!({}));
+    assert_eq!(env.send("GET", "/b", None).body, "orders /b");
     env.destroy();
 }

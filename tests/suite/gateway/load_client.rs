@@ -3,13 +3,15 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{SECRET, TestEnv, text};
-use crate::support::http;
+use crate::support::emulator::Account;
 use crate::support::proxy::Witness;
+use crate::support::{deployments, http};
 
 /// A running client. If it is dropped, it stops without a check.
 pub(super) struct LoadClient {
     client: Arc<Client>,
     witness: Option<Witness>,
+    account: Account,
 }
 
 struct Client {
@@ -37,7 +39,7 @@ impl TestEnv {
         let api = text(&self.attribute("api_id"));
         let request = |what: &str| {
             let (method, path) = what.split_once(' ').expect("a method and a path");
-            http::gateway(self.proxy.account(), &api, method, path).header("x-key", SECRET)
+            http::gateway_now(self.proxy.account(), &api, method, path).header("x-key", SECRET)
         };
         let client = Arc::new(Client {
             untouched: request(untouched.0),
@@ -45,13 +47,14 @@ impl TestEnv {
             touched: touched.iter().map(|what| request(what)).collect(),
             observed: Mutex::default(),
         });
+        deployments::wait(self.proxy.account());
         client.send_requests("before any change");
         let observer = Arc::clone(&client);
         let witness = self.proxy.after_each_change(move |call| {
             observer.send_requests(&format!("after {}", call.action));
             observer.observed().changes.push(call.action.clone());
         });
-        LoadClient { client, witness: Some(witness) }
+        LoadClient { client, witness: Some(witness), account: self.proxy.account().clone() }
     }
 }
 
@@ -81,9 +84,12 @@ impl LoadClient {
     /// Stops the client. Panics if there was a wrong answer, or if nothing changed while the client was running.
     pub(super) fn saw_no_error(mut self) {
         drop(self.witness.take());
+        deployments::wait(&self.account);
         self.client.send_requests("after all changes");
         let observed = self.client.observed();
         assert!(observed.wrong.is_empty(), "in the course of {:?}:\n{}", observed.changes, observed.wrong.join("\n"));
         assert!(!observed.changes.is_empty(), "nothing changed");
+        let early = deployments::early_deletions(&self.account);
+        assert!(early.is_empty(), "deleted before the last change was deployed: {early:?}");
     }
 }

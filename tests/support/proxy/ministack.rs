@@ -16,7 +16,6 @@ use super::upstream::Upstream;
 /// State for behavior that ministack lacks.
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
-    deployment: Mutex<Option<String>>,
     keys: logs::Keys,
     /// The quota of authorizers per API, if it was raised.
     authorizer_quota: Mutex<Option<usize>>,
@@ -28,10 +27,6 @@ const AUTHORIZERS: usize = 10;
 const INTEGRATIONS: usize = 300;
 
 impl Repairs {
-    pub(super) fn set_deployment(&self, message: &str) {
-        *self.deployment.lock().expect("no one panics while holding it") = Some(message.to_owned());
-    }
-
     pub(super) async fn before(&self, emulator: &Upstream, call: &Call, message: Message) -> Result<Before, String> {
         if call.service == "route53" {
             return route53::before(emulator, call, message).await;
@@ -107,21 +102,10 @@ impl Repairs {
         let shows_tags = ["GetApi", "GetApis", "GetStage", "GetStages"].contains(&call.action.as_str());
         let reply = if shows_tags { current_tags(emulator, call, message, reply).await? } else { reply };
         match call.action.as_str() {
-            "GetStage" => self.with_deployment(reply),
-            "GetApis" | "GetRoutes" | "GetIntegrations" | "GetAuthorizers" | "GetStages" | "GetDomainNames"
-            | "GetApiMappings" => one_page(call, reply),
+            "GetApis" | "GetRoutes" | "GetIntegrations" | "GetAuthorizers" | "GetStages" | "GetDeployments"
+            | "GetDomainNames" | "GetApiMappings" => one_page(call, reply),
             _ => Ok(reply),
         }
-    }
-
-    /// AWS returns the result of the last deployment; ministack has no deployments.
-    fn with_deployment(&self, reply: Reply) -> Result<Reply, String> {
-        let Some(text) = self.deployment.lock().expect("no one panics while holding it").clone() else {
-            return Ok(reply);
-        };
-        let mut body = body_of(&reply)?;
-        body["lastDeploymentStatusMessage"] = text.into();
-        Ok(reply.with_body(body.to_string()))
     }
 }
 

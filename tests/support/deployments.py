@@ -1,0 +1,257 @@
+"""Runs ministack with two behaviors of API Gateway that it lacks.
+
+1. A stage with automatic deployment serves a snapshot of its API. Each change of a route, an integration, an authorizer
+   or the CORS configuration causes a deployment, which ends some time after the answer to the change. Until then, the
+   stage serves the snapshot before it. GetStage and GetDeployments show the deployments that have ended.
+2. API Gateway calls a function only if the resource policy of the function, alias or version allows it. Otherwise it
+   answers 500.
+
+`PUT /v2/apis/_deployments` changes the settings of the account of its credential, see `Settings`.
+`GET /v2/apis/_deployments` returns the number of deployments that have not ended, and the early deletions: those of
+routes, integrations and authorizers that began before the last create or update was deployed, and those of permissions
+that began before any last change was deployed.
+"""
+
+import asyncio
+import contextvars
+import copy
+import fnmatch
+import json
+import re
+import time
+import uuid
+
+from ministack.core.responses import get_account_id, get_region
+from ministack.services import apigateway, lambda_svc
+
+# The snapshot that the current request is served from; None in the control plane.
+SERVED = contextvars.ContextVar("served", default=None)
+
+TABLES = ("_apis", "_routes", "_integrations", "_authorizers")
+
+# AWS's message about a deployment without a route.
+NO_ROUTES = "Unable to deploy API because no valid routes exist in this API"
+
+
+class Settings:
+    """How the changes of an account are deployed."""
+
+    def __init__(self):
+        # The time in seconds from a change to the end of its deployment.
+        self.seconds = 0.3
+        # Whether one deployment covers all changes until its end. By default, each change has its own, in order.
+        self.coalesced = False
+        # The message with which deployments fail, if they do.
+        self.failure = None
+        # The number of deployments that fail, after `succeeding` ones; null for all.
+        self.failing = None
+        self.succeeding = 0
+
+    def next_failure(self):
+        if self.failure is None:
+            return None
+        if self.succeeding > 0:
+            self.succeeding -= 1
+            return None
+        if self.failing is None:
+            return self.failure
+        self.failing -= 1
+        return self.failure if self.failing >= 0 else None
+
+
+class Table(type(apigateway._routes)):
+    """A table of ministack. In a request to an API, it contains the deployed snapshot."""
+
+    __slots__ = ("name",)
+
+    def get(self, key, default=None):
+        served = SERVED.get()
+        return super().get(key, default) if served is None else served.get(self.name, default)
+
+
+# By account.
+settings = {}
+# The served snapshots and the deployments that have not ended, by account, Region and API.
+served = {}
+pending = {}
+# The early deletions, by account.
+early = {}
+
+
+def scope_of(api_id):
+    return get_account_id(), get_region(), api_id
+
+
+def snapshot(scope):
+    return {name: copy.deepcopy(getattr(apigateway, name).get_scoped(*scope, {})) for name in TABLES}
+
+
+def stage_of(scope):
+    stages = apigateway._stages.get_scoped(*scope, {})
+    return next((stage for stage in stages.values() if stage.get("autoDeploy")), None)
+
+
+def note_deletion(path, is_undeployed):
+    """Records a deletion if it is early."""
+    account = get_account_id()
+    waiting = [deployment for scope, them in pending.items() if scope[0] == account for deployment in them]
+    if any(is_undeployed(deployment) for deployment in waiting):
+        early.setdefault(account, []).append(path)
+
+
+def start(scope, is_deletion):
+    """Starts the deployment of a change."""
+    if stage_of(scope) is None:
+        return
+    own = settings.setdefault(scope[0], Settings())
+    waiting = pending.setdefault(scope, [])
+    if own.coalesced and waiting:
+        return
+    deployment = {"definition": None if own.coalesced else snapshot(scope), "is_deletion": is_deletion}
+    waiting.append(deployment)
+    asyncio.get_running_loop().call_later(own.seconds, end, scope, deployment)
+
+
+def end(scope, deployment):
+    """Ends a deployment. A failed one leaves the served snapshot as it is."""
+    pending[scope].remove(deployment)
+    stage = stage_of(scope)
+    if stage is None:
+        return
+    definition = deployment["definition"] or snapshot(scope)
+    failure = settings[scope[0]].next_failure() or (None if definition["_routes"] else NO_ROUTES)
+    name = uuid.uuid4().hex[:6]
+    record = {
+        "deploymentId": name,
+        "autoDeployed": True,
+        "createdDate": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "deploymentStatus": "FAILED" if failure else "DEPLOYED",
+    }
+    if failure:
+        record["deploymentStatusMessage"] = failure
+        stage["lastDeploymentStatusMessage"] = f"Deployment attempt failed: {failure}"
+    else:
+        served[scope] = definition
+        stage["deploymentId"] = name
+        stage["lastDeploymentStatusMessage"] = f"Successfully deployed stage with deployment ID '{name}'"
+    deployments = apigateway._deployments.get_scoped(*scope)
+    if deployments is None:
+        deployments = {}
+        apigateway._deployments.set_scoped(*scope, deployments)
+    deployments[name] = record
+
+
+def is_deployed(method, path, body):
+    """Whether a call starts a deployment. The creation of a stage starts the first one. An update of a stage deploys
+    nothing, unless it sets automatic deployment; that AWS then deploys again is an assumption."""
+    if method == "GET":
+        return False
+    parts = path.strip("/").split("/")[2:]
+    if len(parts) == 1:
+        return method == "PATCH"
+    if len(parts) < 2:
+        return False
+    if parts[1] == "stages":
+        return method == "POST" or (method == "PATCH" and json.loads(body or "{}").get("autoDeploy") is True)
+    return parts[1] in ("routes", "integrations", "authorizers", "cors")
+
+
+def administer(method, body):
+    account = get_account_id()
+    own = settings.setdefault(account, Settings())
+    if method == "PUT":
+        for name, value in json.loads(body).items():
+            assert hasattr(own, name), name
+            setattr(own, name, value)
+    waiting = sum(len(them) for scope, them in pending.items() if scope[0] == account)
+    return 200, {"Content-Type": "application/json"}, json.dumps({"pending": waiting, "early": early.get(account, [])}).encode()
+
+
+async def handle_request(method, path, headers, body, query_params):
+    if path == "/v2/apis/_deployments":
+        return administer(method, body)
+    if method == "DELETE" and re.search("/(routes|integrations|authorizers)/", path):
+        note_deletion(path, lambda deployment: not deployment["is_deletion"])
+    answer = await control_plane(method, path, headers, body, query_params)
+    match = re.match(r"/v2/apis/([^/]+)", path)
+    if match and answer[0] < 300:
+        scope = scope_of(match.group(1))
+        if method == "DELETE" and re.fullmatch(r"/v2/apis/[^/]+(/stages/[^/]+)?/?", path):
+            served.pop(scope, None)
+        elif is_deployed(method, path, body):
+            start(scope, method == "DELETE")
+    return answer
+
+
+async def handle_functions(method, path, *args, **kwargs):
+    # The permission of a log group does not depend on the stage.
+    if method == "DELETE" and "/policy/" in path and "-logs-" not in path:
+        note_deletion(path, lambda deployment: True)
+    return await functions(method, path, *args, **kwargs)
+
+
+async def handle_execute_in_scope(api_id, *args, **kwargs):
+    definition = served.get(scope_of(api_id))
+    if definition is None:
+        return apigateway._http_api_not_found()
+    token = SERVED.set(definition)
+    try:
+        return await data_plane(api_id, *args, **kwargs)
+    finally:
+        SERVED.reset(token)
+
+
+def may_call(uri, account, region, source):
+    """Whether the policy of a function allows API Gateway to call it for this source."""
+    function = apigateway._extract_lambda_ref_from_integration_uri(uri)
+    # The function has the statements of its aliases and versions, too.
+    unqualified = ":".join(function.split(":")[:7])
+    record, _, _ = lambda_svc._get_func_record_for_ref_in_scope(unqualified, account_id=account, region=region)
+    if record is None:
+        # ministack itself reports a missing function.
+        return True
+    for statement in record["policy"]["Statement"]:
+        pattern = statement.get("Condition", {}).get("ArnLike", {}).get("AWS:SourceArn", "*")
+        if (
+            statement["Resource"] == function
+            and statement["Principal"] == {"Service": "apigateway.amazonaws.com"}
+            and fnmatch.fnmatchcase(source, pattern)
+        ):
+            return True
+    return False
+
+
+async def invoke_lambda_proxy(integration, api_id, stage, path, method, *args, **kwargs):
+    account, region = kwargs["owner_account_id"], kwargs["owner_region"]
+    source = f"arn:aws:execute-api:{region}:{account}:{api_id}/{stage}/{method}{path}"
+    if not may_call(integration.get("integrationUri", ""), account, region, source):
+        return 500, {"Content-Type": "application/json"}, b'{"message":"Internal Server Error"}'
+    return await call_function(integration, api_id, stage, path, method, *args, **kwargs)
+
+
+async def invoke_authorizer(authorizer, event, account, region):
+    api_id = event["requestContext"]["apiId"]
+    source = f"arn:aws:execute-api:{region}:{account}:{api_id}/authorizers/{authorizer['authorizerId']}"
+    if not authorizer.get("authorizerCredentialsArn") and not may_call(
+        authorizer.get("authorizerUri", ""), account, region, source
+    ):
+        return None
+    return await call_authorizer(authorizer, event, account, region)
+
+
+for table_name in TABLES:
+    table = Table()
+    table.name = table_name
+    table._data = getattr(apigateway, table_name)._data
+    setattr(apigateway, table_name, table)
+control_plane, apigateway.handle_request = apigateway.handle_request, handle_request
+functions, lambda_svc.handle_request = lambda_svc.handle_request, handle_functions
+data_plane, apigateway._handle_execute_in_scope = apigateway._handle_execute_in_scope, handle_execute_in_scope
+call_function, apigateway._invoke_lambda_proxy = apigateway._invoke_lambda_proxy, invoke_lambda_proxy
+call_authorizer = apigateway._invoke_request_authorizer_lambda
+apigateway._invoke_request_authorizer_lambda = invoke_authorizer
+
+if __name__ == "__main__":
+    from ministack.app import main
+
+    main()
