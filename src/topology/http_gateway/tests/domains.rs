@@ -100,7 +100,7 @@ fn configured_certificate_is_used_without_a_lookup() {
     let pinned = with_domain(json!({ "certificate_arn": PINNED }));
     assert_eq!(HttpGateway::lookups(&pinned), []);
     let better = certificate("better", &[DOMAIN], 9);
-    assert_eq!(chosen(&pinned, &[better.clone()], None), (Input::Known(PINNED.into()), vec![]));
+    assert_eq!(chosen(&pinned, std::slice::from_ref(&better), None), (Input::Known(PINNED.into()), vec![]));
     assert_eq!(chosen(&pinned, &[], Some("old")), (Input::Known(PINNED.into()), vec![]));
     let unknown = with_domain(json!({ "certificate_arn": UNKNOWN }));
     assert_eq!(HttpGateway::lookups(&unknown), []);
