@@ -133,8 +133,9 @@ crate::attributes! {
         /// and among these, the one whose validity started last, which a renewal changes. If another certificate
         /// becomes the best one, the plan shows it in `certificate_arn`, and the apply changes the domain in place
         /// while it serves requests. After that, you can delete the old certificate. A certificate that was set outside
-        /// Terraform has no precedence. To keep a certificate, set `certificate_arn`. Has no effect without
-        /// `domain_name`.
+        /// Terraform has no precedence. To keep a certificate, set `certificate_arn`. If the same run creates the
+        /// certificate, set `certificate_arn` instead, or make the gateway depend on the validation. Has no effect
+        /// without `domain_name`.
         certificate_domain: Input<Option<String>> = optional_computed().in_place(),
         /// Whether to create a DNS record for `domain_name`: an alias record of type A in `hosted_zone_id` that routes
         /// to the custom domain. The provider never overwrites an existing record with this name: if it routes
@@ -146,8 +147,8 @@ crate::attributes! {
             "creates the record in the new zone and deletes it from the old one"
         )),
         /// Patterns of keys in `aws_objects`, such as `route.*`, where `*` matches any text. Drift of matching objects
-        /// is neither reported nor corrected until a change of the configuration affects these objects. For `domain`,
-        /// so does another choice of certificate; set `certificate_arn` to prevent it.
+        /// is neither reported nor corrected until a change of the configuration affects these objects. Drift of
+        /// `domain` is also corrected when a plan chooses another certificate; set `certificate_arn` to prevent this.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
         /// Timeouts for creating, reading, updating and deleting the resource.
         timeouts: Input<Option<OperationTimeouts>> = optional().block().changes_nothing(),
