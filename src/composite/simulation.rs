@@ -470,7 +470,7 @@ impl Cloud for Simulation {
 
 /// A certificate for all domains below example.com.
 pub(crate) fn certificate(arn: &str, not_before: i64) -> Certificate {
-    Certificate { arn: arn.into(), names: vec!["*.example.com".into()], not_before }
+    Certificate { arn: arn.into(), names: vec!["*.example.com".into()], not_before, ..Certificate::default() }
 }
 
 /// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied

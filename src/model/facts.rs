@@ -44,14 +44,35 @@ pub enum Found<T> {
 }
 
 /// An ACM certificate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
     /// Its ARN, which stays the same when the certificate is renewed.
     pub arn: String,
     /// The names that it covers, in lowercase. The first label of a name may be `*`.
     pub names: Vec<String>,
+    /// Its type.
+    #[serde(default)]
+    pub kind: CertificateType,
     /// The start of its validity, in seconds since 1970.
     pub not_before: i64,
+    /// The time of its request or of its first import, in seconds since 1970; 0 if AWS did not return it.
+    #[serde(default)]
+    pub created_at: i64,
+}
+
+/// The type of an ACM certificate. Types whose certificates more clients trust are greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CertificateType {
+    /// A type that this version does not know.
+    #[default]
+    Other,
+    /// Issued by a private CA, which only its own clients trust.
+    Private,
+    /// Imported. It may be self-signed, and ACM does not renew it.
+    Imported,
+    /// Issued by Amazon, trusted by all common clients, and renewed by ACM.
+    AmazonIssued,
 }
 
 /// An availability zone.

@@ -29,7 +29,7 @@ pub use caller::Caller;
 pub use claim::Claim;
 pub use destination::Destination;
 pub(crate) use facts::covers;
-pub use facts::{AvailabilityZone, Certificate, Facts, Found, Lookup};
+pub use facts::{AvailabilityZone, Certificate, CertificateType, Facts, Found, Lookup};
 pub use inventory::{Entry, Ids, Inventory, ResolvedObject};
 pub use route_key::RouteKey;
 pub use scope::{IgnoreTags, Scope};

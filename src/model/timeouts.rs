@@ -5,8 +5,8 @@ use crate::plugin::{Check, Input};
 
 /// The default timeout of a create.
 pub const DEFAULT_CREATE: &str = "30m";
-/// The default timeout of an update.
-pub const DEFAULT_UPDATE: &str = "30m";
+/// The default timeout of an update. API Gateway may take an hour to change the certificate of a custom domain.
+pub const DEFAULT_UPDATE: &str = "1h30m";
 /// The default timeout of a destroy. Lambda keeps network interfaces for up to 45 minutes.
 pub const DEFAULT_DELETE: &str = "1h";
 
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn configured_timeouts_override_the_defaults() {
         let unset = Timeouts::default();
-        assert_eq!((unset.of_create(), unset.of_update(), unset.of_delete()), (1800, 1800, 3600));
+        assert_eq!((unset.of_create(), unset.of_update(), unset.of_delete()), (1800, 5400, 3600));
         assert_eq!(Timeouts { update: Some(5), ..unset }.of_update(), 5);
     }
 

@@ -40,6 +40,10 @@ impl Topology for HttpGateway {
         outputs::schema()
     }
 
+    fn further_outputs() -> Vec<Attribute> {
+        vec![outputs::certificate_arn_schema()]
+    }
+
     fn name(config: &GatewayConfig) -> &Input<String> {
         &config.name
     }

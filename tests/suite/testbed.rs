@@ -604,6 +604,21 @@ fn mapped_stage_and_its_api_cannot_be_deleted() {
     gateway.call("delete_api", json!({}));
 }
 
+#[test]
+fn certificate_of_a_domain_cannot_be_deleted() {
+    let gateway = Gateway::new();
+    let name = format!("api-{}.example.com", gateway.api);
+    let created = gateway.proxy.boto("acm", "request_certificate", json!({"DomainName": name}));
+    let certificate = json!({"CertificateArn": created["CertificateArn"]});
+    let domain = json!({"DomainName": name, "DomainNameConfigurations": [certificate]});
+    gateway.proxy.boto("apigatewayv2", "create_domain_name", domain);
+    let rejection = gateway.proxy.try_boto("acm", "delete_certificate", certificate.clone()).unwrap_err();
+    assert_eq!(rejection.code, "ResourceInUseException");
+    assert!(rejection.message.ends_with("is in use."), "{rejection:?}");
+    gateway.proxy.boto("apigatewayv2", "delete_domain_name", json!({"DomainName": name}));
+    gateway.proxy.boto("acm", "delete_certificate", certificate);
+}
+
 // The independent listing.
 
 #[test]

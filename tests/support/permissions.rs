@@ -190,7 +190,7 @@ pub(crate) const PURPOSES: &[(Policy, &str, &str, &str)] = &[
         "Looks up the KMS key of the log group",
         "the key is set by the ARN of the key, or not set",
     ),
-    (GatewayRead, "Certificate", "Looks up the certificate", "no `domain_name`"),
+    (GatewayRead, "Certificate", "Looks up the certificate", "no `domain_name`, or `certificate_arn` is set"),
     (GatewayRead, "DnsRecord", "The DNS record", "`create_dns_entry = false`"),
     (GatewayRead, "DnsImport", "Finds the DNS record during an import", "you import no gateway with a DNS record"),
     (GatewayChange, "Gateway", "The API, its routes, integrations, authorizers and stage", ""),

@@ -17,9 +17,10 @@ variable "hosted_zone_id" {
 }
 
 # An API with a custom domain. ACM must have a certificate for the name in the Region of the gateway. Here,
-# certificate_domain selects the wildcard certificate of the zone. Without it, the provider uses any certificate that
-# covers domain_name. If the certificate is created in the same run, it must be validated first:
-# depends_on = [aws_acm_certificate_validation.zone].
+# certificate_domain selects the wildcard certificate of the zone. Without it, the provider uses the best certificate
+# that covers domain_name. If the same configuration creates the certificate, write this instead of certificate_domain:
+# certificate_arn = aws_acm_certificate_validation.zone.certificate_arn
+# With create_before_destroy, a new certificate then replaces the old one in one run, while the API serves requests.
 resource "fgw_http_gateway" "orders" {
   name = "orders"
 

@@ -144,6 +144,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
 }
 
 /// Updates a domain to match its spec.
+///
+/// `UpdateDomainName` receives a whole configuration, and AWS does not document whether it resets omitted members. The
+/// members that the spec does not contain are therefore sent back as AWS returns them. Mutual TLS and the routing mode
+/// are not part of the configuration, and a request without them keeps them.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     name: &str,
@@ -151,13 +155,11 @@ pub(crate) async fn update(
     to: &DomainName,
 ) -> Result<(), Failure> {
     let session = operation.session;
-    let wanted = wanted(operation, to)?;
     let settings =
         |spec: &DomainName| (spec.certificate_arn.clone(), spec.endpoint_type.clone(), spec.security_policy.clone());
     if from.is_none_or(|from| settings(from) != settings(to)) {
-        if from.is_none() {
-            wait_until_idle(operation, name).await?;
-        }
+        let found = wait_until_idle(operation, name).await?;
+        let wanted = with_unmanaged(wanted(operation, to)?, found.as_ref());
         let (lock, change) = change(operation, name, "UpdateDomainName").await?;
         change
             .send(|| async {
@@ -271,12 +273,12 @@ async fn wait_until_available(
     Ok(())
 }
 
-/// Waits until no change of a domain is in progress, whatever its result.
-async fn wait_until_idle(operation: &Operation<'_>, name: &str) -> Result<(), Failure> {
+/// Waits until no change of a domain is in progress, whatever its result, and returns the domain.
+async fn wait_until_idle(operation: &Operation<'_>, name: &str) -> Result<Option<Shown>, Failure> {
     wait::until(&waiting_for(name), &operation.deadlines(CHANGED), wait::MINUTES, || async {
         Ok(match get(operation.session, name).await? {
             Some(shown) if status(&shown) == Some(&DomainNameStatus::Updating) => Poll::Pending(status_text(&shown)),
-            _ => Poll::Done(()),
+            domain => Poll::Done(domain),
         })
     })
     .await
@@ -312,6 +314,15 @@ fn wanted(operation: &Operation<'_>, spec: &DomainName) -> Result<DomainNameConf
         .endpoint_type(EndpointType::from(spec.endpoint_type.as_str()))
         .security_policy(SecurityPolicy::from(spec.security_policy.as_str()))
         .build())
+}
+
+/// The configuration with the settings of the regional endpoint that this provider does not manage.
+fn with_unmanaged(mut wanted: DomainNameConfiguration, found: Option<&Shown>) -> DomainNameConfiguration {
+    let found = found.and_then(configuration).filter(|it| it.endpoint_type != Some(EndpointType::Edge));
+    wanted.ip_address_type = found.and_then(|it| it.ip_address_type.clone());
+    wanted.ownership_verification_certificate_arn =
+        found.and_then(|it| it.ownership_verification_certificate_arn.clone());
+    wanted
 }
 
 fn shown(

@@ -1,14 +1,15 @@
 //! Certificates for custom domains.
 
-use aws_sdk_acm::types::{CertificateKeyPairOrigin, CertificateStatus, CertificateSummary, Filters, KeyAlgorithm};
+use aws_sdk_acm::types::{
+    CertificateKeyPairOrigin, CertificateStatus, CertificateSummary, CertificateType as Type, Filters, KeyAlgorithm,
+};
 use aws_smithy_types::DateTime;
 use futures::future::join_all;
 
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
 use crate::cloud::{Cause, Failure};
-use crate::model::Certificate;
-use crate::model::covers;
+use crate::model::{Certificate, CertificateType, covers};
 
 /// The key types that API Gateway accepts. Without this filter, ACM lists only certificates with RSA keys of 1024 and
 /// 2048 bits.
@@ -23,19 +24,11 @@ const KEY_TYPES: [KeyAlgorithm; 5] = [
 /// The issued, unexpired certificates of the Region that cover the domain with a name or a wildcard. The newest come
 /// first.
 pub(crate) async fn certificates(session: &Session, domain: &str) -> Result<Vec<Certificate>, Failure> {
-    let mut pages = session
-        .acm
-        .list_certificates()
-        .certificate_statuses(CertificateStatus::Issued)
-        .set_certificate_key_pair_origins(Some(origins()))
-        .includes(Filters::builder().set_key_types(Some(KEY_TYPES.to_vec())).build())
-        .into_paginator()
-        .items()
-        .send();
-    let mut summaries = Vec::new();
-    while let Some(summary) = pages.next().await {
-        summaries.push(summary.map_err(|error| error.failure("ListCertificates"))?);
-    }
+    let summaries = match list(session, Some(origins())).await {
+        // The filter by origin is a recent addition, which endpoints of some Regions and emulators may reject.
+        Err(failure) if is_invalid(&failure) => list(session, None).await?,
+        listed => listed?,
+    };
     let found = join_all(summaries.into_iter().map(|summary| load(session, summary))).await;
     let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
     let now = DateTime::from(std::time::SystemTime::now()).secs();
@@ -51,6 +44,33 @@ pub(crate) async fn certificates(session: &Session, domain: &str) -> Result<Vec<
     Ok(found)
 }
 
+/// The summaries of all issued certificates with these origins of keys.
+async fn list(
+    session: &Session,
+    origins: Option<Vec<CertificateKeyPairOrigin>>,
+) -> Result<Vec<CertificateSummary>, Failure> {
+    let mut pages = session
+        .acm
+        .list_certificates()
+        .certificate_statuses(CertificateStatus::Issued)
+        .set_certificate_key_pair_origins(origins)
+        .includes(Filters::builder().set_key_types(Some(KEY_TYPES.to_vec())).build())
+        .into_paginator()
+        .items()
+        .send();
+    let mut summaries = Vec::new();
+    while let Some(summary) = pages.next().await {
+        summaries.push(summary.map_err(|error| error.failure("ListCertificates"))?);
+    }
+    Ok(summaries)
+}
+
+/// Whether AWS rejected the parameters of a request, among them unknown ones.
+fn is_invalid(failure: &Failure) -> bool {
+    let codes = ["ValidationException", "InvalidArgsException", "InvalidParameterException", "SerializationException"];
+    failure.code.as_deref().is_some_and(|code| codes.contains(&code))
+}
+
 /// All origins of keys. Without this filter, ACM does not list certificates whose keys came through ACME.
 fn origins() -> Vec<CertificateKeyPairOrigin> {
     CertificateKeyPairOrigin::values().iter().map(|origin| CertificateKeyPairOrigin::from(*origin)).collect()
@@ -62,12 +82,13 @@ async fn load(session: &Session, summary: CertificateSummary) -> Result<Option<(
     let Some(arn) = summary.certificate_arn else { return Ok(None) };
     let seconds = |moment: Option<DateTime>| moment.map(|moment| moment.secs());
     // A summary contains up to 100 names. Endpoints of other vendors may leave them out.
-    if let (Some(names), Some(not_before), Some(not_after)) =
-        (summary.subject_alternative_name_summaries, summary.not_before, summary.not_after)
+    if let (Some(names), Some(not_before), Some(not_after), Some(kind)) =
+        (summary.subject_alternative_name_summaries, summary.not_before, summary.not_after, &summary.r#type)
         && summary.has_additional_subject_alternative_names != Some(true)
     {
-        let names = summary.domain_name.into_iter().chain(names).collect();
-        let certificate = Certificate { arn, names: in_lower_case(names), not_before: not_before.secs() };
+        let names = in_lower_case(summary.domain_name.into_iter().chain(names).collect());
+        let created_at = seconds(summary.created_at).unwrap_or_default();
+        let certificate = Certificate { arn, names, kind: known(kind), not_before: not_before.secs(), created_at };
         return Ok(Some((certificate, Some(not_after.secs()))));
     }
     let answer = session.acm.describe_certificate().certificate_arn(&arn).send().await;
@@ -79,9 +100,24 @@ async fn load(session: &Session, summary: CertificateSummary) -> Result<Option<(
     Ok(detail.map(|detail| {
         let others = detail.subject_alternative_names.unwrap_or_default();
         let names = detail.domain_name.into_iter().chain(others).collect();
-        let not_before = seconds(detail.not_before.or(detail.issued_at)).unwrap_or_default();
-        (Certificate { arn, names: in_lower_case(names), not_before }, seconds(detail.not_after))
+        let certificate = Certificate {
+            arn,
+            names: in_lower_case(names),
+            kind: detail.r#type.as_ref().map(known).unwrap_or_default(),
+            not_before: seconds(detail.not_before.or(detail.issued_at)).unwrap_or_default(),
+            created_at: seconds(detail.created_at).unwrap_or_default(),
+        };
+        (certificate, seconds(detail.not_after))
     }))
+}
+
+fn known(kind: &Type) -> CertificateType {
+    match kind {
+        Type::AmazonIssued => CertificateType::AmazonIssued,
+        Type::Imported => CertificateType::Imported,
+        Type::Private => CertificateType::Private,
+        _ => CertificateType::Other,
+    }
 }
 
 fn in_lower_case(names: Vec<String>) -> Vec<String> {
@@ -108,6 +144,7 @@ mod tests {
         json!({
             "CertificateArn": arn, "DomainName": names[0], "SubjectAlternativeNameSummaries": names,
             "HasAdditionalSubjectAlternativeNames": false, "NotBefore": not_before, "NotAfter": not_after,
+            "Type": "AMAZON_ISSUED", "CreatedAt": 90,
         })
     }
 
@@ -171,7 +208,7 @@ mod tests {
         let detail = json!({
             "CertificateArn": "many", "DomainName": "first.example.com",
             "SubjectAlternativeNames": ["first.example.com", "Api.Example.com"],
-            "NotBefore": 100, "NotAfter": FUTURE,
+            "NotBefore": 100, "NotAfter": FUTURE, "Type": "IMPORTED", "CreatedAt": 110,
         });
         let aws = Recorded::default()
             .on("ListCertificates", list(&[many], None))
@@ -179,7 +216,8 @@ mod tests {
         let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
         assert_eq!(aws.body("DescribeCertificate"), json!({ "CertificateArn": "many" }));
         let names = ["api.example.com", "first.example.com"].map(str::to_string).to_vec();
-        assert_eq!(found, [Certificate { arn: "many".into(), names, not_before: 100 }]);
+        let kind = CertificateType::Imported;
+        assert_eq!(found, [Certificate { arn: "many".into(), names, kind, not_before: 100, created_at: 110 }]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -190,12 +228,61 @@ mod tests {
             .on("ListCertificates", list(std::slice::from_ref(&short), None))
             .on("DescribeCertificate", Answer::Json(200, json!({ "Certificate": detail })));
         let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
-        assert_eq!(found, [Certificate { arn: "short".into(), names: vec![DOMAIN.into()], not_before: 50 }]);
+        let names = vec![DOMAIN.to_string()];
+        assert_eq!(found, [Certificate { arn: "short".into(), names, not_before: 50, ..Certificate::default() }]);
 
         let aws = Recorded::default()
             .on("ListCertificates", list(&[short], None))
             .on("DescribeCertificate", Answer::Error(400, "ResourceNotFoundException", "missing"));
         assert_eq!(arns(&aws).await, Vec::<String>::new());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_type_comes_from_the_summary_or_else_from_the_details() {
+        let of = |kind: &str| {
+            let mut summary = summary(kind, &[DOMAIN], 100, FUTURE);
+            summary["Type"] = json!(kind);
+            summary
+        };
+        let all = ["AMAZON_ISSUED", "IMPORTED", "PRIVATE", "FROM_THE_FUTURE"].map(of);
+        let aws = Recorded::default().on("ListCertificates", list(&all, None));
+        let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
+        let mut kinds: Vec<(&str, CertificateType)> = found.iter().map(|it| (it.arn.as_str(), it.kind)).collect();
+        kinds.sort_by_key(|(_, kind)| *kind);
+        let expected = [
+            ("FROM_THE_FUTURE", CertificateType::Other),
+            ("PRIVATE", CertificateType::Private),
+            ("IMPORTED", CertificateType::Imported),
+            ("AMAZON_ISSUED", CertificateType::AmazonIssued),
+        ];
+        assert_eq!(kinds, expected);
+        assert!(found.iter().all(|it| it.created_at == 90));
+        assert_eq!(aws.calls(), ["ListCertificates"], "the summaries are complete");
+
+        let mut without = summary("without", &[DOMAIN], 100, FUTURE);
+        without.as_object_mut().unwrap().remove("Type");
+        let detail = json!({ "DomainName": DOMAIN, "NotBefore": 100, "NotAfter": FUTURE, "Type": "PRIVATE" });
+        let aws = Recorded::default()
+            .on("ListCertificates", list(&[without], None))
+            .on("DescribeCertificate", Answer::Json(200, json!({ "Certificate": detail })));
+        let found = certificates(&aws.session("acm"), DOMAIN).await.unwrap();
+        assert_eq!(found[0].kind, CertificateType::Private);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rejected_filter_by_origin_is_omitted_in_one_retry() {
+        let aws = Recorded::default()
+            .on("ListCertificates", Answer::Error(400, "ValidationException", "unknown CertificateKeyPairOrigins"))
+            .on("ListCertificates", list(&[summary("one", &[DOMAIN], 100, FUTURE)], None));
+        assert_eq!(arns(&aws).await, ["one"]);
+        let sent: Vec<Value> = aws.requests().into_iter().map(|it| it.body).collect();
+        assert!(sent[0]["CertificateKeyPairOrigins"].is_array());
+        assert!(sent[1]["CertificateKeyPairOrigins"].is_null());
+        assert_eq!(sent[1]["Includes"], sent[0]["Includes"]);
+
+        let aws = Recorded::default().on("ListCertificates", Answer::Error(400, "ValidationException", "no"));
+        let failure = certificates(&aws.session("acm"), DOMAIN).await.unwrap_err();
+        assert_eq!((failure.message.as_str(), aws.calls().len()), ("no", 2));
     }
 
     #[tokio::test(start_paused = true)]
@@ -207,5 +294,6 @@ mod tests {
         let failure = certificates(&aws.session("acm"), DOMAIN).await.unwrap_err();
         assert_eq!(failure.cause, crate::cloud::Cause::Denied);
         assert_eq!(failure.action, "ListCertificates");
+        assert_eq!(aws.calls(), ["ListCertificates"], "a denied call is not repeated");
     }
 }

@@ -10,11 +10,14 @@ use crate::model::Certificate;
 pub(super) fn some_gateway() -> impl Strategy<Value = Value> {
     let names = prop::sample::select(vec!["a.example.com", "b.example.com"]);
     let zones = prop::option::of(prop::sample::select(vec!["Z0123456789A", "Z0123456789B"]));
-    let domain = prop::option::of((names, zones, any::<bool>()));
+    // The certificate is looked up by the name, looked up by another domain, or given.
+    let domain = prop::option::of((names, zones, 0..3));
     (super::properties::some_gateway(), domain).prop_map(|(mut gateway, domain)| {
-        if let Some((name, zone, by_wildcard)) = domain {
+        if let Some((name, zone, certificate)) = domain {
+            let given = |number, text: &str| (certificate == number).then(|| text.to_string()).into();
             gateway.set("domain_name", name.into());
-            gateway.set("certificate_domain", by_wildcard.then_some("*.example.com").map(str::to_string).into());
+            gateway.set("certificate_domain", given(1, "*.example.com"));
+            gateway.set("certificate_arn", given(2, "cert-1"));
             gateway.set("create_dns_entry", zone.is_some().into());
             gateway.set("hosted_zone_id", zone.map(str::to_string).into());
         }
@@ -44,18 +47,133 @@ async fn created() -> Terraform<HttpGateway> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_certificate_is_replaced_only_if_it_is_missing() {
+async fn the_plan_shows_a_newer_certificate_and_the_apply_uses_it() {
     let mut terraform = created().await;
-    certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
+    certificates(&terraform, &[("cert-0", 0), ("cert-1", 1)]);
     terraform.assert_quiet(&with_domain("a.example.com")).await;
 
-    certificates(&terraform, &[("cert-2", 2)]);
+    certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
     let plan = terraform.plan(&with_domain("a.example.com")).await;
     assert_eq!(*plan.planned.get("certificate_arn"), Value::from("cert-2"));
     assert_eq!(plan.planned.get("aws_objects"), terraform.state.get("aws_objects"), "no object is created or deleted");
     terraform.assert_applies(&with_domain("a.example.com")).await;
     assert_eq!(terraform.account.take_calls(), ["update domain"]);
     assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-2"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_certificate_issued_after_the_plan_waits_for_the_next_plan() {
+    let config = with_domain("a.example.com");
+    let mut terraform = Terraform::<HttpGateway>::new(1);
+    let plan = terraform.plan(&config).await;
+    certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
+    assert!(!terraform.apply_plan(&config, plan).await.has_errors());
+    assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-1"));
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), ["update domain"]);
+
+    // The same for an update.
+    certificates(&terraform, &[("cert-2", 2), ("cert-3", 3)]);
+    let plan = terraform.plan(&config).await;
+    certificates(&terraform, &[("cert-2", 2), ("cert-3", 3), ("cert-4", 4)]);
+    assert!(!terraform.apply_plan(&config, plan).await.has_errors());
+    assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-3"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_certificate_set_outside_terraform_has_no_precedence() {
+    let config = with_domain("a.example.com");
+    let set = |terraform: &Terraform<HttpGateway>, arn: &str| {
+        terraform.account.change_outside("domain", |spec| {
+            let Spec::DomainName(domain) = spec else { unreachable!() };
+            domain.certificate_arn = Input::Known(arn.to_string());
+        });
+    };
+    let mut terraform = created().await;
+    certificates(&terraform, &[("cert-0", 0), ("cert-1", 1)]);
+    set(&terraform, "cert-0");
+    terraform.refresh().await;
+    assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-0"));
+    let drift = terraform.state.get("drift").as_map().unwrap().clone();
+    assert_eq!(drift["domain"], Value::from("certificate_arn is cert-0 instead of cert-1"));
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), ["update domain"]);
+
+    // The rule chooses the certificate that AWS already returns.
+    certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
+    set(&terraform, "cert-2");
+    terraform.refresh().await;
+    terraform.assert_applies(&config).await;
+    assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
+    assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-2"));
+
+    // Ignored drift is corrected together with another choice.
+    let mut ignoring = config.clone();
+    ignoring.set("ignore_drift", Value::List(vec!["domain".into()]));
+    terraform.assert_applies(&ignoring).await;
+    set(&terraform, "cert-0");
+    terraform.refresh().await;
+    terraform.assert_quiet(&ignoring).await;
+    certificates(&terraform, &[("cert-2", 2), ("cert-3", 3)]);
+    terraform.assert_applies(&ignoring).await;
+    assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-3"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pinned_certificate_stays_until_the_pin_is_removed() {
+    let pinned = |arn: Value| {
+        let mut config = with_domain("a.example.com");
+        config.set("certificate_arn", arn);
+        config
+    };
+    let mut terraform = created().await;
+    certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
+    terraform.assert_quiet(&pinned("cert-1".into())).await;
+    certificates(&terraform, &[]);
+    terraform.assert_applies(&pinned("cert-9".into())).await;
+    assert_eq!(terraform.account.take_calls(), ["update domain"]);
+    super::import::reimport(&mut terraform).await;
+    terraform.assert_quiet(&pinned("cert-9".into())).await;
+
+    certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
+    terraform.assert_applies(&with_domain("a.example.com")).await;
+    assert_eq!(terraform.account.take_calls(), ["update domain"]);
+    assert_eq!(*terraform.state.get("certificate_arn"), Value::from("cert-2"));
+
+    // Without a domain, a pin has no effect, but Terraform requires that the state contains it.
+    let mut unused = without_domain();
+    unused.set("certificate_arn", "cert-2".into());
+    terraform.assert_applies(&unused).await;
+    terraform.assert_applies(&without_domain()).await;
+    assert!(terraform.state.get("certificate_arn").is_null());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_certificate_becomes_known_at_apply() {
+    let pinned = |arn: Value| {
+        let mut config = with_domain("a.example.com");
+        config.set("certificate_arn", arn);
+        config
+    };
+    for (domain_exists, certificate) in [(false, "cert-9".into()), (true, "cert-9".into()), (true, Value::Null)] {
+        let mut terraform = Terraform::<HttpGateway>::new(1);
+        let start = if domain_exists { with_domain("a.example.com") } else { without_domain() };
+        terraform.assert_applies(&start).await;
+        certificates(&terraform, &[("cert-1", 1), ("cert-2", 2)]);
+        terraform.account.take_calls();
+        let plan = terraform.plan(&pinned(Value::Unknown)).await;
+        assert!(plan.diagnostics.0.is_empty(), "{:?}", plan.diagnostics);
+        assert_eq!(*plan.planned.get("certificate_arn"), Value::Unknown);
+        assert_eq!(plan.planned.get("aws_objects").get("domain").is_unknown(), !domain_exists);
+        let applied = terraform.apply_plan(&pinned(certificate.clone()), plan).await;
+        assert!(!applied.has_errors(), "{applied:?}");
+        let expected = if certificate.is_null() { "cert-2".into() } else { certificate.clone() };
+        assert_eq!(*terraform.state.get("certificate_arn"), expected);
+        let calls: &[&str] = if domain_exists { &["update domain"] } else { &["create domain", "create api_mapping"] };
+        assert_eq!(terraform.account.take_calls(), calls);
+        terraform.assert_quiet(&pinned(certificate)).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,7 +337,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn the_domain_always_has_a_usable_certificate(
+    fn the_domain_always_has_the_best_certificate(
         rounds in proptest::collection::vec(proptest::collection::btree_set(0..4_i64, 1..4), 1..5)
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
@@ -230,7 +348,7 @@ proptest! {
                 *terraform.account.certificates.lock().unwrap() = list.collect();
                 terraform.assert_applies(&with_domain("a.example.com")).await;
                 let arn = terraform.state.get("certificate_arn").as_str().unwrap().to_string();
-                assert!(usable.iter().any(|number| arn == format!("cert-{number}")), "{arn} of {usable:?}");
+                assert_eq!(Some(arn), usable.last().map(|number| format!("cert-{number}")), "{usable:?}");
             }
             assert!(!terraform.destroy().await.has_errors());
             assert_eq!(terraform.account.slots(), Vec::<String>::new());

@@ -186,7 +186,8 @@ pub struct DomainName {
 impl DomainName {
     /// The only endpoint type that HTTP APIs support.
     pub const REGIONAL: &'static str = "REGIONAL";
-    /// The only security policy that domains of HTTP APIs support.
+    /// The only security policy that domains of HTTP APIs support. It accepts TLS 1.2 and 1.3. API Gateway does not map
+    /// HTTP APIs to domains with one of its newer policies, whose names begin with `SecurityPolicy_`.
     pub const TLS_1_2: &'static str = "TLS_1_2";
 }
 

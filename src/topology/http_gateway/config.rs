@@ -119,11 +119,23 @@ crate::attributes! {
         domain_name: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(
             "creates the new domain with its API mapping and DNS record, and then deletes the old one"
         )),
+        /// ARN of the custom domain's certificate in ACM, in the Region of the gateway. It must cover `domain_name`. To
+        /// use a certificate that the same run creates, set it to the `certificate_arn` of an
+        /// `aws_acm_certificate_validation`. Defaults to the best certificate that the provider finds in ACM (see
+        /// `certificate_domain`); the plan shows it here. If you set it, the provider looks up no certificate, and
+        /// `certificate_domain` must not be another domain than `domain_name`. API Gateway may take up to an hour to
+        /// change the certificate. Null without a custom domain. Has no effect without `domain_name`.
+        certificate_arn: Input<Option<String>> = optional_computed().in_place(),
         /// Domain for which the provider looks up a certificate in ACM, such as `*.example.com`. Defaults to
         /// `domain_name`, which the certificate must always cover. Of the certificates in its Region that are issued,
-        /// have not expired, and cover the domain by name, alternative name or wildcard, the provider chooses the one
-        /// whose validity started last. It keeps that certificate as long as these conditions hold, even if a newer one
-        /// exists. Has no effect without `domain_name`.
+        /// have not expired, and cover the domain by name, alternative name or wildcard, each plan chooses the best
+        /// one: certificates issued by Amazon come before imported ones, imported ones before those of a private CA,
+        /// and among these, the one whose validity started last, which a renewal changes. If another certificate
+        /// becomes the best one, the plan shows it in `certificate_arn`, and the apply changes the domain in place
+        /// while it serves requests. After that, you can delete the old certificate. A certificate that was set outside
+        /// Terraform has no precedence. To keep a certificate, set `certificate_arn`. If the same run creates the
+        /// certificate, set `certificate_arn` instead, or make the gateway depend on the validation. Has no effect
+        /// without `domain_name`.
         certificate_domain: Input<Option<String>> = optional_computed().in_place(),
         /// Whether to create a DNS record for `domain_name`: an alias record of type A in `hosted_zone_id` that routes
         /// to the custom domain. The provider never overwrites an existing record with this name: if it routes
@@ -135,7 +147,8 @@ crate::attributes! {
             "creates the record in the new zone and deletes it from the old one"
         )),
         /// Patterns of keys in `aws_objects`, such as `route.*`, where `*` matches any text. Drift of matching objects
-        /// is neither reported nor corrected until a change of the configuration affects these objects.
+        /// is neither reported nor corrected until a change of the configuration affects these objects. Drift of
+        /// `domain` is also corrected when a plan chooses another certificate; set `certificate_arn` to prevent this.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
         /// Timeouts for creating, reading, updating and deleting the resource.
         timeouts: Input<Option<OperationTimeouts>> = optional().block().changes_nothing(),

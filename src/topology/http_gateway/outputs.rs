@@ -46,11 +46,6 @@ pub(super) fn schema() -> Vec<Attribute> {
             "ARN of the log group for access logs. Null if access logs are off.",
         ),
         Attribute::computed(
-            "certificate_arn",
-            Type::String,
-            "ARN of the custom domain's certificate. Null without a custom domain.",
-        ),
-        Attribute::computed(
             "domain_target",
             Type::Object(domain),
             "Target of a DNS record for the custom domain. Null without a custom domain.",
@@ -65,6 +60,15 @@ pub(super) fn schema() -> Vec<Attribute> {
             "Domain name of the DNS record. Null if there is no record.",
         ),
     ]
+}
+
+/// The schema of the output that is also an input.
+pub(super) fn certificate_arn_schema() -> Attribute {
+    Attribute::computed(
+        "certificate_arn",
+        Type::String,
+        "ARN of the custom domain's certificate. Null without a custom domain.",
+    )
 }
 
 /// The outputs. An output is unknown if it depends on an object that does not exist yet or on undecided objects.
@@ -117,7 +121,7 @@ pub(super) fn outputs(
         ("route_ids", route_ids),
         ("authorizer_ids", authorizer_ids),
         ("access_log_group_arn", access_log_group_arn(config, ids, scope)),
-        ("certificate_arn", of_domain(config, || certificate_arn(objects))),
+        ("certificate_arn", certificate_arn(config, objects)),
         ("domain_target", of_domain(config, || domain_target(config, ids))),
         ("dns_record_fqdn", dns_record_fqdn(config)),
     ]
@@ -159,12 +163,19 @@ fn of_domain(config: &GatewayConfig, value: impl FnOnce() -> Value) -> Value {
     }
 }
 
-fn certificate_arn(objects: Option<&[Object]>) -> Value {
+/// The certificate of the domain. A configured value is an output too if it has no effect or the objects are undecided,
+/// because Terraform requires that a plan contains it.
+fn certificate_arn(config: &GatewayConfig, objects: Option<&[Object]>) -> Value {
     let certificate = objects.into_iter().flatten().find_map(|object| match &object.spec {
         Spec::DomainName(domain) => Some(domain.certificate_arn.clone()),
         _ => None,
     });
-    certificate.map_or(Value::Unknown, text)
+    match (certificate, &config.domain_name, &config.certificate_arn) {
+        (Some(arn), ..) => text(arn),
+        (None, Input::Known(None), given) => given.clone().into(),
+        (None, _, Input::Known(Some(given))) if objects.is_none() => given.as_str().into(),
+        _ => Value::Unknown,
+    }
 }
 
 fn domain_target(config: &GatewayConfig, ids: &Ids) -> Value {

@@ -136,11 +136,15 @@ fn access_logs(state: &mut Value, inventory: &Inventory) {
     }
 }
 
-/// Writes a deleted domain or record. No input expresses another certificate or another target of a name.
+/// Writes a deleted domain or record. The output `certificate_arn` already has another certificate, and no input
+/// expresses another target of a name.
 fn domain(state: &mut Value, inventory: &Inventory) {
     for entry in inventory.entries.iter().filter(|entry| !entry.pending_deletion && !entry.is_present()) {
         match &entry.applied {
-            Spec::DomainName(_) => state.set("domain_name", Value::Null),
+            Spec::DomainName(_) => {
+                state.set("domain_name", Value::Null);
+                state.set("certificate_arn", Value::Null);
+            }
             Spec::DnsRecord(_) => state.set("create_dns_entry", false.into()),
             _ => {}
         }

@@ -386,7 +386,7 @@ proptest! {
         let ids = if created { all_created(&objects) } else { Ids::default() };
         let scope = configured.then(scope);
         let outputs = HttpGateway::outputs(&config, decided.then_some(&objects), &ids, scope.as_ref());
-        let schema = HttpGateway::outputs_schema();
+        let schema = [HttpGateway::outputs_schema(), HttpGateway::further_outputs()].concat();
         let declared: BTreeSet<&str> = schema.iter().map(|attribute| attribute.name.as_str()).collect();
         prop_assert_eq!(outputs.keys().map(String::as_str).collect::<BTreeSet<_>>(), declared);
         for Attribute { name, kind, .. } in &schema {
@@ -485,6 +485,7 @@ fn unknowable() -> Vec<&'static str> {
         "access_log_logservice_group_subscription_role_arn",
         "access_log_logservice_group_subscription_distribution",
         "domain_name",
+        "certificate_arn",
         "certificate_domain",
         "create_dns_entry",
         "hosted_zone_id",

@@ -26,8 +26,12 @@ const FORMAT: &str = "custom_access_log_format";
 pub(super) fn warnings(config: &GatewayConfig) -> Vec<Problem> {
     let mut warnings = quotas(config);
     warnings.extend(without_effect(config));
-    if let (Input::Known(None), Input::Known(Some(_))) = (&config.domain_name, &config.certificate_domain) {
-        warnings.push(no_effect("certificate_domain", "domain_name is not set", "Set domain_name"));
+    for (name, input) in
+        [("certificate_arn", &config.certificate_arn), ("certificate_domain", &config.certificate_domain)]
+    {
+        if let (Input::Known(None), Input::Known(Some(_))) = (&config.domain_name, input) {
+            warnings.push(no_effect(name, "domain_name is not set", "Set domain_name"));
+        }
     }
     warnings
 }
@@ -198,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn custom_format_and_certificate_domain_depend_on_another_input() {
+    fn custom_format_and_certificate_depend_on_another_input() {
         let formatted = |kind: &str| {
             warned(json!({GROUP: "/http/shop", "access_log_format_type": kind, FORMAT: "$context.requestId"}))
         };
@@ -208,10 +212,15 @@ mod tests {
             assert!(found[0].1.contains(&format!("access_log_format_type is {kind:?}")), "{found:?}");
         }
         assert_eq!((formatted("CUSTOM"), formatted(UNKNOWN)), (vec![], vec![]));
-        assert_eq!(attributes(json!({"certificate_domain": "*.example.com"})), ["certificate_domain"]);
-        for domain in ["api.example.com", UNKNOWN] {
-            assert_eq!(warned(json!({"certificate_domain": "*.example.com", "domain_name": domain})), []);
+        let arn = "arn:aws:acm:eu-central-1:123456789012:certificate/0";
+        for input in [json!({"certificate_domain": "*.example.com"}), json!({"certificate_arn": arn})] {
+            let name: Vec<String> = input.as_object().unwrap().keys().cloned().collect();
+            assert_eq!(attributes(input.clone()), name);
+            for domain in ["api.example.com", UNKNOWN] {
+                assert_eq!(warned(with(input.clone(), json!({"domain_name": domain}))), []);
+            }
         }
+        assert_eq!(attributes(json!({"certificate_arn": UNKNOWN})), Vec::<String>::new());
     }
 
     #[test]

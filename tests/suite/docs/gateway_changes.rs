@@ -15,6 +15,7 @@ pub(super) fn facts(config: &Json) -> Facts {
         arn: format!("arn:aws:acm:eu-central-1:123456789012:certificate/{name}"),
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         not_before,
+        ..Certificate::default()
     };
     let domain = config["certificate_domain"].as_str().or(config["domain_name"].as_str());
     let mut certificates = vec![certificate("all", &["*.example.com"], 1)];
@@ -112,6 +113,11 @@ fn settings() -> Vec<Example> {
             })),
         ),
         plain("domain_name", json!("api.example.com"), json!("www.example.com")),
+        plain(
+            "certificate_arn",
+            json!(null),
+            json!("arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-12ab-34cd-56ef-1234567890ab"),
+        ),
         plain("certificate_domain", json!(null), json!("*.example.com")),
         plain("create_dns_entry", json!(true), json!(false)),
         plain("hosted_zone_id", json!("Z0123456789ABCDEFGHIJ"), json!("Z0123456789ABCDEFGHIK")),

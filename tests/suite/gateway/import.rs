@@ -148,6 +148,21 @@ fn a_domain_its_record_and_a_log_stream_survive_import() {
 }
 
 #[test]
+fn a_given_certificate_survives_import() {
+    let env = TestEnv::with_terraform();
+    let account = env.proxy.account();
+    let request = || account.boto("acm", "request_certificate", json!({ "DomainName": "api.example.com" }));
+    let arns = [request(), request()].map(|it| it["CertificateArn"].clone());
+    // Without it, the plan after the import would choose the other certificate.
+    let attributes = json!({
+        "route_config": { "GET /a": env.to("orders") }, "domain_name": "api.example.com",
+        "certificate_arn": arns.iter().min_by_key(|arn| text(arn)),
+    });
+    env.apply(&attributes);
+    assert_survives_import(&env, &attributes);
+}
+
+#[test]
 fn an_unmanaged_record_survives_import_and_destroy() {
     let env = TestEnv::with_terraform();
     let account = env.proxy.account();

@@ -51,6 +51,7 @@ fn invalid_inputs_are_reported_together_with_path_and_hint() {
         "access_log_format_type": "CUSTOM",
         "custom_access_log_format": "$context.status",
         "domain_name": "API.example.com",
+        "certificate_arn": "arn:aws:iam::123456789012:server-certificate/x",
         "certificate_domain": "https://example.com",
         "hosted_zone_id": "/hostedzone/Z1",
         "timeouts": { "create": "soon" },
@@ -63,6 +64,8 @@ fn invalid_inputs_are_reported_together_with_path_and_hint() {
         ("access_log_logservice_group_retention_in_days", "2 is not", "Set it to one of 0, 1, 3"),
         ("access_log_logservice_group_subscription_filter_pattern", "1025", "Shorten it"),
         (r#"api_tags["fgw:mine"]"#, "fgw:", "Choose another key"),
+        ("certificate_arn", "server-certificate/x", "Use an ARN such as"),
+        ("certificate_arn", "server-certificate/x", "Remove certificate_domain"),
         ("certificate_domain", "https://example.com", r#"Write only the domain: "example.com""#),
         ("cors_configuration.allow_headers[1]", "X-Id", "Remove one"),
         ("cors_configuration.allow_methods[1]", "get", "Use one of GET"),
@@ -117,13 +120,17 @@ fn inputs_without_an_effect_cause_warnings() {
         "access_log_format_type": "CUSTOM",
         "custom_access_log_format": "$context.requestId",
     });
-    env.config(&super::with(&super::with(&routes, &logs), &json!({ "certificate_domain": "*.example.com" })));
+    let certificate = json!({
+        "certificate_arn": "arn:aws:acm:us-east-1:123456789012:certificate/0", "certificate_domain": "*.example.com",
+    });
+    env.config(&super::with(&super::with(&routes, &logs), &certificate));
     env.workspace.validate().succeeded();
     let plan = env.workspace.plan(&[]);
-    for name in logs.as_object().expect("a map").keys().map(String::as_str).chain(["certificate_domain"]) {
+    let of_domain = ["certificate_arn", "certificate_domain"];
+    for name in logs.as_object().expect("a map").keys().map(String::as_str).chain(of_domain) {
         assert!(plan.says(&format!("Warning: fgw_http_gateway shop: {name}")), "{name}: {plan}");
         let reason = match name {
-            "certificate_domain" => "domain_name is not set",
+            _ if of_domain.contains(&name) => "domain_name is not set",
             _ => "access logs are off, because access_log_logservice_group_name is not set",
         };
         assert!(plan.says(&format!("{name} has no effect: {reason}")), "{name}: {plan}");
@@ -239,6 +246,7 @@ fn unknown_values_are_accepted_by_the_validation() {
         "access_log_format_type": "CUSTOM",
         "custom_access_log_format": later,
         "domain_name": later,
+        "certificate_arn": later,
         "certificate_domain": "*.example.com",
         "create_dns_entry": true,
         "hosted_zone_id": later,

@@ -118,6 +118,44 @@ fn a_certificate_and_a_key_are_created_in_the_same_apply() {
     env.destroy();
 }
 
+#[test]
+fn a_certificate_that_is_unknown_at_plan_is_used_at_apply() {
+    let env = TestEnv::with_terraform();
+    let request =
+        || env.proxy.account().boto("acm", "request_certificate", json!({ "DomainName": "shop.example.com" }));
+    let [validated, other] = [request(), request()].map(|it| text(&it["CertificateArn"]));
+    let gateway = |certificate: &str| {
+        json!({
+            "route_config": { "GET /a": env.to("orders") },
+            "domain_name": "shop.example.com",
+            "certificate_arn": certificate,
+        })
+    };
+    let with_validation = |arn: &str| {
+        let validation = json!({ "terraform_data": { "validation": { "input": arn, "triggers_replace": arn } } });
+        env.configs(&[("this", &gateway("${terraform_data.validation.output}"))], &validation);
+    };
+    with_validation(&validated);
+    let plan = env.workspace.plan_json(&[]);
+    let changes = plan["resource_changes"].as_array().expect("a list").iter();
+    let unknown = changes.filter(|it| it["type"] == "fgw_http_gateway").map(|it| &it["change"]["after_unknown"]);
+    assert_eq!(unknown.map(|it| &it["certificate_arn"]).collect::<Vec<_>>(), [&json!(true)]);
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(env.attribute("certificate_arn"), validated);
+    env.workspace.assert_nothing_to_do();
+
+    // A rotation in one run: the new certificate is known only at apply.
+    with_validation(&other);
+    let before = env.slots();
+    env.proxy.clear_calls();
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(env.calls(&before), ["UpdateDomainName shop.example.com"]);
+    assert_eq!(env.attribute("certificate_arn"), other);
+    assert_eq!(env.proxy.count("ListCertificates"), 0, "no lookup is needed");
+    env.workspace.assert_nothing_to_do();
+    env.destroy();
+}
+
 /// A text in which Terraform finds no template.
 fn escaped(text: &str) -> String {
     text.replace("${", "$${").replace("%{", "%%{")

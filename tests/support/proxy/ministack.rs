@@ -1,6 +1,7 @@
 //! The differences between ministack and AWS in API Gateway, which the proxy repairs. Each repair states the behavior
 //! of AWS.
 
+mod acm;
 mod logs;
 mod route53;
 
@@ -33,6 +34,9 @@ impl Repairs {
         }
         if call.service == "logs" {
             return Ok(logs::tags_rejected(call).map_or(Before::Forward(message), Before::Answer));
+        }
+        if call.service == "acm" {
+            return acm::before(emulator, call, message).await;
         }
         if call.service != "apigateway" {
             return Ok(Before::Forward(message));

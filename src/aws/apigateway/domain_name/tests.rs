@@ -194,16 +194,16 @@ async fn throttled_domain_calls_are_retried() {
         .on(POST, throttled())
         .on(POST, throttled())
         .on(POST, domain("AVAILABLE", "", ours()))
+        .on(GET, domain("AVAILABLE", "", ours()))
         .on(PATCH, throttled())
         .on(PATCH, domain("AVAILABLE", "", ours()))
-        .on(GET, domain("AVAILABLE", "", ours()))
         .on(MAPPINGS, Answer::Json(200, json!({ "items": [] })))
         .on(DELETE, throttled())
         .on(DELETE, Answer::Json(204, json!(null)));
     created(&aws, "domain-throttled").await.0.unwrap();
     updated(&aws, "domain-throttled", Some(&spec("old")), &spec("cert1")).await.unwrap();
     is_deleted(&aws, "domain-throttled").await.unwrap();
-    assert_eq!(aws.calls(), [POST, POST, POST, PATCH, PATCH, GET, MAPPINGS, DELETE, DELETE]);
+    assert_eq!(aws.calls(), [POST, POST, POST, GET, PATCH, PATCH, GET, MAPPINGS, DELETE, DELETE]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -221,6 +221,8 @@ async fn stop_request_ends_the_wait_for_the_rate_limit() {
 #[tokio::test(start_paused = true)]
 async fn certificate_changes_in_place_and_is_waited_for() {
     let aws = Recorded::default()
+        .on(GET, domain("UPDATING", "", ours()))
+        .on(GET, domain("AVAILABLE", "", ours()))
         .on(PATCH, domain("UPDATING", "", ours()))
         .on(GET, domain("UPDATING", "", ours()))
         .on(GET, domain("AVAILABLE", "", ours()));
@@ -230,12 +232,46 @@ async fn certificate_changes_in_place_and_is_waited_for() {
         json!({ "domainNameConfigurations": [
             { "certificateArn": "cert2", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2" }] })
     );
-    assert_eq!(aws.calls(), [PATCH, GET, GET]);
+    assert_eq!(aws.calls(), [GET, GET, PATCH, GET, GET]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn update_sends_back_the_settings_that_others_made() {
+    let shown = |certificate: &str| {
+        let configuration = |endpoint: &str, more: Value| {
+            let mut all = json!({ "certificateArn": certificate, "endpointType": endpoint, "securityPolicy": "TLS_1_2",
+                "domainNameStatus": "AVAILABLE" });
+            all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            all
+        };
+        let regional = json!({ "ipAddressType": "dualstack", "ownershipVerificationCertificateArn": "owner" });
+        let configurations = [
+            configuration("EDGE", json!({ "ownershipVerificationCertificateArn": "other" })),
+            configuration("REGIONAL", regional),
+        ];
+        let trust = json!({ "truststoreUri": "s3://trust/ca.pem", "truststoreVersion": "1" });
+        let body = json!({ "domainName": NAME, "domainNameConfigurations": configurations,
+            "mutualTlsAuthentication": trust, "routingMode": "API_MAPPING_ONLY", "tags": ours() });
+        Answer::Json(200, body)
+    };
+    let aws = Recorded::default().on(GET, shown("cert1")).on(PATCH, shown("cert2"));
+    updated(&aws, "domain-settings", Some(&spec("cert1")), &spec("cert2")).await.unwrap();
+    let configuration = json!({ "certificateArn": "cert2", "endpointType": "REGIONAL", "securityPolicy": "TLS_1_2",
+        "ipAddressType": "dualstack", "ownershipVerificationCertificateArn": "owner" });
+    assert_eq!(aws.body(PATCH), json!({ "domainNameConfigurations": [configuration] }));
+}
+
+#[test]
+fn default_timeout_of_an_update_covers_the_longest_change() {
+    // AWS accepts one update of a domain every 30 seconds, and other objects change first.
+    let others = Duration::from_secs(15 * 60);
+    assert!(Duration::from_secs(crate::model::Timeouts::default().of_update()) >= CHANGED + others);
 }
 
 #[tokio::test(start_paused = true)]
 async fn update_that_requires_a_manual_step_fails() {
     let aws = Recorded::default()
+        .on(GET, domain("AVAILABLE", "", ours()))
         .on(PATCH, domain("UPDATING", "", ours()))
         .on(GET, domain("PENDING_CERTIFICATE_REIMPORT", "Reimport it", ours()));
     let failure = updated(&aws, "domain-pending", Some(&spec("cert1")), &spec("cert2")).await.unwrap_err();

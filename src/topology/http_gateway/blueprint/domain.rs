@@ -2,7 +2,7 @@
 
 use super::Draft;
 use crate::model::keys::gateway as keys;
-use crate::model::{ApiMapping, Certificate, DnsRecord, DomainName, Ref, Spec, covers};
+use crate::model::{ApiMapping, Arn, Certificate, DnsRecord, DomainName, Ref, Spec, covers};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::http_gateway::config::GatewayConfig;
 
@@ -45,16 +45,22 @@ impl Draft<'_> {
         Some(())
     }
 
-    /// The current certificate as long as it is usable, otherwise the one with the latest start of validity.
+    /// The configured certificate, or the best one that the lookup found.
+    ///
+    /// The current certificate has no precedence: ACM does not delete a certificate that a domain uses, so an old one
+    /// can be removed only after the domain has changed to its successor. An apply does not choose again, because the
+    /// planned value of `certificate_arn` is its input.
     fn certificate_arn(&mut self, config: &GatewayConfig, domain: &str) -> Input<String> {
-        let Some(found) = &self.facts.certificates else { return Input::Unknown };
-        let chosen = self.existing.present().find_map(|entry| match &entry.applied {
-            Spec::DomainName(applied) if applied.domain_name.known().is_some_and(|it| it == domain) => {
-                applied.certificate_arn.known()
+        match &config.certificate_arn {
+            Input::Unknown => return Input::Unknown,
+            Input::Known(Some(arn)) => {
+                self.check_certificate(arn);
+                return Input::Known(arn.clone());
             }
-            _ => None,
-        });
-        if let Some(certificate) = choose(found, domain, chosen) {
+            Input::Known(None) => {}
+        }
+        let Some(found) = &self.facts.certificates else { return Input::Unknown };
+        if let Some(certificate) = choose(found, domain) {
             return Input::Known(certificate.arn.clone());
         }
         let region = &self.scope.region;
@@ -71,43 +77,89 @@ impl Draft<'_> {
             None => format!("ACM has no certificate for {wanted:?} in {region} that is issued and not expired."),
         };
         let hint = "Request or import a certificate in that Region, or set certificate_domain to another domain. If \
-                    the same run creates the certificate, make the gateway depend on its validation.";
+                    the same run creates the certificate, set certificate_arn to the certificate_arn of its \
+                    validation, or make the gateway depend on the validation.";
         self.missing.push(Problem::new(AttributePath::new(attribute), message, hint));
         Input::Unknown
     }
+
+    /// A regional domain accepts only certificates of its own Region. Certificates of other accounts are left to AWS.
+    fn check_certificate(&mut self, arn: &str) {
+        // Validation has already reported an invalid ARN.
+        let Ok(parts) = Arn::parse(arn) else { return };
+        let (partition, region) = (&self.scope.partition, &self.scope.region);
+        if parts.partition == partition && parts.region == region {
+            return;
+        }
+        let message = format!(
+            "The certificate {arn} is in Region {:?} of partition {:?}, but the gateway is in Region {region:?} of \
+             partition {partition:?}.",
+            parts.region, parts.partition
+        );
+        let hint = "Use a certificate in the Region of the gateway.";
+        self.problems.push(Problem::new(AttributePath::new("certificate_arn"), message, hint));
+    }
 }
 
-/// The domain by which certificates are looked up; `None` if no certificate is needed or the domain is unknown.
+/// The domain by which certificates are looked up; `None` if no lookup is needed or the domain is unknown.
 pub(in crate::topology::http_gateway) fn certificate_domain(config: &GatewayConfig) -> Option<&str> {
+    if config.certificate_arn != Input::Known(None) {
+        return None;
+    }
     let domain = config.domain_name.known()?.as_deref()?;
     Some(config.certificate_domain.known()?.as_deref().unwrap_or(domain))
 }
 
-/// Of the certificates that cover a domain, the one that was chosen before, otherwise the one with the latest start of
-/// validity.
-fn choose<'a>(found: &'a [Certificate], domain: &str, chosen: Option<&String>) -> Option<&'a Certificate> {
-    let usable = || found.iter().filter(|it| covers(it.names.iter().map(String::as_str), domain));
-    let before = chosen.and_then(|arn| usable().find(|it| it.arn == *arn));
-    before.or_else(|| usable().max_by_key(|it| (it.not_before, &it.arn)))
+/// Of the certificates that cover a domain, the one of the best type with the latest start of validity. Amazon issues
+/// certificates that are valid from midnight, so the time of the request decides between those of one day.
+fn choose<'a>(found: &'a [Certificate], domain: &str) -> Option<&'a Certificate> {
+    let usable = found.iter().filter(|it| covers(it.names.iter().map(String::as_str), domain));
+    usable.max_by_key(|it| (it.kind, it.not_before, it.created_at, &it.arn))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::CertificateType;
 
-    fn certificate(arn: &str, names: &[&str], not_before: i64) -> Certificate {
-        Certificate { arn: arn.into(), names: names.iter().map(|name| name.to_string()).collect(), not_before }
+    const DOMAIN: &str = "api.example.com";
+
+    fn certificate(arn: &str, name: &str, kind: CertificateType, not_before: i64, created_at: i64) -> Certificate {
+        Certificate { arn: arn.into(), names: vec![name.into()], kind, not_before, created_at }
+    }
+
+    fn chosen(found: &[Certificate]) -> Option<&str> {
+        let mut reversed = found.to_vec();
+        reversed.reverse();
+        let arn = choose(found, DOMAIN).map(|it| it.arn.as_str());
+        assert_eq!(choose(&reversed, DOMAIN).map(|it| it.arn.as_str()), arn, "the order does not matter");
+        arn
     }
 
     #[test]
-    fn latest_certificate_is_chosen_and_then_kept() {
-        let (old, new) = (certificate("old", &["*.example.com"], 1), certificate("new", &["api.example.com"], 2));
-        let other = certificate("other", &["example.com"], 3);
-        let all = [old, new, other];
-        let domain = "api.example.com";
-        assert_eq!(choose(&all, domain, None).map(|it| it.arn.as_str()), Some("new"));
-        assert_eq!(choose(&all, domain, Some(&"old".into())).map(|it| it.arn.as_str()), Some("old"));
-        assert_eq!(choose(&all[1..], domain, Some(&"old".into())).map(|it| it.arn.as_str()), Some("new"));
-        assert_eq!(choose(&all[2..], domain, None), None);
+    fn type_precedes_age_and_age_precedes_arn() {
+        use CertificateType::{AmazonIssued, Imported, Other, Private};
+        // Each is better than all before it.
+        let ranked = [
+            certificate("h", DOMAIN, Other, 90, 90),
+            certificate("g", DOMAIN, Private, 80, 80),
+            certificate("f", "*.example.com", Imported, 70, 70),
+            certificate("e", DOMAIN, Imported, 75, 60),
+            certificate("d", DOMAIN, AmazonIssued, 10, 50),
+            certificate("c", "*.example.com", AmazonIssued, 20, 30),
+            certificate("a", DOMAIN, AmazonIssued, 20, 40),
+            certificate("b", DOMAIN, AmazonIssued, 20, 40),
+        ];
+        for count in 1..=ranked.len() {
+            assert_eq!(chosen(&ranked[..count]), Some(ranked[count - 1].arn.as_str()));
+        }
+    }
+
+    #[test]
+    fn certificate_that_does_not_cover_the_domain_is_not_chosen() {
+        let other = certificate("other", "example.com", CertificateType::AmazonIssued, 9, 9);
+        let usable = certificate("usable", "*.example.com", CertificateType::Private, 1, 1);
+        assert_eq!(chosen(std::slice::from_ref(&other)), None);
+        assert_eq!(chosen(&[other, usable]), Some("usable"));
     }
 }

@@ -111,8 +111,8 @@ pub(in crate::topology::http_gateway) fn settings() -> impl Strategy<Value = ser
     let domain = prop::sample::select(vec![
         json!({}),
         json!({ "domain_name": "shop.example.com" }),
-        json!({ "domain_name": "shop.example.com", "certificate_domain": "*.example.com", "create_dns_entry": true,
-            "hosted_zone_id": "Z0123456789ABCDEFGHIJ" }),
+        json!({ "domain_name": "shop.example.com", "certificate_domain": "*.example.com", "certificate_arn": null,
+            "create_dns_entry": true, "hosted_zone_id": "Z0123456789ABCDEFGHIJ" }),
     ]);
     (gateway, key, subscription, domain).prop_map(|(gateway, key, subscription, domain)| {
         if gateway["access_log_logservice_group_name"].is_null() {

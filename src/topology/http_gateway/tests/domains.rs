@@ -6,14 +6,23 @@ use crate::model::{DomainName, Ref};
 
 const DOMAIN: &str = "api.example.com";
 
+const CERTIFICATE: &str = "arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-12ab-34cd-56ef-1234567890ab";
+
+/// A certificate of another account, which no lookup finds.
+const PINNED: &str = "arn:aws:acm:eu-central-1:210987654321:certificate/pinned";
+
 /// Configurations with and without a domain.
 pub(super) fn some_domain() -> impl Strategy<Value = serde_json::Value> {
-    let domain = (any::<bool>(), any::<bool>(), prop::sample::select(vec!["api.example.com", "www.example.com"]));
+    let names = prop::sample::select(vec!["api.example.com", "www.example.com"]);
+    // The certificate is looked up by the name, looked up by another domain, or given.
+    let domain = (0..3, any::<bool>(), names);
     prop::option::of(domain).prop_map(|domain| {
-        let Some((names_certificate, has_record, name)) = domain else { return json!({}) };
+        let Some((certificate, has_record, name)) = domain else { return json!({}) };
+        let (names_certificate, pins_certificate) = (certificate == 1, certificate == 2);
         json!({
             "domain_name": name,
             "certificate_domain": names_certificate.then_some("*.example.com"),
+            "certificate_arn": pins_certificate.then_some(CERTIFICATE),
             "create_dns_entry": has_record,
             "hosted_zone_id": has_record.then_some("Z0123456789ABC"),
         })
@@ -22,11 +31,12 @@ pub(super) fn some_domain() -> impl Strategy<Value = serde_json::Value> {
 
 /// The result of the lookups: one certificate.
 pub(super) fn facts() -> Facts {
-    Facts { certificates: Some(vec![certificate("cert-1", &["*.example.com"], 1)]), ..Facts::default() }
+    Facts { certificates: Some(vec![certificate(CERTIFICATE, &["*.example.com"], 1)]), ..Facts::default() }
 }
 
 fn certificate(arn: &str, names: &[&str], not_before: i64) -> Certificate {
-    Certificate { arn: arn.into(), names: names.iter().map(|name| name.to_string()).collect(), not_before }
+    let names = names.iter().map(|name| name.to_string()).collect();
+    Certificate { arn: arn.into(), names, not_before, ..Certificate::default() }
 }
 
 fn with_domain(more: serde_json::Value) -> GatewayConfig {
@@ -68,20 +78,78 @@ fn domain_is_regional_with_tls_1_2_and_maps_to_the_stage() {
     let [.., domain, mapping] = &objects[..] else { panic!("{objects:?}") };
     let Spec::DomainName(spec) = &domain.spec else { panic!("{domain:?}") };
     assert_eq!((spec.endpoint_type.as_str(), spec.security_policy.as_str()), ("REGIONAL", "TLS_1_2"));
-    assert_eq!(spec.certificate_arn, Input::Known("cert-1".into()));
+    assert_eq!(spec.certificate_arn, Input::Known(CERTIFICATE.into()));
     let Spec::ApiMapping(spec) = &mapping.spec else { panic!("{mapping:?}") };
     assert_eq!((&spec.stage, &spec.domain, spec.mapping_key.as_str()), (&Ref::Key(keys::stage()), &domain.key, ""));
     assert_eq!(of_kind(&objects, "DNS record"), vec![], "create_dns_entry is not set");
 }
 
 #[test]
-fn certificate_is_kept_while_usable() {
+fn current_certificate_has_no_precedence() {
     let config = with_domain(json!({}));
     let (old, new) = (certificate("old", &["*.example.com"], 1), certificate("new", &[DOMAIN], 2));
     let known = |arn: &str| (Input::Known(arn.to_string()), vec![]);
-    assert_eq!(chosen(&config, &[old.clone(), new.clone()], None), known("new"));
-    assert_eq!(chosen(&config, &[old, new.clone()], Some("old")), known("old"));
-    assert_eq!(chosen(&config, &[new], Some("old")), known("new"));
+    for before in [None, Some("old"), Some("new"), Some("deleted")] {
+        assert_eq!(chosen(&config, &[old.clone(), new.clone()], before), known("new"));
+    }
+    assert_eq!(chosen(&config, &[old], Some("new")), known("old"));
+}
+
+#[test]
+fn configured_certificate_is_used_without_a_lookup() {
+    let pinned = with_domain(json!({ "certificate_arn": PINNED }));
+    assert_eq!(HttpGateway::lookups(&pinned), []);
+    let better = certificate("better", &[DOMAIN], 9);
+    assert_eq!(chosen(&pinned, std::slice::from_ref(&better), None), (Input::Known(PINNED.into()), vec![]));
+    assert_eq!(chosen(&pinned, &[], Some("old")), (Input::Known(PINNED.into()), vec![]));
+    let unknown = with_domain(json!({ "certificate_arn": UNKNOWN }));
+    assert_eq!(HttpGateway::lookups(&unknown), []);
+    assert_eq!(chosen(&unknown, &[better], Some("old")), (Input::Unknown, vec![]));
+    assert_eq!(HttpGateway::lookups(&with_domain(json!({}))).len(), 1);
+}
+
+#[test]
+fn certificate_of_another_region_or_partition_is_rejected() {
+    let rejected = |arn: &str| {
+        let config = with_domain(json!({ "certificate_arn": arn }));
+        let blueprint = HttpGateway::blueprint(&context(&config, &Inventory::default(), &scope(), &facts()));
+        let problems = blueprint.err().unwrap_or_default();
+        problems.into_iter().map(|it| (it.path.to_string(), it.message)).collect::<Vec<_>>()
+    };
+    for arn in [CERTIFICATE, PINNED] {
+        assert_eq!(rejected(arn), []);
+    }
+    for (arn, part) in [
+        ("arn:aws:acm:us-east-1:123456789012:certificate/0", "Region \"us-east-1\""),
+        ("arn:aws-cn:acm:eu-central-1:123456789012:certificate/0", "partition \"aws-cn\""),
+    ] {
+        let problems = rejected(arn);
+        let [(path, message)] = &problems[..] else { panic!("{problems:?}") };
+        assert_eq!(path, "certificate_arn");
+        assert!(message.contains(part) && message.contains("Region \"eu-central-1\""), "{message}");
+    }
+}
+
+#[test]
+fn configured_certificate_is_an_output_in_every_plan() {
+    let output = |attributes: serde_json::Value, is_decided: bool| {
+        let config = config(attributes);
+        let objects = if is_decided { objects(&config) } else { vec![] };
+        let outputs = HttpGateway::outputs(&config, is_decided.then_some(&objects), &Ids::default(), None);
+        outputs["certificate_arn"].clone()
+    };
+    let named = json!({ "domain_name": DOMAIN });
+    let unnamed = json!({ "domain_name": null });
+    for (basis, without) in [(named, Value::from(CERTIFICATE)), (unnamed, Value::Null)] {
+        assert_eq!(output(basis.clone(), true), without);
+        for is_decided in [true, false] {
+            let given = |arn: &str| output(with(basis.clone(), json!({ "certificate_arn": arn })), is_decided);
+            assert_eq!(given(PINNED), Value::from(PINNED), "{basis} {is_decided}");
+            assert_eq!(given(UNKNOWN), Value::Unknown, "{basis} {is_decided}");
+        }
+    }
+    assert_eq!(output(json!({ "domain_name": DOMAIN }), false), Value::Unknown);
+    assert_eq!(output(json!({ "domain_name": UNKNOWN, "certificate_arn": PINNED }), false), Value::from(PINNED));
 }
 
 #[test]
@@ -125,13 +193,13 @@ fn outputs_refer_to_the_custom_domain() {
     let text = |name: &str| outputs[name].as_str().unwrap_or_default().to_string();
     assert_eq!(text("invoke_url"), "https://api.example.com");
     assert_eq!(text("api_endpoint"), "https://id-api.example", "the API keeps its own endpoint");
-    assert_eq!(text("certificate_arn"), "cert-1");
+    assert_eq!(text("certificate_arn"), CERTIFICATE);
     assert_eq!(text("dns_record_fqdn"), DOMAIN);
     let target = Value::map([("domain_name", "d-id-domain.example".into()), ("hosted_zone_id", "Z1".into())]);
     assert_eq!(outputs["domain_target"], target);
     let planned = HttpGateway::outputs(&config, Some(&objects), &Ids::default(), Some(&scope()));
     assert_eq!(planned["domain_target"], Value::Unknown, "only AWS determines it");
-    assert_eq!(planned["certificate_arn"], Value::from("cert-1"), "it is chosen at plan time");
+    assert_eq!(planned["certificate_arn"], Value::from(CERTIFICATE), "it is chosen at plan time");
     let of_many =
         HttpGateway::outputs(&with_domain(json!({ "domain_name": "*.example.com" })), None, &Ids::default(), None);
     assert_eq!(of_many["invoke_url"], Value::Unknown, "a wildcard cannot be called, so the URL is the API's endpoint");

@@ -1,7 +1,7 @@
 //! The custom domain and its DNS record.
 
 use super::*;
-use crate::model::only;
+use crate::model::{Arn, only};
 
 impl Problems {
     pub(super) fn domains(&mut self, config: &GatewayConfig) {
@@ -13,6 +13,7 @@ impl Problems {
                 self.add(AttributePath::new(name), message, hint);
             }
         }
+        self.certificate(config);
         if config.create_dns_entry == Input::Known(true) {
             let needed = [("domain_name", &config.domain_name), ("hosted_zone_id", &config.hosted_zone_id)];
             let missing: Vec<&str> =
@@ -34,6 +35,43 @@ impl Problems {
             self.add(AttributePath::new("hosted_zone_id"), format!("{id:?} is not the ID of a hosted zone."), hint);
         }
     }
+
+    fn certificate(&mut self, config: &GatewayConfig) {
+        let Input::Known(Some(arn)) = &config.certificate_arn else { return };
+        let path = || AttributePath::new("certificate_arn");
+        if let Err(message) = check_certificate(arn) {
+            let hint = "Use an ARN such as arn:aws:acm:eu-central-1:123456789012:certificate/\
+                        0a1b2c3d-12ab-34cd-56ef-1234567890ab.";
+            self.add(path(), message, hint);
+        }
+        // The domain itself is the default of certificate_domain. An import sets both, and Terraform can generate a
+        // configuration from it.
+        if let Input::Known(Some(domain)) = &config.certificate_domain
+            && config.domain_name.known().and_then(Option::as_ref).is_some_and(|name| name != domain)
+        {
+            let message = format!(
+                "Both certificate_arn ({arn:?}) and certificate_domain ({domain:?}) are set, but a certificate is \
+                 either given or looked up."
+            );
+            let hint = "Remove certificate_domain to use this certificate, or remove certificate_arn to use the best \
+                        certificate for the domain.";
+            self.add(path(), message, hint);
+        }
+    }
+}
+
+/// Checks the ARN of a certificate in any partition. The error is a sentence.
+fn check_certificate(text: &str) -> Result<(), String> {
+    let id = match Arn::split(text) {
+        Ok(Arn { service: "acm", resource, .. }) => resource.strip_prefix("certificate/"),
+        _ => None,
+    };
+    let Some(id) = id else { return Err(format!("{text:?} is not the ARN of an ACM certificate.")) };
+    Arn::parse(text)?;
+    if id.is_empty() || !only(id, "-") {
+        return Err(format!("{text:?} has the invalid certificate ID {id:?}."));
+    }
+    Ok(())
 }
 
 /// Whether the text is a `Z` followed by 1 to 31 uppercase letters and digits.

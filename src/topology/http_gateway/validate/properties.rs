@@ -88,6 +88,8 @@ fn gateways() -> impl Strategy<Value = Json> {
         json!({}),
         json!({"domain_name": "api.example.com", "certificate_domain": "*.example.com"}),
         json!({"certificate_domain": "*.example.com"}),
+        json!({"domain_name": "api.example.com",
+            "certificate_arn": "arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d"}),
         json!({"domain_name": "api.example.com", "create_dns_entry": true, "hosted_zone_id": "Z1"}),
     ]);
     (routes(), authorizers(), logs(), cors, domain).prop_map(|(routes, authorizers, logs, cors, domain)| {

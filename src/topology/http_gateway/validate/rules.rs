@@ -11,6 +11,9 @@ use super::*;
 use crate::plugin::Nested;
 use crate::topology::rules::{Rule, UNKNOWN, assert_reported, with};
 
+/// The ARN of a certificate.
+const CERTIFICATE: &str = "arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-12ab-34cd-56ef-1234567890ab";
+
 /// The ARN of an IAM role.
 const ROLE: &str = "arn:aws:iam::123456789012:role/logs";
 
@@ -321,6 +324,40 @@ fn domains() -> Vec<Rule> {
             &["certificate_domain"],
             &["*.com", "one label"],
             with(domain("api.example.com"), json!({"certificate_domain": "*.example.com"})),
+        ),
+        (
+            "a certificate is given by the ARN of a certificate",
+            with(domain("api.example.com"), json!({"certificate_arn": ROLE})),
+            &["certificate_arn"],
+            &[ROLE, "not the ARN of an ACM certificate"],
+            with(domain("api.example.com"), json!({"certificate_arn": CERTIFICATE})),
+        ),
+        (
+            "the ARN of a certificate has a Region",
+            with(domain("api.example.com"), json!({"certificate_arn": CERTIFICATE.replace("eu-central-1", "")})),
+            &["certificate_arn"],
+            &["the invalid Region"],
+            with(domain("api.example.com"), json!({"certificate_arn": CERTIFICATE.replace("aws", "aws-cn")})),
+        ),
+        (
+            "the ARN of a certificate ends with its ID",
+            with(domain("api.example.com"), json!({"certificate_arn": format!("{CERTIFICATE}/x")})),
+            &["certificate_arn"],
+            &["the invalid certificate ID"],
+            with(domain("api.example.com"), json!({"certificate_arn": UNKNOWN})),
+        ),
+        (
+            "a certificate is either given or looked up",
+            with(
+                domain("api.example.com"),
+                json!({"certificate_arn": CERTIFICATE, "certificate_domain": "*.example.com"}),
+            ),
+            &["certificate_arn"],
+            &[CERTIFICATE, "*.example.com", "Remove certificate_domain", "remove certificate_arn"],
+            with(
+                domain("api.example.com"),
+                json!({"certificate_arn": CERTIFICATE, "certificate_domain": "api.example.com"}),
+            ),
         ),
         (
             "a record requires a zone",
