@@ -238,11 +238,6 @@ impl Proxy {
         self.shared.ministack.set_deployment(message);
     }
 
-    /// Raises the quota of authorizers per API, as AWS does on request. The default is 10.
-    pub(crate) fn raise_authorizer_quota(&self, most: usize) {
-        self.shared.ministack.raise_authorizer_quota(most);
-    }
-
     /// All calls since the start or the last [`Proxy::clear_calls`], in the order in which they began.
     pub(crate) fn calls(&self) -> Vec<Record> {
         self.shared.log.snapshot()
