@@ -53,10 +53,10 @@ fn routes_are_added_changed_swapped_and_removed_without_a_gap() {
     assert_eq!((body("GET", "/a").as_str(), env.send("GET", "/c", None).status), ("third", 404));
 
     let change = env.planned_change(&routes(json!({ "GET /a": env.to("users"), "GET /b": env.to("third") })));
-    let updates = ["UpdateIntegration integration.GET /a#2", "UpdateIntegration integration.GET /b"];
-    assert_eq!(sorted(change.calls), updates);
-    assert_eq!(change.attributes, ["route_config"]);
-    assert_eq!(change.objects, Vec::<String>::new());
+    let expected = ["CreateIntegration third", "UpdateIntegration integration.GET /a#2", "UpdateRoute route.GET /b"];
+    assert_eq!(sorted(change.calls), expected, "GET /still keeps the integration of GET /b");
+    assert_eq!(change.attributes, ["integration_ids", "route_config"]);
+    assert_eq!(change.objects, ["+integration.GET /b#2"]);
     assert_eq!((body("GET", "/a").as_str(), body("GET", "/b").as_str()), ("users /a", "third"));
     client.saw_no_error();
     env.destroy();

@@ -38,7 +38,8 @@ struct Existing<'a> {
     /// The applied content. Drift is corrected, so it does not count.
     content: Content,
     is_missing: bool,
-    /// The existing routes that use it, by the key of the wanted route; `None` for a route that is no longer wanted.
+    /// The existing routes that use it, by the key of the wanted route; `None` for a route that is no longer wanted, or
+    /// that was pointed to this integration outside Terraform.
     users: Vec<Option<&'a str>>,
 }
 
@@ -78,7 +79,8 @@ impl<'a> Assignment<'a> {
             }
             let Some(key) = integration_in_aws(entry) else { continue };
             if let Some(integration) = existing.get_mut(key) {
-                integration.users.push(route);
+                let is_drifted = applied.integration.as_ref() != Some(&Ref::Key(key.clone()));
+                integration.users.push(route.filter(|_| !is_drifted));
             }
         }
         Assignment { wanted, existing, before, assigned: Vec::new() }

@@ -172,6 +172,11 @@ fn drift_of_a_route_counts_as_its_use() {
     // Only the drift is corrected.
     let expected = ["integration.GET /a: x for GET /a", "integration.GET /b: y for GET /b"];
     assert_eq!(shown(&assign(&first, &inventory)), expected);
+    let moved = entry(&mut inventory, "route.GET /b");
+    let Spec::ApiRoute(mut theirs) = moved.applied.clone() else { unreachable!() };
+    theirs.integration = Some(Ref::Id("theirs".into()));
+    moved.observed = Some(Spec::ApiRoute(theirs));
+    assert_eq!(shown(&assign(&first, &inventory)), expected);
 }
 
 #[test]
