@@ -242,7 +242,9 @@ mod tests {
             .on(ROUTES, Answer::Json(200, json!({ "items": [route] })))
             .on(POST, Answer::Json(201, json!({ "integrationId": "new" })));
         let session = aws.session("integration-left");
-        known.iter().for_each(|id| session.process.created.add(*id));
+        for id in known {
+            session.process.created.add(*id);
+        }
         let (answer, reported) =
             run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec(), &["GET /wanted".to_string()]).await)
                 .await;

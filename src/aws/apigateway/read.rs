@@ -212,8 +212,9 @@ impl View<'_> {
     }
 
     /// All objects that this provider could have created: the routes that a configuration can express, the integrations
-    /// (named after the first route that uses them) and authorizers that they use, unused authorizers that do not lack a statement, the statements with IDs of this
-    /// provider, and the stage and the log group with its filter if they have the tags of this resource.
+    /// (named after the first route that uses them) and authorizers that they use, unused authorizers that do not lack
+    /// a statement, the statements with IDs of this provider, and the stage and the log group with its filter if they
+    /// have the tags of this resource.
     fn everything(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
         seen.extend(self.access_logs(&api_key));

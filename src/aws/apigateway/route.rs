@@ -126,8 +126,8 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     deleted(change.delete(delete, exists).await)
 }
 
-/// The IDs of the integrations and authorizers that unmanaged routes use. A route that is not in state counts as managed
-/// if its key is one of `wanted`: either an interrupted run created it, or its creation reports a conflict.
+/// The IDs of the integrations and authorizers that unmanaged routes use. A route that is not in state counts as
+/// managed if its key is one of `wanted`: either an interrupted run created it, or its creation reports a conflict.
 pub(super) async fn used_by_unmanaged(
     operation: &Operation<'_>,
     api_id: &str,
