@@ -92,6 +92,11 @@ async fn change<'a>(
     (lock, Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_POLLS })
 }
 
+/// Whether this resource manages an object: it is in state, or this process created it.
+fn is_managed(operation: &Operation<'_>, id: &str) -> bool {
+    operation.work.known.contains(id) || operation.session.process.created.contains(id)
+}
+
 fn is_absent(failure: &Failure) -> bool {
     failure.cause == Cause::NotFound
 }

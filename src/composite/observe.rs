@@ -24,11 +24,18 @@ pub(super) fn observe(
     let mut private = known.unwrap_or_else(|| Private::of(Inventory::default()));
     remove_ignored_tags(&mut private.inventory, ignore);
     let mut unseen: Vec<Observed> = seen;
+    // While a statement moves to the policy of another function, two entries have its ID and different keys.
+    let entries = private.inventory.entries.iter();
+    let known: BTreeSet<(Key, String)> = entries.map(|entry| (entry.key.clone(), entry.id.clone())).collect();
     for entry in &mut private.inventory.entries {
         entry.ignored = ignored.covers(&entry.key.slot);
+        let is_of_another_entry =
+            |object: &Observed| object.key != entry.key && known.contains(&(object.key.clone(), object.id.clone()));
         let position = unseen
             .iter()
-            .position(|object| (discriminant(&object.spec), object.id.as_str()) == entry.kind_and_id())
+            .position(|object| {
+                (discriminant(&object.spec), object.id.as_str()) == entry.kind_and_id() && !is_of_another_entry(object)
+            })
             .or_else(|| unseen.iter().position(|object| object.key == entry.key && object.spec.tags().is_none()));
         let Some(position) = position else {
             entry.missing = true;
@@ -204,6 +211,16 @@ mod tests {
         let private = observed(Some(known()), vec![], &IgnoreTags::default());
         assert_eq!(drift(&private)["route_table.public"], "rtb-1 is missing");
         assert_eq!(private.inventory.present().count(), 0);
+    }
+
+    #[test]
+    fn entries_with_one_id_are_told_apart_by_their_keys() {
+        let entry = |slot: &str| Entry::new(Key::new(slot), "rtb-1", table(&[]));
+        let both = Private::of(Inventory { entries: vec![entry("route_table.old"), entry("route_table.new")] });
+        let read = vec![seen("rtb-1", "route_table.new", table(&[]))];
+        let private = observed(Some(both), read, &IgnoreTags::default());
+        let present: Vec<&str> = private.inventory.present().map(|entry| entry.key.slot.as_str()).collect();
+        assert_eq!((present, private.inventory.entries.len()), (vec!["route_table.new"], 2));
     }
 
     #[test]

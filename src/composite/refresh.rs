@@ -97,6 +97,7 @@ async fn find<P: Topology>(
     let mut inventory = found.as_ref().map(|private| private.inventory.clone()).unwrap_or_default();
     let all = inventory.clone();
     inventory.entries.retain(|entry| P::may_own(state, entry, &all));
+    P::restore_keys(state, &mut inventory);
     let is_found = |entry: &Entry| {
         inventory.entries.iter().any(|it| it.key == entry.key || it.kind_and_id() == entry.kind_and_id())
     };

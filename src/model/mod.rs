@@ -72,6 +72,9 @@ pub struct Object {
     /// Specs with other targets that it may have while its target is being created, best first. One is used only if the
     /// object would otherwise have no working target.
     pub fallback_targets: Vec<Spec>,
+    /// For an integration or an authorizer: the keys of the API routes that use it, such as `GET /orders`. A route of
+    /// an interrupted run is recognized by them, and any other route that is not in state is unmanaged.
+    pub routes: Vec<String>,
 }
 
 /// A reference from one object to another.
@@ -91,6 +94,9 @@ pub struct Need {
     pub key: Key,
     /// The order of the deletions.
     pub on_delete: OnDelete,
+    /// Whether an update of the dependent or its creation also waits for an update of the dependency. Otherwise it
+    /// waits only for the creation.
+    pub up_to_date: bool,
 }
 
 /// The order of the deletions of a dependency and of its dependent.
@@ -128,14 +134,19 @@ impl std::fmt::Display for Key {
 impl Object {
     /// An object that depends only on the objects that its spec refers to.
     pub fn new(key: Key, spec: Spec) -> Object {
-        Object { key, spec, after: Vec::new(), fallback_targets: Vec::new() }
+        Object { key, spec, after: Vec::new(), fallback_targets: Vec::new(), routes: Vec::new() }
     }
 }
 
 impl Need {
     /// A dependency on an object of the same topology.
     pub fn new(key: &Key, on_delete: OnDelete) -> Need {
-        Need { key: key.clone(), on_delete }
+        Need { key: key.clone(), on_delete, up_to_date: true }
+    }
+
+    /// A dependency on the ID of an object, which no update changes.
+    pub fn of_id(key: &Key, on_delete: OnDelete) -> Need {
+        Need { up_to_date: false, ..Need::new(key, on_delete) }
     }
 
     /// A dependency on the object of a reference; `None` if it is not in the same topology.

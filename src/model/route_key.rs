@@ -117,7 +117,7 @@ impl<'a> RouteKey<'a> {
     }
 
     /// The key without the names of variables. Keys with the same shape match the same requests.
-    fn shape(&self) -> String {
+    pub fn shape(&self) -> String {
         match self {
             RouteKey::Default => "$default".to_string(),
             RouteKey::Path { method, parts } => {

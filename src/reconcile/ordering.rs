@@ -45,9 +45,12 @@ impl<'a> Ordering<'a> {
         for (position, action) in self.actions.iter().enumerate() {
             match action {
                 Action::Create(object) | Action::Update { to: object, .. } => {
-                    let needs = object.spec.needs().into_iter().map(|need| need.key);
-                    let needed = needs.chain(object.after.iter().cloned());
-                    let sets = needed.filter_map(|key| self.sets.get(&key).copied());
+                    let needs = object.spec.needs().into_iter().map(|need| (need.key, need.up_to_date));
+                    let needed = needs.chain(object.after.iter().map(|key| (key.clone(), true)));
+                    let sets = needed.filter_map(|(key, up_to_date)| {
+                        let set = *self.sets.get(&key)?;
+                        (up_to_date || matches!(self.actions[set], Action::Create(_))).then_some(set)
+                    });
                     self.depends_on[position].extend(sets);
                 }
                 Action::Delete { entry, cascades_from } => self.order_delete(position, entry, cascades_from.as_ref()),

@@ -115,6 +115,10 @@ impl Topology for HttpGateway {
         }
     }
 
+    fn restore_keys(attributes: &Value, inventory: &mut Inventory) {
+        import::restore_keys(attributes, inventory);
+    }
+
     fn write_drift(state: &mut Value, inventory: &Inventory) {
         reflect::write_drift(state, inventory);
     }

@@ -84,6 +84,12 @@ pub trait Topology: Send + Sync + 'static {
         true
     }
 
+    /// Gives objects that were found in AWS the keys that they have in a state, if their keys do not follow from AWS
+    /// alone. Called when only that state is known.
+    fn restore_keys(attributes: &Value, inventory: &mut Inventory) {
+        let _ = (attributes, inventory);
+    }
+
     /// The objects of a state that may be found by their ID alone, as its configuration requires them. Called when only
     /// that state is known, without any lookup.
     fn remembered(context: &Context<'_, Self::Config>) -> Vec<Object> {

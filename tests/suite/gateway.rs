@@ -168,7 +168,9 @@ impl TestEnv {
             let domain = record.call.param("domainName");
             match record.call.action.as_str() {
                 _ if !domain.is_empty() => Some(domain.to_owned()),
-                "UpdateRoute" | "DeleteRoute" | "UpdateAuthorizer" => id.map(|id| slots[id].clone()),
+                "UpdateRoute" | "DeleteRoute" | "UpdateAuthorizer" | "UpdateIntegration" => {
+                    id.map(|id| slots[id].clone())
+                }
                 action if action.starts_with("Delete") || action.ends_with("Permission") => {
                     id.map(|id| slots[id].clone())
                 }

@@ -239,11 +239,6 @@ impl Proxy {
         deployments::set(self.account(), settings);
     }
 
-    /// Raises the quota of authorizers per API, as AWS does on request. The default is 10.
-    pub(crate) fn raise_authorizer_quota(&self, most: usize) {
-        self.shared.ministack.raise_authorizer_quota(most);
-    }
-
     /// All calls since the start or the last [`Proxy::clear_calls`], in the order in which they began.
     pub(crate) fn calls(&self) -> Vec<Record> {
         self.shared.log.snapshot()

@@ -4,7 +4,8 @@ use aws_sdk_apigatewayv2::types::{Integration as Shown, IntegrationType};
 
 use super::deployment::before_deletion;
 use super::{
-    PAGE, change, client, deleted, holds, no_id, pages, root_id, small, text, unreferenced, with_quota_advice,
+    PAGE, change, client, deleted, holds, is_managed, no_id, pages, root_id, route, small, text, unreferenced,
+    with_quota_advice,
 };
 use crate::aws::Session;
 use crate::aws::calls::deployed_changes::Awaited;
@@ -50,16 +51,21 @@ pub(super) fn read(shown: &Shown, api: Key, key: Key, applied: Option<&Integrati
     Some(Observed { id: shown.integration_id.clone()?, key, spec: Spec::Integration(spec), learned: Learned::new() })
 }
 
-/// Creates an integration, or adopts an equal one: since no two integrations of a gateway are equal, an interrupted run
-/// created it.
-pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration) -> Result<(), Failure> {
+/// Creates an integration for these routes, or adopts an equal one that is not in state and that no unmanaged route
+/// uses: an interrupted run may have created it.
+pub(crate) async fn create(operation: &Operation<'_>, spec: &Integration, routes: &[String]) -> Result<(), Failure> {
     let session = operation.session;
     let api_id = operation.id(&spec.api)?;
     let wanted = WantedIntegration::of(operation, spec)?;
     let find = || async {
         let existing = list(session, api_id).await?;
-        let equal = existing.into_iter().find(|it| wanted.equals(it));
-        Ok(equal.and_then(|it| it.integration_id))
+        let equal = existing.into_iter().filter(|it| wanted.equals(it)).filter_map(|it| it.integration_id);
+        let equal: Vec<String> = equal.filter(|id| !is_managed(operation, id)).collect();
+        if equal.is_empty() {
+            return Ok(None);
+        }
+        let used = route::used_by_unmanaged(operation, api_id, routes).await?;
+        Ok(equal.into_iter().find(|id| !used.contains(id)))
     };
     let (_lock, change) = change(operation, api_id, "CreateIntegration").await;
     // AWS accepts equal integrations, so CreateIntegration does not report an existing one. An API that this process
@@ -206,6 +212,7 @@ mod tests {
 
     const POST: &str = "POST /v2/apis/api1/integrations";
     const LIST: &str = "GET /v2/apis/api1/integrations";
+    const ROUTES: &str = "GET /v2/apis/api1/routes";
     const FUNCTION: &str = "arn:aws:lambda:eu-central-1:123456789012:function:orders";
 
     fn spec() -> Integration {
@@ -229,15 +236,45 @@ mod tests {
         [(Key::new("api"), "api1")]
     }
 
+    /// The calls of a create with these equal integrations and one route in AWS, and the recorded ID.
+    async fn create_next_to(equal: &[&str], route: Value, known: &[&str]) -> (Vec<String>, Vec<String>) {
+        let equal = equal.iter().map(|id| shown(id, 30_000));
+        let items: Vec<Value> = equal.chain([shown("other", 29_000)]).collect();
+        let aws = Recorded::default()
+            .on(LIST, Answer::Json(200, json!({ "items": items })))
+            .on(ROUTES, Answer::Json(200, json!({ "items": [route] })))
+            .on(POST, Answer::Json(201, json!({ "integrationId": "new" })));
+        let session = aws.session("integration-left");
+        for id in known {
+            session.process.created.add(*id);
+        }
+        let (answer, reported) =
+            run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec(), &["GET /wanted".to_string()]).await)
+                .await;
+        answer.unwrap();
+        (aws.calls(), reported.ids)
+    }
+
+    fn route_to(id: &str, key: &str) -> Value {
+        json!({ "routeId": "r1", "routeKey": key, "target": format!("integrations/{id}"), "authorizationType": "NONE" })
+    }
+
     #[tokio::test(start_paused = true)]
     async fn equal_integration_of_an_interrupted_run_is_adopted() {
-        let existing = json!({ "items": [shown("i1", 29_000), shown("i2", 30_000)] });
-        let aws = Recorded::default().on(LIST, Answer::Json(200, existing));
-        let (answer, reported) =
-            run(&aws.session("integration-left"), &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await;
-        answer.unwrap();
-        assert_eq!(reported.ids, ["i2"]);
-        assert_eq!(aws.calls(), [LIST]);
+        let adopted = |id: &str| (vec![LIST.to_string(), ROUTES.to_string()], vec![id.to_string()]);
+        assert_eq!(create_next_to(&["i1"], route_to("other", "GET /theirs"), &[]).await, adopted("i1"));
+        assert_eq!(create_next_to(&["i1"], route_to("i1", "GET /wanted"), &[]).await, adopted("i1"));
+        assert_eq!(create_next_to(&["i1"], route_to("i1", "GET /ours"), &["r1"]).await, adopted("i1"));
+        assert_eq!(create_next_to(&["i1", "i2"], route_to("i1", "GET /theirs"), &[]).await, adopted("i2"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn equal_integration_of_others_or_in_state_is_not_adopted() {
+        let created = |calls: &[&str]| (calls.iter().map(|it| it.to_string()).collect(), vec!["new".to_string()]);
+        let theirs = create_next_to(&["i1"], route_to("i1", "GET /theirs"), &[]).await;
+        assert_eq!(theirs, created(&[LIST, ROUTES, POST]));
+        let ours = create_next_to(&["i1"], route_to("i1", "GET /ours"), &["i1", "r1"]).await;
+        assert_eq!(ours, created(&[LIST, POST]));
     }
 
     #[tokio::test(start_paused = true)]
@@ -246,7 +283,8 @@ mod tests {
             .on(LIST, Answer::Json(200, json!({ "items": [shown("i1", 29_000)] })))
             .on(POST, Answer::Json(201, json!({ "integrationId": "i2" })));
         let (answer, reported) =
-            run(&aws.session("integration-new"), &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await;
+            run(&aws.session("integration-new"), &Key::new("i"), &ids(), async |it| create(it, &spec(), &[]).await)
+                .await;
         answer.unwrap();
         assert_eq!(reported.ids, ["i2"]);
         assert_eq!(
@@ -325,7 +363,8 @@ mod tests {
             .on(LIST, Answer::Json(200, json!({ "items": [] })))
             .on(POST, Answer::Error(429, "ConflictException", message));
         let session = aws.session("integration-quota");
-        let failure = run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec()).await).await.0.unwrap_err();
+        let failure =
+            run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec(), &[]).await).await.0.unwrap_err();
         assert!(failure.message.starts_with(message), "{failure}");
         assert!(failure.message.contains("Change fewer of them in one apply"), "{failure}");
         assert_eq!(aws.calls(), [LIST, POST]);

@@ -212,8 +212,9 @@ impl View<'_> {
     }
 
     /// All objects that this provider could have created: the routes that a configuration can express, the integrations
-    /// and authorizers that they use, unused authorizers that do not lack a statement, the statements with IDs of this
-    /// provider, and the stage and the log group with its filter if they have the tags of this resource.
+    /// (named after the first route that uses them) and authorizers that they use, unused authorizers that do not lack
+    /// a statement, the statements with IDs of this provider, and the stage and the log group with its filter if they
+    /// have the tags of this resource.
     fn everything(&self, known: &[Entry], resource: &str) -> Vec<Observed> {
         let (api_key, mut seen) = self.api(known);
         seen.extend(self.access_logs(&api_key));
@@ -237,14 +238,12 @@ impl View<'_> {
             seen.extend(statement);
         }
         for shown in self.integrations.iter().filter(|it| is_used(&it.integration_id)) {
-            // The key is derived from the spec, so it is not known before the read.
-            let Some(read) = integration::read(shown, api_key.clone(), Key::new(""), None) else { continue };
+            let uses = |route: &&&types::Route| route::integration_id(route) == shown.integration_id.as_deref();
+            let users = routes.iter().filter(uses).filter_map(|route| route.route_key.as_deref());
+            let Some(first) = users.min() else { continue };
+            let key = keys::integration(first);
+            let Some(read) = integration::read(shown, api_key.clone(), key.clone(), None) else { continue };
             let Spec::Integration(mut spec) = read.spec else { continue };
-            let Some(mut key) = keys::integration(&spec) else { continue };
-            if ours.values().any(|it| *it == key) {
-                // Two equal integrations cannot have the same key.
-                key = Key::new(format!("stray.{}", read.id));
-            }
             if let Some(function) = own_function(&spec).filter(|function| self.is_own(function)) {
                 let permission = keys::permission(&function);
                 if !seen.iter().any(|it| it.key == permission) {
@@ -307,13 +306,13 @@ impl View<'_> {
     /// Reads an authorizer with its statement. `None` if no configuration can express it.
     fn authorizer(&self, shown: &types::Authorizer, api_key: &Key) -> Option<OwnAuthorizer> {
         let spec = authorizer::read(shown, api_key.clone(), None)?;
-        let key = keys::authorizer(&spec);
+        let key = keys::authorizer(&spec.name);
         let function = function_to_allow(&spec).filter(|function| self.is_own(function));
         let name = spec.name.clone();
         let needs_statement = function.is_some();
         let authorizer = authorizer::observed(shown, spec, key.clone())?;
         let statement = function.and_then(|function| {
-            let permission = keys::authorizer_permission(&name, &function, &key);
+            let permission = keys::authorizer_permission(&name, &function);
             self.statement(&function, permission, api_key, Some((&authorizer.id, &key)))
         });
         Some(OwnAuthorizer { authorizer, needs_statement, statement })

@@ -1,11 +1,13 @@
 //! Routes of an API.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_apigatewayv2::types::{AuthorizationType, Route as Shown};
 
 use super::deployment::before_deletion;
-use super::{PAGE, change, client, deleted, holds, is_conflict, no_id, pages, root_id, text, with_quota_advice};
+use super::{
+    PAGE, change, client, deleted, holds, is_conflict, is_managed, no_id, pages, root_id, text, with_quota_advice,
+};
 use crate::aws::Session;
 use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::{AwsError, Operation};
@@ -44,7 +46,11 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &ApiRoute) -> Result
     let find = || async {
         let existing = list(session, api_id).await?;
         match existing.into_iter().find(|it| it.route_key.as_deref() == Some(&spec.route_key)) {
-            Some(existing) if wanted.equals(&existing) => Ok(existing.route_id),
+            Some(existing)
+                if wanted.equals(&existing) && !existing.route_id().is_some_and(|id| is_managed(operation, id)) =>
+            {
+                Ok(existing.route_id)
+            }
             Some(existing) => Err(different(spec, api_id, &existing)),
             None => Ok(None),
         }
@@ -121,6 +127,22 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let exists =
         || async { holds(list(operation.session, api_id).await, |it| it.route_id() == Some(entry.id.as_str())) };
     deleted(change.delete(delete, exists).await)
+}
+
+/// The IDs of the integrations and authorizers that unmanaged routes use. A route that is not in state counts as
+/// managed if its key is one of `wanted`: either an interrupted run created it, or its creation reports a conflict.
+pub(super) async fn used_by_unmanaged(
+    operation: &Operation<'_>,
+    api_id: &str,
+    wanted: &[String],
+) -> Result<BTreeSet<String>, Failure> {
+    let routes = list(operation.session, api_id).await?;
+    let is_unmanaged = |shown: &&Shown| {
+        let is_wanted = shown.route_key().is_some_and(|key| wanted.iter().any(|it| it == key));
+        !is_wanted && !shown.route_id().is_some_and(|id| is_managed(operation, id))
+    };
+    let used = routes.iter().filter(is_unmanaged).flat_map(|shown| [integration_id(shown), protection(shown)]);
+    Ok(used.flatten().map(str::to_string).collect())
 }
 
 /// The ID of the integration that a route points to.

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::model::FunctionArn;
-use crate::model::{Authorizer, Integration, Key};
+use crate::model::Key;
 use crate::plugin::Input;
 
 /// The slot of the API, the root of a gateway.
@@ -29,34 +29,14 @@ pub fn permission(function: &FunctionArn) -> Key {
     Key::fixed(format!("permission.{}.{}", function.short(), hash(&fixed)), Input::Known(fixed))
 }
 
-/// `authorizer.<name>`, fixed by its inputs except the TTL and the order of the identity sources, which change in
-/// place.
-pub fn authorizer(spec: &Authorizer) -> Key {
-    let fixed = (|| {
-        let mut sources = spec.identity_sources.known()?.clone();
-        sources.sort();
-        let parts = (
-            spec.authorizer_uri.known()?,
-            spec.payload_format_version.known()?,
-            spec.enable_simple_responses.known()?,
-            sources,
-            spec.credentials_arn.known()?,
-        );
-        Some(serde_json::json!(parts).to_string())
-    })();
-    Key::fixed(authorizer_slot(&spec.name), fixed.map_or(Input::Unknown, Input::Known))
+/// `authorizer.<name>`.
+pub fn authorizer(name: &str) -> Key {
+    Key::new(format!("authorizer.{name}"))
 }
 
-/// The slot of an authorizer.
-pub fn authorizer_slot(name: &str) -> String {
-    format!("authorizer.{name}")
-}
-
-/// `authorizer_permission.<name>`, fixed by function, qualifier, and the authorizer, whose ID is part of the statement.
-pub fn authorizer_permission(name: &str, function: &FunctionArn, authorizer: &Key) -> Key {
-    let fixed =
-        authorizer.fixed.as_ref().map(|authorizer| format!("{} {authorizer}", function_and_qualifier(function)));
-    Key::fixed(format!("authorizer_permission.{name}"), fixed)
+/// `authorizer_permission.<name>`, fixed by function and qualifier.
+pub fn authorizer_permission(name: &str, function: &FunctionArn) -> Key {
+    Key::fixed(format!("authorizer_permission.{name}"), Input::Known(function_and_qualifier(function)))
 }
 
 /// `log_subscription`, fixed by the group's name.
@@ -70,17 +50,9 @@ pub fn subscription_permission(function: &FunctionArn, log_group: &Key) -> Key {
     Key::fixed("subscription_permission", fixed)
 }
 
-/// `integration.<function>.<hash>`, with a hash of all inputs. `None` if one of them is unknown.
-pub fn integration(spec: &Integration) -> Option<Key> {
-    let arn = spec.function_arn.known()?;
-    let parts = (
-        arn,
-        spec.payload_format_version.known()?,
-        spec.timeout_in_millis.known()?,
-        spec.description.known()?.as_deref().unwrap_or_default(),
-    );
-    let name = FunctionArn::parse(arn).map_or_else(|_| "function".to_string(), |function| function.name);
-    Some(Key::new(format!("integration.{name}.{}", hash(&serde_json::json!(parts).to_string()))))
+/// `integration.<name>`.
+pub fn integration(name: &str) -> Key {
+    Key::new(format!("integration.{name}"))
 }
 
 /// `route.<route key>`.
@@ -119,7 +91,7 @@ fn function_and_qualifier(function: &FunctionArn) -> String {
     }
 }
 
-/// Six hexadecimal digits, which suffice to distinguish the few integrations and permissions of one function name.
+/// Six hexadecimal digits, which suffice to distinguish the few permissions of one function name.
 fn hash(text: &str) -> String {
     Sha256::digest(text).iter().take(3).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -38,8 +38,7 @@ pub struct Cors {
     pub max_age: Option<i64>,
 }
 
-/// A REQUEST authorizer. Key `authorizer.<name>`, fixed by all inputs except the TTL and the order of the identity
-/// sources.
+/// A REQUEST authorizer. Key `authorizer.<name>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Authorizer {
     /// Its API.
@@ -61,8 +60,8 @@ pub struct Authorizer {
 }
 
 /// A statement in a function's policy that allows an AWS service to call it. Key `permission.<function>.<hash>`,
-/// `authorizer_permission.<name>` or `subscription_permission`, fixed by function, qualifier and caller. The ID is the
-/// statement ID.
+/// `authorizer_permission.<name>` or `subscription_permission`, fixed by function and qualifier, and the last one also
+/// by the log group. The ID is the statement ID.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LambdaPermission {
     /// The API for which it is created.
@@ -75,7 +74,8 @@ pub struct LambdaPermission {
     pub caller: Caller,
 }
 
-/// A Lambda proxy integration. Key `integration.<function>.<hash>`; every input is part of the slot.
+/// A Lambda proxy integration. Key `integration.<name>`, where the name is the key of its first route when it was
+/// created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Integration {
     /// Its API.
@@ -248,7 +248,8 @@ impl LambdaPermission {
         let mut needs = vec![Need::new(&self.api, NoAction)];
         needs.extend(match &self.caller {
             Caller::Routes => None,
-            Caller::Authorizer(authorizer) => Some(Need::new(authorizer, DeleteAfter)),
+            // The statement contains the ID of the authorizer. An update of the authorizer may require the statement.
+            Caller::Authorizer(authorizer) => Some(Need::of_id(authorizer, DeleteAfter)),
             Caller::LogGroup(group) => Some(Need::new(group, NoAction)),
         });
         needs

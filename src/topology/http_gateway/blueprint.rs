@@ -2,6 +2,7 @@
 
 mod authorizers;
 mod domain;
+mod integrations;
 mod logs;
 
 use std::collections::BTreeMap;
@@ -13,14 +14,11 @@ use super::config::{CorsConfig, GatewayConfig, RouteConfig};
 use super::warnings::warnings;
 use crate::model::keys::gateway as keys;
 use crate::model::{
-    AccessLog, Api, ApiRoute, Caller, Cors, Facts, FunctionArn, Integration, Inventory, Key, LambdaPermission,
-    MOST_TAGS, Object, Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, check_count,
+    AccessLog, Api, ApiRoute, Caller, Cors, Facts, FunctionArn, Inventory, Key, LambdaPermission, MOST_TAGS, Object,
+    Ref, RouteKey, Scope, Spec, Stage, TaggingService, Tags, check_count,
 };
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::{Blueprint, Context};
-
-/// The AWS quota of integrations per API, which cannot be increased.
-const MOST_INTEGRATIONS: usize = 300;
 
 /// The objects that the configuration requires. Errors are problems that depend on the account or Region.
 pub(super) fn blueprint(context: &Context<'_, GatewayConfig>) -> Result<Blueprint, Vec<Problem>> {
@@ -73,6 +71,7 @@ impl<'a> Draft<'a> {
         let (routes, functions, ()) = (routes?, functions?, protected?);
         let integrations = self.integrations(&routes, &functions)?;
         let route_keys = self.routes(&routes, &integrations)?;
+        self.note_users();
         self.stage(config, log_group?, route_keys);
         self.domain(config)?;
         self.warn_of_preflights(config, &routes);
@@ -120,53 +119,6 @@ impl<'a> Draft<'a> {
         decided.then_some(permissions)
     }
 
-    /// Adds one integration per distinct function, payload format version, timeout and description. Routes share
-    /// integrations because API Gateway allows 300 per API. Returns the integrations by route key.
-    fn integrations(
-        &mut self,
-        routes: &[(&'a str, &'a RouteConfig)],
-        functions: &BTreeMap<&str, Option<Key>>,
-    ) -> Option<BTreeMap<&'a str, Key>> {
-        let mut integrations = BTreeMap::new();
-        let mut added: BTreeMap<String, Integration> = BTreeMap::new();
-        for (route_key, route) in routes {
-            let spec = Integration {
-                api: self.api.clone(),
-                function_arn: route.faas_function_arn.clone(),
-                payload_format_version: route.payload_format_version.clone(),
-                timeout_in_millis: route.timeout_milliseconds.clone(),
-                description: absent_if_empty(&route.description),
-                permission: functions.get(route.faas_function_arn.known()?.as_str()).cloned().flatten(),
-            };
-            let key = keys::integration(&spec)?;
-            match added.get(&key.slot) {
-                Some(known) if *known != spec => self.problems.push(Problem::new(
-                    AttributePath::new("route_config").key(route_key),
-                    format!("Its integration would have the same key {:?} as another one of the function.", key.slot),
-                    "Change the description of this route.",
-                )),
-                Some(_) => {}
-                None => {
-                    added.insert(key.slot.clone(), spec.clone());
-                    self.add(key.clone(), Spec::Integration(spec), vec![]);
-                }
-            }
-            integrations.insert(*route_key, key);
-        }
-        if added.len() > MOST_INTEGRATIONS {
-            self.problems.push(Problem::new(
-                AttributePath::new("route_config"),
-                format!(
-                    "The routes need {} integrations, one for each distinct function, payload format version, \
-                     timeout and description; an API can have {MOST_INTEGRATIONS}.",
-                    added.len()
-                ),
-                "Use the same settings for routes of one function, or split the gateway.",
-            ));
-        }
-        Some(integrations)
-    }
-
     fn routes(
         &mut self,
         routes: &[(&'a str, &'a RouteConfig)],
@@ -200,6 +152,22 @@ impl<'a> Draft<'a> {
             added.push(key);
         }
         Some(added)
+    }
+
+    /// Adds the routes that use an integration or authorizer to that object.
+    fn note_users(&mut self) {
+        let mut users: BTreeMap<Key, Vec<String>> = BTreeMap::new();
+        for object in &self.objects {
+            let Spec::ApiRoute(route) = &object.spec else { continue };
+            for target in [&route.integration, &route.authorizer] {
+                if let Some(Ref::Key(target)) = target {
+                    users.entry(target.clone()).or_default().push(route.route_key.clone());
+                }
+            }
+        }
+        for object in &mut self.objects {
+            object.routes = users.remove(&object.key).unwrap_or_default();
+        }
     }
 
     /// The stage is created after the routes, so that it is deployed once and not once per route.
@@ -275,11 +243,6 @@ impl<'a> Draft<'a> {
             Spec::Integration(it) => it.function_arn.known().is_some_and(|it| it == function_arn),
             _ => false,
         })
-    }
-
-    /// Whether this object exists.
-    fn exists(&self, key: &Key) -> bool {
-        self.existing.current().any(|entry| entry.key == *key)
     }
 
     fn warn_of_function_in_other_account(&mut self, function: &FunctionArn, path: AttributePath, caller: Caller) {

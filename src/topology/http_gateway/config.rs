@@ -23,12 +23,13 @@ pub(super) const JSON: &str = "{ \"requestId\":\"$context.requestId\", \"ip\": \
 const RETENTIONS: [i64; 23] =
     [0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
 
-/// The effect of a change that requires another integration.
-const OTHER_INTEGRATION: &str =
-    "creates another integration, points the route to it, and deletes the old one if no other route uses it";
+/// The effect of a change of an integration.
+const OTHER_INTEGRATION: &str = "updates the integration in place if all routes that use it change alike. Otherwise, it \
+                                 creates another integration and points the route to it";
 
-/// The effect of a change that requires another authorizer.
-const OTHER_AUTHORIZER: &str = "creates another authorizer, points the routes to it, and then deletes the old one";
+/// The effect of a change of the function of an authorizer.
+const OTHER_FUNCTION: &str = "updates the authorizer in place, after the permission that it needs is added. A permission \
+                              that it no longer needs is removed";
 
 crate::attributes! {
     /// The configuration of one gateway.
@@ -41,8 +42,8 @@ crate::attributes! {
         /// Its last segment may be a greedy variable (`{proxy+}`), which matches the rest of the path. AWS allows 300
         /// routes per API by default. The routes can have at most 300 different integrations.
         route_config: Input<BTreeMap<String, Input<RouteConfig>>> = required().change(PlanEffect::PartialReplace(
-            "creates new objects, points the routes of changed entries to them, and then deletes unused objects. \
-             Requests are served throughout, with one exception: API Gateway does not accept two routes that differ \
+            "updates objects in place or creates new ones, points the routes of changed entries to them, and then \
+             deletes unused objects. Requests are served throughout, with one exception: API Gateway does not accept two routes that differ \
              only in the name of a path variable. If you rename a variable, the provider deletes the old route first, \
              and its requests fail for a moment"
         )),
@@ -63,7 +64,8 @@ crate::attributes! {
         /// 10 per API by default.
         faas_authorizers: Input<BTreeMap<String, Input<FaasAuthorizer>>>
             = default(Value::Map(BTreeMap::new())).change(PlanEffect::PartialReplace(
-                "creates new authorizers, points the routes to them, and then deletes unused ones"
+                "creates new authorizers, updates changed ones in place, points the routes to them, and then deletes \
+                 unused ones"
             )),
         /// Name of the log group that the provider creates for access logs: 1 to 512 letters, digits, and the
         /// characters `. _ - /`. By default, access logs are off. Names that begin with `/aws/vendedlogs/` avoid the
@@ -162,7 +164,7 @@ crate::attributes! {
         /// account. If a function is deleted and created again under the same name, it loses the permission that allows
         /// API Gateway to call it. If this happens in the same run, only the next apply restores the permission.
         faas_function_arn: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
-        /// Description of the integration, at most 1024 characters. Routes with the same function, payload format
+        /// Description of the integration, at most 1024 characters. New routes with the same function, payload format
         /// version, timeout and description share one integration.
         description: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Format version of the event that the function receives and of the response that it returns.
@@ -182,27 +184,27 @@ crate::attributes! {
     pub struct FaasAuthorizer {
         /// Lambda function of the authorizer: its name (`name` or `name:alias`) if it is in the account and Region of
         /// the provider, or its ARN. If `authorizer_uri` is set, this value is not used to call the function.
-        authorizer_name: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
+        authorizer_name: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_FUNCTION)),
         /// Invoke URI of the function, `arn:<partition>:apigateway:<region>:lambda:path/2015-03-31/functions/<function
         /// ARN>/invocations`. Defaults to the invoke URI of the function in `authorizer_name`.
-        authorizer_uri: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
+        authorizer_uri: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_FUNCTION)),
         /// Format version of the event that the function receives and of the response that it returns.
         authorizer_payload_format_version: Input<String>
-            = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
+            = default("1.0").check(Check::one_of(PAYLOAD_FORMATS)).in_place(),
         /// Values that identify the caller of a request: `$request.header.<name>`, `$request.querystring.<name>`,
         /// `$context.<name>` or `$stageVariables.<name>`. If a request lacks one of them, API Gateway rejects it
         /// without calling the function.
-        identity_sources: Input<Option<Vec<Input<String>>>> = optional().change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
+        identity_sources: Input<Option<Vec<Input<String>>>> = optional().in_place(),
         /// Time in seconds for which API Gateway caches the result for the same values of `identity_sources`; 0 turns
         /// caching off. Defaults to 300 if `identity_sources` is set, and to 0 otherwise. A value above 0 requires
         /// `identity_sources`.
         result_ttl_in_seconds: Input<Option<i64>> = optional().check(Check::between(0, 3600)).in_place(),
         /// Whether the function returns a boolean (`isAuthorized`) instead of an IAM policy. Requires
         /// `authorizer_payload_format_version = "2.0"`.
-        enable_simple_responses: Input<bool> = default(false).change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
+        enable_simple_responses: Input<bool> = default(false).in_place(),
         /// ARN of the IAM role that API Gateway assumes to call the function. By default, the provider adds a
         /// permission to the policy of the function instead.
-        authorizer_credentials_arn: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_AUTHORIZER)),
+        authorizer_credentials_arn: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_FUNCTION)),
     }
 }
 

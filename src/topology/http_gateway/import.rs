@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::blueprint::default_ttl;
 use super::config::{FaasAuthorizer, GatewayConfig, access_log_format_attributes};
 use crate::model::keys::gateway as keys;
-use crate::model::{Authorizer, FunctionArn, Inventory, Ref, Scope, Spec, Stage, Tags};
+use crate::model::{Authorizer, FunctionArn, Inventory, Key, Ref, Scope, Spec, Stage, Tags};
 use crate::plugin::schema::with_defaults;
 use crate::plugin::{Input, Nested, Value};
 
@@ -43,6 +43,28 @@ pub(super) fn imported(inventory: &Inventory, scope: &Scope) -> Option<Value> {
     subscription(found, &mut attributes);
     domain(found, &mut attributes);
     Some(attributes)
+}
+
+/// Gives the integrations in `aws_objects` the names that they have there. An import names an integration after a route
+/// that uses it now, but it was named after one that used it first.
+pub(super) fn restore_keys(attributes: &Value, inventory: &mut Inventory) {
+    let known = attributes.get("aws_objects").as_map().cloned().unwrap_or_default();
+    let mut names: BTreeMap<Key, Key> = BTreeMap::new();
+    for entry in inventory.entries.iter_mut().filter(|entry| matches!(entry.applied, Spec::Integration(_))) {
+        let name = known.iter().find(|(_, id)| id.as_str() == Some(entry.id.as_str())).map(|(slot, _)| slot);
+        if let Some(slot) = name.filter(|slot| slot.starts_with("integration.")) {
+            let before = std::mem::replace(&mut entry.key, Key::new(slot));
+            names.insert(before, entry.key.clone());
+        }
+    }
+    for entry in &mut inventory.entries {
+        if let Spec::ApiRoute(route) = &mut entry.applied
+            && let Some(Ref::Key(key)) = &mut route.integration
+            && let Some(name) = names.get(key)
+        {
+            key.clone_from(name);
+        }
+    }
 }
 
 /// Copies attributes that cannot be read from AWS from a configuration. Without a log group or a subscription, these

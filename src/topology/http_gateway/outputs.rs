@@ -36,7 +36,7 @@ pub(super) fn schema() -> Vec<Attribute> {
         Attribute::computed(
             "integration_ids",
             ids(),
-            "IDs of the integrations by route key. Routes with equal settings share an integration.",
+            "IDs of the integrations by route key. Several routes with equal settings can have the same integration.",
         ),
         Attribute::computed("route_ids", ids(), "IDs of the routes by route key."),
         Attribute::computed("authorizer_ids", ids(), "IDs of the authorizers by name."),
@@ -104,10 +104,9 @@ pub(super) fn outputs(
         Some(_) => ids.id(&keys::route(key)),
         None => Value::Unknown,
     });
-    let authorizer_ids = by_key(&config.faas_authorizers, |name| {
-        let slot = keys::authorizer_slot(name);
-        let object = objects.and_then(|objects| objects.iter().find(|object| object.key.slot == slot));
-        object.map_or(Value::Unknown, |object| ids.id(&object.key))
+    let authorizer_ids = by_key(&config.faas_authorizers, |name| match objects {
+        Some(_) => ids.id(&keys::authorizer(name)),
+        None => Value::Unknown,
     });
     [
         ("api_id", ids.id(&api)),

@@ -66,15 +66,29 @@ fn one_route_matches_the_golden_waves() {
     expect_file!["../../../tests/golden/http_gateway/one_route.txt"].assert_eq(&waves(&objects));
 }
 
+/// The operations that change one configuration into the other, in an order in which they can run, each with the number
+/// of operations that it waits for.
+fn change(before: serde_json::Value, after: serde_json::Value) -> Vec<(String, usize)> {
+    let existing = existing(&objects(&config(before)));
+    let plan = crate::reconcile::plan(&existing, &decided(&config(after), &existing, &scope()).0).unwrap();
+    let mut ops: Vec<(String, usize)> = Vec::new();
+    for op in &plan.ops {
+        ops.push((format!("{} {}", op.action.doing(), op.action.key()), op.depends_on.len()));
+    }
+    ops.sort_by_key(|(_, count)| *count);
+    ops
+}
+
+fn existing(objects: &[Object]) -> Inventory {
+    let entry = |object: &Object| Entry::new(object.key.clone(), format!("id-{}", object.key), object.spec.clone());
+    Inventory { entries: objects.iter().map(entry).collect() }
+}
+
 #[test]
-fn changed_timeout_replaces_only_the_integration() {
-    let before = objects(&config(json!({})));
-    let after = objects(&config(json!({
-        "route_config": { "GET /": { "faas_function_arn": ORDERS, "timeout_milliseconds": 100 } }
-    })));
-    assert_ne!(of_kind(&before, "integration"), of_kind(&after, "integration"));
-    assert_eq!(of_kind(&before, "route"), of_kind(&after, "route"));
-    assert_eq!(of_kind(&before, "Lambda permission"), of_kind(&after, "Lambda permission"));
+fn changed_timeout_updates_only_the_integration() {
+    let with_timeout = |timeout: i64| json!({ "route_config": { "GET /": { "faas_function_arn": ORDERS, "timeout_milliseconds": timeout } } });
+    let ops = change(with_timeout(200), with_timeout(100));
+    assert_eq!(ops, [("updating integration.GET /".to_string(), 0)]);
 }
 
 #[test]
@@ -103,20 +117,51 @@ fn renamed_path_variable_deletes_the_old_route_first() {
 }
 
 #[test]
-fn identity_source_change_replaces_authorizer_and_ttl_does_not() {
-    let with_authorizer = |ttl: i64, source: &str| {
-        objects(&config(json!({ "faas_authorizers": { "a": {
-            "authorizer_name": "auth", "identity_sources": [source], "result_ttl_in_seconds": ttl,
-        } } })))
+fn authorizer_is_updated_between_its_new_and_old_permission() {
+    let with_authorizer = |function: &str, source: &str| {
+        let authorizer = json!({ "authorizer_name": function, "identity_sources": [source] });
+        json!({ "faas_authorizers": { "a": authorizer } })
     };
-    let before = with_authorizer(60, "$context.path");
-    let other_ttl = with_authorizer(61, "$context.path");
-    let other_source = with_authorizer(60, "$context.stage");
-    assert_eq!(of_kind(&before, "authorizer"), of_kind(&other_ttl, "authorizer"));
-    assert_ne!(of_kind(&before, "authorizer"), of_kind(&other_source, "authorizer"));
-    let permission = |objects: &[Object]| key_at(objects, "authorizer_permission.a");
-    assert_eq!(permission(&before), permission(&other_ttl));
-    assert_ne!(permission(&before), permission(&other_source));
+    let before = || with_authorizer("auth", "$context.path");
+    let ops = change(before(), with_authorizer("auth", "$context.stage"));
+    assert_eq!(ops, [("updating authorizer.a".to_string(), 0)]);
+    let expected = [
+        ("creating authorizer_permission.a".to_string(), 0),
+        ("updating authorizer.a".to_string(), 1),
+        ("deleting authorizer_permission.a".to_string(), 2),
+    ];
+    assert_eq!(change(before(), with_authorizer("other", "$context.path")), expected);
+
+    // A missing authorizer gets another ID, which is part of the statement.
+    let mut existing = existing(&objects(&config(before())));
+    existing.entries.iter_mut().filter(|it| it.key.slot == "authorizer.a").for_each(|it| it.missing = true);
+    let wanted = decided(&config(with_authorizer("other", "$context.path")), &existing, &scope()).0;
+    let plan = crate::reconcile::plan(&existing, &wanted).unwrap();
+    let created: Vec<&str> = plan.ops[..2].iter().map(|op| op.action.key().slot.as_str()).collect();
+    assert_eq!(created, ["authorizer.a", "authorizer_permission.a"]);
+    assert_eq!(plan.ops[1].depends_on, BTreeSet::from([0]));
+}
+
+#[test]
+fn integrations_count_until_the_old_ones_are_deleted() {
+    let routes = |of: &dyn Fn(i64) -> (String, i64)| {
+        let route = |it: i64| {
+            let (key, timeout) = of(it);
+            (key, json!({ "faas_function_arn": ORDERS, "timeout_milliseconds": 1000 + timeout }))
+        };
+        let routes: serde_json::Map<String, serde_json::Value> = (0..300).map(route).collect();
+        config(json!({ "route_config": routes }))
+    };
+    let first = routes(&|it| (format!("GET /r{it}"), it));
+    let existing = existing(&objects(&first));
+    let blueprint =
+        |config: &GatewayConfig| HttpGateway::blueprint(&context(config, &existing, &scope(), &Facts::default()));
+    assert!(blueprint(&routes(&|it| (format!("GET /r{it}"), it + 300))).is_ok(), "all are updated in place");
+    let other_path = routes(&|it| (format!("GET /r{}", if it == 0 { 300 } else { it }), it));
+    assert!(blueprint(&other_path).is_ok(), "the new route uses the integration of the old one");
+    let problems =
+        blueprint(&routes(&|it| (format!("GET /r{}", it + i64::from(it == 0) * 300), it + 300))).unwrap_err();
+    assert!(problems[0].message.contains("need 1 new integrations, and 300 exist"), "{problems:?}");
 }
 
 #[test]

@@ -130,12 +130,15 @@ fn settings() -> Vec<Example> {
 fn routes() -> Vec<Example> {
     let one = |more: Json| json!({ "route_config": { "GET /orders": route(more) } });
     let member = |path: &'static str, more: Json| (path, one(json!({})), one(more));
+    // Two routes share an integration, and one of them changes.
+    let two = |more: Json| json!({ "route_config": { "GET /orders": route(more), "PUT /orders": route(json!({})) } });
+    let shared = |path: &'static str, more: Json| (path, two(json!({})), two(more));
     vec![
         ("route_config", one(json!({})), json!({ "route_config": { "POST /orders": route(json!({})) } })),
         member("route_config.faas_function_arn", json!({ "faas_function_arn": format!("{FUNCTION}:users") })),
-        member("route_config.description", json!({ "description": "Orders." })),
-        member("route_config.payload_format_version", json!({ "payload_format_version": "2.0" })),
-        member("route_config.timeout_milliseconds", json!({ "timeout_milliseconds": 1000 })),
+        shared("route_config.description", json!({ "description": "Orders." })),
+        shared("route_config.payload_format_version", json!({ "payload_format_version": "2.0" })),
+        shared("route_config.timeout_milliseconds", json!({ "timeout_milliseconds": 1000 })),
         member("route_config.authorizer_name", json!({ "authorizer_name": "customer" })),
         member("route_config.authorizer_name", json!({ "authorizer_name": null })),
     ]

@@ -194,7 +194,7 @@ fn about(spec: &Spec) -> &'static str {
                 "A statement in a function's policy that allows CloudWatch Logs to send log events to it."
             }
         },
-        Spec::Integration(_) => "The settings for calling a function. Routes with the same settings share it.",
+        Spec::Integration(_) => "The settings for calling a function. New routes with the same settings share it.",
         Spec::ApiRoute(_) => {
             "A method and a path, with the integration that handles its requests and the authorizer that checks them."
         }

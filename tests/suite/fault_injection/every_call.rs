@@ -357,7 +357,7 @@ fn keys_of(subject: &Subject) -> BTreeSet<String> {
     subject.objects().into_keys().map(|key| of_any_account(&key)).collect()
 }
 
-/// A key without the digest of a function's ARN, which depends on the account: `integration.orders.2787f8`.
+/// A key without the digest of a function's ARN, which depends on the account: `permission.orders.2787f8`.
 fn of_any_account(key: &str) -> String {
     let is_digest = |text: &str| text.len() == 6 && text.chars().all(|it| it.is_ascii_hexdigit());
     match key.rsplit_once('.') {

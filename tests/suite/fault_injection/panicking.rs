@@ -36,7 +36,7 @@ const OF_GATEWAY: &[&str] = &[
     "authorizer.customers",
     "authorizer.staff",
     "authorizer_permission.*",
-    "integration.users.*",
+    "integration.GET /users/*",
     "route.GET /orders",
     "stage",
     "log_group",

@@ -99,7 +99,7 @@ fn changed_attributes_and_tags_are_set_again() {
     account.boto("logs", "put_retention_policy", json!({ "logGroupName": "/shop/access", "retentionInDays": 7 }));
     let group = json!({ "resourceArn": group_arn(&env), "tagKeys": ["kept"] });
     account.boto("logs", "untag_resource", group);
-    let timeout = json!({ "IntegrationId": id(&env, "integration.orders"), "TimeoutInMillis": 5000 });
+    let timeout = json!({ "IntegrationId": id(&env, "integration.GET /a"), "TimeoutInMillis": 5000 });
     env.api_call("update_integration", timeout);
     let ttl = json!({ "AuthorizerId": id(&env, "authorizer.customers"), "AuthorizerResultTtlInSeconds": 300,
                       "Name": "theirs", "IdentitySource": ["$request.header.x-other"] });
@@ -116,7 +116,7 @@ fn changed_attributes_and_tags_are_set_again() {
         ("stage", "auto_deploy is false instead of true"),
         ("log_group", "retention_in_days is 7 instead of 30"),
         ("log_group", "tag kept is missing"),
-        ("integration.orders", "timeout_in_millis is 5000 instead of 30000"),
+        ("integration.GET /a", "timeout_in_millis is 5000 instead of 30000"),
         ("authorizer.customers", "result_ttl_in_seconds is 300 instead of 30"),
         ("authorizer.customers", "$request.header.x-other"),
         ("authorizer.customers", "name is"),
@@ -128,7 +128,7 @@ fn changed_attributes_and_tags_are_set_again() {
         "TagResource stage",
         "UpdateApi",
         "UpdateAuthorizer authorizer.customers",
-        "UpdateIntegration orders",
+        "UpdateIntegration integration.GET /a",
         "UpdateStage $default",
     ];
     fixes(&env, &good, &found, &calls);
@@ -166,14 +166,14 @@ fn routes_with_changed_targets_or_authorizers_are_restored() {
         let target = format!("integrations/{integration}");
         env.api_call("update_route", json!({ "RouteId": id(&env, route), "Target": target }));
     };
-    repoint("route.GET /a", &id(&env, "integration.users"));
+    repoint("route.GET /a", &id(&env, "integration.GET /b"));
     repoint("route.GET /b", &theirs);
     let open = json!({ "RouteId": id(&env, "route.POST /c"), "AuthorizationType": "NONE", "AuthorizerId": "" });
     env.api_call("update_route", open);
     assert_eq!(env.send("POST", "/c", None).status, 200, "it is open");
-    let to_theirs = format!("integration is {theirs} instead of integration.users");
+    let to_theirs = format!("integration is {theirs} instead of integration.GET /b");
     let found = [
-        ("route.GET /a", "integration is integration.users"),
+        ("route.GET /a", "integration is integration.GET /b instead of integration.GET /a"),
         ("route.GET /b", to_theirs.as_str()),
         ("route.POST /c", "authorizer is absent instead of authorizer.customers"),
     ];
@@ -201,7 +201,7 @@ fn deleted_objects_are_created_again_and_nothing_else() {
         env.proxy.boto("apigatewayv2", &format!("delete_{kind}"), ids);
     };
     delete("route", "RouteId", "route.GET /b");
-    delete("integration", "IntegrationId", "integration.users");
+    delete("integration", "IntegrationId", "integration.GET /b");
     delete("stage", "StageName", "stage");
     let remove = |function: &str, statement: &str| {
         account.boto("lambda", "remove_permission", json!({ "FunctionName": function, "StatementId": statement }));
@@ -211,7 +211,7 @@ fn deleted_objects_are_created_again_and_nothing_else() {
     account.boto("logs", "delete_log_group", json!({ "logGroupName": "/shop/access" }));
     let found = [
         ("route.GET /b", "is missing"),
-        ("integration.users", "is missing"),
+        ("integration.GET /b", "is missing"),
         ("stage", "is missing"),
         ("permission.users", "is missing"),
         ("authorizer_permission.customers", "is missing"),
@@ -232,7 +232,7 @@ fn deleted_objects_are_created_again_and_nothing_else() {
         after.iter().filter(|(id, _)| !before.contains_key(*id)).map(|(_, slot)| slot.as_str()).collect();
     let mut new = new;
     new.sort_unstable();
-    assert_eq!(new, ["integration.users", "route.GET /b"], "the ids of the others are their names");
+    assert_eq!(new, ["integration.GET /b", "route.GET /b"], "the ids of the others are their names");
     assert_eq!(env.send("GET", "/b", None).body, "users /b");
     env.destroy();
 }
@@ -295,7 +295,7 @@ fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
         json!({ "Description": "theirs", "Version": "8", "CorsConfiguration": { "AllowOrigins": ["*"] } }),
     );
     env.api_call("delete_route", json!({ "RouteId": id(&env, "route.GET /b") }));
-    let orders = format!("integrations/{}", id(&env, "integration.users"));
+    let orders = format!("integrations/{}", id(&env, "integration.GET /b"));
     env.api_call("update_route", json!({ "RouteId": id(&env, "route.GET /a"), "Target": orders }));
     let logs = json!({ "DestinationArn": group_arn(&env), "Format": "$context.requestId" });
     env.api_call("update_stage", json!({ "StageName": "$default", "AccessLogSettings": logs }));
@@ -317,7 +317,7 @@ fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
     assert_eq!(differing.len(), 1, "{differing:?}");
     env.api_call(
         "update_integration",
-        json!({ "IntegrationId": id(&env, "integration.orders"), "Description": "theirs" }),
+        json!({ "IntegrationId": id(&env, "integration.GET /a"), "Description": "theirs" }),
     );
     assert_eq!(env.workspace.plan(&[]).code, 2);
 
@@ -333,7 +333,7 @@ fn ignored_changes_and_ignored_drift_leave_the_plan_empty() {
             "TagResource api",
             "UpdateApi",
             "UpdateAuthorizer authorizer.customers",
-            "UpdateIntegration orders",
+            "UpdateIntegration integration.GET /a",
             "UpdateRoute route.GET /a",
             "UpdateStage $default",
         ]

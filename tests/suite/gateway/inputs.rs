@@ -44,16 +44,16 @@ fn routes_with_the_same_settings_share_an_integration() {
             "CreateIntegration orders",
             "CreateIntegration orders",
             "CreateIntegration orders",
-            "DeleteIntegration integration.orders",
+            "DeleteIntegration integration.GET /a",
             "UpdateRoute route.GET /a",
             "UpdateRoute route.GET /b",
             "UpdateRoute route.GET /c",
         ]
     );
-    assert_eq!(change.calls.last().map(String::as_str), Some("DeleteIntegration integration.orders"));
+    assert_eq!(change.calls.last().map(String::as_str), Some("DeleteIntegration integration.GET /a"));
     assert_eq!(change.attributes, ["integration_ids", "route_config"]);
-    let three = "+integration.orders";
-    assert_eq!(change.objects, [three, three, three, "-integration.orders"]);
+    let new = ["+integration.GET /a#2", "+integration.GET /b", "+integration.GET /c"];
+    assert_eq!(change.objects, [&new[..], &["-integration.GET /a"]].concat());
     assert_eq!(
         shown(),
         [
@@ -69,19 +69,24 @@ fn routes_with_the_same_settings_share_an_integration() {
     assert_eq!(
         sorted(change.calls),
         [
-            "CreateIntegration orders",
-            "DeleteIntegration integration.orders",
-            "DeleteIntegration integration.orders",
-            "DeleteIntegration integration.orders",
-            "UpdateRoute route.GET /a",
-            "UpdateRoute route.GET /b",
-            "UpdateRoute route.GET /c",
+            "UpdateIntegration integration.GET /a#2",
+            "UpdateIntegration integration.GET /b",
+            "UpdateIntegration integration.GET /c",
         ]
     );
-    assert_eq!(shown(), shared, "routes with the same settings share an integration again");
+    assert_eq!(shown()[1..], shared[1..]);
+    assert_eq!(shown()[0], "4 integrations", "existing integrations are updated, although they become equal");
+
+    let slower = || json!({ "timeout_milliseconds": 9000 });
+    let three = env.change(&config([slower(), slower(), slower()]));
+    assert_eq!(three.len(), 3, "{three:?}");
+    client.saw_no_error();
+    env.destroy();
+    env.apply(&same());
+    let one = env.change(&config([slower(), slower(), slower()]));
+    assert_eq!(one, ["UpdateIntegration integration.GET /a"], "the routes share it and change alike");
     for path in ["/a", "/b", "/c"] {
         assert_eq!(env.send("GET", path, None).body, format!("orders {path}"));
     }
-    client.saw_no_error();
     env.destroy();
 }

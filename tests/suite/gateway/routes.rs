@@ -42,20 +42,21 @@ fn routes_are_added_changed_swapped_and_removed_without_a_gap() {
             "CreateIntegration third",
             "UpdateRoute route.GET /a",
             "DeleteRoute route.GET /c",
-            "DeleteIntegration integration.orders",
+            "DeleteIntegration integration.GET /a",
             "RemovePermission permission.orders",
         ]
     );
     assert_eq!(
         change.objects,
-        ["+integration.third", "+permission.third", "-integration.orders", "-permission.orders", "-route.GET /c",]
+        ["+integration.GET /a#2", "+permission.third", "-integration.GET /a", "-permission.orders", "-route.GET /c"]
     );
     assert_eq!((body("GET", "/a").as_str(), env.send("GET", "/c", None).status), ("third", 404));
 
     let change = env.planned_change(&routes(json!({ "GET /a": env.to("users"), "GET /b": env.to("third") })));
-    assert_eq!(sorted(change.calls), ["UpdateRoute route.GET /a", "UpdateRoute route.GET /b"]);
+    let expected = ["CreateIntegration third", "UpdateIntegration integration.GET /a#2", "UpdateRoute route.GET /b"];
+    assert_eq!(sorted(change.calls), expected, "GET /still keeps the integration of GET /b");
     assert_eq!(change.attributes, ["integration_ids", "route_config"]);
-    assert_eq!(change.objects, Vec::<String>::new());
+    assert_eq!(change.objects, ["+integration.GET /b#2"]);
     assert_eq!((body("GET", "/a").as_str(), body("GET", "/b").as_str()), ("users /a", "third"));
     client.saw_no_error();
     env.destroy();

@@ -75,10 +75,9 @@ fn three_hundred_routes_stay_within_the_limits_of_aws() {
     assert_within_awss_limit(&env.proxy);
     let changed = [
         ("AddPermission", 1),
-        ("CreateIntegration", 1),
-        ("UpdateRoute", each),
+        ("UpdateIntegration", 1),
         ("DeleteRoute", each),
-        ("DeleteIntegration", 2),
+        ("DeleteIntegration", 1),
         ("RemovePermission", 2),
     ];
     assert_eq!(changes(&env), changed.map(|(action, count)| (action.to_string(), count)).into());
@@ -161,6 +160,49 @@ fn two_gateways_share_the_rate_limit_and_lose_no_statement() {
     assert_within_awss_limit(&env.proxy);
 }
 
+/// The calls that change objects when the routes of a function move to its next version.
+#[test]
+fn publishing_a_version_updates_each_integration_once() {
+    const EACH: usize = 50;
+    let env = TestEnv::new();
+    let account = env.proxy.account();
+    let publish = |body: &str| {
+        let source = format!("def handler(event, context):\n    return {{'statusCode': 200, 'body': '{body}'}}\n");
+        account.update_function("orders", &source);
+        let published = account.boto("lambda", "publish_version", json!({ "FunctionName": "orders" }));
+        format!("{}:{}", env.arn("orders"), published["Version"].as_str().expect("a version"))
+    };
+    let config = |version: &str, described: bool| {
+        let route = |number: usize| match described {
+            true => json!({ "faas_function_arn": version, "description": format!("Resource {number}.") }),
+            false => json!({ "faas_function_arn": version }),
+        };
+        let routes = (0..EACH).map(|number| (format!("GET /resources/{number}"), route(number)));
+        json!({ "route_config": routes.collect::<BTreeMap<_, _>>() })
+    };
+    let policies = [("AddPermission", 1), ("RemovePermission", 1)];
+    let expected = |integrations: usize| {
+        let updates = policies.into_iter().chain([("UpdateIntegration", integrations)]);
+        updates.map(|(action, count)| (action.to_owned(), count)).collect::<BTreeMap<_, _>>()
+    };
+    let body = |number: usize| env.send("GET", &format!("/resources/{number}"), None).body;
+
+    env.apply(&config(&publish("first"), true));
+    assert_eq!((changes(&env)["CreateIntegration"], body(0)), (EACH, "first".into()));
+    let ids = env.attribute("integration_ids");
+    let second = publish("second");
+    env.apply(&config(&second, true));
+    assert_eq!(changes(&env), expected(EACH));
+    assert_eq!((env.attribute("integration_ids"), body(EACH - 1)), (ids, "second".into()));
+    env.destroy();
+
+    env.apply(&config(&second, false));
+    assert_eq!(changes(&env)["CreateIntegration"], 1);
+    env.apply(&config(&publish("third"), false));
+    assert_eq!((changes(&env), body(0)), (expected(1), "third".into()));
+    env.destroy();
+}
+
 #[test]
 fn throttled_and_conflicting_calls_are_retried() {
     use crate::support::proxy::fault::Fault;
@@ -172,7 +214,7 @@ fn throttled_and_conflicting_calls_are_retried() {
         env.proxy.fault(throttled(action));
     }
     let words = "Unable to complete operation due to concurrent modification. Please try again later.";
-    for action in ["CreateIntegration", "UpdateRoute", "DeleteIntegration", "UpdateApi"] {
+    for action in ["CreateIntegration", "UpdateIntegration", "UpdateRoute", "DeleteIntegration", "UpdateApi"] {
         env.proxy.fault(Fault::on(action).first(2).answer(409, "ConflictException", words));
     }
     env.apply(&json!({ "route_config": { "GET /a": env.to("orders"), "GET /b": env.to("orders") } }));
@@ -180,12 +222,18 @@ fn throttled_and_conflicting_calls_are_retried() {
     assert_eq!((env.proxy.count("CreateIntegration"), env.proxy.succeeded("CreateIntegration")), (3, 1));
     assert_eq!(env.proxy.account().list_of("apis").len(), 1, "nothing is created twice");
 
-    let routes = json!({ "GET /a": env.to("users"), "GET /b": env.to("users") });
-    env.apply(&json!({ "route_config": routes, "description": "changed" }));
-    for action in ["UpdateRoute", "DeleteIntegration", "UpdateApi"] {
-        assert_eq!(env.proxy.count(action), env.proxy.succeeded(action) + 2, "{action}");
-    }
-    assert_eq!(env.send("GET", "/a", None).body, "users /a");
+    let assert_retried = |actions: &[&str]| {
+        for action in actions {
+            assert_eq!(env.proxy.count(action), env.proxy.succeeded(action) + 2, "{action}");
+        }
+    };
+    let both = |function: &str| json!({ "GET /a": env.to(function), "GET /b": env.to(function) });
+    env.apply(&json!({ "route_config": both("users") }));
+    assert_retried(&["UpdateIntegration"]);
+    let parted = with(&both("users"), &json!({ "GET /a": env.to("orders"), "GET /b": env.to("keeper") }));
+    env.apply(&json!({ "route_config": parted, "description": "changed" }));
+    assert_retried(&["UpdateRoute", "DeleteIntegration", "UpdateApi"]);
+    assert_eq!(env.send("GET", "/a", None).body, "orders /a");
     env.destroy();
 }
 

@@ -169,7 +169,7 @@ fn an_unmanaged_route_blocks_the_deletion_of_its_integration() {
     let one = json!({ "route_config": { "GET /a": env.to("orders") } });
     env.apply(&both);
     let slots = env.slots();
-    let integration = slots.iter().find(|(_, slot)| *slot == "integration.users").expect("it is created").0;
+    let integration = slots.iter().find(|(_, slot)| *slot == "integration.GET /b").expect("it is created").0;
     let theirs = json!({ "RouteKey": "GET /theirs", "Target": format!("integrations/{integration}") });
     let theirs = text(&env.api_call("create_route", theirs)["RouteId"]);
     env.config(&one);
@@ -180,7 +180,7 @@ fn an_unmanaged_route_blocks_the_deletion_of_its_integration() {
 
     env.api_call("delete_route", json!({ "RouteId": theirs }));
     env.apply_config();
-    assert_eq!(env.calls(&slots), ["DeleteIntegration integration.users", "RemovePermission permission.users"]);
+    assert_eq!(env.calls(&slots), ["DeleteIntegration integration.GET /b", "RemovePermission permission.users"]);
     env.destroy();
 }
 
@@ -279,12 +279,17 @@ fn an_unmanaged_route_stays_when_private_state_is_lost() {
     let integration = text(&env.api_call("create_integration", integration)["IntegrationId"]);
     let route = json!({ "RouteKey": "GET /theirs", "Target": format!("integrations/{integration}") });
     let route = text(&env.api_call("create_route", route)["RouteId"]);
+    let target = format!("integrations/{}", text(&env.attribute("integration_ids")["GET /a"]));
+    env.api_call("create_route", json!({ "RouteKey": "DELETE /theirs", "Target": target }));
+    let objects = env.attribute("aws_objects");
     let mut state = env.workspace.state().0;
     let instance = state["resources"][0]["instances"][0].as_object_mut().expect("the gateway is in state");
     instance.remove("private").expect("there is private state");
     env.workspace.write("terraform.tfstate", &state.to_string());
 
     env.workspace.assert_nothing_to_do();
+    env.apply(&with(&shop(&env), &json!({ "description": "known again" })));
+    assert_eq!(env.attribute("aws_objects"), objects, "the integrations keep their names");
     let mut changed = shop(&env);
     changed["route_config"] = json!({ "GET /a": env.to("users") });
     env.apply(&changed);
@@ -292,4 +297,83 @@ fn an_unmanaged_route_stays_when_private_state_is_lost() {
     let apis = env.proxy.account().list_of("apis");
     let routes = apis[0]["routes"].to_string();
     assert!(routes.contains(&route) && apis[0]["integrations"].to_string().contains(&integration), "{routes}");
+}
+
+#[test]
+fn an_integration_that_an_unmanaged_route_uses_is_not_adopted() {
+    let env = TestEnv::new();
+    let one = json!({ "GET /a": env.to("orders") });
+    env.apply(&json!({ "route_config": one }));
+    let equal = json!({
+        "IntegrationType": "AWS_PROXY", "IntegrationMethod": "POST", "PayloadFormatVersion": "1.0",
+        "TimeoutInMillis": 30_000, "IntegrationUri": env.arn("users"),
+    });
+    let theirs = text(&env.api_call("create_integration", equal.clone())["IntegrationId"]);
+    let target = format!("integrations/{theirs}");
+    env.api_call("create_route", json!({ "RouteKey": "GET /theirs", "Target": target }));
+    let snapshot = || {
+        let api = env.proxy.account().list_of("apis").remove(0);
+        let of = |list: &str, member: &str, id: &str| {
+            let items = api[list].as_array().expect("a list").iter();
+            items.filter(|it| it[member] == id).cloned().collect::<Vec<_>>()
+        };
+        (of("integrations", "IntegrationId", &theirs), of("routes", "RouteKey", "GET /theirs"))
+    };
+    let before = snapshot();
+    assert_eq!((before.0.len(), before.1.len()), (1, 1));
+
+    let with_b =
+        |more: Value| json!({ "route_config": with(&one, &json!({ "GET /b": with(&env.to("users"), &more) })) });
+    let permission = "AddPermission permission.users";
+    let calls = env.change(&with_b(json!({})));
+    assert_eq!(calls, [permission, "CreateIntegration users", "CreateRoute GET /b"]);
+    assert!(!env.attribute("aws_objects").to_string().contains(&theirs));
+    assert_eq!(env.change(&with_b(json!({ "timeout_milliseconds": 9000 }))), ["UpdateIntegration integration.GET /b"]);
+    let removed =
+        ["DeleteRoute route.GET /b", "DeleteIntegration integration.GET /b", "RemovePermission permission.users"];
+    assert_eq!(env.change(&json!({ "route_config": one })), removed);
+    assert_eq!(snapshot(), before);
+
+    // One that no route uses can be from an interrupted run.
+    let unused = text(&env.api_call("create_integration", equal)["IntegrationId"]);
+    assert_eq!(env.change(&with_b(json!({}))), [permission, "CreateRoute GET /b"]);
+    assert_eq!(text(&env.attribute("integration_ids")["GET /b"]), unused);
+    assert_eq!(snapshot(), before);
+
+    // A route with the key of an unmanaged one is a conflict.
+    let taken = with(&one, &json!({ "GET /theirs": with(&env.to("users"), &json!({ "description": "ours" })) }));
+    env.config(&json!({ "route_config": taken }));
+    env.workspace.apply(&[]).failed_with("already has an unmanaged route \"GET /theirs\"");
+    assert_eq!(snapshot(), before);
+    env.apply(&json!({ "route_config": one }));
+    assert_eq!(snapshot(), before);
+    env.destroy();
+}
+
+#[test]
+fn an_authorizer_that_an_unmanaged_route_uses_is_not_adopted() {
+    let env = TestEnv::new();
+    let open = json!({ "route_config": { "GET /a": env.to("orders") } });
+    env.apply(&open);
+    let uri = format!("arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/{}/invocations", env.arn("guard"));
+    let equal = json!({
+        "Name": "customers", "AuthorizerType": "REQUEST", "AuthorizerUri": uri,
+        "AuthorizerPayloadFormatVersion": "1.0", "AuthorizerResultTtlInSeconds": 0, "IdentitySource": [],
+    });
+    let theirs = text(&env.api_call("create_authorizer", equal)["AuthorizerId"]);
+    let route = json!({ "RouteKey": "GET /theirs", "AuthorizationType": "CUSTOM", "AuthorizerId": theirs,
+                        "Target": format!("integrations/{}", text(&env.attribute("integration_ids")["GET /a"])) });
+    env.api_call("create_route", route);
+    let snapshot = || env.proxy.account().list_of("apis")[0]["authorizers"].clone();
+    let before = snapshot();
+    let named = |name: &str| with(&open, &json!({ "faas_authorizers": { name: { "authorizer_name": "guard" } } }));
+    env.config(&named("customers"));
+    let run = env.workspace.apply(&[]);
+    run.failed_with(&format!("already has an unmanaged authorizer \"customers\" ({theirs})"));
+    run.failed_with("use another key in faas_authorizers");
+    assert_eq!(snapshot(), before);
+    env.apply(&named("clients"));
+    env.apply(&open);
+    assert_eq!(snapshot(), before, "only the other authorizer was created and deleted");
+    env.destroy();
 }

@@ -5,8 +5,6 @@ mod acm;
 mod logs;
 mod route53;
 
-use std::sync::Mutex;
-
 use serde_json::{Value, json};
 
 use super::Before;
@@ -18,8 +16,6 @@ use super::upstream::Upstream;
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     keys: logs::Keys,
-    /// The quota of authorizers per API, if it was raised.
-    authorizer_quota: Mutex<Option<usize>>,
 }
 
 /// The default quotas of routes and of authorizers per API, and the fixed quota of integrations.
@@ -51,11 +47,11 @@ impl Repairs {
             },
             "UpdateRoute" => route_key_taken(emulator, call, &message).await?,
             "CreateIntegration" => quota_reached(emulator, call, &message, "integrations", INTEGRATIONS).await?,
-            "CreateAuthorizer" => match name_too_long(call, &message) {
-                None => quota_reached(emulator, call, &message, "authorizers", self.authorizer_quota()).await?,
-                too_long => too_long,
+            "CreateAuthorizer" => match authorizer_name_rejected(emulator, call, &message).await? {
+                None => quota_reached(emulator, call, &message, "authorizers", AUTHORIZERS).await?,
+                rejected => rejected,
             },
-            "UpdateAuthorizer" => name_too_long(call, &message),
+            "UpdateAuthorizer" => authorizer_name_rejected(emulator, call, &message).await?,
             "CreateStage" => stage_exists(emulator, call, &message).await?,
             "DeleteRoute" => absent(emulator, call, &message, "Route").await?,
             "DeleteIntegration" => match absent(emulator, call, &message, "Integration").await? {
@@ -79,15 +75,6 @@ impl Repairs {
             None if call.action == "UpdateApi" => Before::Forward(keep_cors(emulator, call, message).await?),
             None => Before::Forward(message),
         })
-    }
-
-    fn authorizer_quota(&self) -> usize {
-        let raised = self.authorizer_quota.lock().expect("no one panics while holding it");
-        raised.unwrap_or(AUTHORIZERS)
-    }
-
-    pub(super) fn raise_authorizer_quota(&self, most: usize) {
-        *self.authorizer_quota.lock().expect("no one panics while holding it") = Some(most);
     }
 
     pub(super) async fn after(
@@ -183,11 +170,22 @@ fn origin_rejected(call: &Call, message: &Message) -> Option<Reply> {
     Some(Reply::error(call, 400, "BadRequestException", &format!("Invalid format for origin {origin}")))
 }
 
-/// AWS rejects a name of more than 128 characters; ministack accepts it.
-fn name_too_long(call: &Call, message: &Message) -> Option<Reply> {
+/// AWS rejects a name of more than 128 characters and that of another authorizer; ministack accepts both.
+async fn authorizer_name_rejected(
+    emulator: &Upstream,
+    call: &Call,
+    message: &Message,
+) -> Result<Option<Reply>, String> {
     let body = message.json();
-    let is_long = body["name"].as_str().is_some_and(|name| name.chars().count() > 128);
-    is_long.then(|| Reply::error(call, 400, "BadRequestException", "Authorizer name must be at most 128 characters"))
+    let Some(name) = body["name"].as_str() else { return Ok(None) };
+    let rejected = |text: &str| Some(Reply::error(call, 400, "BadRequestException", text));
+    if name.chars().count() > 128 {
+        return Ok(rejected("Authorizer name must be at most 128 characters"));
+    }
+    let others = children(emulator, call, message, "authorizers").await?;
+    let is_taken = |it: &Value| it["name"] == name && it["authorizerId"] != call.param("authorizerId");
+    let text = format!("Authorizer name must be unique. Authorizer {name} already exists in this RestApi.");
+    Ok(if others.iter().any(is_taken) { rejected(&text) } else { None })
 }
 
 /// AWS rejects objects above a quota, with the default quotas of an account; ministack has none.

@@ -5,7 +5,7 @@ use crate::aws::apigateway::read::*;
 use crate::aws::logs::{group, subscription};
 use crate::aws::recorded::{Answer, OWNER, Recorded};
 use crate::model::Input;
-use crate::model::{AccessLog, ApiRoute, Authorizer, Integration, Stage};
+use crate::model::{AccessLog, ApiRoute, Authorizer, Stage};
 
 const FUNCTION: &str = "arn:aws:lambda:eu-west-1:123456789012:function:orders";
 const CHECK: &str = "arn:aws:lambda:eu-west-1:123456789012:function:check";
@@ -129,15 +129,7 @@ fn entries(observed: &[Observed]) -> Vec<Entry> {
 async fn import_finds_all_used_objects_with_blueprint_keys() {
     let seen = read_in_a_task(aws("import").session("import"), vec![]).await.unwrap();
     let slots: Vec<(&str, &str)> = seen.iter().map(|it| (it.key.slot.as_str(), it.id.as_str())).collect();
-    let integration = keys::integration(&Integration {
-        api: keys::api(),
-        function_arn: Input::Known(FUNCTION.into()),
-        payload_format_version: Input::Known("1.0".into()),
-        timeout_in_millis: Input::Known(30_000),
-        description: Input::Known(None),
-        permission: None,
-    });
-    let integration = integration.unwrap();
+    let integration = keys::integration("GET /a");
     let permission = keys::permission(&FunctionArn::parse(FUNCTION).unwrap());
     let statements = [
         statement_id("api1", &place(CHECK), CallerId::Authorizer("a1")),
@@ -303,12 +295,12 @@ async fn every_change_can_run_in_a_spawned_task() {
                 api::delete(operation, entry).await
             }
             Spec::Authorizer(it) => {
-                authorizer::create(operation, it).await?;
+                authorizer::create(operation, it, &[]).await?;
                 authorizer::update(operation, "", None, it).await?;
                 authorizer::delete(operation, entry).await
             }
             Spec::Integration(it) => {
-                integration::create(operation, it).await?;
+                integration::create(operation, it, &[]).await?;
                 integration::update(operation, "", None, it).await?;
                 integration::delete(operation, entry).await
             }
@@ -361,7 +353,7 @@ async fn every_change_can_run_in_a_spawned_task() {
         enable_simple_responses: Input::Known(false),
         credentials_arn: Input::Known(None),
     };
-    let entry = Entry::new(keys::authorizer(&authorizer("a")), "a1", Spec::Authorizer(authorizer("a")));
+    let entry = Entry::new(keys::authorizer("a"), "a1", Spec::Authorizer(authorizer("a")));
     let (ids, timeouts) = (crate::model::Ids::default(), crate::model::Timeouts::default());
     let deadlines = crate::cloud::Deadlines::until(tokio::time::Instant::now(), Default::default());
     let work = crate::cloud::OpContext {

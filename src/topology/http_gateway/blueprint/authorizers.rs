@@ -20,10 +20,16 @@ impl<'a> Draft<'a> {
                     continue;
                 }
             };
-            let key = keys::authorizer(&spec);
+            let key = keys::authorizer(name);
+            let position = self.objects.len();
             self.add(key.clone(), Spec::Authorizer(spec.clone()), vec![]);
             match self.authorizer_permission(&key, &spec, entry) {
                 Some(permission) => {
+                    if self.is_in_aws(&key) {
+                        // API Gateway calls a new function as soon as the authorizer is updated. The permission of a
+                        // new authorizer can only follow, because its statement contains the ID.
+                        self.objects[position].after.extend(permission.clone());
+                    }
                     self.protections.insert(name, (key, permission));
                 }
                 None => decided = None,
@@ -54,15 +60,29 @@ impl<'a> Draft<'a> {
         };
         self.check_partition(&function, &path);
         if !self.is_ours(&function) {
-            if !self.exists(key) {
+            if !self.has_authorizer_with(key, uri) {
                 self.warn_of_function_in_other_account(&function, path, Caller::Authorizer(key.clone()));
             }
             return Some(None);
         }
-        let permission = keys::authorizer_permission(&spec.name, &function, key);
+        let permission = keys::authorizer_permission(&spec.name, &function);
         let statement = self.permission(&function, Caller::Authorizer(key.clone()));
         self.add(permission.clone(), Spec::LambdaPermission(statement), vec![]);
         Some(Some(permission))
+    }
+
+    /// Whether an object exists in AWS, so that it is updated and not created.
+    fn is_in_aws(&self, key: &Key) -> bool {
+        self.existing.present().any(|entry| entry.key == *key && !entry.missing)
+    }
+
+    /// Whether this authorizer exists and has called the same function before. If so, an earlier plan has shown the
+    /// warning about it.
+    fn has_authorizer_with(&self, key: &Key, uri: &str) -> bool {
+        self.existing.current().any(|entry| match &entry.applied {
+            Spec::Authorizer(it) => entry.key == *key && it.authorizer_uri.known().is_some_and(|it| it == uri),
+            _ => false,
+        })
     }
 }
 

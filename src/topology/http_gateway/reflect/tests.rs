@@ -5,7 +5,7 @@ use super::super::HttpGateway;
 use super::super::import::tests::{decoded, found, settings};
 use super::super::tests::{ORDERS, USERS, complete, config, objects, value};
 use super::*;
-use crate::model::{ApiRoute, Key, Object, Ref};
+use crate::model::{Object, Ref};
 use crate::topology::Topology;
 
 /// The state and the inventory after an apply of this gateway.
@@ -16,22 +16,6 @@ fn applied(gateway: &serde_json::Value) -> (Value, Inventory) {
 /// Sets `inventory` to the result of a refresh that finds the objects `in_aws`: entries with the same key get their
 /// spec, entries without an object are deleted, and new objects are added.
 fn observe(inventory: &mut Inventory, in_aws: &[Object]) {
-    // An authorizer that was changed outside Terraform keeps its ID, and therefore its key.
-    let keys: Vec<Key> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();
-    let known_by = |key: &Key| match key.slot.starts_with("authorizer.") {
-        true => keys.iter().find(|it| it.slot == key.slot).unwrap_or(key).clone(),
-        false => key.clone(),
-    };
-    let in_aws: Vec<Object> = in_aws
-        .iter()
-        .map(|object| {
-            let mut spec = object.spec.clone();
-            if let Spec::ApiRoute(ApiRoute { authorizer: Some(Ref::Key(authorizer)), .. }) = &mut spec {
-                *authorizer = known_by(authorizer);
-            }
-            Object::new(known_by(&object.key), spec)
-        })
-        .collect();
     for entry in &mut inventory.entries {
         match in_aws.iter().find(|object| object.key == entry.key) {
             None => entry.missing = true,
@@ -39,7 +23,7 @@ fn observe(inventory: &mut Inventory, in_aws: &[Object]) {
         }
     }
     let known: Vec<_> = inventory.entries.iter().map(|entry| entry.key.clone()).collect();
-    inventory.entries.extend(found(&in_aws).entries.into_iter().filter(|entry| !known.contains(&entry.key)));
+    inventory.entries.extend(found(in_aws).entries.into_iter().filter(|entry| !known.contains(&entry.key)));
 }
 
 fn modify(inventory: &mut Inventory, slot: &str, modify: impl Fn(&mut Spec)) {
@@ -97,7 +81,7 @@ fn drifted_and_deleted_routes_change_only_their_entries() {
     } });
     let (mut state, mut inventory) = applied(&gateway);
     delete(&mut inventory, "route.GET /a");
-    let orders = inventory.entries.iter().find(|it| it.key.slot.starts_with("integration.orders")).unwrap().key.clone();
+    let orders = inventory.entries.iter().find(|it| it.key.slot.starts_with("integration.GET /a")).unwrap().key.clone();
     modify(&mut inventory, "route.GET /b", |spec| {
         let Spec::ApiRoute(route) = spec else { unreachable!() };
         route.integration = Some(Ref::Key(orders.clone()));
