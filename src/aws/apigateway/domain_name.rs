@@ -183,6 +183,7 @@ pub(crate) async fn update(
         is_busy,
         unknown_until,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     tag(session, &arn, tags.set, &change).await?;
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
@@ -233,7 +234,14 @@ async fn change<'a>(
     let unknown_until = operation.unknown_until(name);
     Ok((
         lock,
-        Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_POLLS },
+        Mutation {
+            action,
+            deadlines: &operation.work.deadlines,
+            is_busy,
+            unknown_until,
+            search: Search::TWO_POLLS,
+            parent: None,
+        },
     ))
 }
 

@@ -84,9 +84,12 @@ pub(crate) fn is_conflict(failure: &Failure) -> bool {
     has_code(failure, &["ConflictException"]) && !is_concurrent_change(failure)
 }
 
-/// API Gateway: an API or a stage is in use by the mapping of a domain. AWS does not report this as a conflict.
+/// API Gateway: an API or a stage is in use by the mapping of a domain. AWS does not report this as a conflict. DeleteApi
+/// returns "remove all API mappings" (gruntwork-io/cloud-nuke#370) or, as DeleteStage does, "remove all base path
+/// mappings" (amplify-education/serverless-domain-manager#406, hashicorp/terraform-provider-aws#41651).
 pub(crate) fn is_mapped(failure: &Failure) -> bool {
-    failure.message.to_lowercase().contains("remove all base path mappings")
+    let texts = ["remove all API mappings", "remove all base path mappings"];
+    has_code(failure, &["BadRequestException"]) && texts.iter().any(|text| failure.message.contains(text))
 }
 
 /// API Gateway: an API has as many objects of a type as its quota allows. The status of this conflict is 429, as of a

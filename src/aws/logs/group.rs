@@ -119,6 +119,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
             is_busy: is_busy_or_key_is_new,
             unknown_until: None,
             search: Search::TWO_POLLS,
+            parent: None,
         }
         .create(
             || async {
@@ -178,6 +179,7 @@ pub(crate) async fn update(
         is_busy: is_group_busy,
         unknown_until,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let wanted = operation.known(&to.kms_key_arn)?;
     let key = match from {
@@ -237,6 +239,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         is_busy: is_group_busy,
         unknown_until: None,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let delete = || operation.session.logs.delete_log_group().log_group_name(&entry.id).send();
     let exists = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
@@ -292,6 +295,7 @@ async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str
         is_busy,
         unknown_until,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     match kms_key_arn {
         Some(arn) => {

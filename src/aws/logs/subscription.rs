@@ -102,6 +102,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         is_busy: codes::is_group_busy,
         unknown_until: None,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let delete = || session.logs.delete_subscription_filter().log_group_name(group).filter_name(name).send();
     let exists = || async { Ok(find(session, group).await?.is_some()) };
@@ -130,6 +131,7 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
         is_busy: is_not_ready,
         unknown_until,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let put = || async {
         let request = session.logs.put_subscription_filter().log_group_name(group).filter_name(NAME);

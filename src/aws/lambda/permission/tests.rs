@@ -247,3 +247,28 @@ fn statement_with_other_conditions_or_permissions_is_different() {
         assert!(!Statement(statement.clone()).allows("apigateway.amazonaws.com", "a"), "{statement}");
     }
 }
+
+/// Recorded: PutSubscriptionFilter with `logs.<region>.amazonaws.com`. hashicorp/aws acceptance tests:
+/// TestAccLogsSubscriptionFilter_basic with `logs.amazonaws.com`.
+#[test]
+fn both_principals_of_cloudwatch_logs_mean_the_same() {
+    let source = "arn:aws:logs:eu-west-1:123456789012:log-group:/http/shop:*";
+    let statement = |principal: &str, source: &str| {
+        Statement(json!({ "Sid": "s", "Effect": "Allow", "Principal": { "Service": principal },
+            "Action": "lambda:InvokeFunction", "Resource": "arn:aws:lambda:eu-west-1:123456789012:function:sink",
+            "Condition": { "ArnLike": { "AWS:SourceArn": source } } }))
+    };
+    let logs = CallerId::LogGroup("/http/shop").service();
+    assert_eq!(logs, "logs.amazonaws.com");
+    for principal in ["logs.amazonaws.com", "logs.eu-west-1.amazonaws.com"] {
+        assert!(statement(principal, source).allows(logs, source), "{principal}");
+    }
+    for principal in ["logs.us-east-1.amazonaws.com", "logs.eu-west-1.amazonaws.com.evil", "logs..amazonaws.com"] {
+        assert!(!statement(principal, source).allows(logs, source), "{principal}");
+    }
+    // API Gateway has no regional principal.
+    let source = "arn:aws:execute-api:eu-west-1:123456789012:api1/*/*";
+    let regional = statement("apigateway.eu-west-1.amazonaws.com", source);
+    assert!(!regional.allows(CallerId::Routes.service(), source));
+    assert!(!statement("logs.eu-west-1.amazonaws.com", source).allows(CallerId::Routes.service(), source));
+}
