@@ -6,6 +6,7 @@ use super::{
     PAGE, change, client, deleted, digest, holds, no_id, pages, root_id, small, text, unreferenced, with_quota_advice,
 };
 use crate::aws::Session;
+use crate::aws::calls::codes::is_authorizer_name_taken;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Failure, Observed};
 use crate::model::Input;
@@ -117,7 +118,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer) -> Resu
     let id = match existing {
         Some(id) => Some(id),
         None => match create(&spec.name).await {
-            Err(failure) if is_name_taken(&failure) => create(&longer_name).await?,
+            Err(failure) if is_authorizer_name_taken(&failure) => create(&longer_name).await?,
             answer => answer?,
         },
     };
@@ -162,7 +163,7 @@ pub(crate) async fn update(
     match from.is_some_and(|from| from.name != to.name) {
         false => update(None).await,
         true => match update(Some(to.name.clone())).await {
-            Err(failure) if is_name_taken(&failure) => update(Some(longer_name(to))).await,
+            Err(failure) if is_authorizer_name_taken(&failure) => update(Some(longer_name(to))).await,
             answer => answer,
         },
     }
@@ -235,11 +236,6 @@ impl<'a> WantedAuthorizer<'a> {
             && shown.enable_simple_responses.unwrap_or(false) == self.enable_simple_responses
             && text(shown.authorizer_credentials_arn.as_deref()).as_deref() == self.credentials_arn
     }
-}
-
-fn is_name_taken(failure: &Failure) -> bool {
-    let message = failure.message.to_lowercase();
-    message.contains("name must be unique") || (super::is_conflict(failure) && message.contains("already exists"))
 }
 
 #[cfg(test)]
