@@ -2,6 +2,7 @@
 //! of AWS.
 
 mod logs;
+mod missing_api;
 mod route53;
 
 use std::sync::Mutex;
@@ -41,6 +42,9 @@ impl Repairs {
         }
         if call.service != "apigateway" {
             return Ok(Before::Forward(message));
+        }
+        if let Some(reply) = missing_api::rejected(emulator, call, &message).await? {
+            return Ok(Before::Answer(reply));
         }
         let answer = match call.action.as_str() {
             "DeleteAccessLogSettings" => Some(delete_access_log_settings(emulator, call, &message).await?),
@@ -283,8 +287,15 @@ async fn mapped(emulator: &Upstream, call: &Call, message: &Message) -> Result<O
         let name = encode(domain["domainName"].as_str().unwrap_or_default());
         let mappings = list(emulator, message, &format!("/v2/domainnames/{name}/apimappings")).await?;
         if mappings.iter().any(|mapping| mapping["apiId"] == api && (stage.is_empty() || mapping["stage"] == stage)) {
-            let text = "Please remove all base path mappings related to the stage in your domains";
-            return Ok(Some(Reply::error(call, 400, "BadRequestException", text)));
+            let text = match stage {
+                "" => format!(
+                    "Deleting API {api} failed. Please remove all API mappings for the API from your custom domain names."
+                ),
+                _ => format!(
+                    "Deleting stage {stage} failed. Please remove all base path mappings related to the stage in your domains: {name}"
+                ),
+            };
+            return Ok(Some(Reply::error(call, 400, "BadRequestException", &text)));
         }
     }
     Ok(None)
