@@ -13,6 +13,8 @@ pub(crate) mod domain_name;
 pub(crate) mod integration;
 mod missing_api;
 pub(crate) mod read;
+#[cfg(test)]
+mod recorded_shapes;
 pub(crate) mod route;
 pub(crate) mod stage;
 

@@ -1,15 +1,15 @@
-//! Changes of a missing API. The REST API rejects a change of a missing API with a conflict, as if another change were in
-//! progress (recorded: CreateAuthorizer; hashicorp/terraform-provider-aws#27027). It is unknown whether the HTTP API does
-//! so too, so the API is read while its changes are rejected in this way.
+//! Changes of a missing API. The REST API rejects a change of a missing API with a conflict, as if another change were
+//! in progress (recorded: CreateAuthorizer; hashicorp/terraform-provider-aws#27027). It is unknown whether the HTTP API
+//! does so too, so the API is read while its changes are rejected in this way.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use super::client;
 use crate::aws::Session;
-use crate::aws::calls::non_idempotent::Parent;
+use crate::aws::calls::non_idempotent::{MissingParent, Parent};
 use crate::aws::calls::{AwsError, Operation};
-use crate::cloud::{Cause, Failure};
+use crate::cloud::Cause;
 
 /// The API as a parent to read. `None` for a new API, which may not be visible yet.
 pub(super) fn parent<'a>(operation: &'a Operation<'_>, api_id: &'a str) -> Option<Parent<'a>> {
@@ -18,7 +18,7 @@ pub(super) fn parent<'a>(operation: &'a Operation<'_>, api_id: &'a str) -> Optio
     (!is_new).then_some(Parent { session, id: api_id, missing })
 }
 
-fn missing<'a>(session: &'a Session, api_id: &'a str) -> BoxFuture<'a, Result<Option<Failure>, Failure>> {
+fn missing<'a>(session: &'a Session, api_id: &'a str) -> BoxFuture<'a, MissingParent> {
     let read = async move {
         let answer = client(session).await.get_api().api_id(api_id).send().await;
         match answer.map_err(|error| error.failure("GetApi")) {
@@ -37,6 +37,7 @@ mod tests {
     use super::super::{authorizer, route};
     use super::*;
     use crate::aws::recorded::{Answer, Recorded, run};
+    use crate::cloud::Failure;
     use crate::model::{ApiRoute, Authorizer, Entry, Input, Key, Ref, Spec};
 
     const ROUTES: &str = "POST /v2/apis/api1/routes";

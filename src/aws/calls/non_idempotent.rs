@@ -42,13 +42,16 @@ impl Search {
     pub(crate) const TWO_POLLS: Search = Search { first: Duration::from_secs(1), total: Duration::from_secs(1) };
 }
 
+/// The result of reading a parent: the failure that reports it as missing, or `None` if it exists.
+pub(crate) type MissingParent = Result<Option<Failure>, Failure>;
+
 /// The parent of an object whose absence AWS may report as a busy parent.
 #[derive(Clone, Copy)]
 pub(crate) struct Parent<'a> {
     pub(crate) session: &'a Session,
     pub(crate) id: &'a str,
-    /// Reads the parent. Returns the failure that reports it as missing, or `None` if it exists.
-    pub(crate) missing: for<'b> fn(&'b Session, &'b str) -> BoxFuture<'b, Result<Option<Failure>, Failure>>,
+    /// Reads the parent.
+    pub(crate) missing: for<'b> fn(&'b Session, &'b str) -> BoxFuture<'b, MissingParent>,
 }
 
 /// One call that changes an object.

@@ -130,7 +130,8 @@ async fn delete_retries_concurrent_changes_but_not_mappings() {
     run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
     assert_eq!(aws.calls().len(), 3);
 
-    // gruntwork-io/cloud-nuke#370; the second text is that of the REST API, amplify-education/serverless-domain-manager#406
+    // gruntwork-io/cloud-nuke#370; the second text is that of the REST API,
+    // amplify-education/serverless-domain-manager#406
     for mapped in [
         "Deleting API api1 failed. Please remove all API mappings for the API from your custom domain names.",
         "Deleting RestApi api1 failed. Please remove all base path mappings related to the RestApi in your domains.",
