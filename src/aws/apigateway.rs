@@ -12,7 +12,10 @@ mod dependents;
 pub(crate) mod deployment;
 pub(crate) mod domain_name;
 pub(crate) mod integration;
+mod missing_api;
 pub(crate) mod read;
+#[cfg(test)]
+mod recorded_shapes;
 pub(crate) mod route;
 pub(crate) mod stage;
 
@@ -84,12 +87,13 @@ pub(crate) fn execution_arn(scope: &Scope, account: &str, api_id: &str) -> Strin
 /// Locks an API and returns the lock with a mutation of the API or of one of its children.
 async fn change<'a>(
     operation: &'a Operation<'_>,
-    api_id: &str,
+    api_id: &'a str,
     action: &'a str,
 ) -> (OwnedMutexGuard<()>, Mutation<'a>) {
     let lock = operation.session.process.locks.lock(format!("api {} {api_id}", operation.session.scope.region)).await;
     let unknown_until = operation.unknown_until(api_id);
-    (lock, Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_POLLS })
+    let (deadlines, parent) = (&operation.work.deadlines, missing_api::parent(operation, api_id));
+    (lock, Mutation { action, deadlines, is_busy, unknown_until, search: Search::TWO_POLLS, parent })
 }
 
 /// Whether this resource manages an object: it is in state, or this process created it.

@@ -49,7 +49,8 @@ pub(crate) enum Answer {
     Json(u16, Value),
     /// A status and an XML body, as Route 53 returns it.
     Xml(u16, String),
-    /// A status, an error code and a message.
+    /// A status, an error code and a message, which AWS omits in some errors. CloudWatch Logs, ACM and KMS return the
+    /// code in the body, API Gateway and Lambda in a header.
     Error(u16, &'static str, &'static str),
     /// AWS carries out the call, but the response is lost.
     Lost,
@@ -189,7 +190,8 @@ where
 
 impl HttpConnector for Recorded {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let call = match request.headers().get("x-amz-target") {
+        let target = request.headers().get("x-amz-target").map(str::to_string);
+        let call = match &target {
             Some(target) => target.rsplit('.').next().unwrap_or_default().to_string(),
             None => {
                 let uri: http::Uri = request.uri().parse().expect("the SDK creates valid URIs");
@@ -224,16 +226,29 @@ impl HttpConnector for Recorded {
             }
             tape.lock().unwrap().requests[place].times.1 = Some(Instant::now());
             let text = |body: Value| if body.is_null() { String::new() } else { body.to_string() };
+            let mut error_type = None;
             let (status, text) = match answer {
                 Answer::Json(status, body) => (status, text(body)),
                 Answer::Xml(status, body) => (status, body),
                 Answer::Error(status, code, message) => {
-                    (status, text(serde_json::json!({ "__type": code, "message": message, "Message": message })))
+                    let mut body = serde_json::Map::new();
+                    if !message.is_empty() {
+                        body.insert("message".into(), message.into());
+                    }
+                    match target {
+                        Some(_) => drop(body.insert("__type".into(), code.into())),
+                        None => error_type = Some(code),
+                    }
+                    (status, text(body.into()))
                 }
                 _ => return Err(ConnectorError::io("connection reset".into())),
             };
             let status = status.try_into().expect("tests use valid statuses");
-            Ok(HttpResponse::new(status, SdkBody::from(text)))
+            let mut response = HttpResponse::new(status, SdkBody::from(text));
+            if let Some(code) = error_type {
+                response.headers_mut().insert("x-amzn-errortype", code);
+            }
+            Ok(response)
         })
     }
 }

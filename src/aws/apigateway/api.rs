@@ -66,7 +66,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Api) -> Result<(), 
     let version = operation.known(&spec.version)?;
     let cors = operation.known(&spec.cors)?.as_ref().map(cors);
     let (deadlines, is_busy) = (&operation.work.deadlines, super::is_busy);
-    let change = Mutation { action: "CreateApi", deadlines, is_busy, unknown_until: None, search: Search::TWO_POLLS };
+    let (unknown_until, search, parent) = (None, Search::TWO_POLLS, None);
+    let change = Mutation { action: "CreateApi", deadlines, is_busy, unknown_until, search, parent };
     let (id, endpoint) = change
         .create(
             || async {

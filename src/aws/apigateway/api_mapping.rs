@@ -146,14 +146,15 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 /// Locks an API and a domain and returns the locks with a mutation of a mapping, which is part of both.
 async fn locked_change<'a>(
     operation: &'a Operation<'_>,
-    api_id: &str,
+    api_id: &'a str,
     domain: &str,
     action: &'a str,
 ) -> ([OwnedMutexGuard<()>; 2], Mutation<'a>) {
     let (api_guard, change) = change(operation, api_id, action).await;
     let session = operation.session;
     let domain_guard = session.process.locks.lock(domain_lock(session, domain)).await;
-    ([api_guard, domain_guard], change)
+    // A mapping belongs to its domain, so it may exist without its API.
+    ([api_guard, domain_guard], Mutation { parent: None, ..change })
 }
 
 fn points_to(shown: &Shown, api_id: &str, stage: &str) -> bool {

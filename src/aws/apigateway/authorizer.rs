@@ -8,6 +8,7 @@ use super::{
     with_quota_advice,
 };
 use crate::aws::Session;
+use crate::aws::calls::codes::is_authorizer_name_taken;
 use crate::aws::calls::deployed_changes::Awaited;
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Failure, Observed};
@@ -99,7 +100,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer, routes:
         Some(id) => id,
         None => match change.create(create, Ok, || async { Ok(find().await?.map(Some)) }).await {
             Ok(id) => id.ok_or_else(|| no_id("CreateAuthorizer"))?,
-            Err(failure) if is_name_taken(&failure) => return Err(taken(session, api_id, &spec.name, failure).await),
+            Err(failure) if is_authorizer_name_taken(&failure) => {
+                return Err(taken(session, api_id, &spec.name, failure).await);
+            }
             Err(failure) => return Err(with_quota_advice(failure)),
         },
     };
@@ -140,7 +143,9 @@ pub(crate) async fn update(
     };
     match change.send(update).await {
         Ok(_) => Ok(()),
-        Err(failure) if is_name_taken(&failure) => Err(taken(operation.session, api_id, &to.name, failure).await),
+        Err(failure) if is_authorizer_name_taken(&failure) => {
+            Err(taken(operation.session, api_id, &to.name, failure).await)
+        }
         Err(failure) => Err(failure),
     }
 }
@@ -197,11 +202,6 @@ impl<'a> WantedAuthorizer<'a> {
             && shown.enable_simple_responses.unwrap_or(false) == self.enable_simple_responses
             && text(shown.authorizer_credentials_arn.as_deref()).as_deref() == self.credentials_arn
     }
-}
-
-fn is_name_taken(failure: &Failure) -> bool {
-    let message = failure.message.to_lowercase();
-    message.contains("name must be unique") || (super::is_conflict(failure) && message.contains("already exists"))
 }
 
 /// The error for a name that another authorizer has. If that authorizer cannot be found, the answer of AWS.

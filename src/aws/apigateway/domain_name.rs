@@ -10,10 +10,11 @@ use aws_sdk_apigatewayv2::types::{
 use tokio::sync::OwnedMutexGuard;
 
 use super::{
-    PAGE, api_mapping, client, deleted, domain_lock, is_absent, is_busy, is_conflict, note_unmapped, pages, tag,
+    PAGE, api_mapping, client, deleted, domain_lock, is_absent, is_busy, note_unmapped, pages, tag,
     throttle_domain_call, untag,
 };
 use crate::aws::Session;
+use crate::aws::calls::codes::is_domain_name_taken;
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
@@ -129,7 +130,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DomainName) -> Resu
     };
     let (domain, is_new) = match answer {
         Ok(created) => (created, true),
-        Err(failure) if is_taken(&failure) => match find_ours().await? {
+        Err(failure) if is_domain_name_taken(&failure) => match find_ours().await? {
             Some(existing) => (existing, false),
             None => return Err(taken_elsewhere(failure, &session.scope)),
         },
@@ -185,6 +186,7 @@ pub(crate) async fn update(
         is_busy,
         unknown_until,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     tag(session, &arn, tags.set, &change).await?;
     untag(session, &arn, tags.remove, &Mutation { action: "UntagResource", ..change }).await
@@ -235,7 +237,14 @@ async fn change<'a>(
     let unknown_until = operation.unknown_until(name);
     Ok((
         lock,
-        Mutation { action, deadlines: &operation.work.deadlines, is_busy, unknown_until, search: Search::TWO_POLLS },
+        Mutation {
+            action,
+            deadlines: &operation.work.deadlines,
+            is_busy,
+            unknown_until,
+            search: Search::TWO_POLLS,
+            parent: None,
+        },
     ))
 }
 
@@ -331,10 +340,6 @@ fn shown(
     tags: Option<HashMap<String, String>>,
 ) -> Shown {
     Shown::builder().domain_name(name).set_domain_name_configurations(configurations).set_tags(tags).build()
-}
-
-fn is_taken(failure: &Failure) -> bool {
-    is_conflict(failure) || failure.message.to_lowercase().contains("already exists")
 }
 
 /// The name may be in use in another account or Region, which this account cannot query.

@@ -3,6 +3,9 @@
 //!
 //! A code with the same meaning in all services maps to a [`Cause`]. The functions below are for codes with a meaning
 //! in one place only.
+//!
+//! Comments name the evidence for codes and texts: "recorded" and an action for a recorded answer of AWS, or a public
+//! issue that quotes one.
 
 use crate::cloud::{Cause, Failure};
 
@@ -14,20 +17,32 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
     }
     match code {
         // Without a dot, unlike every other code of EC2.
-        "NatGatewayNotFound" | "NotFoundException" | "ResourceNotFoundException" => Cause::NotFound,
+        "NatGatewayNotFound" => Cause::NotFound,
+        // API Gateway and KMS. Recorded: GetApi, GetStage, DescribeKey.
+        "NotFoundException" => Cause::NotFound,
+        // Lambda and CloudWatch Logs. Recorded: GetPolicy, AddPermission, RemovePermission,
+        // DescribeSubscriptionFilters. ACM: ansible-collections/amazon.aws#622
+        "ResourceNotFoundException" => Cause::NotFound,
         // ReplaceRoute returns it for a missing route.
         "InvalidParameterValue" if message.contains("There is no route defined for") => Cause::NotFound,
-        "DependencyViolation" | "ResourceInUseException" => Cause::InUse,
+        "DependencyViolation" => Cause::InUse,
+        // ACM. Recorded: DeleteCertificate.
+        "ResourceInUseException" => Cause::InUse,
         "RouteAlreadyExists"
         | "NetworkAclEntryAlreadyExists"
         | "Resource.AlreadyAssociated"
-        | "InvalidSubnet.Conflict"
-        | "ResourceAlreadyExistsException" => Cause::Exists,
+        | "InvalidSubnet.Conflict" => Cause::Exists,
+        // CloudWatch Logs. Recorded: CreateLogGroup.
+        "ResourceAlreadyExistsException" => Cause::Exists,
         // API Gateway and Lambda use one code for several errors, which only the message distinguishes.
         "ConflictException" | "ResourceConflictException" => conflict(message),
-        // CloudWatch Logs returns it while another change of the same log group is in progress.
+        // CloudWatch Logs returns it while another change of the same log group is in progress: aws/aws-cdk#17546
         "OperationAbortedException" => Cause::Throttled,
-        "UnauthorizedOperation" | "AccessDenied" | "AccessDeniedException" => Cause::Denied,
+        "UnauthorizedOperation" => Cause::Denied,
+        // Route 53: pcorliss/ruby_route_53#16
+        "AccessDenied" => Cause::Denied,
+        // API Gateway, KMS and CloudWatch Logs. Recorded: GetAccount, DescribeKey, PutSubscriptionFilter.
+        "AccessDeniedException" => Cause::Denied,
         _ if code.ends_with(".NotFound") => Cause::NotFound,
         _ if code.ends_with(".InUse") => Cause::InUse,
         _ if code.ends_with(".Duplicate") => Cause::Exists,
@@ -37,12 +52,16 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
 
 fn conflict(message: &str) -> Cause {
     let message = message.to_lowercase();
-    if message.contains("concurrent modification") || message.contains("try again later") {
+    // API Gateway. Recorded: CreateAuthorizer of the REST API. HTTP API: hashicorp/terraform-provider-aws#40575
+    if message.contains("concurrent modification") {
         Cause::Throttled
+    // Lambda. Recorded: AddPermission. API Gateway: anomalyco/sst#5031 (route), aws/aws-cdk#22660 (mapping)
     } else if message.contains("already exists") {
         Cause::Exists
-    } else if message.contains("referenced") || message.contains("in use") || message.contains("cannot delete") {
+    // API Gateway: milliHQ/terraform-aws-next-js#247 (integration), anomalyco/sst#5586 (authorizer)
+    } else if message.contains("referenced") {
         Cause::InUse
+    // Lambda: hashicorp/terraform#29604
     } else if message.contains("in progress") {
         Cause::Throttled
     } else {
@@ -52,6 +71,11 @@ fn conflict(message: &str) -> Cause {
 
 /// Whether AWS throttled the call. `LimitExceededException` is not a throttling code, although the SDK retries it: it
 /// is the quota error of CloudWatch Logs.
+///
+/// - `ThrottlingException` is recorded for DescribeLogGroups, without a message.
+/// - `TooManyRequestsException` is recorded for GetAccount of API Gateway. UpdateDomainName: aws/chalice#2043
+/// - Route 53: pcorliss/ruby_route_53#13 (`Throttling`), pcorliss/ruby_route_53#34 (`PriorRequestNotComplete`)
+/// - The others are those of the retry classifier of the AWS SDK, as far as a service of this provider may return them.
 pub(crate) fn is_throttle(code: Option<&str>) -> bool {
     matches!(
         code,
@@ -74,19 +98,37 @@ fn has_code(failure: &Failure, codes: &[&str]) -> bool {
     failure.code.as_deref().is_some_and(|code| codes.contains(&code))
 }
 
-/// API Gateway: another change of the API is in progress. This is the only transient conflict.
+/// API Gateway: another change of the API is in progress. This is the only transient conflict. Recorded:
+/// CreateAuthorizer of the REST API. HTTP API: hashicorp/terraform-provider-aws#40575
 pub(crate) fn is_concurrent_change(failure: &Failure) -> bool {
     has_code(failure, &["ConflictException"]) && failure.message.to_lowercase().contains("concurrent modification")
 }
 
-/// API Gateway: a conflict that is not transient.
+/// API Gateway: a conflict that is not transient: anomalyco/sst#5031 (route), aws/aws-cdk#22660 (mapping). For domains
+/// and stages the API reference lists the code.
 pub(crate) fn is_conflict(failure: &Failure) -> bool {
     has_code(failure, &["ConflictException"]) && !is_concurrent_change(failure)
 }
 
 /// API Gateway: an API or a stage is in use by the mapping of a domain. AWS does not report this as a conflict.
+/// DeleteApi returns "remove all API mappings" (gruntwork-io/cloud-nuke#370) or, as DeleteStage does, "remove all base
+/// path mappings" (amplify-education/serverless-domain-manager#406, hashicorp/terraform-provider-aws#41651).
 pub(crate) fn is_mapped(failure: &Failure) -> bool {
-    failure.message.to_lowercase().contains("remove all base path mappings")
+    let texts = ["remove all API mappings", "remove all base path mappings"];
+    has_code(failure, &["BadRequestException"]) && texts.iter().any(|text| failure.message.contains(text))
+}
+
+/// API Gateway: another authorizer of the API has this name (aws/aws-cdk#20170).
+pub(crate) fn is_authorizer_name_taken(failure: &Failure) -> bool {
+    let is_rejected = has_code(failure, &["BadRequestException"]);
+    (is_rejected && failure.message.contains("name must be unique")) || failure.cause == Cause::Exists
+}
+
+/// API Gateway: a domain with this name exists, possibly in another account. The text is quoted in
+/// aws-cloudformation/cloudformation-coverage-roadmap#1151, and the REST API returns it as a BadRequestException.
+pub(crate) fn is_domain_name_taken(failure: &Failure) -> bool {
+    let is_rejected = has_code(failure, &["BadRequestException"]);
+    is_conflict(failure) || (is_rejected && failure.message.contains("domain name you provided already exists"))
 }
 
 /// API Gateway: an API has as many objects of a type as its quota allows. The status of this conflict is 429, as of a
@@ -106,12 +148,13 @@ pub(crate) fn is_log_policy_rejected(failure: &Failure) -> bool {
     has_code(failure, &["BadRequestException"]) && texts.iter().any(|text| failure.message.contains(text))
 }
 
-/// Lambda: the statement exists, or another change of the function is in progress.
+/// Lambda: the statement exists (recorded: AddPermission), or another change of the function is in progress
+/// (hashicorp/terraform#29604).
 pub(crate) fn is_policy_conflict(failure: &Failure) -> bool {
     has_code(failure, &["ResourceConflictException"])
 }
 
-/// CloudWatch Logs: another change of the log group is in progress.
+/// CloudWatch Logs: another change of the log group is in progress (aws/aws-cdk#17546).
 pub(crate) fn is_group_busy(failure: &Failure) -> bool {
     has_code(failure, &["OperationAbortedException"])
 }
@@ -122,12 +165,23 @@ pub(crate) fn is_deletion_protected(failure: &Failure) -> bool {
     has_code(failure, &["ValidationException"]) && failure.message.contains("deletion protection enabled")
 }
 
-/// CloudWatch Logs: a quota is exceeded.
+/// CloudWatch Logs cannot use a KMS key. It does not distinguish a missing key, a disabled key and a key policy that
+/// does not allow the service: hashicorp/terraform-provider-aws#29282 (AccessDeniedException),
+/// hashicorp/terraform#24194 (InvalidParameterException).
+pub(crate) fn is_key_rejected(failure: &Failure) -> bool {
+    let texts = ["KMS key does not exist or is not allowed to be used", "KMS Key Id could not be found"];
+    has_code(failure, &["AccessDeniedException", "InvalidParameterException"])
+        && texts.iter().any(|text| failure.message.contains(text))
+}
+
+/// CloudWatch Logs: a quota is exceeded. Recorded: PutSubscriptionFilter.
 pub(crate) fn is_quota(failure: &Failure) -> bool {
     has_code(failure, &["LimitExceededException"])
 }
 
-/// CloudWatch Logs: the destination of a subscription is not reachable, possibly because it is new.
+/// CloudWatch Logs: the destination of a subscription is not reachable, possibly because it is new:
+/// hashicorp/terraform#5996 (function), alertlogic/cloudwatch-logs-s3-export#9 (stream), aws/aws-cli#8823 (Firehose),
+/// hashicorp/terraform-provider-aws#48088 (role).
 pub(crate) fn is_undeliverable(failure: &Failure) -> bool {
     let contains = |text: &str| failure.message.contains(text);
     let no_delivery =
@@ -136,17 +190,17 @@ pub(crate) fn is_undeliverable(failure: &Failure) -> bool {
         || (has_code(failure, &["ValidationException"]) && contains("permission to assume the provided role"))
 }
 
-/// Route 53: the hosted zone does not exist.
+/// Route 53: the hosted zone does not exist. Recorded: DeleteHostedZone.
 pub(crate) fn is_no_zone(failure: &Failure) -> bool {
     has_code(failure, &["NoSuchHostedZone"])
 }
 
-/// Route 53: the change does not exist, or is not visible yet.
+/// Route 53: the change does not exist, or is not visible yet (boto/botocore#543).
 pub(crate) fn is_no_change(failure: &Failure) -> bool {
     has_code(failure, &["NoSuchChange"])
 }
 
-/// Route 53: the change conflicts with the existing records.
+/// Route 53: the change conflicts with the existing records (aws/aws-sdk-kotlin#1435).
 pub(crate) fn is_rejected_batch(failure: &Failure) -> bool {
     has_code(failure, &["InvalidChangeBatch"])
 }
@@ -232,6 +286,9 @@ mod tests {
             ("Cannot delete authorizer 'a1b2c3', is referenced in route: r1", Cause::InUse),
             ("Authorizer a1b2c3 is referenced in route: r1", Cause::InUse),
             ("Maximum number of Authorizers for this API has been reached.", Cause::Other),
+            // No answer of AWS is known that has these words alone.
+            ("The object is in use", Cause::Other),
+            ("Please try again later", Cause::Other),
             ("A sibling (/x/{a}) has a conflicting variable on the same hierarchical level", Cause::Other),
         ];
         for (message, expected) in table {

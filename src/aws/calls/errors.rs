@@ -83,7 +83,8 @@ fn retry_after<E>(error: &SdkError<E, HttpResponse>) -> Option<Duration> {
 }
 
 /// The messages of a change that Route 53 rejects with `<InvalidChangeBatch>` instead of `<ErrorResponse>`. The SDK
-/// finds neither code nor message in such a response.
+/// finds neither code nor message in such a response. Since 2024 Route 53 returns the other form, see
+/// aws/aws-sdk-kotlin#1435.
 fn rejected_batch<E>(error: &SdkError<E, HttpResponse>) -> Option<String> {
     let body = std::str::from_utf8(error.raw_response()?.body().bytes()?).ok()?;
     let (_, inside) = body.split_once("<InvalidChangeBatch")?;
@@ -93,7 +94,8 @@ fn rejected_batch<E>(error: &SdkError<E, HttpResponse>) -> Option<String> {
     Some(text.replace("&#39;", "'").replace("&amp;", "&"))
 }
 
-/// The action that the message denies to the caller, such as `ec2:CreateVpc`.
+/// The action that the message denies to the caller, such as `ec2:CreateVpc`. Recorded: GetAccount of API Gateway,
+/// DescribeKey.
 fn missing_permission(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("not authorized to perform: ")?;
     let permission = rest.split_whitespace().next()?.trim_end_matches(['.', ',']);

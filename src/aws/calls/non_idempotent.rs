@@ -9,18 +9,24 @@
 //! visible yet.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_runtime_api::client::result::SdkError;
+use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::wait::{Again, Backoff, repeat};
 use super::{AwsError, Operation};
+use crate::aws::Session;
 use crate::cloud::{Cause, Deadlines, Failure};
 
 /// How often a create call is sent if every response is lost.
 const SENDS: usize = 3;
+
+/// After how many busy answers the parent is read, and after how many more it is read again.
+const BUSY_ANSWERS: usize = 3;
 
 /// The timing of the search for an object after the response to its creation was lost.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +42,18 @@ impl Search {
     pub(crate) const TWO_POLLS: Search = Search { first: Duration::from_secs(1), total: Duration::from_secs(1) };
 }
 
+/// The result of reading a parent: the failure that reports it as missing, or `None` if it exists.
+pub(crate) type MissingParent = Result<Option<Failure>, Failure>;
+
+/// The parent of an object whose absence AWS may report as a busy parent.
+#[derive(Clone, Copy)]
+pub(crate) struct Parent<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) id: &'a str,
+    /// Reads the parent.
+    pub(crate) missing: for<'b> fn(&'b Session, &'b str) -> BoxFuture<'b, MissingParent>,
+}
+
 /// One call that changes an object.
 pub(crate) struct Mutation<'a> {
     /// The AWS action, such as `CreateRoute`.
@@ -49,13 +67,15 @@ pub(crate) struct Mutation<'a> {
     pub(crate) unknown_until: Option<Instant>,
     /// The search for the object after a lost response.
     pub(crate) search: Search,
+    /// The parent to read while the call is busy.
+    pub(crate) parent: Option<Parent<'a>>,
 }
 
 impl<'a> Mutation<'a> {
     /// A call to EC2, which accepts concurrent changes.
     pub(crate) fn of_ec2(operation: &'a Operation<'_>, action: &'a str) -> Mutation<'a> {
         let deadlines = &operation.work.deadlines;
-        Mutation { action, deadlines, is_busy: |_| false, unknown_until: None, search: Search::EC2 }
+        Mutation { action, deadlines, is_busy: |_| false, unknown_until: None, search: Search::EC2, parent: None }
     }
 
     /// Sends a call that can be repeated safely.
@@ -126,12 +146,19 @@ impl<'a> Mutation<'a> {
         SdkError<E, HttpResponse>: AwsError,
     {
         let mut backoff = Backoff::starting_at(Duration::from_millis(100), Duration::from_secs(5));
+        let busy_answers = AtomicUsize::new(0);
         let sent = repeat(self.deadlines, &mut backoff, || async {
             let error = match call().await {
                 Ok(response) => return ControlFlow::Break(Ok(response)),
                 Err(error) => error,
             };
             let error = SendError { is_response_lost: error.is_lost(), failure: error.failure(self.action) };
+            if (self.is_busy)(&error.failure)
+                && (busy_answers.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(BUSY_ANSWERS)
+                && let Some(failure) = self.missing_parent().await
+            {
+                return ControlFlow::Break(Err(SendError { is_response_lost: false, failure }));
+            }
             match self.is_transient(&error.failure) {
                 true => {
                     let after = error.failure.retry_after;
@@ -143,6 +170,22 @@ impl<'a> Mutation<'a> {
         match sent.await {
             Ok(result) => result,
             Err((_, error)) => Err(error),
+        }
+    }
+
+    /// The failure of the call if its parent is missing.
+    async fn missing_parent(&self) -> Option<Failure> {
+        let Parent { session, id, missing } = self.parent?;
+        match missing(session, id).await {
+            Ok(Some(failure)) => {
+                let message = format!("{}; {} was rejected as busy until then", failure.message, self.action);
+                Some(Failure { message, ..failure })
+            }
+            Ok(None) => None,
+            Err(failure) => {
+                tracing::warn!("{} is busy, and whether {id} exists could not be read: {failure}", self.action);
+                None
+            }
         }
     }
 

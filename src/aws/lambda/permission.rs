@@ -186,6 +186,7 @@ async fn add(operation: &Operation<'_>, wanted: &WantedStatement) -> Result<(), 
         is_busy: |_| false,
         unknown_until: None,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let new_until = Instant::now() + NEW_FUNCTION;
     let (deadlines, backoff) = (&operation.work.deadlines, Backoff::starting_at(FIRST_PAUSE, LONGEST_PAUSE));
@@ -237,6 +238,7 @@ async fn remove(operation: &Operation<'_>, place: &FunctionPolicy, statement_id:
         is_busy: codes::is_policy_conflict,
         unknown_until: None,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let delete = || async {
         throttle(session, place, "lambda").await;
@@ -269,14 +271,27 @@ pub(crate) fn statement_id(api_id: &str, place: &FunctionPolicy, caller: CallerI
     }
 }
 
+/// The principal of CloudWatch Logs. AWS also accepts that of the Region of the log group,
+/// `logs.<region>.amazonaws.com`, with the same effect:
+/// - `logs.amazonaws.com`: hashicorp/aws acceptance tests (TestAccLogsSubscriptionFilter_basic), `LambdaDestination` of
+///   aws/aws-cdk, and the example in the user guide of CloudWatch Logs;
+/// - with the Region: recorded PutSubscriptionFilter of 2026, AddPermission of 2016, and older versions of the guide.
+const LOGS: &str = "logs.amazonaws.com";
+
 impl CallerId<'_> {
     /// The service principal, which is the same in every partition.
     fn service(self) -> &'static str {
         match self {
             CallerId::Routes | CallerId::Authorizer(_) => "apigateway.amazonaws.com",
-            CallerId::LogGroup(_) => "logs.amazonaws.com",
+            CallerId::LogGroup(_) => LOGS,
         }
     }
+}
+
+/// Whether two principals are the same service in the Region of the source.
+fn is_same_service(shown: &str, principal: &str, source_arn: &str) -> bool {
+    let region = source_arn.split(':').nth(3).unwrap_or_default();
+    shown == principal || (principal == LOGS && shown == format!("logs.{region}.amazonaws.com"))
 }
 
 impl FunctionPolicy {
@@ -327,7 +342,7 @@ impl Statement {
         let allowed = self.0.get("Principal");
         let service = allowed.and_then(|it| it.get("Service").or(Some(it))).and_then(only);
         self.0.get("Effect").and_then(Value::as_str) == Some("Allow")
-            && service == Some(principal)
+            && service.is_some_and(|shown| is_same_service(shown, principal, source_arn))
             && self.0.get("Action").and_then(only) == Some("lambda:InvokeFunction")
             && self.sources().is_some_and(|sources| sources == [source_arn])
     }

@@ -6,7 +6,7 @@ use aws_sdk_cloudwatchlogs::types::LogGroup as Shown;
 use tokio::sync::OwnedMutexGuard;
 
 use crate::aws::Session;
-use crate::aws::calls::codes::{is_deletion_protected, is_group_busy};
+use crate::aws::calls::codes::{is_deletion_protected, is_group_busy, is_key_rejected};
 use crate::aws::calls::non_idempotent::{Mutation, Search};
 use crate::aws::calls::ownership;
 use crate::aws::calls::tag_changes;
@@ -119,6 +119,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &LogGroup) -> Result
             is_busy: is_busy_or_key_is_new,
             unknown_until: None,
             search: Search::TWO_POLLS,
+            parent: None,
         }
         .create(
             || async {
@@ -178,6 +179,7 @@ pub(crate) async fn update(
         is_busy: is_group_busy,
         unknown_until,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let wanted = operation.known(&to.kms_key_arn)?;
     let key = match from {
@@ -237,6 +239,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         is_busy: is_group_busy,
         unknown_until: None,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let delete = || operation.session.logs.delete_log_group().log_group_name(&entry.id).send();
     let exists = || async { Ok(show(operation.session, &entry.id).await?.is_some()) };
@@ -292,6 +295,7 @@ async fn set_key(operation: &Operation<'_>, name: &str, kms_key_arn: Option<&str
         is_busy,
         unknown_until,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     match kms_key_arn {
         Some(arn) => {
@@ -311,13 +315,6 @@ fn key_deadlines(operation: &Operation<'_>, has_key: bool) -> Deadlines {
 
 fn is_busy_or_key_is_new(failure: &Failure) -> bool {
     is_group_busy(failure) || is_key_rejected(failure)
-}
-
-/// Whether CloudWatch Logs cannot use a key. AWS returns InvalidParameterException or AccessDeniedException, without
-/// distinguishing a missing key, a disabled key and a key policy that does not allow the service.
-fn is_key_rejected(failure: &Failure) -> bool {
-    let texts = ["KMS key does not exist or is not allowed to be used", "KMS Key Id could not be found"];
-    texts.iter().any(|text| failure.message.contains(text))
 }
 
 /// Adds the requirements to the failure of a rejected key. The caller lacks no permission, so the cause is reset.

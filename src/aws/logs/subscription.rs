@@ -102,6 +102,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         is_busy: codes::is_group_busy,
         unknown_until: None,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let delete = || session.logs.delete_subscription_filter().log_group_name(group).filter_name(name).send();
     let exists = || async { Ok(find(session, group).await?.is_some()) };
@@ -130,6 +131,7 @@ async fn put(operation: &Operation<'_>, group: &str, spec: &LogSubscription) -> 
         is_busy: is_not_ready,
         unknown_until,
         search: Search::TWO_POLLS,
+        parent: None,
     };
     let put = || async {
         let request = session.logs.put_subscription_filter().log_group_name(group).filter_name(NAME);
@@ -352,6 +354,37 @@ mod tests {
         assert_eq!(find(&missing.session("r"), GROUP).await, Ok(None));
         let denied = Recorded::default().on("DescribeSubscriptionFilters", refusal("AccessDeniedException", "not you"));
         assert!(find(&denied.session("r"), GROUP).await.is_err());
+    }
+
+    /// Recorded: DescribeSubscriptionFilters. A filter of 2016 has neither a distribution nor
+    /// `applyOnTransformedLogs`, and that of a function has no role. PutSubscriptionFilter has no body.
+    #[tokio::test(start_paused = true)]
+    async fn filters_are_read_with_and_without_optional_fields() {
+        let filter = |destination: &str| {
+            json!({ "creationTime": 1_770_407_566_000_i64, "destinationArn": destination, "filterName": NAME,
+                "filterPattern": "", "logGroupName": GROUP })
+        };
+        let mut recent = filter(FUNCTION);
+        recent["applyOnTransformedLogs"] = false.into();
+        recent["distribution"] = "ByLogStream".into();
+        let mut stream = filter(STREAM);
+        stream["distribution"] = "Random".into();
+        stream["filterPattern"] = "{ $.status >= 500 }".into();
+        stream["roleArn"] = ROLE.into();
+        for (shown, expected) in [(filter(FUNCTION), to_function()), (recent, to_function()), (stream, to_stream())] {
+            let answer = Answer::Json(200, json!({ "subscriptionFilters": [shown] }));
+            let aws = Recorded::default().on("DescribeSubscriptionFilters", answer);
+            let shown = find(&aws.session("r"), GROUP).await.unwrap().expect("it exists");
+            let observed = read(&shown, group_key(), key(), expected.permission.clone()).unwrap();
+            assert_eq!(observed.spec, Spec::LogSubscription(expected));
+        }
+        let no_group = refusal("ResourceNotFoundException", "The specified log group does not exist.");
+        for none in [Answer::Json(200, json!({ "subscriptionFilters": [] })), Answer::Json(200, json!({})), no_group] {
+            let aws = Recorded::default().on("DescribeSubscriptionFilters", none);
+            assert_eq!(find(&aws.session("r"), GROUP).await, Ok(None));
+        }
+        let aws = Recorded::default().on("PutSubscriptionFilter", Answer::Json(200, Value::Null));
+        assert_eq!(created(&aws.session("r"), &to_function()).await.0, Ok(()));
     }
 
     #[test]

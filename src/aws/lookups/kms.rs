@@ -28,14 +28,20 @@ mod tests {
         (key_arn(&aws.session("r"), "alias/logs").await, aws)
     }
 
+    /// Recorded: DescribeKey.
     #[tokio::test(start_paused = true)]
     async fn an_alias_resolves_to_the_arn_of_its_key() {
-        let metadata = json!({ "KeyMetadata": { "KeyId": "1234abcd-12ab-34cd-56ef-1234567890ab", "Arn": ARN } });
+        let metadata = json!({ "KeyMetadata": { "AWSAccountId": "123456789012",
+            "KeyId": "1234abcd-12ab-34cd-56ef-1234567890ab", "Arn": ARN, "CreationDate": 1_715_008_487.651, "Enabled": true,
+            "Description": "", "KeyUsage": "ENCRYPT_DECRYPT", "KeyState": "Enabled", "Origin": "AWS_KMS",
+            "KeyManager": "CUSTOMER", "CustomerMasterKeySpec": "SYMMETRIC_DEFAULT", "KeySpec": "SYMMETRIC_DEFAULT",
+            "EncryptionAlgorithms": ["SYMMETRIC_DEFAULT"], "MultiRegion": false } });
         let (found, aws) = key_arn_with(Answer::Json(200, metadata)).await;
         assert_eq!(found, Ok(Found::There(ARN.to_string())));
         assert_eq!(aws.body("DescribeKey"), json!({ "KeyId": "alias/logs" }));
     }
 
+    /// Recorded: DescribeKey.
     #[tokio::test(start_paused = true)]
     async fn an_absent_key_is_missing_and_a_denied_one_is_an_error() {
         let missing = Answer::Error(400, "NotFoundException", "Alias arn:aws:kms:r:1:alias/logs is not found.");

@@ -285,6 +285,7 @@ async fn change<'a>(operation: &'a Operation<'_>, place: &RecordId<'_>) -> (Owne
             is_busy,
             unknown_until: None,
             search: Search::TWO_POLLS,
+            parent: None,
         },
     )
 }

@@ -3,6 +3,7 @@
 
 mod acm;
 mod logs;
+mod missing_api;
 mod route53;
 
 use serde_json::{Value, json};
@@ -36,6 +37,9 @@ impl Repairs {
         }
         if call.service != "apigateway" {
             return Ok(Before::Forward(message));
+        }
+        if let Some(reply) = missing_api::rejected(emulator, call, &message).await? {
+            return Ok(Before::Answer(reply));
         }
         let answer = match call.action.as_str() {
             "DeleteAccessLogSettings" => Some(delete_access_log_settings(emulator, call, &message).await?),
@@ -269,8 +273,15 @@ async fn mapped(emulator: &Upstream, call: &Call, message: &Message) -> Result<O
         let name = encode(domain["domainName"].as_str().unwrap_or_default());
         let mappings = list(emulator, message, &format!("/v2/domainnames/{name}/apimappings")).await?;
         if mappings.iter().any(|mapping| mapping["apiId"] == api && (stage.is_empty() || mapping["stage"] == stage)) {
-            let text = "Please remove all base path mappings related to the stage in your domains";
-            return Ok(Some(Reply::error(call, 400, "BadRequestException", text)));
+            let text = match stage {
+                "" => format!(
+                    "Deleting API {api} failed. Please remove all API mappings for the API from your custom domain names."
+                ),
+                _ => format!(
+                    "Deleting stage {stage} failed. Please remove all base path mappings related to the stage in your domains: {name}"
+                ),
+            };
+            return Ok(Some(Reply::error(call, 400, "BadRequestException", &text)));
         }
     }
     Ok(None)

@@ -130,12 +130,18 @@ async fn delete_retries_concurrent_changes_but_not_mappings() {
     run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap();
     assert_eq!(aws.calls().len(), 3);
 
-    let mapped = "Please remove all base path mappings related to the stage in your domains";
-    let aws = Recorded::default().on("DELETE /v2/apis/api1", Answer::Error(400, "BadRequestException", mapped));
-    let session = aws.session("api-mapped");
-    let failure = run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap_err();
-    assert_eq!(failure.cause, Cause::InUse);
-    assert_eq!(aws.calls().len(), 1);
+    // gruntwork-io/cloud-nuke#370; the second text is that of the REST API,
+    // amplify-education/serverless-domain-manager#406
+    for mapped in [
+        "Deleting API api1 failed. Please remove all API mappings for the API from your custom domain names.",
+        "Deleting RestApi api1 failed. Please remove all base path mappings related to the RestApi in your domains.",
+    ] {
+        let aws = Recorded::default().on("DELETE /v2/apis/api1", Answer::Error(400, "BadRequestException", mapped));
+        let session = aws.session("api-mapped");
+        let failure = run(&session, &entry.key, &[], async |it| delete(it, &entry).await).await.0.unwrap_err();
+        assert_eq!(failure.cause, Cause::InUse);
+        assert_eq!(aws.calls().len(), 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]

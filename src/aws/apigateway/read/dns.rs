@@ -242,6 +242,35 @@ mod tests {
         assert!(!aws.calls().contains(&list_in("Z3")), "private zones are not searched");
     }
 
+    /// Documented shape: ListHostedZonesByName, with a second page. A zone may have no configuration.
+    #[tokio::test(start_paused = true)]
+    async fn zones_of_all_pages_are_read() {
+        let page = |zone: &str, rest: &str| {
+            let zone = format!(
+                "<HostedZone>{zone}<CallerReference>c</CallerReference><ResourceRecordSetCount>2\
+                 </ResourceRecordSetCount></HostedZone>"
+            );
+            Answer::Xml(
+                200,
+                format!(
+                    "<ListHostedZonesByNameResponse xmlns=\"https://route53.amazonaws.com/doc/2013-04-01/\">\
+                     <HostedZones>{zone}</HostedZones><DNSName>example.com.</DNSName>{rest}<MaxItems>100</MaxItems>\
+                     </ListHostedZonesByNameResponse>"
+                ),
+            )
+        };
+        let first = "<Id>/hostedzone/Z1</Id><Name>example.com.</Name><Config><Comment>shop</Comment><PrivateZone>false\
+                     </PrivateZone></Config>";
+        let more = "<IsTruncated>true</IsTruncated><NextDNSName>example.com.</NextDNSName><NextHostedZoneId>Z2\
+                    </NextHostedZoneId>";
+        let second = "<Id>/hostedzone/Z2</Id><Name>example.com.</Name>";
+        let aws = Recorded::default().on(&by_name("example.com"), page(first, more)).on(
+            "GET /2013-04-01/hostedzonesbyname?dnsname=example.com.&hostedzoneid=Z2",
+            page(second, "<IsTruncated>false</IsTruncated>"),
+        );
+        assert_eq!(public_zones(&aws.session("zones"), "example.com").await.unwrap(), ["Z1", "Z2"]);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn records_of_all_domains_are_found() {
         let other = Observed { id: "b".into(), key: keys::domain(&Input::Known("b".into())), ..domain() };

@@ -38,11 +38,13 @@ fn without_check() -> [(&'static str, Value); 2] {
     [("skip_credentials_validation", true.into()), ("skip_requesting_account_id", true.into())]
 }
 
+/// Recorded: GetCallerIdentity of a role.
 fn identity(account: &str, partition: &str) -> Option<(u16, String)> {
     let body = format!(
-        "<GetCallerIdentityResponse><GetCallerIdentityResult>\
+        "<GetCallerIdentityResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><GetCallerIdentityResult>\
          <Arn>arn:{partition}:sts::{account}:assumed-role/r/s</Arn><UserId>AROA:s</UserId><Account>{account}</Account>\
-         </GetCallerIdentityResult></GetCallerIdentityResponse>"
+         </GetCallerIdentityResult><ResponseMetadata><RequestId>01234567-89ab-cdef-0123-456789abcdef</RequestId>\
+         </ResponseMetadata></GetCallerIdentityResponse>"
     );
     Some((200, body))
 }

@@ -247,3 +247,80 @@ fn statement_with_other_conditions_or_permissions_is_different() {
         assert!(!Statement(statement.clone()).allows("apigateway.amazonaws.com", "a"), "{statement}");
     }
 }
+
+/// Recorded: PutSubscriptionFilter with `logs.<region>.amazonaws.com`. hashicorp/aws acceptance tests:
+/// TestAccLogsSubscriptionFilter_basic with `logs.amazonaws.com`.
+#[test]
+fn both_principals_of_cloudwatch_logs_mean_the_same() {
+    let source = "arn:aws:logs:eu-west-1:123456789012:log-group:/http/shop:*";
+    let statement = |principal: &str, source: &str| {
+        Statement(json!({ "Sid": "s", "Effect": "Allow", "Principal": { "Service": principal },
+            "Action": "lambda:InvokeFunction", "Resource": "arn:aws:lambda:eu-west-1:123456789012:function:sink",
+            "Condition": { "ArnLike": { "AWS:SourceArn": source } } }))
+    };
+    let logs = CallerId::LogGroup("/http/shop").service();
+    assert_eq!(logs, "logs.amazonaws.com");
+    for principal in ["logs.amazonaws.com", "logs.eu-west-1.amazonaws.com"] {
+        assert!(statement(principal, source).allows(logs, source), "{principal}");
+    }
+    for principal in ["logs.us-east-1.amazonaws.com", "logs.eu-west-1.amazonaws.com.evil", "logs..amazonaws.com"] {
+        assert!(!statement(principal, source).allows(logs, source), "{principal}");
+    }
+    // API Gateway has no regional principal.
+    let source = "arn:aws:execute-api:eu-west-1:123456789012:api1/*/*";
+    let regional = statement("apigateway.eu-west-1.amazonaws.com", source);
+    assert!(!regional.allows(CallerId::Routes.service(), source));
+    assert!(!statement("logs.eu-west-1.amazonaws.com", source).allows(CallerId::Routes.service(), source));
+}
+
+/// Recorded: GetPolicy of 2025, and AddPermission of 2016, in which the action is a list. Statements have the order of
+/// their creation, and one without a source has no condition.
+#[tokio::test(start_paused = true)]
+async fn policies_are_read_in_their_recorded_shapes() {
+    let (spec, get) = (spec("orders", None), calls("orders").1);
+    let resource = arn("orders");
+    let mut recent = json!({ "Sid": sid(&spec), "Effect": "Allow", "Principal": { "Service": "apigateway.amazonaws.com" },
+        "Action": "lambda:InvokeFunction", "Resource": resource,
+        "Condition": { "ArnLike": { "AWS:SourceArn": SOURCE } } });
+    let other = json!({ "Sid": "s3", "Effect": "Allow", "Principal": { "Service": "s3.amazonaws.com" },
+        "Action": "lambda:InvokeFunction", "Resource": resource });
+    for action in [json!("lambda:InvokeFunction"), json!(["lambda:InvokeFunction"])] {
+        recent["Action"] = action;
+        let text = json!({ "Version": "2012-10-17", "Id": "default", "Statement": [other, recent] }).to_string();
+        let body = json!({ "Policy": text, "RevisionId": "e4931240-3303-43be-a879-bc1b4e533200" });
+        let aws = Recorded::default().on(&get, Answer::Json(200, body));
+        let session = aws.session("permission");
+        let statements = policy(&session, &FunctionPolicy::known(&spec).unwrap()).await.unwrap();
+        assert_eq!(statements.len(), 2);
+        let read = |id: &str| read(&session.scope, &statements, "api1", id, Key::new("p"), &spec);
+        assert_eq!(read(&sid(&spec)).map(|it| it.spec), Some(Spec::LambdaPermission(spec.clone())));
+        assert_eq!(read("s3"), None, "it allows another service");
+        assert_eq!(read("missing"), None);
+    }
+    let empty = json!({ "Version": "2012-10-17", "Id": "default", "Statement": [] }).to_string();
+    let none = [
+        Answer::Json(200, json!({ "Policy": empty, "RevisionId": "r" })),
+        Answer::Error(404, "ResourceNotFoundException", "The resource you requested does not exist."),
+    ];
+    for answer in none {
+        let aws = Recorded::default().on(&get, answer);
+        assert_eq!(policy(&aws.session("permission"), &FunctionPolicy::known(&spec).unwrap()).await, Ok(vec![]));
+    }
+}
+
+/// Recorded: RemovePermission of a missing statement, of a function without a policy, and of a missing function.
+#[tokio::test(start_paused = true)]
+async fn missing_statements_count_as_deleted() {
+    let spec = spec("orders", None);
+    let entry = Entry::new(Key::new("p"), sid(&spec), Spec::LambdaPermission(spec.clone()));
+    let call = format!("DELETE {}/{}", &calls("orders").0["POST ".len()..], sid(&spec));
+    for text in [
+        "Statement fgw-api1-routes-1 is not found in resource policy.",
+        "No policy is associated with the given resource.",
+        "No policy found for: arn:aws:lambda:eu-west-1:123456789012:function:orders",
+    ] {
+        let aws = Recorded::default().on(&call, Answer::Error(404, "ResourceNotFoundException", text));
+        let session = aws.session("permission");
+        assert_eq!(run(&session, &entry.key, &ids(), async |it| delete(it, &entry).await).await.0, Ok(()));
+    }
+}

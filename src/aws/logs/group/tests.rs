@@ -317,3 +317,64 @@ async fn update_after_a_failed_create_records_the_learned_values() {
     assert_eq!(reported.learned["arn"], "arn:aws:logs:r:123456789012:log-group:/http/shop");
     assert_eq!(reported.learned[CREATION_TIME], "1700000000123");
 }
+
+/// Recorded: DescribeLogGroups of 2026. `further` are the fields that not every group has.
+fn recorded(name: &str, further: &[(&str, Value)]) -> Value {
+    let arn = format!("arn:aws:logs:r:123456789012:log-group:{name}");
+    let mut group = json!({ "arn": format!("{arn}:*"), "creationTime": 1_770_152_256_123_i64,
+        "deletionProtectionEnabled": false, "logGroupArn": arn, "logGroupClass": "STANDARD", "logGroupName": name,
+        "metricFilterCount": 0, "storedBytes": 0 });
+    for (field, value) in further {
+        group[*field] = value.clone();
+    }
+    group
+}
+
+/// Recorded: DescribeLogGroups and ListTagsForResource. The key and the retention period are absent if they are not
+/// set, and groups of 2018 had no `logGroupArn`.
+#[tokio::test(start_paused = true)]
+async fn groups_are_read_with_and_without_optional_fields() {
+    let mut old = recorded(NAME, &[]);
+    for field in ["deletionProtectionEnabled", "logGroupArn", "logGroupClass"] {
+        old.as_object_mut().unwrap().remove(field);
+    }
+    let full = recorded(NAME, &[("kmsKeyId", KEY.into()), ("retentionInDays", 30.into())]);
+    for (group, expected) in [
+        (recorded(NAME, &[]), with_key(None, None)),
+        (full, with_key(Some(KEY), Some(30))),
+        (old, with_key(None, None)),
+    ] {
+        let aws = Recorded::default()
+            .on("DescribeLogGroups", groups(&[recorded("/http/shop-2", &[])], Some("n")))
+            .on("DescribeLogGroups", groups(&[group], None))
+            .on(
+                "ListTagsForResource",
+                Answer::Json(200, json!({ "tags": { "team": "web", "fgw:object": "log_group" } })),
+            );
+        let found = find(&aws.session("r"), NAME).await.unwrap().expect("it is on the second page");
+        let observed = read(&found, Key::new("api"), key()).unwrap();
+        assert_eq!(observed.spec, Spec::LogGroup(expected));
+        let arn = "arn:aws:logs:r:123456789012:log-group:/http/shop";
+        assert_eq!(aws.body("ListTagsForResource"), json!({ "resourceArn": arn }));
+        assert_eq!(
+            (observed.learned["arn"].as_str(), observed.learned[CREATION_TIME].as_str()),
+            (arn, "1770152256123")
+        );
+    }
+}
+
+/// Recorded: DescribeLogGroups, whose list is empty if no group has the prefix, and which is throttled without a
+/// message.
+#[tokio::test(start_paused = true)]
+async fn missing_groups_and_tags_are_absent() {
+    for none in [json!({ "logGroups": [] }), json!({})] {
+        let aws = Recorded::default().on("DescribeLogGroups", Answer::Json(200, none));
+        assert!(find(&aws.session("r"), NAME).await.unwrap().is_none());
+    }
+    let aws = Recorded::default()
+        .on("DescribeLogGroups", groups(&[recorded(NAME, &[])], None))
+        .on("ListTagsForResource", Answer::Json(200, json!({ "tags": {} })));
+    assert!(find(&aws.session("r"), NAME).await.unwrap().expect("it exists").tags.is_empty());
+    let aws = Recorded::default().on("DescribeLogGroups", Answer::Error(400, "ThrottlingException", ""));
+    assert_eq!(find(&aws.session("r"), NAME).await.unwrap_err().cause, Cause::Throttled);
+}

@@ -296,3 +296,68 @@ async fn lost_delete_is_resolved_by_reading_the_record() {
         assert_eq!(answer.is_ok(), is_deleted, "{answer:?}");
     }
 }
+
+/// Recorded: ListResourceRecordSets. A record is an alias, or it has a TTL and values, but it never has both; a
+/// weighted one has a set identifier. If the record is missing, the answer contains the next record or none.
+#[tokio::test(start_paused = true)]
+async fn records_are_read_in_their_recorded_shapes() {
+    let namespace = "xmlns=\"https://route53.amazonaws.com/doc/2013-04-01/\"";
+    let answer = |sets: &str, next: &str| {
+        let rest = format!("<IsTruncated>{}</IsTruncated>{next}<MaxItems>1</MaxItems>", !next.is_empty());
+        let list = format!("<ResourceRecordSets>{sets}</ResourceRecordSets>{rest}");
+        let list = format!("<ListResourceRecordSetsResponse {namespace}>{list}</ListResourceRecordSetsResponse>");
+        Answer::Xml(200, format!("<?xml version=\"1.0\"?>\n{list}"))
+    };
+    let next = "<NextRecordName>example.com.</NextRecordName><NextRecordType>NS</NextRecordType>";
+    let weighted = format!("<SetIdentifier>region-1</SetIdentifier><Weight>255</Weight>{}", alias_to("other.", false));
+    let read_from = async |sets: &str, next: &str| {
+        let aws = Recorded::default().on(LIST, answer(sets, next));
+        let found = find(&aws.session("dns"), "Z1", NAME).await.unwrap()?;
+        let domains = [(domain(), DomainTarget { name: TARGET.into(), zone_id: "ZAWS".into() })];
+        read(&found, Key::new("dns_record"), "Z1", NAME, &domains)
+    };
+    let spec_of = |observed: Option<Observed>| observed.map(|it| it.spec);
+    let alias = set("api.example.com.", &alias_to(&format!("{TARGET}."), false));
+    assert_eq!(spec_of(read_from(&alias, next).await), Some(Spec::DnsRecord(spec())));
+    let values = DnsRecord { target: Ref::Id("192.0.2.1".into()), ..spec() };
+    assert_eq!(spec_of(read_from(&set("api.example.com.", &address()), "").await), Some(Spec::DnsRecord(values)));
+    assert_eq!(read_from(&set("api.example.com.", &weighted), next).await, None);
+    assert_eq!(read_from(&set("b.example.com.", &address()), next).await, None);
+    assert_eq!(read_from("", "").await, None);
+}
+
+/// Recorded: ChangeResourceRecordSets and the error of a missing zone. aws/aws-sdk-kotlin#1435: a rejected change.
+#[tokio::test(start_paused = true)]
+async fn answers_to_changes_are_read_in_their_recorded_shapes() {
+    let namespace = "xmlns=\"https://route53.amazonaws.com/doc/2013-04-01/\"";
+    let info = |action: &str, status: &str| {
+        let change = format!(
+            "<ChangeInfo><Id>/change/C1</Id><Status>{status}</Status><SubmittedAt>2026-01-12T00:07:24.346Z</SubmittedAt>\
+             </ChangeInfo>"
+        );
+        Answer::Xml(200, format!("<?xml version=\"1.0\"?>\n<{action}Response {namespace}>{change}</{action}Response>"))
+    };
+    let aws = Recorded::default()
+        .on(CHANGE, info("ChangeResourceRecordSets", "PENDING"))
+        .on(STATUS, info("GetChange", "PENDING"))
+        .on(STATUS, info("GetChange", "INSYNC"));
+    assert_eq!(on(&aws, async |it| create(it, &spec()).await).await.0, Ok(()));
+    assert_eq!(aws.calls(), [CHANGE, STATUS, STATUS]);
+
+    let refused = |status: u16, code: &str, message: &str| {
+        let error = format!("<Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error>");
+        let error = format!("<ErrorResponse {namespace}>{error}<RequestId>ca6b6a9b</RequestId></ErrorResponse>");
+        Answer::Xml(status, format!("<?xml version=\"1.0\"?>\n{error}"))
+    };
+    let rejected = refused(400, "InvalidChangeBatch", &format!("[{EXISTS}]"));
+    let same = listed(&set("api.example.com.", &alias_to(TARGET, false)));
+    let aws =
+        Recorded::default().on(CHANGE, rejected).on(CHANGE, info("ChangeResourceRecordSets", "INSYNC")).on(LIST, same);
+    assert_eq!(on(&aws, async |it| create(it, &spec()).await).await.0, Ok(()), "an equal alias is adopted");
+    let no_zone = refused(404, "NoSuchHostedZone", "No hosted zone found with ID: Z1");
+    let aws = Recorded::default().on(LIST, no_zone.clone()).on(CHANGE, no_zone);
+    assert_eq!(find(&aws.session("dns"), "Z1", NAME).await, Ok(None));
+    let failure = on(&aws, async |it| update(it, "", None, &spec()).await).await.0.unwrap_err();
+    assert_eq!(failure.code.as_deref(), Some("NoSuchHostedZone"));
+    assert!(failure.message.contains("No hosted zone found with ID: Z1"), "{failure}");
+}
