@@ -301,6 +301,8 @@ pub enum Cause {
     Exists,
     /// AWS throttled the call. The caller slows down.
     Throttled,
+    /// The root has as many objects of this kind as AWS allows. The caller deletes those that are no longer used.
+    QuotaExceeded,
     /// A permission is missing. The caller reports it.
     Denied,
     /// AWS did not deploy the changes, so nothing that the deployed state uses was deleted. The caller keeps it as a

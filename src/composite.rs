@@ -36,18 +36,20 @@ use account::account;
 use apply::Shared;
 pub use data_source::Existing;
 use private_state::Private;
+use refresh::ReadRoots;
 
 /// A topology as a Terraform resource.
 pub struct Composite<P> {
     connection: Connection,
     shared: Shared,
+    read_roots: ReadRoots,
     topology: PhantomData<P>,
 }
 
 impl<P: Topology> Composite<P> {
     /// Creates the resource on the connection of the provider.
     pub fn new(connection: Connection) -> Composite<P> {
-        Composite { connection, shared: Shared::new(), topology: PhantomData }
+        Composite { connection, shared: Shared::new(), read_roots: ReadRoots::default(), topology: PhantomData }
     }
 }
 
@@ -87,6 +89,7 @@ impl<P: Topology> Resource for Composite<P> {
         };
         match refresh::within::<P>(cloud.as_ref(), &request.state, root_id, Private::decode(&request.private)).await {
             Ok(Some(private)) => {
+                self.read_roots.add(root_id);
                 let state = refresh::state::<P>(&request.state, root_id, &private, cloud.scope());
                 ReadResponse { state, private: private.encode(), diagnostics }
             }
@@ -99,7 +102,7 @@ impl<P: Topology> Resource for Composite<P> {
     }
 
     async fn plan(&self, request: PlanRequest) -> PlanResponse {
-        plan::plan::<P>(&self.connection, request).await
+        plan::plan::<P>(&self.connection, &self.read_roots, request).await
     }
 
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse {

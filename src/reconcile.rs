@@ -9,6 +9,7 @@ mod ordering;
 mod plan;
 mod planner;
 mod progress;
+mod rename;
 mod reroute;
 
 pub use execute::{Execution, Outcome, execute};

@@ -148,10 +148,10 @@ where
 /// Adds advice to the failure of a create call that exceeds a quota of the API.
 fn with_quota_advice(mut failure: Failure) -> Failure {
     if is_object_quota(&failure) {
+        failure.cause = Cause::QuotaExceeded;
         failure.message = format!(
-            "{}. An update creates the new authorizers, integrations and routes before it deletes the old ones, so both \
-             count against the quota. Change fewer of them in one apply, or request a higher quota; AWS does not raise \
-             the quota of integrations.",
+            "{}. Authorizers, integrations and routes count against their quota until the update has replaced them. Change \
+             fewer of them in one apply, or request a higher quota; AWS does not raise the quota of integrations.",
             failure.message.trim_end_matches('.')
         );
     }

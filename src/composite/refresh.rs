@@ -1,6 +1,7 @@
 //! Reading a topology from AWS, for read, import, and a plan without usable private state.
 
 use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::observe::{drift, left_behind, missing, observe};
@@ -49,6 +50,54 @@ pub(super) async fn within<P: Topology>(
     let timed_out =
         || Failure::new(Cause::TimedOut, "Reading", format!("timed out after {seconds} s, the value of timeouts.read"));
     tokio::time::timeout(Duration::from_secs(seconds), read).await.unwrap_or_else(|_| Err(timed_out()))
+}
+
+/// The roots that this process has read for Terraform.
+#[derive(Debug, Default)]
+pub(super) struct ReadRoots(Mutex<BTreeSet<String>>);
+
+impl ReadRoots {
+    /// Adds a root.
+    pub(super) fn add(&self, root_id: &str) {
+        self.lock().insert(root_id.to_string());
+    }
+
+    /// Whether the root was read.
+    pub(super) fn contains(&self, root_id: &str) -> bool {
+        self.lock().contains(root_id)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Marks the objects as missing that AWS has deleted since the refresh together with an unmanaged object. Returns
+/// whether there are any.
+///
+/// Terraform plans again in an apply, in a new process and without a refresh. Meanwhile it may have replaced a function
+/// under its name, which deletes the policy of the function but changes no input.
+pub(super) async fn find_lost<P: Topology>(
+    cloud: &dyn Cloud,
+    state: &Value,
+    root_id: &str,
+    private: &mut Private,
+) -> Result<bool, Failure> {
+    if !private.inventory.current().any(|entry| entry.spec().is_part_of_unmanaged_object()) {
+        return Ok(false);
+    }
+    let Some(now) = within::<P>(cloud, state, root_id, Some(private.clone())).await? else { return Ok(false) };
+    let is_lost = |entry: &Entry| {
+        let found = now.inventory.entries.iter().find(|it| it.key == entry.key && it.id == entry.id);
+        entry.spec().is_part_of_unmanaged_object() && found.is_some_and(|it| !it.is_present())
+    };
+    let mut lost = false;
+    for entry in private.inventory.entries.iter_mut().filter(|entry| entry.is_present()) {
+        if is_lost(entry) {
+            (entry.missing, lost) = (true, true);
+        }
+    }
+    Ok(lost)
 }
 
 /// Reads a topology of which only the user-visible state is known. Objects that cannot be found through the root,

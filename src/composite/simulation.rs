@@ -239,6 +239,31 @@ fn simulated_failure() -> Failure {
     }
 }
 
+impl Simulation {
+    /// Gives an object its new key if an update renames it.
+    fn rename(&self, id: &str, to: &Object) {
+        let mut objects = self.objects();
+        let mut ids = self.ids.lock().unwrap();
+        let is_renamed = |object: &&mut Object| {
+            ids.get(&object.key).is_some_and(|it| it == id) && object.spec.can_be_renamed_to(&to.spec)
+        };
+        let Some(object) = objects.iter_mut().find(is_renamed) else { return };
+        let old = std::mem::replace(&mut object.key, to.key.clone());
+        ids.remove(&old);
+        ids.insert(to.key.clone(), id.to_string());
+        let mut created_for = self.created_for.lock().unwrap();
+        if let Some(root) = created_for.remove(&old) {
+            created_for.insert(to.key.clone(), root);
+        }
+        for other in objects.iter().filter(|other| other.key != to.key) {
+            for claim in to.spec.claims() {
+                let collides = other.spec.claims().iter().any(|held| claim.collides(held));
+                assert!(!collides, "{:?} and {:?} both claim {claim:?}", to.key, other.key);
+            }
+        }
+    }
+}
+
 #[async_trait]
 impl Cloud for Simulation {
     fn scope(&self) -> &Scope {
@@ -367,6 +392,7 @@ impl Cloud for Simulation {
         self.begin("update", &to.key)?;
         self.check_needs(work, to);
         self.record_target(work, to);
+        self.rename(id, to);
         let mut objects = self.objects();
         let object = objects.iter_mut().find(|object| object.key == to.key).expect("an updated object exists");
         object.spec = to.spec.clone();

@@ -156,6 +156,20 @@ impl Spec {
         matches!(self, Spec::ApiRoute(_))
     }
 
+    /// Whether it is part of an unmanaged object, with which AWS deletes it: a statement in the policy of a function.
+    pub fn is_part_of_unmanaged_object(&self) -> bool {
+        matches!(self, Spec::LambdaPermission(_))
+    }
+
+    /// Whether AWS can change it into another object of its kind in place, although their keys differ: a route into one
+    /// that matches the same requests, with other names of path variables.
+    pub fn can_be_renamed_to(&self, wanted: &Spec) -> bool {
+        match (self, wanted) {
+            (Spec::ApiRoute(route), Spec::ApiRoute(wanted)) => route.can_be_renamed_to(wanted),
+            _ => false,
+        }
+    }
+
     /// Whether AWS identifies it by the immutable inputs in its key. An object found in AWS, a required one and a
     /// created one with the same key are then the same object.
     pub fn is_identified_by_key(&self) -> bool {

@@ -239,6 +239,7 @@ impl Execution<'_> {
         let work = self.work(&needed, root_id.as_deref(), Some(before));
         // If the update fails half-way, the spec of the object is uncertain. Of values that are owned one by one, such
         // as tags, both the old and the new ones stay managed.
+        self.rename_entry(old_id, to);
         self.change(&to.key, |entry| {
             entry.unfinished = true;
             entry.applied.merge_owned(&to.spec);
@@ -262,6 +263,15 @@ impl Execution<'_> {
         }
         self.lock().entries.retain(|other| other.id != entry.id || other.key != entry.key);
         Ok(entry.id.clone())
+    }
+
+    /// Gives the entry of an object that is renamed in place its new key.
+    fn rename_entry(&self, id: &str, to: &Object) {
+        let mut inventory = self.lock();
+        let renamed = |entry: &&mut Entry| entry.id == id && entry.applied.can_be_renamed_to(&to.spec);
+        if let Some(entry) = inventory.entries.iter_mut().find(renamed) {
+            entry.key = to.key.clone();
+        }
     }
 
     fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> OpContext<'b> {

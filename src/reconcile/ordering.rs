@@ -120,14 +120,23 @@ impl<'a> Ordering<'a> {
     fn order_claims(&mut self) -> BTreeSet<usize> {
         let mut claimed = BTreeSet::new();
         for (created, action) in self.actions.iter().enumerate() {
-            let Action::Create(object) = action else { continue };
+            let object = match action {
+                Action::Create(object) => object,
+                Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => to,
+                _ => continue,
+            };
             let wanted = object.spec.claims();
-            for (deleted, other) in self.actions.iter().enumerate() {
-                let Action::Delete { entry, .. } = other else { continue };
-                let held = entry.spec().claims();
+            for (released, other) in self.actions.iter().enumerate().filter(|(released, _)| *released != created) {
+                let held = match other {
+                    Action::Delete { entry, .. } => entry.spec().claims(),
+                    Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => before.claims(),
+                    _ => continue,
+                };
                 if wanted.iter().any(|claim| held.iter().any(|other| claim.collides(other))) {
-                    self.depends_on[created].insert(deleted);
-                    claimed.insert(deleted);
+                    self.depends_on[created].insert(released);
+                    if matches!(other, Action::Delete { .. }) {
+                        claimed.insert(released);
+                    }
                 }
             }
         }
@@ -139,6 +148,37 @@ impl<'a> Ordering<'a> {
                 }
             }
         }
+        self.delay_claimed_deletes(&claimed);
         claimed
+    }
+
+    /// Lets the deletion of the old holder of a claim wait for everything that the new holder needs, so that the time
+    /// between them is short, and so that the old holder stays if a dependency of the new one cannot be created.
+    /// Dependencies that themselves wait for the deletion are left out.
+    fn delay_claimed_deletes(&mut self, claimed: &BTreeSet<usize>) {
+        for &deleted in claimed {
+            let holders = (0..self.actions.len()).filter(|holder| {
+                !matches!(self.actions[*holder], Action::Delete { .. }) && self.depends_on[*holder].contains(&deleted)
+            });
+            let needed: BTreeSet<usize> = holders.flat_map(|holder| self.depends_on[holder].clone()).collect();
+            for needed in needed {
+                let is_delete = matches!(self.actions[needed], Action::Delete { .. });
+                if !is_delete && !self.depends_on_transitively(needed, deleted) {
+                    self.depends_on[deleted].insert(needed);
+                }
+            }
+        }
+    }
+
+    /// Whether an operation waits for another one, directly or not.
+    fn depends_on_transitively(&self, operation: usize, other: usize) -> bool {
+        let (mut unvisited, mut visited) = (vec![operation], BTreeSet::new());
+        while let Some(position) = unvisited.pop() {
+            if self.depends_on[position].contains(&other) {
+                return true;
+            }
+            unvisited.extend(self.depends_on[position].iter().copied().filter(|it| visited.insert(*it)));
+        }
+        false
     }
 }

@@ -1,8 +1,9 @@
 //! Plans: operations and their dependencies.
 
 use std::collections::BTreeSet;
+use std::mem::Discriminant;
 
-use crate::model::{Entry, Key, Object, Spec};
+use crate::model::{Entry, Inventory, Key, Object, OnDelete, Spec};
 
 /// Operations in a stable order, each with its dependencies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -111,6 +112,25 @@ impl Plan {
         let mut order: Vec<usize> = (0..self.ops.len()).collect();
         order.sort_by_key(|&position| std::cmp::Reverse(length[position]));
         order
+    }
+
+    /// The deletions of objects of the same kinds as these operations that no other object refers to. A quota that
+    /// prevents the operations may leave room for them after these deletions. `existing` are the current objects.
+    pub fn freeing(&self, failed: &[Discriminant<Spec>], existing: &Inventory) -> Plan {
+        let is_used = |entry: &Entry| {
+            let uses = |other: &Entry| {
+                let mut needs = other.spec().needs().into_iter();
+                needs.any(|need| need.key == entry.key && need.on_delete == OnDelete::Restrict)
+            };
+            existing.present().any(uses)
+        };
+        let is_freeing = |action: &Action| match action {
+            Action::Delete { entry, .. } => failed.contains(&std::mem::discriminant(&entry.applied)) && !is_used(entry),
+            Action::Create(_) | Action::Update { .. } => false,
+        };
+        let freeing = self.ops.iter().filter(|op| is_freeing(&op.action));
+        let ops = freeing.map(|op| Op { action: op.action.clone(), depends_on: BTreeSet::new() }).collect();
+        Plan { ops, outages: Vec::new() }
     }
 
     /// These operations and their transitive dependents.

@@ -1,20 +1,22 @@
 //! The plan from the inventory and the blueprint.
 //!
 //! There is no replace action. Inputs that AWS cannot change in place are part of an object's key, so a change of them
-//! deletes one object and creates another. Creates and updates depend only on creates and updates, and deletes can
-//! depend on any operation: new objects are created first, old ones are deleted last. The exception is claims,
-//! resources that only one object can hold: the create of the new holder waits for the deletion of the old one. A route
-//! to such an old object is first updated to a fallback target. If there is none, the plan reports an outage.
+//! deletes one object and creates another, unless AWS can rename it (see `rename`). Creates and updates depend only on
+//! creates and updates, and deletes can depend on any operation: new objects are created first, old ones are deleted
+//! last. The exception is claims, resources that only one object can hold: the create of the new holder waits for the
+//! deletion of the old one, which waits for everything else that the new holder needs. A route to such an old object is
+//! first updated to a fallback target. If there is none, the plan reports an outage.
 
 use super::diff::diff;
 use super::ordering::Ordering;
 use super::plan::{Op, Plan, Unorderable};
+use super::rename::rename;
 use super::reroute::reroute;
 use crate::model::{Inventory, Object};
 
 /// Plans the operations. `wanted` contains each object once, in the order of creation.
 pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable> {
-    let actions = diff(existing, wanted);
+    let actions = rename(diff(existing, wanted));
     let ordered = Ordering::of(&actions, existing).ordered();
     let with_order = actions.into_iter().zip(ordered.depends_on);
     let mut ops: Vec<Op> = with_order.map(|(action, depends_on)| Op { action, depends_on }).collect();

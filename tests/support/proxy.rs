@@ -239,6 +239,11 @@ impl Proxy {
         deployments::set(self.account(), settings);
     }
 
+    /// Sets the quota of routes per API. The default is AWS's 300.
+    pub(crate) fn route_quota(&self, most: usize) {
+        self.shared.ministack.set_route_quota(most);
+    }
+
     /// All calls since the start or the last [`Proxy::clear_calls`], in the order in which they began.
     pub(crate) fn calls(&self) -> Vec<Record> {
         self.shared.log.snapshot()

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::created_here::CreatedHere;
 use super::pending_deletion::cancel_pending_deletion;
 use super::unknown_outcomes;
-use crate::cloud::{Cloud, Deadlines, DependentsByOp};
+use crate::cloud::{Cause, Cloud, Deadlines, DependentsByOp, Failure};
 use crate::composite::decision::Decision;
 use crate::composite::{dependents, diagnostics};
 use crate::model::{Inventory, Timeouts};
@@ -125,8 +125,18 @@ impl<'a, P: Topology> Run<'a, P> {
         diagnostics: &mut Diagnostics,
     ) -> (Decision, Outcome) {
         let mut decision = first;
+        let mut has_freed = false;
         loop {
             let outcome = self.execute(&decision.plan).await;
+            if !has_freed && self.free_quota(&decision, &outcome).await {
+                has_freed = true;
+                let mut inventory = self.inventory();
+                if let Ok(Some(next)) = decide_again(&mut inventory, &mut Diagnostics::default()) {
+                    self.replace_inventory(inventory);
+                    decision = next;
+                    continue;
+                }
+            }
             let deferred = decision.plan.deferred();
             if deferred.is_empty() || !outcome.failed.is_empty() || outcome.stopped {
                 return (decision, outcome);
@@ -150,6 +160,22 @@ impl<'a, P: Topology> Run<'a, P> {
             self.replace_inventory(inventory);
             decision = next;
         }
+    }
+
+    /// After an execution that failed only because of quotas, deletes the objects of the same kinds that are no longer
+    /// used. Returns whether that succeeded and the rest may be tried again.
+    async fn free_quota(&self, decision: &Decision, outcome: &Outcome) -> bool {
+        let is_quota = |(_, failure): &(usize, Failure)| failure.cause == Cause::QuotaExceeded;
+        if outcome.failed.is_empty() || outcome.stopped || !outcome.failed.iter().all(is_quota) {
+            return false;
+        }
+        let kind =
+            |(position, _): &(usize, Failure)| std::mem::discriminant(decision.plan.ops[*position].action.spec());
+        let kinds: Vec<_> = outcome.failed.iter().map(kind).collect();
+        let inventory = self.inventory();
+        let Ok(rest) = reconcile::plan(&inventory, &decision.objects) else { return false };
+        let freeing = rest.freeing(&kinds, &inventory);
+        !freeing.is_empty() && self.execute(&freeing).await.is_complete()
     }
 
     /// Reads the objects of operations with unknown outcomes, and updates the inventory.

@@ -6,6 +6,7 @@ use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
 use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
+use crate::composite::refresh::ReadRoots;
 use crate::composite::{dependents, diagnostics, import, refresh, state};
 use crate::model::{Claim, Entry, Ids, Inventory, Object, Scope};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
@@ -13,9 +14,13 @@ use crate::reconcile::{Action, Plan};
 use crate::topology::Topology;
 
 /// Plans a create or an update. On errors, the response contains the proposed state unchanged.
-pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequest) -> PlanResponse {
+pub(super) async fn plan<P: Topology>(
+    connection: &Connection,
+    read_roots: &ReadRoots,
+    request: PlanRequest,
+) -> PlanResponse {
     let mut diagnostics = Diagnostics::default();
-    match planned::<P>(connection, &request, &mut diagnostics).await {
+    match planned::<P>(connection, read_roots, &request, &mut diagnostics).await {
         Some(Planned { state, requires_replace, private }) => {
             PlanResponse { planned: state, requires_replace, private, diagnostics }
         }
@@ -48,12 +53,13 @@ struct PreparedPlan<'a, P: Topology> {
 
 async fn planned<P: Topology>(
     connection: &Connection,
+    read_roots: &ReadRoots,
     request: &PlanRequest,
     diagnostics: &mut Diagnostics,
 ) -> Option<Planned> {
     let change = PreparedPlan::<P>::of(request, diagnostics)?;
     match connection.get() {
-        Connected::Ready(cloud) => change.planned(cloud.as_ref(), diagnostics).await,
+        Connected::Ready(cloud) => change.planned(cloud.as_ref(), read_roots, diagnostics).await,
         Connected::Unknown => Some(change.without_account()),
         Connected::Missing => {
             diagnostics.error("The provider is not configured", "This is a bug in Terraform or in the provider.");
@@ -92,7 +98,12 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         Announcement { prior: &request.prior, attributes, config, scope }
     }
 
-    async fn planned(&self, cloud: &dyn Cloud, diagnostics: &mut Diagnostics) -> Option<Planned> {
+    async fn planned(
+        &self,
+        cloud: &dyn Cloud,
+        read_roots: &ReadRoots,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Planned> {
         let PreparedPlan { request, attributes, config, .. } = self;
         let failed = |failure: Failure, diagnostics: &mut Diagnostics| {
             diagnostics::failed(format!("Error planning {}", P::TYPE_NAME), &failure, diagnostics);
@@ -113,7 +124,18 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
         }
         let basis = Basis::<P> { config, prior, scope: cloud.scope(), facts: &facts };
         let announcement = self.announcement(Some(cloud.scope()));
-        let mut state = match basis.decide(&mut private.inventory, diagnostics).ok()? {
+        let mut decision = basis.decide(&mut private.inventory, diagnostics).ok()?;
+        if let Some(root_id) = request.prior.get("id").as_str().filter(|root_id| !read_roots.contains(root_id))
+            && decision.as_ref().is_some_and(|decision| decision.plan.is_empty())
+            && refresh::find_lost::<P>(cloud, &request.prior, root_id, &mut private)
+                .await
+                .map_err(|failure| failed(failure, diagnostics))
+                .ok()?
+        {
+            // The first decision has reported the warnings.
+            decision = basis.decide(&mut private.inventory, &mut Diagnostics::default()).ok()?;
+        }
+        let mut state = match decision {
             None => announcement.undecided(&private.inventory.ids()),
             Some(decision) => {
                 let name = state::name::<P>(config);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::composite::decision::Decision;
 use crate::composite::private_state::Private;
 use crate::composite::state;
-use crate::model::{Ids, Inventory, Object, Scope};
+use crate::model::{Ids, Inventory, Learned, Object, ResolvedObject, Scope};
 use crate::plugin::Value;
 use crate::reconcile::Action;
 use crate::topology::Topology;
@@ -86,6 +86,10 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
         match &op.action {
             Action::Create(object) => ids.remove(&object.key),
             Action::Update { to, .. } if to.spec.gets_new_id_when_updated() => ids.remove(&to.key),
+            // An object that is renamed in place keeps its ID.
+            Action::Update { id, to, .. } if existing.get(&to.key).is_none() => {
+                ids.insert(to.key.clone(), ResolvedObject { id: id.clone(), learned: Learned::new() });
+            }
             _ => {}
         }
     }

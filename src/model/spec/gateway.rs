@@ -273,6 +273,14 @@ impl Integration {
 }
 
 impl ApiRoute {
+    /// Whether both match the same requests, and only names of path variables differ.
+    pub(super) fn can_be_renamed_to(&self, wanted: &ApiRoute) -> bool {
+        match (RouteKey::parse(&self.route_key), RouteKey::parse(&wanted.route_key)) {
+            (Ok(key), Ok(wanted_key)) => self.route_key != wanted.route_key && key.shape() == wanted_key.shape(),
+            _ => false,
+        }
+    }
+
     pub(super) fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::new(&self.api, Restrict)];
         needs.extend(self.integration.iter().flat_map(|target| Need::of(target, Restrict)));

@@ -43,9 +43,10 @@ crate::attributes! {
         /// routes per API by default. The routes can have at most 300 different integrations.
         route_config: Input<BTreeMap<String, Input<RouteConfig>>> = required().change(PlanEffect::PartialReplace(
             "updates objects in place or creates new ones, points the routes of changed entries to them, and then \
-             deletes unused objects. Requests are served throughout, with one exception: API Gateway does not accept two routes that differ \
-             only in the name of a path variable. If you rename a variable, the provider deletes the old route first, \
-             and its requests fail for a moment"
+             deletes unused objects. Requests are served throughout, with one exception: API Gateway does not accept \
+             two routes that differ only in the name of a path variable. If a single route contains the variable, it is \
+             renamed in place. If several routes share it, all but one of them are deleted and created again, and the \
+             plan warns about them"
         )),
         /// Description of the API, at most 1024 characters.
         description: Input<Option<String>> = optional().in_place(),
@@ -162,7 +163,8 @@ crate::attributes! {
     pub struct RouteConfig {
         /// ARN of the Lambda function, optionally with an alias or version. The function may be in another Region or
         /// account. If a function is deleted and created again under the same name, it loses the permission that allows
-        /// API Gateway to call it. If this happens in the same run, only the next apply restores the permission.
+        /// API Gateway to call it. The next plan restores the permission. A run that replaces the function
+        /// restores it in the same apply, unless it also changes the gateway; then the next apply does.
         faas_function_arn: Input<String> = required().change(PlanEffect::PartialReplace(OTHER_INTEGRATION)),
         /// Description of the integration, at most 1024 characters. New routes with the same function, payload format
         /// version, timeout and description share one integration.

@@ -92,7 +92,7 @@ fn changed_timeout_updates_only_the_integration() {
 }
 
 #[test]
-fn renamed_path_variable_deletes_the_old_route_first() {
+fn renamed_path_variable_updates_one_route_and_replaces_the_others() {
     let route = json!({ "faas_function_arn": ORDERS });
     let routes = |name: &str| {
         let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));
@@ -106,14 +106,31 @@ fn renamed_path_variable_deletes_the_old_route_first() {
     };
     let order: Vec<(&str, Vec<&str>)> =
         plan.ops.iter().map(|op| (op.action.key().slot.as_str(), slots(&op.depends_on))).collect();
-    let old = vec!["route.POST /orders/{id}/items", "route.GET /orders/{id}"];
     let expected = [
-        ("route.GET /orders/{order}", old.clone()),
-        ("route.POST /orders/{order}/items", old),
+        ("route.GET /orders/{order}", vec!["route.POST /orders/{id}/items"]),
+        ("route.POST /orders/{order}/items", vec!["route.GET /orders/{order}", "route.POST /orders/{id}/items"]),
         ("route.POST /orders/{id}/items", vec![]),
-        ("route.GET /orders/{id}", vec![]),
     ];
     assert_eq!(order, expected);
+}
+
+#[test]
+fn replaced_routes_are_deleted_after_the_needs_of_the_new_ones() {
+    let routes = |name: &str, function: &str| {
+        let route = json!({ "faas_function_arn": function });
+        let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));
+        json!({ "route_config": { one: route, below: route } })
+    };
+    let ops = change(routes("id", ORDERS), routes("order", USERS));
+    let position = |what: &str| {
+        let found = ops.iter().position(|(op, _)| op.starts_with(what));
+        found.unwrap_or_else(|| panic!("no {what} in {ops:?}"))
+    };
+    let deletion = position("deleting route.POST /orders/{id}/items");
+    assert!(
+        position("creating permission.users") < deletion && position("updating integration.") < deletion,
+        "{ops:?}"
+    );
 }
 
 #[test]

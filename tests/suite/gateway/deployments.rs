@@ -134,6 +134,7 @@ fn a_lone_path_variable_is_renamed_while_serving() {
     env.deploys_late();
     let expected: &[Expected<'_>] = &[("GET /orders/7", &["orders /orders/7", "users /orders/7"])];
     env.change_while_serving(&routes("order", "orders"), &[("GET /orders/7", &["orders /orders/7"])]);
+    assert_eq!([env.proxy.count("UpdateRoute"), env.proxy.count("CreateRoute")], [1, 0], "it is renamed in place");
     env.change_while_serving(&routes("id", "users"), expected);
     env.destroy();
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::change::sorted;
 use super::{SLOW, TestEnv, with};
+use crate::support::proxy::fault::Fault;
 
 #[test]
 fn routes_are_added_changed_swapped_and_removed_without_a_gap() {
@@ -63,7 +64,7 @@ fn routes_are_added_changed_swapped_and_removed_without_a_gap() {
 }
 
 #[test]
-fn renaming_a_path_variable_deletes_routes_first_and_warns() {
+fn renaming_a_shared_path_variable_keeps_one_route_and_warns() {
     let env = TestEnv::new();
     env.proxy.latency(SLOW);
     let routes = |name: &str| {
@@ -75,23 +76,59 @@ fn renaming_a_path_variable_deletes_routes_first_and_warns() {
     let change = env.planned_change(&routes("order"));
     assert!(
         change.plan.says("Updating fgw_http_gateway \"shop\" interrupts")
-            && change.plan.says("is deleted before route.GET /orders/{order} is created"),
+            && change.plan.says("is deleted before route.POST /orders/{order}/items is created"),
         "{}",
         change.plan
     );
-    let mut calls = change.calls;
-    calls[..2].sort();
-    calls[2..].sort();
     assert_eq!(
-        calls,
+        change.calls,
         [
-            "DeleteRoute route.GET /orders/{id}",
             "DeleteRoute route.POST /orders/{id}/items",
-            "CreateRoute GET /orders/{order}",
+            "UpdateRoute route.GET /orders/{order}",
             "CreateRoute POST /orders/{order}/items",
-        ]
+        ],
+        "one of the routes is renamed without a gap"
     );
     assert_eq!(env.send("GET", "/orders/7", None).body, "orders /orders/7");
     client.saw_no_error();
+    env.destroy();
+}
+
+#[test]
+fn routes_stay_if_the_needs_of_their_successors_cannot_be_created() {
+    let env = TestEnv::new();
+    let routes = |name: &str, function: &str| {
+        let (one, below) = (format!("GET /orders/{{{name}}}"), format!("POST /orders/{{{name}}}/items"));
+        json!({ "route_config": { one: env.to(function), below: env.to(function) } })
+    };
+    env.apply(&routes("id", "orders"));
+    env.proxy.fault(Fault::on("AddPermission").answer(403, "AccessDeniedException", "a policy forbids it"));
+    env.config(&routes("order", "users"));
+    env.workspace.apply(&[]).failed_with("a policy forbids it");
+    assert_eq!(env.send("GET", "/orders/7", None).body, "orders /orders/7");
+    assert_eq!(env.send("POST", "/orders/7/items", None).body, "orders /orders/7/items");
+    env.proxy.clear_faults();
+    env.apply_config();
+    assert_eq!(env.send("POST", "/orders/7/items", None).body, "users /orders/7/items");
+    env.destroy();
+}
+
+#[test]
+fn a_route_is_replaced_although_the_quota_of_routes_is_reached() {
+    let env = TestEnv::new();
+    env.proxy.route_quota(2);
+    let routes = |key: &str| json!({ "route_config": { key: env.to("orders"), "GET /still": env.to("users") } });
+    env.apply(&routes("GET /a"));
+    let change = env.planned_change(&routes("GET /b"));
+    assert_eq!(change.calls, ["CreateRoute GET /b", "DeleteRoute route.GET /a", "CreateRoute GET /b"]);
+    assert_eq!(env.send("GET", "/b", None).body, "orders /b");
+
+    // No route is unused, so the quota is an error. The next configuration is applied.
+    let more = json!({ "route_config": {
+        "GET /b": env.to("orders"), "GET /c": env.to("orders"), "GET /still": env.to("users"),
+    } });
+    env.config(&more);
+    env.workspace.apply(&[]).failed_with("request a higher quota");
+    env.apply(&routes("GET /b"));
     env.destroy();
 }

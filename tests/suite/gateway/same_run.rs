@@ -76,10 +76,9 @@ fn functions_are_created_replaced_and_deleted_in_the_same_run() {
     // While the function does not exist, its route fails, so only the other route is called from here on.
     let client = env.load_client(("GET /still", "users /still"), &[]);
 
-    // Terraform deletes the second function with its policy and creates it again. This run does not notice that,
-    // because the gateway's refresh came before and its configuration is the same. The next run adds the permission.
+    // Terraform deletes the second function with its policy and creates it again, after the refresh of the gateway. The
+    // input of the gateway is the same afterwards, but the same run restores the permission.
     env.configs(&[("this", &two)], &json!({ "terraform_data": { "second": function("second", "three") } }));
-    env.workspace.apply(&[]).succeeded();
     let before = env.slots();
     env.proxy.clear_calls();
     env.workspace.apply(&[]).succeeded();

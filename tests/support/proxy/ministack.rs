@@ -6,6 +6,8 @@ mod logs;
 mod missing_api;
 mod route53;
 
+use std::sync::OnceLock;
+
 use serde_json::{Value, json};
 
 use super::Before;
@@ -17,6 +19,8 @@ use super::upstream::Upstream;
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     keys: logs::Keys,
+    /// The quota of routes per API, if it differs from the default.
+    route_quota: OnceLock<usize>,
 }
 
 /// The default quotas of routes and of authorizers per API, and the fixed quota of integrations.
@@ -46,7 +50,7 @@ impl Repairs {
             "DeleteRouteSettings" => Some(delete_route_settings(emulator, call, &message).await?),
             "CreateApi" | "UpdateApi" => origin_rejected(call, &message),
             "CreateRoute" => match route_key_taken(emulator, call, &message).await? {
-                None => quota_reached(emulator, call, &message, "routes", ROUTES).await?,
+                None => quota_reached(emulator, call, &message, "routes", self.route_quota()).await?,
                 taken => taken,
             },
             "UpdateRoute" => route_key_taken(emulator, call, &message).await?,
@@ -79,6 +83,14 @@ impl Repairs {
             None if call.action == "UpdateApi" => Before::Forward(keep_cors(emulator, call, message).await?),
             None => Before::Forward(message),
         })
+    }
+
+    fn route_quota(&self) -> usize {
+        *self.route_quota.get().unwrap_or(&ROUTES)
+    }
+
+    pub(super) fn set_route_quota(&self, most: usize) {
+        self.route_quota.set(most).expect("a test sets it once");
     }
 
     pub(super) async fn after(
