@@ -177,3 +177,33 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
     client.saw_no_error();
     env.destroy();
 }
+
+#[test]
+fn a_key_is_renamed_at_the_quota_if_no_route_uses_the_authorizer() {
+    let env = TestEnv::new();
+    let config = |names: &[String], used: &str| {
+        let authorizer = json!({
+            "authorizer_name": "guard", "authorizer_payload_format_version": "2.0", "enable_simple_responses": true,
+        });
+        let authorizers: serde_json::Map<_, _> = names.iter().map(|name| (name.clone(), authorizer.clone())).collect();
+        json!({ "route_config": { "GET /a": env.guarded("orders", used) }, "faas_authorizers": authorizers })
+    };
+    let names = |renamed: usize, to: &str| -> Vec<String> {
+        (0..10).map(|number| if number == renamed { to.to_owned() } else { format!("a{number}") }).collect()
+    };
+    env.apply(&config(&names(0, "a0"), "a0"));
+    env.planned_change(&config(&names(5, "unused"), "a0"));
+    assert_eq!(env.proxy.succeeded("DeleteAuthorizer"), 1);
+
+    // The route needs the old authorizer until the new one exists, so the apply fails. Nothing is left half done.
+    let all = |renamed: &str| {
+        let mut all = names(5, "unused");
+        all[0] = renamed.to_owned();
+        all
+    };
+    env.config(&config(&all("used"), "used"));
+    env.workspace.apply(&[]).failed_with("request a higher quota");
+    assert_eq!(env.send("GET", "/a", None).status, 403, "the route is still protected");
+    env.apply(&config(&all("a0"), "a0"));
+    env.destroy();
+}

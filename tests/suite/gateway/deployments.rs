@@ -140,6 +140,34 @@ fn a_lone_path_variable_is_renamed_while_serving() {
 }
 
 #[test]
+fn one_deployment_may_cover_several_changes() {
+    let env = TestEnv::new();
+    let routes = |function: &str| json!({ "route_config": { "GET /a": env.to(function), "GET /b": env.to("users") } });
+    env.apply(&routes("orders"));
+    env.proxy.deployments(Deployments { seconds: Some(4.0), coalesced: true, ..Deployments::default() });
+    let expected: &[Expected<'_>] = &[("GET /a", &["orders /a", "users /a"]), ("GET /b", &["users /b"])];
+    env.change_while_serving(&routes("users"), expected);
+    env.change_while_serving(&routes("orders"), expected);
+    env.destroy();
+}
+
+#[test]
+fn a_failed_deployment_in_between_does_not_fail_the_apply() {
+    let env = TestEnv::new();
+    let routes = |function: &str| {
+        let keys = ["GET /a", "GET /b", "GET /c"];
+        json!({ "route_config": keys.map(|key| (key.to_owned(), env.to(function))).into_iter().collect::<Map<_, _>>() })
+    };
+    env.apply(&json!({ "route_config": { "GET /a": env.to("orders") } }));
+    let failure = Some("Unable to deploy API because of an invalid route");
+    env.proxy.deployments(Deployments { failure, succeeding: 1, failing: Some(1), ..Deployments::default() });
+    let expected: &[Expected<'_>] = &[("GET /a", &["orders /a", "users /a"])];
+    env.change_while_serving(&routes("users"), expected);
+    assert_eq!(env.send("GET", "/c", None).body, "users /c");
+    env.destroy();
+}
+
+#[test]
 fn a_failed_deployment_leaves_deletions_pending() {
     let env = TestEnv::new();
     let routes = |function: &str| json!({ "route_config": { "GET /a": env.to(function), "GET /b": env.to("users") } });
