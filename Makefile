@@ -14,8 +14,8 @@ INSTALL_DIR ?= $(HOME)/.local/share/terraform-provider-fgw
 TERRAFORM ?= terraform
 TOFU ?= tofu
 export TERRAFORM
-# Tests spend much of their time waiting for emulators and Terraform, so two run at once per processor.
-export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+# Tests spend most of their time waiting for emulators and Terraform, so four run at once per processor.
+export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN))))
 
 .DEFAULT_GOAL := help
 .PHONY: help build install check lint fmt docs test faults bench package package-sums package-test deny

@@ -61,7 +61,7 @@ pub trait Cloud: Send + Sync + 'static {
     async fn unfinished_roots(&self, owner: TopologyKind, name: &str) -> Result<Vec<UnfinishedRoot>, Failure>;
 
     /// Waits until AWS has completed what it starts by itself after a change: the deployment of a stage. Returns at
-    /// once if this process has changed nothing.
+    /// once if this process has changed nothing that AWS deploys.
     async fn verify_deployment(&self, owner: TopologyKind, root_id: &str, deadlines: &Deadlines)
     -> Result<(), Failure>;
 
@@ -305,8 +305,7 @@ pub enum Cause {
     QuotaExceeded,
     /// A permission is missing. The caller reports it.
     Denied,
-    /// AWS did not deploy the changes, so nothing that the deployed state uses was deleted. The caller keeps it as a
-    /// pending deletion.
+    /// AWS did not deploy the changes. The caller keeps the objects of deletions that waited for it as pending.
     NotDeployed,
     /// A wait reached its deadline. The caller reports the awaited condition.
     TimedOut,

@@ -156,6 +156,11 @@ impl Spec {
         matches!(self, Spec::ApiRoute(_))
     }
 
+    /// Whether it serves other objects as AWS has last deployed them: the stage of an API.
+    pub fn is_deployed_by_aws(&self) -> bool {
+        matches!(self, Spec::Stage(_))
+    }
+
     /// Whether it is part of an unmanaged object, with which AWS deletes it: a statement in the policy of a function.
     pub fn is_part_of_unmanaged_object(&self) -> bool {
         matches!(self, Spec::LambdaPermission(_))

@@ -239,7 +239,7 @@ impl Execution<'_> {
         let work = self.work(&needed, root_id.as_deref(), Some(before));
         // If the update fails half-way, the spec of the object is uncertain. Of values that are owned one by one, such
         // as tags, both the old and the new ones stay managed.
-        self.rename_entry(old_id, to);
+        self.rename_entry(old_id, before, to);
         self.change(&to.key, |entry| {
             entry.unfinished = true;
             entry.applied.merge_owned(&to.spec);
@@ -266,10 +266,15 @@ impl Execution<'_> {
     }
 
     /// Gives the entry of an object that is renamed in place its new key.
-    fn rename_entry(&self, id: &str, to: &Object) {
+    fn rename_entry(&self, id: &str, before: &Spec, to: &Object) {
+        if !before.can_be_renamed_to(&to.spec) {
+            return;
+        }
         let mut inventory = self.lock();
-        let renamed = |entry: &&mut Entry| entry.id == id && entry.applied.can_be_renamed_to(&to.spec);
-        if let Some(entry) = inventory.entries.iter_mut().find(renamed) {
+        // The entry replaces that of a missing object.
+        inventory.entries.retain(|entry| !(entry.missing && entry.key == to.key));
+        let kind = std::mem::discriminant(&to.spec);
+        if let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.kind_and_id() == (kind, id)) {
             entry.key = to.key.clone();
         }
     }

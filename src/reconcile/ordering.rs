@@ -156,7 +156,9 @@ impl<'a> Ordering<'a> {
     /// between them is short, and so that the old holder stays if a dependency of the new one cannot be created.
     /// Dependencies that themselves wait for the deletion are left out.
     fn delay_claimed_deletes(&mut self, claimed: &BTreeSet<usize>) {
-        for &deleted in claimed {
+        // An object that is deleted with its parent needs no call, so it does not wait.
+        let is_call = |deleted: &usize| matches!(self.actions[*deleted], Action::Delete { cascades_from: None, .. });
+        for deleted in claimed.iter().copied().filter(is_call).collect::<Vec<_>>() {
             let holders = (0..self.actions.len()).filter(|holder| {
                 !matches!(self.actions[*holder], Action::Delete { .. }) && self.depends_on[*holder].contains(&deleted)
             });

@@ -2,7 +2,7 @@
 //! identifying input. The object then never ceases to exist.
 
 use super::plan::Action;
-use crate::model::{Entry, Object};
+use crate::model::Entry;
 
 /// Replaces a deletion and a creation by an update, for each pair that AWS can rename. Of several objects that hold
 /// the same claim, only the first is renamed: AWS rejects its new name until the others have been deleted.
@@ -29,13 +29,13 @@ fn pairs(actions: &[Action]) -> Vec<(usize, usize)> {
     for (created, action) in actions.iter().enumerate() {
         let Action::Create(object) = action else { continue };
         let found = actions.iter().enumerate().find_map(|(deleted, other)| {
-            let entry = renamable(other)?;
+            renamable(other).filter(|entry| entry.spec().can_be_renamed_to(&object.spec))?;
             let is_free = pairs.iter().all(|&(other_created, other_deleted)| {
                 other_deleted != deleted
-                    && !collide(object, &actions[other_deleted])
-                    && !collides_with(&actions[other_created], entry)
+                    && !conflicts(&actions[created], &actions[other_deleted])
+                    && !conflicts(&actions[other_created], other)
             });
-            (entry.spec().can_be_renamed_to(&object.spec) && is_free).then_some(deleted)
+            is_free.then_some(deleted)
         });
         pairs.extend(found.map(|deleted| (created, deleted)));
     }
@@ -45,29 +45,22 @@ fn pairs(actions: &[Action]) -> Vec<(usize, usize)> {
 /// The object that a deletion could rename instead.
 fn renamable(action: &Action) -> Option<&Entry> {
     match action {
-        Action::Delete { entry, cascades_from: None } if !entry.missing && !entry.pending_deletion => Some(entry),
+        Action::Delete { entry, cascades_from: None } if !entry.pending_deletion => Some(entry),
         _ => None,
     }
 }
 
-fn collide(object: &Object, deletion: &Action) -> bool {
-    renamable(deletion).is_some_and(|entry| do_claims_collide(object, entry))
-}
-
-fn collides_with(creation: &Action, entry: &Entry) -> bool {
-    matches!(creation, Action::Create(object) if do_claims_collide(object, entry))
-}
-
-fn do_claims_collide(object: &Object, entry: &Entry) -> bool {
-    let held = entry.spec().claims();
-    object.spec.claims().iter().any(|claim| held.iter().any(|other| claim.collides(other)))
+/// Whether AWS rejects the creation until the deletion is done.
+fn conflicts(creation: &Action, deletion: &Action) -> bool {
+    let held = deletion.spec().claims();
+    creation.spec().claims().iter().any(|claim| held.iter().any(|other| claim.collides(other)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::keys::gateway as keys;
-    use crate::model::{ApiRoute, Inventory, Spec};
+    use crate::model::{ApiRoute, Inventory, Object, Spec};
     use crate::reconcile::plan;
 
     fn route(route_key: &str) -> Object {

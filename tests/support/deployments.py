@@ -108,6 +108,9 @@ def start(scope, is_deletion):
     if own.coalesced and waiting:
         return
     deployment = {"definition": None if own.coalesced else snapshot(scope), "is_deletion": is_deletion}
+    if not own.coalesced:
+        # AWS may create a deployment at any time from the call to its end.
+        deployment["created"] = time.time()
     waiting.append(deployment)
     asyncio.get_running_loop().call_later(own.seconds, end, scope, deployment)
 
@@ -124,7 +127,7 @@ def end(scope, deployment):
     record = {
         "deploymentId": name,
         "autoDeployed": True,
-        "createdDate": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "createdDate": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(deployment.get("created"))),
         "deploymentStatus": "FAILED" if failure else "DEPLOYED",
     }
     if failure:

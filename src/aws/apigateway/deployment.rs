@@ -2,7 +2,7 @@
 //!
 //! Until a deployment has ended, the stage serves the state before it. Deletions therefore wait: a permission that is
 //! removed too early makes requests fail. AWS does not document how long a deployment takes, how many changes one
-//! covers, or how it belongs to a change, so only times tell whether a deployment contains a change.
+//! covers, or how it belongs to a change, so the times are the only evidence that a deployment contains a change.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -26,8 +26,14 @@ const AT_THE_END: Duration = Duration::from_secs(60);
 /// failure may be that of an earlier change.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// The same at the end of an apply, if the deployment is of the same second as the change and may precede it.
-const SAME_SECOND: Duration = Duration::from_secs(2);
+/// The same at the end of an apply, if the deployment may precede the change.
+const UNCERTAIN: Duration = Duration::from_secs(2);
+
+/// How long a failure must stay that the stage showed from the start. It may be that of an earlier apply.
+const OLD_FAILURE: Duration = Duration::from_secs(30);
+
+/// How many seconds before the answer to a change AWS may have created the deployment that contains it.
+const CALL: i64 = 2;
 
 /// The last deployment of the stage.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +44,16 @@ struct LastDeployment {
     message: Option<String>,
     /// The time at which AWS created it, in seconds since the Unix epoch.
     created: Option<i64>,
+}
+
+/// The last deployment, as seen by a wait.
+#[derive(Clone, Debug)]
+struct Seen {
+    last: LastDeployment,
+    /// The time at which this wait saw it first.
+    since: Instant,
+    /// Whether this wait has seen another one before.
+    has_changed: bool,
 }
 
 /// The result of one look at the stage.
@@ -54,10 +70,15 @@ enum Verdict {
 /// Waits until the stage serves all creates and updates, or all changes, that this process has made to an API. The
 /// deletions of one apply share the wait and its failure.
 pub(crate) async fn before_deletion(operation: &Operation<'_>, api_id: &str, awaited: Awaited) -> Result<(), Failure> {
-    wait_for(operation.session, api_id, awaited, &operation.deadlines(BEFORE_DELETION), QUIET).await
+    let result = wait_for(operation.session, api_id, awaited, &operation.deadlines(BEFORE_DELETION), QUIET).await;
+    result.map_err(|failure| match failure.cause {
+        Cause::Stopped => failure,
+        _ => Failure { cause: Cause::NotDeployed, ..failure },
+    })
 }
 
-/// Waits until the stage serves all changes, to report a failure in the apply that caused it.
+/// Waits until the stage serves all changes, to report a failure in the apply that caused it. The failure of a
+/// deployment has the cause `NotDeployed`, a deployment that takes too long `TimedOut`.
 pub(crate) async fn at_the_end(session: &Session, api_id: &str, deadlines: &Deadlines) -> Result<(), Failure> {
     wait_for(session, api_id, Awaited::All, &deadlines.at_most(AT_THE_END), Duration::ZERO).await
 }
@@ -84,12 +105,9 @@ async fn wait_for(
     result
 }
 
-/// A request for a stop is no failure of the deployment.
 fn not_deployed(api_id: &str, failure: Failure) -> Failure {
-    let cause = if failure.cause == Cause::Stopped { Cause::Stopped } else { Cause::NotDeployed };
     let message = format!("the stage of API {api_id} does not serve the last change yet: {}", failure.message);
-    let message = if cause == Cause::Stopped { failure.message.clone() } else { message };
-    Failure { cause, message, ..failure }
+    Failure { message, ..failure }
 }
 
 async fn until_deployed(
@@ -100,20 +118,20 @@ async fn until_deployed(
     quiet: Duration,
 ) -> Result<(), Failure> {
     let is_new = stage::is_created_here(session, api_id);
-    let seen: Mutex<Option<(LastDeployment, Instant)>> = Mutex::default();
+    let seen: Mutex<Option<Seen>> = Mutex::default();
     let backoff = Backoff::starting_at(Duration::from_millis(200), Duration::from_secs(1));
     wait::until_with("GetStage", deadlines, backoff, || async {
         let known = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(last) = look(session, api_id, known.as_ref().map(|(last, _)| last)).await? else {
+        let Some(last) = look(session, api_id, known.as_ref().map(|seen| &seen.last)).await? else {
             // A stage that this process created may not be visible yet. Another one was deleted and serves nothing.
             return Ok(if is_new { Poll::Pending("the stage is not visible".into()) } else { Poll::Done(()) });
         };
-        let since = match known {
-            Some((before, since)) if before == last => since,
-            _ => Instant::now(),
+        let now = match known {
+            Some(seen) if seen.last == last => seen,
+            before => Seen { last, since: Instant::now(), has_changed: before.is_some() },
         };
-        let verdict = judge(&last, change.at, since.elapsed(), quiet, is_new);
-        *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some((last, since));
+        let verdict = judge(&now, change.at, quiet, is_new);
+        *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         match verdict {
             Verdict::Deployed => Ok(Poll::Done(())),
             Verdict::Failed(message) => Err(Failure::new(Cause::NotDeployed, "GetStage", message)),
@@ -133,7 +151,7 @@ async fn look(
     let id = stage.deployment_id.filter(|id| !id.is_empty());
     let created = match (&id, known) {
         (None, _) => None,
-        (Some(id), Some(known)) if known.id.as_ref() == Some(id) => known.created,
+        (Some(id), Some(known)) if known.id.as_ref() == Some(id) && known.created.is_some() => known.created,
         (Some(id), _) => created(session, api_id, id).await?,
     };
     Ok(Some(LastDeployment { id, message: stage.last_deployment_status_message, created }))
@@ -143,35 +161,40 @@ async fn created(session: &Session, api_id: &str, id: &str) -> Result<Option<i64
     let answer = client(session).await.get_deployment().api_id(api_id).deployment_id(id).send().await;
     match answer.map_err(|error| error.failure("GetDeployment")) {
         Ok(deployment) => Ok(deployment.created_date.map(|created| created.secs())),
-        // The stage names a newer one in the next answer.
+        // It is not visible yet, or no longer the last one. The next look reads it again.
         Err(failure) if is_absent(&failure) => Ok(None),
         Err(failure) => Err(failure),
     }
 }
 
-/// Decides whether the last deployment contains a change. `changed` is the time of the change in seconds since the Unix
-/// epoch, `unchanged` the time for which the stage has shown this deployment, and `quiet` the time for which it must.
+/// Decides whether the last deployment contains a change. `changed` is the time of the answer to the change in seconds
+/// since the Unix epoch, and `quiet` the time for which the deployment must have been the last one.
 ///
-/// Both times have a resolution of one second, so a deployment of the same second may contain the change or precede it.
-fn judge(last: &LastDeployment, changed: Option<i64>, unchanged: Duration, quiet: Duration, is_new: bool) -> Verdict {
-    let (id, message) = match (&last.id, &last.message) {
+/// The times have a resolution of one second, and AWS may create a deployment before it answers. A deployment of about
+/// the same time may therefore contain the change or precede it. The first deployment of a new stage contains
+/// everything, because the stage is created last.
+fn judge(seen: &Seen, changed: Option<i64>, quiet: Duration, is_new: bool) -> Verdict {
+    let unchanged = seen.since.elapsed();
+    let (id, message) = match (&seen.last.id, &seen.last.message) {
         (None, None) if is_new && unchanged < QUIET => return Verdict::Pending("nothing is deployed yet".into()),
         // Emulators have no deployments. On AWS, only a new stage has none.
         (None, None) => return Verdict::Deployed,
         (id, message) => (id.as_deref().unwrap_or("none"), message.as_deref().unwrap_or_default()),
     };
     if stage::is_failure(message) {
-        return match unchanged >= QUIET {
+        let needed = if seen.has_changed || is_new { QUIET } else { OLD_FAILURE };
+        return match unchanged >= needed {
             true => Verdict::Failed(message.to_string()),
             false => Verdict::Pending(message.to_string()),
         };
     }
-    let age = last.created.map(|created| changed.map_or(1, |changed| created - changed));
-    let contains_change = age.is_some_and(|age| age >= 0);
-    let quiet = if age == Some(0) { quiet.max(SAME_SECOND) } else { quiet };
-    match contains_change && unchanged >= quiet {
+    let age = seen.last.created.map(|created| changed.map_or(1, |changed| created - changed));
+    let may_contain_change = age.is_some_and(|age| age >= -CALL);
+    let is_certain = is_new || age.is_some_and(|age| age > 0);
+    let quiet = if is_certain { quiet } else { quiet.max(UNCERTAIN) };
+    match may_contain_change && unchanged >= quiet {
         true => Verdict::Deployed,
-        false if contains_change => Verdict::Pending(format!("deployment {id}; a later one may follow")),
+        false if may_contain_change => Verdict::Pending(format!("deployment {id}; a later one may follow")),
         false => Verdict::Pending(format!("deployment {id} precedes the last change")),
     }
 }
@@ -181,7 +204,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::aws::recorded::{Answer, Recorded};
+    use crate::aws::recorded::{Answer, Recorded, run};
+    use crate::model::Key;
 
     const STAGE: &str = "GET /v2/apis/api1/stages/%24default";
     const REGION: &str = "us-east-1";
@@ -228,7 +252,7 @@ mod tests {
             .on(STAGE, stage(Some("d1"), Some(SUCCESS)))
             .on(STAGE, stage(Some("d2"), Some(SUCCESS)))
             .on(STAGE, stage(Some("d3"), Some(SUCCESS)))
-            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:19Z".into()))
+            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:10Z".into()))
             .on("GET /v2/apis/api1/deployments/d2", deployment("d2", "2023-11-14T22:13:20Z".into()))
             .on("GET /v2/apis/api1/deployments/d3", deployment("d3", "2023-11-14T22:13:22Z".into()));
         let (result, seconds) = wait(&aws).await;
@@ -246,12 +270,12 @@ mod tests {
     async fn a_failed_deployment_fails_all_deletions_with_one_wait() {
         let aws = Recorded::default()
             .on(STAGE, stage(Some("d1"), Some(FAILURE)))
-            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:19Z".into()));
+            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:10Z".into()));
         let (result, seconds) = wait(&aws).await;
         let failure = result.unwrap_err();
         assert_eq!(failure.cause, Cause::NotDeployed);
         assert!(failure.message.contains(FAILURE) && failure.message.contains("api1"), "{failure}");
-        assert!((5..8).contains(&seconds), "{seconds}");
+        assert!((30..33).contains(&seconds), "the failure may be an old one: {seconds}");
         let calls = aws.calls().len();
         let again = wait_for(&aws.session(REGION), "api1", Awaited::All, &deadlines(), QUIET).await;
         assert_eq!((again, aws.calls().len()), (Err(failure), calls));
@@ -263,7 +287,7 @@ mod tests {
             .on(STAGE, stage(Some("d1"), Some(FAILURE)))
             .on(STAGE, stage(Some("d1"), Some(FAILURE)))
             .on(STAGE, stage(Some("d2"), Some(SUCCESS)))
-            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:19Z".into()))
+            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:10Z".into()))
             .on("GET /v2/apis/api1/deployments/d2", deployment("d2", "2023-11-14T22:13:25Z".into()));
         assert_eq!(wait(&aws).await.0, Ok(()));
     }
@@ -272,11 +296,45 @@ mod tests {
     async fn a_missing_deployment_is_an_error_after_five_minutes() {
         let aws = Recorded::default()
             .on(STAGE, stage(Some("d1"), Some(SUCCESS)))
-            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:19Z".into()));
+            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:10Z".into()));
         let (result, seconds) = wait(&aws).await;
         let failure = result.unwrap_err();
-        assert_eq!((failure.cause, seconds), (Cause::NotDeployed, 300));
+        assert_eq!((failure.cause, seconds), (Cause::TimedOut, 300));
         assert!(failure.message.contains("deployment d1 precedes the last change"), "{failure}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_new_failure_is_an_error_after_five_seconds() {
+        let aws = Recorded::default()
+            .on(STAGE, stage(Some("d1"), Some(SUCCESS)))
+            .on(STAGE, stage(Some("d1"), Some(FAILURE)))
+            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:10Z".into()));
+        let (result, seconds) = wait(&aws).await;
+        assert_eq!(result.unwrap_err().cause, Cause::NotDeployed);
+        assert!((5..8).contains(&seconds), "{seconds}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deployment_created_before_the_answer_counts() {
+        let aws = Recorded::default()
+            .on(STAGE, stage(Some("d2"), Some(SUCCESS)))
+            .on("GET /v2/apis/api1/deployments/d2", Answer::Error(404, "NotFoundException", "not visible yet"))
+            .on("GET /v2/apis/api1/deployments/d2", deployment("d2", "2023-11-14T22:13:19Z".into()));
+        let (result, seconds) = wait(&aws).await;
+        assert_eq!(result, Ok(()));
+        assert!((5..8).contains(&seconds), "{seconds}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deletion_that_waits_in_vain_is_not_deployed() {
+        let aws = Recorded::default()
+            .on(STAGE, stage(Some("d1"), Some(SUCCESS)))
+            .on("GET /v2/apis/api1/deployments/d1", deployment("d1", "2023-11-14T22:13:10Z".into()));
+        let session = aws.session(REGION);
+        session.process.deployed_changes.add(REGION, "api1", false, Some(CHANGED));
+        let wait = async |it: &Operation<'_>| before_deletion(it, "api1", Awaited::All).await;
+        let failure = run(&session, &Key::new("route.GET /a"), &[], wait).await.0.unwrap_err();
+        assert_eq!(failure.cause, Cause::NotDeployed);
     }
 
     #[tokio::test(start_paused = true)]

@@ -238,7 +238,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
             self.record_created(root_id);
             match not_deployed {
                 // Several deletions have waited for the same deployment.
-                Some(failure) => diagnostics::not_deployed::<P>(root_id, &failure, diagnostics),
+                Some(failure) => diagnostics::not_deployed::<P>(root_id, &failure, true, diagnostics),
                 None if !plan.is_empty() => self.verify_deployment(run, root_id, diagnostics).await,
                 None => {}
             }
@@ -268,10 +268,10 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
     async fn verify_deployment(&self, run: &Run<'_, P>, root_id: &str, diagnostics: &mut Diagnostics) {
         match self.cloud.verify_deployment(P::KIND, root_id, &run.deadlines()).await {
             // An error would make Terraform replace a new root.
-            Err(failure) if failure.cause == Cause::TimedOut => {
+            Err(failure) if matches!(failure.cause, Cause::TimedOut | Cause::Stopped) => {
                 diagnostics::still_deploying::<P>(root_id, &failure, diagnostics);
             }
-            Err(failure) => diagnostics::not_deployed::<P>(root_id, &failure, diagnostics),
+            Err(failure) => diagnostics::not_deployed::<P>(root_id, &failure, false, diagnostics),
             Ok(()) => {}
         }
     }

@@ -40,10 +40,16 @@ pub(super) fn defer_deletes(
     let mut deferred: Vec<usize> = outcome
         .undone()
         .filter(|position| deleted(plan, *position).is_some_and(|entry| is_slot_vacated(plan, inventory, entry)))
-        // Without failures, operations that have not started depend only on those in use.
+        // Without failures, operations that have not started depend only on deletions that have to wait.
         .filter(|position| !failed || is_replaced(plan, plan.ops[*position].action.key().slot.as_str()))
         .collect();
     let failure = not_deployed.first().map(|(_, failure)| failure.clone());
+    if failure.is_some() {
+        // The next plan updates it, so that AWS deploys again before the deletions.
+        for entry in inventory.entries.iter_mut().filter(|entry| entry.spec().is_deployed_by_aws()) {
+            entry.unfinished = true;
+        }
+    }
     deferred.extend(in_use.into_iter().chain(not_deployed).map(|(position, _)| position));
     if !failed {
         outcome.not_started.retain(|position| !deferred.contains(position));
@@ -89,7 +95,8 @@ fn deleted(plan: &Plan, position: usize) -> Option<&Entry> {
 /// Whether the slot of a deleted object stays empty or is already taken by its replacement.
 fn is_slot_vacated(plan: &Plan, inventory: &Inventory, entry: &Entry) -> bool {
     let slot = entry.key.slot.as_str();
-    !is_replaced(plan, slot) || inventory.current().any(|it| it.key.slot == slot && it.id != entry.id)
+    !is_replaced(plan, slot)
+        || inventory.current().any(|it| it.key.slot == slot && (&it.key, &it.id) != (&entry.key, &entry.id))
 }
 
 fn is_replaced(plan: &Plan, slot: &str) -> bool {

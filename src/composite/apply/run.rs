@@ -163,7 +163,7 @@ impl<'a, P: Topology> Run<'a, P> {
     }
 
     /// After an execution that failed only because of quotas, deletes the objects of the same kinds that are no longer
-    /// used. Returns whether that succeeded and the rest may be tried again.
+    /// used. Returns whether one of them was deleted, so that the rest may be tried again.
     async fn free_quota(&self, decision: &Decision, outcome: &Outcome) -> bool {
         let is_quota = |(_, failure): &(usize, Failure)| failure.cause == Cause::QuotaExceeded;
         if outcome.failed.is_empty() || outcome.stopped || !outcome.failed.iter().all(is_quota) {
@@ -175,7 +175,8 @@ impl<'a, P: Topology> Run<'a, P> {
         let inventory = self.inventory();
         let Ok(rest) = reconcile::plan(&inventory, &decision.objects) else { return false };
         let freeing = rest.freeing(&kinds, &inventory);
-        !freeing.is_empty() && self.execute(&freeing).await.is_complete()
+        // A deletion that failed is repeated after the second attempt, and reported then.
+        self.execute(&freeing).await.undone().count() < freeing.ops.len()
     }
 
     /// Reads the objects of operations with unknown outcomes, and updates the inventory.

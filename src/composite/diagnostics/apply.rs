@@ -127,9 +127,21 @@ pub(in crate::composite) fn not_as_planned<P: Topology>(name: &str, diagnostics:
     );
 }
 
-/// A deployment that AWS started after a change, and that failed.
-pub(in crate::composite) fn not_deployed<P: Topology>(root_id: &str, failure: &Failure, diagnostics: &mut Diagnostics) {
-    diagnostics.error(format!("Error deploying {} {root_id}", P::TYPE_NAME), detail(failure));
+/// A deployment that AWS started after a change, and that failed. `deferred` is whether deletions waited for it.
+pub(in crate::composite) fn not_deployed<P: Topology>(
+    root_id: &str,
+    failure: &Failure,
+    deferred: bool,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut text = detail(failure);
+    if deferred {
+        text.push_str(
+            " Nothing that it uses was deleted. That apply also completes the deletions, which the attribute \
+             pending_deletion lists.",
+        );
+    }
+    diagnostics.error(format!("Error deploying {} {root_id}", P::TYPE_NAME), text);
 }
 
 /// A deployment that AWS has started after a change, and that has not ended yet.
@@ -138,7 +150,10 @@ pub(in crate::composite) fn still_deploying<P: Topology>(
     failure: &Failure,
     diagnostics: &mut Diagnostics,
 ) {
-    diagnostics.warning(format!("{} {root_id} is not deployed yet", P::TYPE_NAME), detail(failure));
+    diagnostics.warning(
+        format!("{} {root_id} is not deployed yet", P::TYPE_NAME),
+        format!("All changes were made. {}: {}.", failure.action, failure.message.trim_end_matches('.')),
+    );
 }
 
 /// An object that an update could not delete and the next apply deletes.

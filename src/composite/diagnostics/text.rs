@@ -26,8 +26,7 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
         Cause::Stopped => "Terraform requested a stop. The object is in state, and the next apply continues with it.",
         Cause::Panicked => "This is a bug in the provider. Report it with this message.",
         Cause::NotDeployed => {
-            "The stage still serves the previous deployment, so nothing that it uses was deleted. Fix the cause, then run \
-             Terraform again to complete the deletions."
+            "The stage still serves the previous deployment. Fix the cause, then run Terraform again."
         }
         Cause::TimedOut => "Run Terraform again to continue, with a longer timeout if AWS needs more time.",
         Cause::Lost => "Run Terraform again: it reads the object and continues.",

@@ -178,7 +178,7 @@ fn a_failed_deployment_leaves_deletions_pending() {
     env.proxy.clear_calls();
     let run = env.workspace.apply(&[]);
     run.failed_with("Error deploying fgw_http_gateway");
-    run.failed_with("nothing that it uses was deleted");
+    run.failed_with("Nothing that it uses was deleted");
     assert!(!run.says("Error deleting"), "one error for all deletions: {run}");
     let deletions = ["DeleteIntegration", "RemovePermission"].map(|action| env.proxy.count(action));
     assert_eq!(deletions, [0, 0]);

@@ -172,10 +172,10 @@ fn an_unfinished_gateway_blocks_a_create_until_imported() {
 fn a_failed_deployment_is_an_error_with_the_message_of_aws() {
     let env = TestEnv::new();
     env.apply(&json!({ "route_config": { "GET /a": env.to("orders") } }));
-    // The times of deployments have a resolution of one second.
+    // A deployment of about the same time as a change may contain it.
     let second = || std::time::UNIX_EPOCH.elapsed().expect("it is after 1970").as_secs();
     let deployed = second();
-    until("a later change has a later time", || second() > deployed);
+    until("the deployment precedes later changes", || second() > deployed + 3);
     let failure = Some("Unable to deploy API because of an invalid route");
     let words = "Deployment attempt failed: Unable to deploy API because of an invalid route";
     env.proxy.deployments(Deployments { failure, ..Deployments::default() });
