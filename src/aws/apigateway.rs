@@ -150,8 +150,9 @@ fn with_quota_advice(mut failure: Failure) -> Failure {
     if is_object_quota(&failure) {
         failure.cause = Cause::QuotaExceeded;
         failure.message = format!(
-            "{}. Authorizers, integrations and routes count against their quota until the update has replaced them. Change \
-             fewer of them in one apply, or request a higher quota; AWS does not raise the quota of integrations.",
+            "{}. Authorizers, integrations and routes count against their quota until the update has deleted them. Apply \
+             the configuration without the objects to be deleted first, or request a higher quota; AWS does not raise \
+             the quota of integrations.",
             failure.message.trim_end_matches('.')
         );
     }

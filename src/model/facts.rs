@@ -58,6 +58,10 @@ pub struct Certificate {
     /// The time of its request or of its first import, in seconds since 1970; 0 if AWS did not return it.
     #[serde(default)]
     pub created_at: i64,
+    /// Whether it was created after the start of the provider process, and so perhaps by the same run. Terraform plans
+    /// again in an apply, and rejects another choice than that of the first plan.
+    #[serde(default)]
+    pub is_new: bool,
 }
 
 /// The type of an ACM certificate. Types whose certificates more clients trust are greater.

@@ -31,8 +31,8 @@ impl Topology for HttpGateway {
 
     fn description() -> &'static str {
         "An HTTP API in front of Lambda functions, managed as one resource: routes, integrations, request authorizers, \
-         Lambda permissions, CORS, access logs, and a custom domain with its DNS record. An update creates new objects \
-         and switches traffic to them before it deletes old ones. Requests are served throughout, with one exception \
+         Lambda permissions, CORS, access logs, and a custom domain with its DNS record. An update changes objects \
+         in place, or creates new ones and switches traffic to them before it deletes old ones. Requests are served throughout, with one exception \
          that `route_config` describes. API Gateway deploys each change to the stage some time after it has answered the \
          call, so requests may reach the previous configuration for some seconds after an apply. Deletions wait until \
          the changes are deployed."

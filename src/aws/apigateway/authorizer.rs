@@ -101,7 +101,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Authorizer, routes:
         None => match change.create(create, Ok, || async { Ok(find().await?.map(Some)) }).await {
             Ok(id) => id.ok_or_else(|| no_id("CreateAuthorizer"))?,
             Err(failure) if is_authorizer_name_taken(&failure) => {
-                return Err(taken(session, api_id, &spec.name, failure).await);
+                return Err(taken(operation, api_id, &spec.name, failure).await);
             }
             Err(failure) => return Err(with_quota_advice(failure)),
         },
@@ -143,9 +143,7 @@ pub(crate) async fn update(
     };
     match change.send(update).await {
         Ok(_) => Ok(()),
-        Err(failure) if is_authorizer_name_taken(&failure) => {
-            Err(taken(operation.session, api_id, &to.name, failure).await)
-        }
+        Err(failure) if is_authorizer_name_taken(&failure) => Err(taken(operation, api_id, &to.name, failure).await),
         Err(failure) => Err(failure),
     }
 }
@@ -205,10 +203,14 @@ impl<'a> WantedAuthorizer<'a> {
 }
 
 /// The error for a name that another authorizer has. If that authorizer cannot be found, the answer of AWS.
-async fn taken(session: &Session, api_id: &str, name: &str, failure: Failure) -> Failure {
-    let existing = list(session, api_id).await.unwrap_or_default();
+async fn taken(operation: &Operation<'_>, api_id: &str, name: &str, failure: Failure) -> Failure {
+    let existing = list(operation.session, api_id).await.unwrap_or_default();
     let holder = existing.into_iter().find(|it| it.name.as_deref() == Some(name));
     let Some(id) = holder.and_then(|it| it.authorizer_id) else { return failure };
+    if is_managed(operation, &id) {
+        let message = format!("authorizer {id} of this gateway still has the name {name:?}; apply again");
+        return Failure { message, ..failure };
+    }
     let message = format!(
         "API {api_id} already has an unmanaged authorizer {name:?} ({id}). Delete it (aws apigatewayv2 \
          delete-authorizer --api-id {api_id} --authorizer-id {id}), or use another key in faas_authorizers."

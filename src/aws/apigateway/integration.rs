@@ -366,7 +366,7 @@ mod tests {
         let failure =
             run(&session, &Key::new("i"), &ids(), async |it| create(it, &spec(), &[]).await).await.0.unwrap_err();
         assert!(failure.message.starts_with(message), "{failure}");
-        assert!(failure.message.contains("Change fewer of them in one apply"), "{failure}");
+        assert!(failure.message.contains("without the objects to be deleted first"), "{failure}");
         assert_eq!(aws.calls(), [LIST, POST]);
     }
 

@@ -98,6 +98,13 @@ fn has_code(failure: &Failure, codes: &[&str]) -> bool {
     failure.code.as_deref().is_some_and(|code| codes.contains(&code))
 }
 
+/// All services: the parameters were rejected, among them unknown ones. API references of ACM and of AWS's common
+/// errors.
+pub(crate) fn is_rejected_parameter(failure: &Failure) -> bool {
+    let codes = ["ValidationException", "InvalidArgsException", "InvalidParameterException", "SerializationException"];
+    has_code(failure, &codes)
+}
+
 /// API Gateway: another change of the API is in progress. This is the only transient conflict. Recorded:
 /// CreateAuthorizer of the REST API. HTTP API: hashicorp/terraform-provider-aws#40575
 pub(crate) fn is_concurrent_change(failure: &Failure) -> bool {

@@ -2,11 +2,22 @@
 //! configurations may change the same function, so this state does not belong to a single session.
 
 use std::sync::{Arc, LazyLock};
+use std::time::SystemTime;
 
 use super::deployed_changes::DeployedChanges;
 use super::locks::Locks;
 use super::rate_limit::RateLimiter;
 use super::recent::Recent;
+
+/// The time at which a process first configured the provider.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Started(pub(crate) SystemTime);
+
+impl Default for Started {
+    fn default() -> Started {
+        Started(SystemTime::now())
+    }
+}
 
 /// Locks, rate limits and recent changes.
 ///
@@ -14,6 +25,7 @@ use super::recent::Recent;
 /// concurrently in one process, and the instants of their paused clocks are not comparable.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessState {
+    pub(crate) started: Started,
     /// Allow one change at a time of an API, a domain, a function, a log group, or a hosted zone.
     pub(crate) locks: Locks,
     pub(crate) rate_limiter: RateLimiter,

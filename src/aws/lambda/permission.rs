@@ -266,7 +266,8 @@ pub(crate) fn statement_id(api_id: &str, place: &FunctionPolicy, caller: CallerI
     let place = format!("{} {}", place.function_arn, place.qualifier.as_deref().unwrap_or_default());
     match caller {
         CallerId::Routes => format!("fgw-{api_id}-routes-{}", digest(&place)),
-        CallerId::Authorizer(id) => format!("{}{id}", authorizer_prefix(api_id)),
+        // An authorizer keeps its ID when its function changes, so the ID alone would not distinguish the statements.
+        CallerId::Authorizer(id) => format!("{}{id}-{}", authorizer_prefix(api_id), digest(&place)),
         CallerId::LogGroup(name) => format!("fgw-{api_id}-logs-{}", digest(&format!("{place} {name}"))),
     }
 }
@@ -398,7 +399,8 @@ fn authorizer_prefix(api_id: &str) -> String {
 
 /// The ID of the authorizer in a statement ID.
 pub(crate) fn authorizer_in<'a>(api_id: &str, statement_id: &'a str) -> Option<&'a str> {
-    statement_id.strip_prefix(&authorizer_prefix(api_id))
+    let rest = statement_id.strip_prefix(&authorizer_prefix(api_id))?;
+    Some(rest.split_once('-').map_or(rest, |(id, _)| id))
 }
 
 fn is_absent(failure: &Failure) -> bool {

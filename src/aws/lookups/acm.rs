@@ -8,6 +8,7 @@ use futures::future::join_all;
 
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
+use crate::aws::calls::codes::is_rejected_parameter;
 use crate::cloud::{Cause, Failure};
 use crate::model::{Certificate, CertificateType, covers};
 
@@ -26,7 +27,7 @@ const KEY_TYPES: [KeyAlgorithm; 5] = [
 pub(crate) async fn certificates(session: &Session, domain: &str) -> Result<Vec<Certificate>, Failure> {
     let summaries = match list(session, Some(origins())).await {
         // The filter by origin is a recent addition, which endpoints of some Regions and emulators may reject.
-        Err(failure) if is_invalid(&failure) => list(session, None).await?,
+        Err(failure) if is_rejected_parameter(&failure) => list(session, None).await?,
         listed => listed?,
     };
     let found = join_all(summaries.into_iter().map(|summary| load(session, summary))).await;
@@ -65,10 +66,9 @@ async fn list(
     Ok(summaries)
 }
 
-/// Whether AWS rejected the parameters of a request, among them unknown ones.
-fn is_invalid(failure: &Failure) -> bool {
-    let codes = ["ValidationException", "InvalidArgsException", "InvalidParameterException", "SerializationException"];
-    failure.code.as_deref().is_some_and(|code| codes.contains(&code))
+/// Whether a certificate was created after this process had started, by AWS's clock and this machine's.
+fn is_new(session: &Session, created_at: i64) -> bool {
+    created_at > DateTime::from(session.process.started.0).secs()
 }
 
 /// All origins of keys. Without this filter, ACM does not list certificates whose keys came through ACME.
@@ -88,7 +88,14 @@ async fn load(session: &Session, summary: CertificateSummary) -> Result<Option<(
     {
         let names = in_lower_case(summary.domain_name.into_iter().chain(names).collect());
         let created_at = seconds(summary.created_at).unwrap_or_default();
-        let certificate = Certificate { arn, names, kind: known(kind), not_before: not_before.secs(), created_at };
+        let certificate = Certificate {
+            arn,
+            names,
+            kind: known(kind),
+            not_before: not_before.secs(),
+            created_at,
+            is_new: is_new(session, created_at),
+        };
         return Ok(Some((certificate, Some(not_after.secs()))));
     }
     let answer = session.acm.describe_certificate().certificate_arn(&arn).send().await;
@@ -100,12 +107,14 @@ async fn load(session: &Session, summary: CertificateSummary) -> Result<Option<(
     Ok(detail.map(|detail| {
         let others = detail.subject_alternative_names.unwrap_or_default();
         let names = detail.domain_name.into_iter().chain(others).collect();
+        let created_at = seconds(detail.created_at).unwrap_or_default();
         let certificate = Certificate {
             arn,
             names: in_lower_case(names),
             kind: detail.r#type.as_ref().map(known).unwrap_or_default(),
             not_before: seconds(detail.not_before.or(detail.issued_at)).unwrap_or_default(),
-            created_at: seconds(detail.created_at).unwrap_or_default(),
+            created_at,
+            is_new: is_new(session, created_at),
         };
         (certificate, seconds(detail.not_after))
     }))
@@ -217,7 +226,10 @@ mod tests {
         assert_eq!(aws.body("DescribeCertificate"), json!({ "CertificateArn": "many" }));
         let names = ["api.example.com", "first.example.com"].map(str::to_string).to_vec();
         let kind = CertificateType::Imported;
-        assert_eq!(found, [Certificate { arn: "many".into(), names, kind, not_before: 100, created_at: 110 }]);
+        assert_eq!(
+            found,
+            [Certificate { arn: "many".into(), names, kind, not_before: 100, created_at: 110, is_new: false }]
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -130,10 +130,9 @@ impl<'a, P: Topology> Run<'a, P> {
             let outcome = self.execute(&decision.plan).await;
             if !has_freed && self.free_quota(&decision, &outcome).await {
                 has_freed = true;
-                let mut inventory = self.inventory();
-                if let Ok(Some(next)) = decide_again(&mut inventory, &mut Diagnostics::default()) {
-                    self.replace_inventory(inventory);
-                    decision = next;
+                // The required objects are the same, so that the apply does what the plan showed.
+                if let Ok(plan) = reconcile::plan(&self.inventory(), &decision.objects) {
+                    decision.plan = plan;
                     continue;
                 }
             }

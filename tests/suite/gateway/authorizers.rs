@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::change::sorted;
 use super::snapshot::snapshot;
 use super::{SECRET, SLOW, TestEnv, with};
+use crate::support::proxy::fault::Fault;
 
 #[test]
 fn authorizers_change_while_routes_stay_protected() {
@@ -46,7 +47,7 @@ fn authorizers_change_while_routes_stay_protected() {
             "RemovePermission authorizer_permission.customers",
         ]
     );
-    assert_eq!(change.objects, Vec::<String>::new(), "the statements of both functions have the same id");
+    assert_eq!(change.objects, ["~authorizer_permission.customers"]);
     assert_eq!(change.attributes, ["faas_authorizers"]);
     assert_eq!((status("/a", None), status("/a", Some("wrong")), status("/a", Some(SECRET))), (401, 403, 200));
 
@@ -205,5 +206,29 @@ fn a_key_is_renamed_at_the_quota_if_no_route_uses_the_authorizer() {
     env.workspace.apply(&[]).failed_with("request a higher quota");
     assert_eq!(env.send("GET", "/a", None).status, 403, "the route is still protected");
     env.apply(&config(&all("a0"), "a0"));
+    env.destroy();
+}
+
+#[test]
+fn a_failed_change_of_the_function_is_completed_by_the_next_apply() {
+    let env = TestEnv::new();
+    let config = |function: &str| {
+        json!({
+            "route_config": { "GET /a": env.guarded("orders", "customers") },
+            "faas_authorizers": { "customers": {
+                "authorizer_name": function, "authorizer_payload_format_version": "2.0",
+                "enable_simple_responses": true,
+            } },
+        })
+    };
+    env.apply(&config("guard"));
+    env.proxy.fault(Fault::on("UpdateAuthorizer").answer(403, "AccessDeniedException", "a policy forbids it"));
+    env.config(&config("keeper"));
+    env.workspace.apply(&[]).failed_with("a policy forbids it");
+    assert_eq!(env.send("GET", "/a", Some(SECRET)).status, 200, "the old function still has its permission");
+    env.proxy.clear_faults();
+    env.apply_config();
+    let statements = env.proxy.account().ours().into_iter().filter(|it| it.contains(" of guard")).count();
+    assert_eq!(statements, 0, "the permission of the old function is removed");
     env.destroy();
 }

@@ -114,7 +114,7 @@ pub(in crate::topology::http_gateway) fn certificate_domain(config: &GatewayConf
 /// certificates that are valid from midnight, so the time of the request decides between those of one day.
 fn choose<'a>(found: &'a [Certificate], domain: &str) -> Option<&'a Certificate> {
     let usable = found.iter().filter(|it| covers(it.names.iter().map(String::as_str), domain));
-    usable.max_by_key(|it| (it.kind, it.not_before, it.created_at, &it.arn))
+    usable.max_by_key(|it| (!it.is_new, it.kind, it.not_before, it.created_at, &it.arn))
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
     const DOMAIN: &str = "api.example.com";
 
     fn certificate(arn: &str, name: &str, kind: CertificateType, not_before: i64, created_at: i64) -> Certificate {
-        Certificate { arn: arn.into(), names: vec![name.into()], kind, not_before, created_at }
+        Certificate { arn: arn.into(), names: vec![name.into()], kind, not_before, created_at, is_new: false }
     }
 
     fn chosen(found: &[Certificate]) -> Option<&str> {
