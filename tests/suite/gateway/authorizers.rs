@@ -139,7 +139,7 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
     expected.push("AddPermission authorizer_permission.uri".to_owned());
     expected.extend(["uri", "permission"].map(|name| format!("RemovePermission authorizer_permission.{name}")));
     assert_eq!(sorted(change.calls), sorted(expected));
-    assert_eq!(change.objects, ["-authorizer_permission.permission"]);
+    assert_eq!(change.objects, ["-authorizer_permission.permission", "~authorizer_permission.uri"]);
     assert_eq!(change.attributes, ["faas_authorizers"]);
 
     let shown = snapshot(env.proxy.account());
