@@ -1,8 +1,8 @@
 //! The assignment of routes to integrations.
 //!
 //! The name of an integration is not derived from its content, so that a change of the content updates it in place. An
-//! integration is updated only if all routes that use it get the new content: any other route would reach the wrong
-//! function until it is moved or deleted.
+//! integration is updated only if all routes in state that use it get the new content: any other route would reach the
+//! wrong function until it is moved or deleted. An unmanaged route that uses it follows the update.
 
 use std::collections::{BTreeMap, BTreeSet};
 
