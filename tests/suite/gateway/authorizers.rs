@@ -169,8 +169,9 @@ fn each_attribute_of_an_authorizer_changes_on_a_live_gateway() {
         json!({}),
         json!({}),
     ]));
-    let added = ["+authorizer_permission.credentials", "+authorizer_permission.permission"];
-    assert_eq!(change.objects, added, "authorizers that had a role get a permission");
+    let moved =
+        ["+authorizer_permission.credentials", "+authorizer_permission.permission", "~authorizer_permission.uri"];
+    assert_eq!(change.objects, moved, "authorizers that had a role get a permission");
     for name in names {
         assert_eq!(env.send("GET", &format!("/{name}"), Some(SECRET)).status, 200, "{name}");
         assert_eq!(env.send("GET", &format!("/{name}"), None).status, 403, "{name}");
