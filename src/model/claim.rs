@@ -87,6 +87,11 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// Whether one of these claims collides with one of the others.
+    pub fn any_collide(claims: &[Claim], others: &[Claim]) -> bool {
+        claims.iter().any(|claim| others.iter().any(|other| claim.collides(other)))
+    }
+
     /// Whether objects with these claims cannot exist at the same time.
     pub fn collides(&self, other: &Claim) -> bool {
         match (self, other) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem::Discriminant;
 
 use super::plan::Action;
-use crate::model::{Entry, Inventory, Key, OnDelete, Spec};
+use crate::model::{Claim, Entry, Inventory, Key, OnDelete, Spec};
 
 /// The operations of a plan while their order is determined.
 pub(super) struct Ordering<'a> {
@@ -119,6 +119,7 @@ impl<'a> Ordering<'a> {
     /// therefore cannot wait for all creates: those of the old holders and their dependencies.
     fn order_claims(&mut self) -> BTreeSet<usize> {
         let mut claimed = BTreeSet::new();
+        let released = self.released_claims();
         for (created, action) in self.actions.iter().enumerate() {
             let object = match action {
                 Action::Create(object) => object,
@@ -126,16 +127,11 @@ impl<'a> Ordering<'a> {
                 _ => continue,
             };
             let wanted = object.spec.claims();
-            for (released, other) in self.actions.iter().enumerate().filter(|(released, _)| *released != created) {
-                let held = match other {
-                    Action::Delete { entry, .. } => entry.spec().claims(),
-                    Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => before.claims(),
-                    _ => continue,
-                };
-                if wanted.iter().any(|claim| held.iter().any(|other| claim.collides(other))) {
-                    self.depends_on[created].insert(released);
-                    if matches!(other, Action::Delete { .. }) {
-                        claimed.insert(released);
+            for (position, held) in &released {
+                if *position != created && Claim::any_collide(&wanted, held) {
+                    self.depends_on[created].insert(*position);
+                    if matches!(self.actions[*position], Action::Delete { .. }) {
+                        claimed.insert(*position);
                     }
                 }
             }
@@ -152,20 +148,32 @@ impl<'a> Ordering<'a> {
         claimed
     }
 
+    /// The operations that release claims, with these claims: deletions, and renames, which release those of the old
+    /// name.
+    fn released_claims(&self) -> Vec<(usize, Vec<Claim>)> {
+        let released = |action: &Action| match action {
+            Action::Delete { entry, .. } => Some(entry.spec().claims()),
+            Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => Some(before.claims()),
+            Action::Create(_) | Action::Update { .. } => None,
+        };
+        let actions = self.actions.iter().enumerate();
+        actions.filter_map(|(position, action)| Some((position, released(action)?))).collect()
+    }
+
     /// Lets the deletion of the old holder of a claim wait for everything that the new holder needs, so that the time
     /// between them is short, and so that the old holder stays if a dependency of the new one cannot be created.
     /// Dependencies that themselves wait for the deletion are left out.
     fn delay_claimed_deletes(&mut self, claimed: &BTreeSet<usize>) {
         // An object that is deleted with its parent needs no call, so it does not wait.
         let is_call = |deleted: &usize| matches!(self.actions[*deleted], Action::Delete { cascades_from: None, .. });
+        let is_delete = |position: usize| matches!(self.actions[position], Action::Delete { .. });
         for deleted in claimed.iter().copied().filter(is_call).collect::<Vec<_>>() {
-            let holders = (0..self.actions.len()).filter(|holder| {
-                !matches!(self.actions[*holder], Action::Delete { .. }) && self.depends_on[*holder].contains(&deleted)
-            });
-            let needed: BTreeSet<usize> = holders.flat_map(|holder| self.depends_on[holder].clone()).collect();
+            let holders = (0..self.actions.len())
+                .filter(|holder| !is_delete(*holder) && self.depends_on[*holder].contains(&deleted));
+            let needed = holders.flat_map(|holder| self.depends_on[holder].iter().copied());
+            let needed: BTreeSet<usize> = needed.filter(|needed| !is_delete(*needed)).collect();
             for needed in needed {
-                let is_delete = matches!(self.actions[needed], Action::Delete { .. });
-                if !is_delete && !self.depends_on_transitively(needed, deleted) {
+                if !self.depends_on_transitively(needed, deleted) {
                     self.depends_on[deleted].insert(needed);
                 }
             }

@@ -2,7 +2,7 @@
 //! identifying input. The object then never ceases to exist.
 
 use super::plan::Action;
-use crate::model::Entry;
+use crate::model::{Claim, Entry};
 
 /// Replaces a deletion and a creation by an update, for each pair that AWS can rename. Of several objects that hold
 /// the same claim, only the first is renamed: AWS rejects its new name until the others have been deleted.
@@ -52,8 +52,7 @@ fn renamable(action: &Action) -> Option<&Entry> {
 
 /// Whether AWS rejects the creation until the deletion is done.
 fn conflicts(creation: &Action, deletion: &Action) -> bool {
-    let held = deletion.spec().claims();
-    creation.spec().claims().iter().any(|claim| held.iter().any(|other| claim.collides(other)))
+    Claim::any_collide(&creation.spec().claims(), &deletion.spec().claims())
 }
 
 #[cfg(test)]

@@ -35,7 +35,8 @@ pub(super) fn defer_deletes(
     for (position, failure) in &in_use {
         diagnostics::still_in_use(plan.ops[*position].action.key(), failure, dependents.get(position), diagnostics);
     }
-    let not_deployed = take_not_deployed(plan, outcome, inventory);
+    // Deletions that waited in vain for a deployment.
+    let not_deployed = take_failed_deletes(plan, outcome, inventory, Cause::NotDeployed);
     let failed = !outcome.failed.is_empty() || outcome.stopped || !plan.deferred().is_empty();
     let mut deferred: Vec<usize> = outcome
         .undone()
@@ -62,23 +63,24 @@ pub(super) fn defer_deletes(
     failure
 }
 
-/// Removes the failures of deletions that waited in vain for a deployment.
-fn take_not_deployed(plan: &Plan, outcome: &mut Outcome, inventory: &Inventory) -> Vec<(usize, Failure)> {
-    let is_deferrable = |position: usize, failure: &Failure| {
-        let entry = deleted(plan, position).filter(|_| failure.cause == Cause::NotDeployed);
-        entry.is_some_and(|entry| is_slot_vacated(plan, inventory, entry))
-    };
-    outcome.failed.extract_if(.., |(position, failure)| is_deferrable(*position, failure)).collect()
-}
-
 /// Removes the failures from an outcome that are not errors, because Terraform updates the dependents only later.
 fn take_in_use(plan: &Plan, outcome: &mut Outcome, inventory: &Inventory) -> Vec<(usize, Failure)> {
     let deletes_subnets = plan.deleted().any(|entry| entry.spec().holds_network_interfaces());
     if !deletes_subnets || outcome.stopped {
         return Vec::new();
     }
+    take_failed_deletes(plan, outcome, inventory, Cause::InUse)
+}
+
+/// Removes the failures with this cause of deletions that can be deferred.
+fn take_failed_deletes(
+    plan: &Plan,
+    outcome: &mut Outcome,
+    inventory: &Inventory,
+    cause: Cause,
+) -> Vec<(usize, Failure)> {
     let is_deferrable = |position: usize, failure: &Failure| {
-        let entry = deleted(plan, position).filter(|_| failure.cause == Cause::InUse);
+        let entry = deleted(plan, position).filter(|_| failure.cause == cause);
         entry.is_some_and(|entry| is_slot_vacated(plan, inventory, entry))
     };
     outcome.failed.extract_if(.., |(position, failure)| is_deferrable(*position, failure)).collect()
