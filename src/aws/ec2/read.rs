@@ -192,7 +192,7 @@ fn add_nat_gateways(shown: &mut Shown<'_>, gateways: &[NatGateway]) {
 }
 
 /// Adds the routes of managed tables that are in state, and default routes to managed gateways. All other routes are
-/// unmanaged; an unmanaged default route is recorded as a learned value of its table.
+/// unmanaged, and recorded as learned values of their table.
 fn add_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     for table in tables {
         let Some(table_id) = table.route_table_id() else { continue };
@@ -200,14 +200,20 @@ fn add_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
         for it in table.routes() {
             shown.add(route::read(shown, &key, table_id, it));
         }
-        for destination in ["0.0.0.0/0", "::/0"] {
-            let unmanaged = table.routes().iter().filter_map(|it| route::unmanaged_default(shown, &key, table_id, it));
-            let found = unmanaged.into_iter().find(|(to, _)| to == destination).map(|(_, target)| target);
-            let name = keys::foreign_route(destination);
+        let unmanaged = table.routes().iter().filter_map(|it| route::unmanaged(shown, &key, table_id, it));
+        let unmanaged: Vec<(String, String)> = unmanaged.collect();
+        let default = |to: &str| unmanaged.iter().find(|(it, _)| it == to).map(|(_, target)| target.clone());
+        let all: Vec<String> = unmanaged.iter().map(|(to, target)| format!("{to} to {target}")).collect();
+        let learned = [
+            (keys::foreign_route("0.0.0.0/0"), default("0.0.0.0/0")),
+            (keys::foreign_route("::/0"), default("::/0")),
+            (keys::UNMANAGED_ROUTES.to_string(), (!all.is_empty()).then(|| all.join(", "))),
+        ];
+        for (name, found) in learned {
             let was_known = shown.known(table_id).is_some_and(|entry| entry.learned.contains_key(&name));
             // A learned value stays until it is overwritten, so a deleted route is recorded as an empty text.
-            if let Some(target) = found.or_else(|| was_known.then(String::new)) {
-                shown.learn(table_id, name, target);
+            if let Some(value) = found.or_else(|| was_known.then(String::new)) {
+                shown.learn(table_id, name, value);
             }
         }
     }

@@ -35,9 +35,7 @@ pub(super) fn read(
     route: &aws_sdk_ec2::types::Route,
 ) -> Option<Observed> {
     let destination = destination(route)?;
-    // Local routes, routes that AWS creates for gateway endpoints, and routes that VPN gateways propagate.
-    let created_by_aws = route.gateway_id().is_some_and(|id| id == "local" || id.starts_with("vpce-"));
-    if created_by_aws || route.origin() == Some(&RouteOrigin::EnableVgwRoutePropagation) {
+    if is_created_by_aws(route) {
         return None;
     }
     let id = id(table_id, &destination);
@@ -59,20 +57,26 @@ pub(super) fn read(
     Some(Observed { id, key, spec, learned: Learned::new() })
 }
 
-/// Destination and target of an unmanaged default route in a managed table. A propagated route is left out, because a
-/// static route takes precedence over it.
-pub(super) fn unmanaged_default(
+/// Destination and target of an unmanaged route in a managed table: a route that is neither in state nor created by
+/// AWS. A propagated route is left out too, because a static route takes precedence over it.
+pub(super) fn unmanaged(
     shown: &Shown<'_>,
     table: &Key,
     table_id: &str,
     route: &aws_sdk_ec2::types::Route,
 ) -> Option<(String, String)> {
-    let destination = destination(route).filter(|it| matches!(it.as_str(), "0.0.0.0/0" | "::/0"))?;
-    let is_propagated = route.origin() == Some(&RouteOrigin::EnableVgwRoutePropagation);
-    if is_propagated || read(shown, table, table_id, route).is_some() {
+    let prefix_list = || route.destination_prefix_list_id().map(str::to_string);
+    let destination = destination(route).or_else(prefix_list)?;
+    if is_created_by_aws(route) || read(shown, table, table_id, route).is_some() {
         return None;
     }
     Some((destination, target(route).unwrap_or("nothing").to_string()))
+}
+
+/// Whether it is a local route, or one that AWS creates for a gateway endpoint or propagates from a VPN gateway.
+fn is_created_by_aws(route: &aws_sdk_ec2::types::Route) -> bool {
+    route.gateway_id().is_some_and(|id| id == "local" || id.starts_with("vpce-"))
+        || route.origin() == Some(&RouteOrigin::EnableVgwRoutePropagation)
 }
 
 pub(crate) async fn create(operation: &Operation<'_>, spec: &Route) -> Result<(), Failure> {

@@ -121,6 +121,10 @@ pub fn foreign_route(destination: &str) -> String {
     format!("foreign_route_{destination}")
 }
 
+/// The name under which a route table's entry stores its unmanaged routes in `learned`, such as
+/// `10.1.0.0/16 to pcx-1, 10.2.0.0/16 to tgw-2`. An empty value means that there are none any more.
+pub const UNMANAGED_ROUTES: &str = "unmanaged_routes";
+
 /// `vpc_endpoint.<objectstore|keyvalue>`, fixed by service name.
 pub fn vpc_endpoint(service: EndpointService, service_name: &Input<String>) -> Key {
     Key::fixed(format!("vpc_endpoint.{}", service.slot()), service_name.clone())

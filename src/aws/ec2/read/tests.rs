@@ -521,13 +521,39 @@ async fn an_unmanaged_default_route_is_learned_until_it_is_deleted() {
     let seen = objects(&network(&[("DescribeRouteTables", &with_routes)]), &[]).await;
     let found = at(&seen, "route_table.private_app.0");
     let learned: Vec<(&str, &str)> = found.learned.iter().map(|(name, to)| (name.as_str(), to.as_str())).collect();
-    assert_eq!(learned, [("foreign_route_0.0.0.0/0", "tgw-9")]);
+    assert_eq!(learned, [("foreign_route_0.0.0.0/0", "tgw-9"), ("unmanaged_routes", "0.0.0.0/0 to tgw-9")]);
     assert!(!seen.iter().any(|it| matches!(it.spec, Spec::Route(_))), "{seen:#?}");
 
     let mut known = Entry::new(found.key.clone(), "rtb-1", found.spec.clone());
     known.learned = found.learned.clone();
     let seen = objects(&network(&[("DescribeRouteTables", &table(""))]), &[known]).await;
-    assert_eq!(at(&seen, "route_table.private_app.0").learned["foreign_route_0.0.0.0/0"], "");
+    let learned = &at(&seen, "route_table.private_app.0").learned;
+    assert_eq!((learned["foreign_route_0.0.0.0/0"].as_str(), learned["unmanaged_routes"].as_str()), ("", ""));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_unmanaged_routes_of_a_table_are_learned() {
+    let to = |cidr: &str| format!("<destinationCidrBlock>{cidr}</destinationCidrBlock>");
+    let list = |id: &str| format!("<destinationPrefixListId>{id}</destinationPrefixListId>");
+    let routes = [
+        (to("10.0.0.0/16"), "<gatewayId>local</gatewayId>"),
+        (list("pl-63a5400a"), "<gatewayId>vpce-1</gatewayId>"),
+        (to("10.1.0.0/16"), "<vpcPeeringConnectionId>pcx-1</vpcPeeringConnectionId>"),
+        (list("pl-1"), "<transitGatewayId>tgw-2</transitGatewayId>"),
+    ];
+    let item = |(to, target): &(String, &str)| {
+        format!("<item>{to}{target}<state>active</state><origin>CreateRoute</origin></item>")
+    };
+    let table = format!(
+        "<routeTableSet><item><routeTableId>rtb-1</routeTableId><routeSet>{}</routeSet>{}</item></routeTableSet>",
+        routes.iter().map(item).collect::<String>(),
+        below("route_table.private_app.0")
+    );
+    let seen = objects(&network(&[("DescribeRouteTables", &table)]), &[]).await;
+    let table = at(&seen, "route_table.private_app.0");
+    assert_eq!(table.learned["unmanaged_routes"], "10.1.0.0/16 to pcx-1, pl-1 to tgw-2");
+    let lost = table.spec.lost_when_deleted(&table.learned);
+    assert_eq!(lost.as_deref(), Some("its unmanaged routes are lost: 10.1.0.0/16 to pcx-1, pl-1 to tgw-2"));
 }
 
 mod ipv6;
