@@ -70,6 +70,7 @@ pub trait Cloud: Send + Sync + 'static {
 }
 
 /// The context of one operation.
+#[derive(Clone)]
 pub struct OpContext<'a> {
     /// The kind of the topology.
     pub owner: TopologyKind,
@@ -82,6 +83,8 @@ pub struct OpContext<'a> {
     pub before: Option<&'a Spec>,
     /// The ids of all objects in state. An untagged object that is not among them may be from a killed run.
     pub known: BTreeSet<String>,
+    /// Whether this run creates the root. Unmanaged objects cannot refer to it yet.
+    pub in_create: bool,
     /// The configured timeouts.
     pub timeouts: &'a Timeouts,
     /// The deadlines of its waits.
@@ -155,6 +158,8 @@ pub enum DependentScope<'a> {
     Root,
     /// These subnets, by their AWS ids.
     Subnets(&'a [&'a str]),
+    /// The network interfaces.
+    NetworkInterfaces,
     /// These custom domains, by their names.
     Domains(&'a [&'a str]),
 }
@@ -303,6 +308,8 @@ pub enum Cause {
     Throttled,
     /// The root has as many objects of this kind as AWS allows. The caller deletes those that are no longer used.
     QuotaExceeded,
+    /// An unmanaged gateway is not attached to the root. The next apply tries again.
+    NotAttached,
     /// A permission is missing. The caller reports it.
     Denied,
     /// AWS did not deploy the changes. The caller keeps the objects of deletions that waited for it as pending.

@@ -11,6 +11,7 @@ mod planner;
 mod progress;
 mod rename;
 mod reroute;
+mod split;
 
 pub use execute::{Execution, Outcome, execute};
 pub use plan::{Action, Op, Outage, Plan, Unorderable};

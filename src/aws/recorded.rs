@@ -179,6 +179,7 @@ where
         ids: &all,
         before: None,
         known: Default::default(),
+        in_create: false,
         timeouts: &timeouts,
         deadlines: Deadlines::until(Instant::now() + LIMIT, Default::default()),
     };

@@ -23,6 +23,17 @@ pub(super) async fn in_deleted_subnets<P: Topology>(
     in_deleted::<P>(cloud, inventory, &ids, DependentScope::Subnets(&ids)).await
 }
 
+/// Lists the unmanaged network interfaces if the plan deletes an internet gateway. Those with a public address hold the
+/// gateway. Otherwise, it calls nothing.
+pub(super) async fn of_deleted_internet_gateway<P: Topology>(
+    cloud: &dyn Cloud,
+    inventory: &Inventory,
+    plan: &Plan,
+) -> Dependents {
+    let gateways = deleted(plan, Spec::maps_public_addresses);
+    in_deleted::<P>(cloud, inventory, &gateways, DependentScope::NetworkInterfaces).await
+}
+
 /// Lists the unmanaged API mappings of the custom domains that a plan deletes. Without such a domain, it calls nothing.
 pub(super) async fn in_deleted_domains<P: Topology>(
     cloud: &dyn Cloud,

@@ -13,7 +13,7 @@ use crate::cloud::{
 };
 use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
-use crate::model::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
+use crate::model::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
 use crate::plugin::{Input, Value};
 
 /// The time that the creation of a NAT gateway takes. Tests pause the clock, so it advances only when no task can run.
@@ -33,11 +33,15 @@ pub(crate) struct Simulation {
     targets: Mutex<BTreeMap<Key, String>>,
     /// Slots whose target was missing after a deletion, or when the creation of a NAT gateway finished.
     blackholes: Mutex<BTreeSet<String>>,
+    /// Subnets that lost a gateway endpoint while both existed, as `<subnet> <endpoint>`.
+    endpoint_losses: Mutex<BTreeSet<String>>,
     counter: AtomicU64,
     /// Slots whose calls fail until they are removed from this list.
     pub(crate) failing: Mutex<Vec<String>>,
     /// Slots whose creation fails after another object uses them.
     pub(crate) failing_late: Mutex<Vec<String>>,
+    /// Virtual private gateways that are not attached to the VPC.
+    pub(crate) unattached: Mutex<Vec<String>>,
     /// Slots whose calls succeed in AWS, but whose answers are lost.
     pub(crate) losing_answers: Mutex<Vec<String>>,
     /// Whether reads never return.
@@ -89,9 +93,11 @@ impl Simulation {
             ids: Mutex::default(),
             targets: Mutex::default(),
             blackholes: Mutex::default(),
+            endpoint_losses: Mutex::default(),
             counter: AtomicU64::new(1),
             failing: Mutex::default(),
             failing_late: Mutex::default(),
+            unattached: Mutex::default(),
             losing_answers: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
@@ -153,6 +159,36 @@ impl Simulation {
         std::mem::take(&mut self.blackholes.lock().unwrap())
     }
 
+    /// The subnets that lost a gateway endpoint since the last call, while both existed.
+    pub(crate) fn take_endpoint_losses(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.endpoint_losses.lock().unwrap())
+    }
+
+    /// The subnets with the gateway endpoints whose routes are in their tables, by key.
+    fn endpoints_of_subnets(&self) -> BTreeSet<(Key, Key)> {
+        let objects = self.objects();
+        let tables = objects.iter().filter_map(|object| match &object.spec {
+            Spec::RouteTableAssociation(it) => Some((&it.subnet, &it.route_table)),
+            _ => None,
+        });
+        let with_endpoints = tables.flat_map(|(subnet, table)| {
+            let endpoints = objects.iter().filter(move |object| match &object.spec {
+                Spec::VpcEndpoint(endpoint) => endpoint.route_tables.contains(table),
+                _ => false,
+            });
+            endpoints.map(move |endpoint| (subnet.clone(), endpoint.key.clone()))
+        });
+        with_endpoints.collect()
+    }
+
+    fn record_endpoint_losses(&self, before: BTreeSet<(Key, Key)>) {
+        let after = self.endpoints_of_subnets();
+        let objects = self.objects();
+        let exists = |key: &Key| objects.iter().any(|object| object.key == *key);
+        let lost = before.difference(&after).filter(|(subnet, endpoint)| exists(subnet) && exists(endpoint));
+        self.endpoint_losses.lock().unwrap().extend(lost.map(|(subnet, endpoint)| format!("{subnet} {endpoint}")));
+    }
+
     /// The ids of the existing objects whose slots start with `prefix`.
     pub(crate) fn ids_of(&self, prefix: &str) -> BTreeSet<String> {
         let ids = self.ids.lock().unwrap();
@@ -176,11 +212,29 @@ impl Simulation {
         learned
     }
 
-    /// The slots whose target does not exist.
-    fn current_blackholes(&self) -> BTreeSet<String> {
+    /// The slots of the routes whose table a subnet uses.
+    pub(crate) fn routes_in_use(&self) -> BTreeSet<String> {
         let objects = self.objects();
-        let blackholes = objects.iter().filter(|object| self.missing_target(object, &objects).is_some());
-        blackholes.map(|object| object.key.slot.clone()).collect()
+        let is_used = |table: &Key| {
+            let mut specs = objects.iter().map(|object| &object.spec);
+            specs.any(
+                |spec| matches!(spec, Spec::RouteTableAssociation(it) if it.route_table == Ref::Key(table.clone())),
+            )
+        };
+        let routes =
+            objects.iter().filter(|object| matches!(&object.spec, Spec::Route(it) if is_used(&it.route_table)));
+        routes.map(|object| object.key.slot.clone()).collect()
+    }
+
+    /// The slots of the routes in use whose target does not exist.
+    pub(crate) fn current_blackholes(&self) -> BTreeSet<String> {
+        let mut in_use = self.routes_in_use();
+        let objects = self.objects();
+        let is_blackhole = |object: &&Object| self.missing_target(object, &objects).is_some();
+        let blackholes: BTreeSet<&String> =
+            objects.iter().filter(is_blackhole).map(|object| &object.key.slot).collect();
+        in_use.retain(|slot| blackholes.contains(slot));
+        in_use
     }
 
     fn record_target(&self, work: &OpContext<'_>, object: &Object) {
@@ -208,6 +262,10 @@ impl Simulation {
             return Err(simulated_failure());
         }
         Ok(())
+    }
+
+    fn is_unattached(&self, gateway: &str) -> bool {
+        self.unattached.lock().unwrap().iter().any(|it| it == gateway)
     }
 
     fn answer(&self, key: &Key) -> Result<(), Failure> {
@@ -330,6 +388,7 @@ impl Cloud for Simulation {
         self.yield_some().await;
         self.begin("create", &object.key)?;
         self.check_needs(work, object);
+        assert!(!object.spec.depends_on_attachment(), "the creation of {} waits for a gateway", object.key);
         if object.key.slot == work.owner.root() {
             *self.root_state.lock().unwrap() = Some(RootState::Creating);
         }
@@ -391,11 +450,20 @@ impl Cloud for Simulation {
         self.yield_some().await;
         self.begin("update", &to.key)?;
         self.check_needs(work, to);
+        if let Spec::RouteTable(RouteTable { propagating_gateways: Input::Known(gateways), .. }) = &to.spec
+            && let Some(id) = gateways.iter().filter_map(Input::known).find(|id| self.is_unattached(id))
+        {
+            return Err(Failure::new(Cause::NotAttached, "Simulate", format!("{id} is not attached")));
+        }
         self.record_target(work, to);
         self.rename(id, to);
-        let mut objects = self.objects();
-        let object = objects.iter_mut().find(|object| object.key == to.key).expect("an updated object exists");
-        object.spec = to.spec.clone();
+        let endpoints = self.endpoints_of_subnets();
+        {
+            let mut objects = self.objects();
+            let object = objects.iter_mut().find(|object| object.key == to.key).expect("an updated object exists");
+            object.spec = to.spec.clone();
+        }
+        self.record_endpoint_losses(endpoints);
         if to.spec.gets_new_id_when_updated() {
             let id = format!("{id}'");
             self.ids.lock().unwrap().insert(to.key.clone(), id.clone());
@@ -424,6 +492,7 @@ impl Cloud for Simulation {
         drop(objects);
         // Targets that were missing before are not caused by this deletion.
         let before = self.current_blackholes();
+        let endpoints = self.endpoints_of_subnets();
         let mut deleted = vec![entry.key.clone()];
         while let Some(key) = deleted.pop() {
             let mut objects = self.objects();
@@ -431,6 +500,7 @@ impl Cloud for Simulation {
             deleted.extend(objects.iter().filter(|it| it.spec.parent() == Some(&key)).map(|it| it.key.clone()));
         }
         self.blackholes.lock().unwrap().extend(self.current_blackholes().difference(&before).cloned());
+        self.record_endpoint_losses(endpoints);
         self.answer(&entry.key)
     }
 
@@ -462,16 +532,25 @@ impl Cloud for Simulation {
         let objects = self.objects();
         let ids = self.ids.lock().unwrap();
         let in_use = self.in_use.lock().unwrap();
-        let used = objects.iter().filter(|object| in_use.contains(&object.key.slot)).map(|object| Dependent {
+        let is_used =
+            |object: &&Object| in_use.contains(&object.key.slot) && !matches!(object.spec, Spec::InternetGateway(_));
+        let used = objects.iter().filter(is_used).map(|object| Dependent {
             kind: "network interface",
             id: format!("eni-{}", object.key.slot),
             description: "AWS Lambda VPC ENI-shop".into(),
             further: "type lambda".into(),
             owner: Some("123456789012".into()),
-            holds: vec![ids[&object.key].clone()],
+            holds: ids
+                .iter()
+                .filter(|(key, _)| {
+                    // An interface has a public address if the internet gateway is in use too.
+                    **key == object.key || (key.slot == "internet_gateway" && in_use.contains(&key.slot))
+                })
+                .map(|(_, id)| id.clone())
+                .collect(),
         });
         let is_within = |dependent: &Dependent| match within {
-            DependentScope::Root | DependentScope::Domains(_) => true,
+            DependentScope::Root | DependentScope::Domains(_) | DependentScope::NetworkInterfaces => true,
             DependentScope::Subnets(subnets) => dependent.holds.iter().any(|id| subnets.contains(&id.as_str())),
         };
         Dependents { objects: used.filter(is_within).collect(), unseen: Vec::new() }

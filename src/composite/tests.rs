@@ -10,7 +10,9 @@ mod gateway_import;
 mod import;
 mod nat_changes;
 mod dependents;
+mod propagation;
 mod properties;
+mod subnets_in_use;
 
 use std::sync::Arc;
 

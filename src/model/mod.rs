@@ -69,6 +69,8 @@ pub struct Object {
     /// Objects that must exist before this one is created or updated, in addition to those that the spec refers to.
     /// They are not a property of the object, so changing them does not update it.
     pub after: Vec<Key>,
+    /// Objects that must be up to date before this one is updated, but not before it is created.
+    pub updated_after: Vec<Key>,
     /// Specs with other targets that it may have while its target is being created, best first. One is used only if the
     /// object would otherwise have no working target.
     pub fallback_targets: Vec<Spec>,
@@ -134,7 +136,8 @@ impl std::fmt::Display for Key {
 impl Object {
     /// An object that depends only on the objects that its spec refers to.
     pub fn new(key: Key, spec: Spec) -> Object {
-        Object { key, spec, after: Vec::new(), fallback_targets: Vec::new(), routes: Vec::new() }
+        let (after, updated_after, fallback_targets, routes) = Default::default();
+        Object { key, spec, after, updated_after, fallback_targets, routes }
     }
 }
 

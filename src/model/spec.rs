@@ -6,10 +6,11 @@
 mod gateway;
 mod network;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::keys::network::UNMANAGED_ROUTES;
 use super::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
@@ -136,6 +137,10 @@ impl Spec {
         match self {
             Spec::Eip(_) => learned.get("public_ip").map(|address| format!("the public address {address} is lost")),
             Spec::LogGroup(_) => Some("its log events are lost".to_string()),
+            Spec::RouteTable(_) => {
+                let routes = learned.get(UNMANAGED_ROUTES).filter(|routes| !routes.is_empty());
+                routes.map(|routes| format!("its unmanaged routes are lost: {routes}"))
+            }
             _ => None,
         }
     }
@@ -144,6 +149,11 @@ impl Spec {
     /// an address range while interfaces have addresses from it.
     pub fn holds_network_interfaces(&self) -> bool {
         matches!(self, Spec::Subnet(_))
+    }
+
+    /// Whether public addresses are mapped through it. AWS rejects its detachment while unmanaged objects have one.
+    pub fn maps_public_addresses(&self) -> bool {
+        matches!(self, Spec::InternetGateway(_))
     }
 
     /// Whether it can have unmanaged mappings of its paths to other APIs.
@@ -298,6 +308,53 @@ impl Spec {
         }
         if let (Spec::RouteTable(table), Spec::RouteTable(other)) = (self, other) {
             table.merge_owned(other);
+        }
+    }
+
+    /// This spec with the parts of `before` that depend on the attachment of unmanaged objects, or without such parts;
+    /// `None` if they are the same.
+    pub fn with_attached_parts_of(&self, before: Option<&Spec>) -> Option<Spec> {
+        let Spec::RouteTable(wanted) = self else { return None };
+        let propagating_gateways = match before {
+            Some(Spec::RouteTable(before)) => before.propagating_gateways.clone(),
+            _ => Input::Known(Vec::new()),
+        };
+        if propagating_gateways == wanted.propagating_gateways {
+            return None;
+        }
+        Some(Spec::RouteTable(RouteTable { propagating_gateways, ..wanted.clone() }))
+    }
+
+    /// Whether a part of it depends on the attachment of unmanaged objects.
+    pub fn depends_on_attachment(&self) -> bool {
+        matches!(self, Spec::RouteTable(table) if table.propagating_gateways != Input::Known(Vec::new()))
+    }
+
+    /// This spec with the references of `before` to these keys that it no longer has, which its object can keep until
+    /// theirs are deleted; `None` if there are none.
+    pub fn keeping_references(&self, before: &Spec, keys: &BTreeSet<Key>) -> Option<Spec> {
+        match (self, before) {
+            (Spec::VpcEndpoint(wanted), Spec::VpcEndpoint(before)) => {
+                wanted.keeping_route_tables(before, keys).map(Spec::VpcEndpoint)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same spec with another target; `None` if it has no target.
+    pub fn with_target(&self, target: Ref) -> Option<Spec> {
+        match self {
+            Spec::Route(route) => Some(Spec::Route(Route { target, ..route.clone() })),
+            _ => None,
+        }
+    }
+
+    /// Whether a route to one of the two objects can use the other one instead: both are public NAT gateways, or both
+    /// are private ones.
+    pub fn can_replace_target(&self, other: &Spec) -> bool {
+        match (self, other) {
+            (Spec::NatGateway(nat), Spec::NatGateway(other)) => nat.allocation.is_some() == other.allocation.is_some(),
+            _ => false,
         }
     }
 

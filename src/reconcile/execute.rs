@@ -41,6 +41,8 @@ pub struct Execution<'a> {
     pub owner: TopologyKind,
     /// The existing objects. Always up to date, so that a snapshot is correct even after a panic.
     pub inventory: Arc<Mutex<Inventory>>,
+    /// Whether it creates the root.
+    pub in_create: bool,
     /// The configured timeouts.
     pub timeouts: &'a Timeouts,
     /// The deadline of the whole execution.
@@ -231,7 +233,11 @@ impl Execution<'_> {
         self.finish(object)
     }
 
-    async fn update(&self, old_id: &str, before: &Spec, certain: bool, to: &Object) -> Result<String, Failure> {
+    async fn update(&self, planned_id: &str, before: &Spec, certain: bool, to: &Object) -> Result<String, Failure> {
+        // An object that this plan has created gets its id during the execution.
+        let created = || self.lock().current().find(|entry| entry.key == to.key).map(|entry| entry.id.clone());
+        let old_id = Some(planned_id.to_string()).filter(|id| !id.is_empty()).or_else(created).unwrap_or_default();
+        let old_id = old_id.as_str();
         // Detaching the object from former dependencies requires their ids too.
         let needs = to.spec.needs().into_iter().chain(before.needs());
         let needed = self.needed(needs.map(|need| need.key));
@@ -282,7 +288,8 @@ impl Execution<'_> {
     fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> OpContext<'b> {
         let deadlines = Deadlines::until(self.deadline, self.stop.clone());
         let known = self.lock().entries.iter().map(|entry| entry.id.clone()).collect();
-        OpContext { owner: self.owner, root_id, ids, before, known, timeouts: self.timeouts, deadlines }
+        let (owner, in_create, timeouts) = (self.owner, self.in_create, self.timeouts);
+        OpContext { owner, root_id, ids, before, known, in_create, timeouts, deadlines }
     }
 
     /// Returns the ids of these objects only. An operation that uses an object without declaring the dependency

@@ -4,14 +4,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem::Discriminant;
 
 use super::plan::Action;
-use crate::model::{Claim, Entry, Inventory, Key, OnDelete, Spec};
+use super::split::Split;
+use crate::model::{Claim, Entry, Inventory, Key, OnDelete, Ref, Spec};
 
 /// The operations of a plan while their order is determined.
 pub(super) struct Ordering<'a> {
     actions: &'a [Action],
     existing: &'a Inventory,
-    /// Creates and updates, by key.
+    /// Creates and updates, by key, without late and detached updates.
     sets: BTreeMap<&'a Key, usize>,
+    /// Late updates, by position.
+    late: &'a BTreeSet<usize>,
+    /// Detached updates, by position.
+    detached: &'a BTreeSet<usize>,
     /// Deletions, by kind and id of the object.
     deletes: HashMap<(Discriminant<Spec>, &'a str), usize>,
     /// The dependencies of each operation, by position.
@@ -28,11 +33,14 @@ pub(super) struct Ordered {
 
 impl<'a> Ordering<'a> {
     /// Indexes the operations. Their order is not determined yet.
-    pub(super) fn of(actions: &'a [Action], existing: &'a Inventory) -> Ordering<'a> {
+    pub(super) fn of(split: &'a Split, existing: &'a Inventory) -> Ordering<'a> {
+        let Split { actions, late, detached } = split;
         let depends_on = vec![BTreeSet::new(); actions.len()];
-        let mut ordering = Ordering { actions, existing, sets: BTreeMap::new(), deletes: HashMap::new(), depends_on };
+        let (sets, deletes) = Default::default();
+        let mut ordering = Ordering { actions, existing, sets, late, detached, deletes, depends_on };
         for (position, action) in actions.iter().enumerate() {
             match action {
+                _ if late.contains(&position) || detached.contains(&position) => continue,
                 Action::Create(_) | Action::Update { .. } => ordering.sets.insert(action.key(), position),
                 Action::Delete { entry, .. } => ordering.deletes.insert(entry.kind_and_id(), position),
             };
@@ -44,9 +52,18 @@ impl<'a> Ordering<'a> {
     pub(super) fn ordered(mut self) -> Ordered {
         for (position, action) in self.actions.iter().enumerate() {
             match action {
+                _ if self.late.contains(&position) => {}
+                _ if self.detached.contains(&position) => {
+                    self.depends_on[position].extend(self.sets.get(action.key()).copied());
+                }
                 Action::Create(object) | Action::Update { to: object, .. } => {
                     let needs = object.spec.needs().into_iter().map(|need| (need.key, need.up_to_date));
-                    let needed = needs.chain(object.after.iter().map(|key| (key.clone(), true)));
+                    let updated_after = match action {
+                        Action::Update { .. } => object.updated_after.as_slice(),
+                        _ => &[],
+                    };
+                    let after = object.after.iter().chain(updated_after).map(|key| (key.clone(), true));
+                    let needed = needs.chain(after);
                     let sets = needed.filter_map(|(key, up_to_date)| {
                         let set = *self.sets.get(&key)?;
                         (up_to_date || matches!(self.actions[set], Action::Create(_))).then_some(set)
@@ -56,14 +73,66 @@ impl<'a> Ordering<'a> {
                 Action::Delete { entry, cascades_from } => self.order_delete(position, entry, cascades_from.as_ref()),
             }
         }
+        self.order_late_updates();
         let claimed = self.order_claims();
         let sets: Vec<usize> = self.sets.values().copied().collect();
         for (position, action) in self.actions.iter().enumerate() {
-            if matches!(action, Action::Delete { .. }) && !claimed.contains(&position) {
+            if self.late.contains(&position)
+                || (matches!(action, Action::Delete { .. }) && !claimed.contains(&position))
+            {
                 self.depends_on[position].extend(&sets);
             }
         }
+        self.keep_targets(&claimed);
         Ordered { depends_on: self.depends_on, claimed }
+    }
+
+    /// Lets a late update, which removes references to deleted objects, wait for the deletion of the dependents of
+    /// these objects, and the deletion of the objects for the update.
+    fn order_late_updates(&mut self) {
+        for &late in self.late {
+            let Action::Update { before, to, .. } = &self.actions[late] else { continue };
+            let kept = to.spec.needs();
+            for need in before.needs().into_iter().filter(|need| !kept.contains(need)) {
+                let dependents = self.deletes_of_dependents(&need.key);
+                self.depends_on[late].extend(dependents);
+                for deletion in self.deletes_of(&need.key) {
+                    self.depends_on[deletion].insert(late);
+                }
+            }
+        }
+    }
+
+    /// Lets the deletion of a target wait for the deletion of the subnets whose route tables refer to it, because AWS
+    /// may reject that while they are in use. The deletion of a target that frees a claim cannot wait, so its routes
+    /// are rerouted (see `reroute`). If the whole topology is deleted, nothing is kept.
+    fn keep_targets(&mut self, claimed: &BTreeSet<usize>) {
+        let deletes_root =
+            self.actions.iter().any(|action| matches!(action, Action::Delete { entry, .. } if entry.spec().is_root()));
+        if deletes_root {
+            return;
+        }
+        for route in self.existing.present().filter(|entry| self.deletes.contains_key(&entry.kind_and_id())) {
+            let (Some(Ref::Key(target)), Some(parent)) = (route.spec().target(), route.spec().parent()) else {
+                continue;
+            };
+            let dependents = self.deletes_of_dependents(parent);
+            for position in self.deletes_of(target).into_iter().filter(|position| !claimed.contains(position)) {
+                self.depends_on[position].extend(&dependents);
+            }
+        }
+    }
+
+    /// The deletions of the dependents of an object, without those that its own deletion causes.
+    fn deletes_of_dependents(&self, key: &Key) -> Vec<usize> {
+        let dependents =
+            self.existing.present().filter(|entry| entry.spec().needs().iter().any(|need| need.key == *key));
+        let deletes = dependents.filter_map(|entry| self.deletes.get(&entry.kind_and_id()).copied());
+        deletes.filter(|deletion| !self.cascades_from(*deletion, key)).collect()
+    }
+
+    fn cascades_from(&self, deletion: usize, key: &Key) -> bool {
+        matches!(&self.actions[deletion], Action::Delete { cascades_from: Some(parent), .. } if parent == key)
     }
 
     /// Orders the deletion of an object relative to the operations on its dependents.
@@ -94,6 +163,10 @@ impl<'a> Ordering<'a> {
             Action::Create(_) | Action::Update { .. } => None,
         };
         match (on_delete, dependents_parent) {
+            // A route is deleted before its target, so that it never leads nowhere.
+            (OnDelete::NoAction, None) if dependent.spec().target() == Some(&Ref::Key(entry.key.clone())) => {
+                self.depends_on[position].insert(dependents_delete);
+            }
             (OnDelete::NoAction, _) => {}
             (OnDelete::DeleteAfter, _) => {
                 self.depends_on[dependents_delete].insert(position);

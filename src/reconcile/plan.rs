@@ -15,13 +15,14 @@ pub struct Plan {
     pub outages: Vec<Outage>,
 }
 
-/// An existing route without a target until the new one is created, because no fallback target is available.
+/// An existing route without a target until the new one is created or the route is deleted, because no fallback target
+/// is available.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outage {
     /// The route.
     pub entry: Entry,
-    /// The new target.
-    pub target: Key,
+    /// The new target; `None` if there is none until the route is deleted.
+    pub target: Option<Key>,
     /// The current target, which the plan deletes first; `None` if the target is missing already.
     pub until: Option<Entry>,
 }
@@ -42,7 +43,7 @@ pub enum Action {
     Create(Object),
     /// Changes an object in place.
     Update {
-        /// The id of the object.
+        /// The id of the object; empty if this plan creates it.
         id: String,
         /// The observed spec or, if it was not observed, the applied one.
         before: Spec,
@@ -134,7 +135,7 @@ impl Plan {
     }
 
     /// These operations and their transitive dependents.
-    pub(super) fn transitive_dependents(&self, mut found: BTreeSet<usize>) -> BTreeSet<usize> {
+    pub fn transitive_dependents(&self, mut found: BTreeSet<usize>) -> BTreeSet<usize> {
         loop {
             let depends = |at: &usize| !found.contains(at) && !self.ops[*at].depends_on.is_disjoint(&found);
             let more: Vec<usize> = (0..self.ops.len()).filter(depends).collect();

@@ -6,21 +6,26 @@
 //! last. The exception is claims, resources that only one object can hold: the create of the new holder waits for the
 //! deletion of the old one, which waits for everything else that the new holder needs. A route to such an old object is
 //! first updated to a fallback target. If there is none, the plan reports an outage.
+//!
+//! AWS may reject the deletion of a subnet that is in use. Until it is deleted, the subnet keeps its routes and their
+//! targets (see `ordering`), and its gateway endpoints (see `split`).
 
 use super::diff::diff;
 use super::ordering::Ordering;
 use super::plan::{Op, Plan, Unorderable};
 use super::rename::rename;
 use super::reroute::reroute;
+use super::split::{Split, split};
 use crate::model::{Inventory, Object};
 
 /// Plans the operations. `wanted` contains each object once, in the order of creation.
 pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable> {
-    let actions = rename(diff(existing, wanted));
-    let ordered = Ordering::of(&actions, existing).ordered();
+    let split = split(rename(diff(existing, wanted)));
+    let ordered = Ordering::of(&split, existing).ordered();
+    let Split { actions, .. } = split;
     let with_order = actions.into_iter().zip(ordered.depends_on);
     let mut ops: Vec<Op> = with_order.map(|(action, depends_on)| Op { action, depends_on }).collect();
-    let outages = reroute(&mut ops, &ordered.claimed, existing);
+    let outages = reroute(&mut ops, &ordered.claimed, existing, wanted);
     let plan = Plan { ops, outages };
     plan.check_order()?;
     Ok(plan)

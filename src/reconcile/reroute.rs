@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::diff::holder;
 use super::plan::{Action, Op, Outage};
-use crate::model::{Inventory, Key, Object, Ref, Spec};
+use crate::model::{Entry, Inventory, Key, Object, Ref, Spec};
 
 /// The state of a route's target until all new objects are created.
 enum TargetState {
@@ -16,12 +16,17 @@ enum TargetState {
 
 /// Adds an update to a fallback target for each object whose target is created in this plan, if the current target does
 /// not exist until then. Returns the objects without a usable fallback target.
-pub(super) fn reroute(ops: &mut Vec<Op>, claimed: &BTreeSet<usize>, existing: &Inventory) -> Vec<Outage> {
+pub(super) fn reroute(
+    ops: &mut Vec<Op>,
+    claimed: &BTreeSet<usize>,
+    existing: &Inventory,
+    wanted: &[Object],
+) -> Vec<Outage> {
     let (mut rerouted, mut outages) = (Vec::new(), Vec::new());
     for position in 0..ops.len() {
         let Action::Update { id, before, certain, to } = &ops[position].action else { continue };
         let (Some(Ref::Key(target)), Some(current)) = (to.spec.target(), before.target()) else { continue };
-        if !is_awaited(target, ops) {
+        if !is_awaited(target, ops) || !is_used(before, existing) {
             continue;
         }
         let deletion = match target_state(current, ops, claimed, existing) {
@@ -37,7 +42,7 @@ pub(super) fn reroute(ops: &mut Vec<Op>, claimed: &BTreeSet<usize>, existing: &I
             });
             outages.extend(holder(existing, &to.key).map(|entry| Outage {
                 entry: entry.clone(),
-                target: target.clone(),
+                target: Some(target.clone()),
                 until,
             }));
             continue;
@@ -49,18 +54,115 @@ pub(super) fn reroute(ops: &mut Vec<Op>, claimed: &BTreeSet<usize>, existing: &I
             (*before, *certain) = (spec, true);
         }
     }
-    let shift = rerouted.len();
+    let mut prepended: Vec<Prepended> = rerouted
+        .into_iter()
+        .map(|(action, back, deletion)| {
+            // A fallback target exists already.
+            Prepended { action, after: None, before: [Some(back), deletion].into_iter().flatten().collect() }
+        })
+        .collect();
+    for (route, deletion) in deleted_routes(ops, claimed, existing) {
+        let (kept, outage) = kept_route(&route, deletion, ops, claimed, existing, wanted);
+        prepended.extend(kept);
+        outages.extend(outage);
+    }
+    prepend(ops, prepended);
+    outages
+}
+
+/// An update that is added in front of the others.
+struct Prepended {
+    action: Action,
+    /// The operation, by position, that it waits for.
+    after: Option<usize>,
+    /// The operations, by position, that wait for it.
+    before: Vec<usize>,
+}
+
+fn prepend(ops: &mut Vec<Op>, prepended: Vec<Prepended>) {
+    let shift = prepended.len();
     for op in ops.iter_mut() {
         op.depends_on = op.depends_on.iter().map(|position| position + shift).collect();
     }
-    for (number, (_, back, deletion)) in rerouted.iter().enumerate() {
-        for position in [Some(*back), *deletion].into_iter().flatten() {
+    let mut first = Vec::new();
+    for (number, Prepended { action, after, before }) in prepended.into_iter().enumerate() {
+        for position in before {
             ops[position].depends_on.insert(number);
         }
+        first.push(Op { action, depends_on: after.into_iter().map(|position| position + shift).collect() });
     }
-    // Fallback targets exist already, so these updates have no dependencies.
-    ops.splice(0..0, rerouted.into_iter().map(|(action, ..)| Op { action, depends_on: BTreeSet::new() }));
-    outages
+    ops.splice(0..0, first);
+}
+
+/// The routes of subnets that the plan deletes, if it deletes the targets of the routes before that, each with the
+/// deletion of its target. AWS may keep such a subnet for a while, because it is in use.
+fn deleted_routes(ops: &[Op], claimed: &BTreeSet<usize>, existing: &Inventory) -> Vec<(Entry, usize)> {
+    let deleted = ops.iter().filter_map(|op| match &op.action {
+        Action::Delete { entry, cascades_from: Some(_) } => Some(entry),
+        _ => None,
+    });
+    let with_target = deleted.filter(|entry| is_used(entry.spec(), existing)).filter_map(|entry| {
+        match target_state(entry.spec().target()?, ops, claimed, existing) {
+            TargetState::Deleted(deletion) => Some((entry.clone(), deletion)),
+            TargetState::Exists | TargetState::Missing => None,
+        }
+    });
+    with_target.collect()
+}
+
+/// Whether a subnet uses the table of a route: whether its association with the table exists.
+fn is_used(route: &Spec, existing: &Inventory) -> bool {
+    let Some(table) = route.parent() else { return true };
+    existing.present().any(|entry| {
+        let is_part_of_another = entry.spec().parent().is_some_and(|parent| parent != table);
+        is_part_of_another && entry.spec().needs().iter().any(|need| need.key == *table)
+    })
+}
+
+/// Lets such a route refer to another target: one that exists, or the one that replaces the deleted one. Until that is
+/// created, the route has no target.
+fn kept_route(
+    route: &Entry,
+    deletion: usize,
+    ops: &[Op],
+    claimed: &BTreeSet<usize>,
+    existing: &Inventory,
+    wanted: &[Object],
+) -> (Option<Prepended>, Option<Outage>) {
+    let Action::Delete { entry: old, .. } = &ops[deletion].action else { return (None, None) };
+    let targets = wanted.iter().filter(|object| old.spec().can_replace_target(&object.spec));
+    let specs: Vec<(Spec, Key)> = targets
+        .filter_map(|object| {
+            let target = object.key.clone();
+            Some((route.spec().with_target(Ref::Key(target.clone()))?, target))
+        })
+        .collect();
+    let parents = ops.iter().enumerate().filter_map(|(position, op)| match &op.action {
+        Action::Delete { entry, .. } if route.spec().parent() == Some(&entry.key) => Some(position),
+        _ => None,
+    });
+    let update = |spec: &Spec| Action::Update {
+        id: route.id.clone(),
+        before: route.spec().clone(),
+        certain: !route.unfinished,
+        to: Object::new(route.key.clone(), spec.clone()),
+    };
+    if let Some((spec, _)) = specs.iter().find(|(spec, _)| is_available(spec, ops, claimed, existing)) {
+        let before = parents.chain([deletion]).collect();
+        return (Some(Prepended { action: update(spec), after: None, before }), None);
+    }
+    let created = specs.iter().find_map(|(spec, target)| {
+        let is_create = |op: &Op| matches!(&op.action, Action::Create(object) if object.key == *target);
+        Some((spec, target, ops.iter().position(is_create)?))
+    });
+    let outage =
+        Outage { entry: route.clone(), target: created.map(|(_, target, _)| target.clone()), until: Some(old.clone()) };
+    let kept = created.map(|(spec, _, creation)| Prepended {
+        action: update(spec),
+        after: Some(creation),
+        before: parents.collect(),
+    });
+    (kept, Some(outage))
 }
 
 /// Whether an object cannot be used yet: the plan creates it or completes its creation.

@@ -26,6 +26,7 @@ pub(crate) async fn dependents(
     let found = match within {
         // By default a VPC has at most 200 subnets, which is also the limit of the values of a filter.
         DependentScope::Subnets(ids) => vec![finder.interfaces(filter_any("subnet-id", ids.iter().copied())).await],
+        DependentScope::NetworkInterfaces => vec![finder.interfaces(filter("vpc-id", root_id)).await],
         DependentScope::Domains(_) => vec![],
         DependentScope::Root => {
             let (interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws) = tokio::join!(

@@ -179,6 +179,7 @@ impl Notes {
             ids: &known,
             before: None,
             known: self.known.iter().map(|id| id.to_string()).collect(),
+            in_create: false,
             timeouts: &Timeouts::default(),
             deadlines: Deadlines::until(Instant::now() + limit, Default::default()),
         };

@@ -54,7 +54,8 @@ pub(super) fn read(
     })
 }
 
-/// Creates the table and enables the propagation of gateways. The SDK sends an idempotency token.
+/// Creates the table. An update enables the propagation of gateways, so that no other operation waits for it. The SDK
+/// sends an idempotency token.
 pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Result<(), Failure> {
     let (session, vpc_id) = (operation.session, operation.id(&spec.vpc)?);
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
@@ -81,8 +82,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &RouteTable) -> Resu
                 None => Poll::Pending("the route table is not visible yet".to_string()),
             })
         })
-        .await?;
-    enable_all(operation, &id, gateways(operation, spec)?, &deadlines).await
+        .await
 }
 
 /// Updates propagation and tags. Propagation that was enabled outside Terraform stays.
@@ -144,8 +144,9 @@ async fn enable_all(
     join_all(enabled).await.into_iter().collect()
 }
 
-/// Enables the propagation of a gateway. Retries until the gateway is attached, because an attachment takes some time
-/// and may be in progress in another run.
+/// Enables the propagation of a gateway. An update retries until the gateway is attached, because an attachment takes
+/// some time, and Terraform may attach it in the same run. In a create, nothing can refer to the VPC yet, so there is
+/// one attempt.
 async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &Deadlines) -> Result<(), Failure> {
     let send = || async {
         let call = operation.session.ec2.enable_vgw_route_propagation();
@@ -153,16 +154,11 @@ async fn enable(operation: &Operation<'_>, id: &str, gateway: &str, deadlines: &
         call.map(|_| ()).map_err(|error| error.failure("EnableVgwRoutePropagation"))
     };
     let enable = || async { operation.retry_until_visible(&[id], send).await };
-    match wait::retry_while(deadlines, &mut Backoff::new(wait::SECONDS), codes::is_not_attached, enable).await {
+    let may_wait = |failure: &Failure| !operation.work.in_create && codes::is_not_attached(failure);
+    match wait::retry_while(deadlines, &mut Backoff::new(wait::SECONDS), may_wait, enable).await {
         Err(failure) if codes::is_not_attached(&failure) => {
-            let message = format!(
-                "{}; {gateway} is not attached to this VPC, {}. Its routes can propagate only once it is attached. An \
-                 attachment that uses this network's vpc_id is created after the network: remove the gateway from the \
-                 propagating gateways, apply, so that it is attached, then add it again and apply once more",
-                failure.message,
-                operation.root_id()?
-            );
-            Err(Failure { message, ..failure })
+            let message = format!("{}; {gateway} is not attached to {}", failure.message, operation.root_id()?);
+            Err(Failure { cause: Cause::NotAttached, message, ..failure })
         }
         enabled => enabled,
     }
@@ -189,6 +185,7 @@ mod tests {
 
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
+    use crate::cloud::OpContext;
     use crate::model::Tier;
     use crate::model::keys::network as keys;
 
@@ -213,32 +210,40 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn propagation_waits_until_the_gateway_is_attached() {
-        let table = "<routeTable><routeTableId>rtb-1</routeTableId></routeTable>";
-        let tables = "<routeTableSet><item><routeTableId>rtb-1</routeTableId></item></routeTableSet>";
         let aws = Recorded::default()
-            .on("CreateRouteTable", table)
-            .on("DescribeRouteTables", tables)
             .fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "vgw-1 is not attached")
             .on("EnableVgwRoutePropagation", DONE);
-        let limit = Duration::from_secs(20);
-        run(&aws, limit, async |operation| create(operation, &spec(&["vgw-1", "vgw-2"])).await).await.unwrap();
+        let (limit, from, to) = (Duration::from_secs(20), spec(&[]), spec(&["vgw-1", "vgw-2"]));
+        run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await.unwrap();
         let calls = aws.calls("EnableVgwRoutePropagation");
         let gateways: Vec<_> = calls.iter().map(|it| (it["RouteTableId"].as_str(), it["GatewayId"].as_str())).collect();
         assert_eq!(gateways, [("rtb-1", "vgw-1"), ("rtb-1", "vgw-2"), ("rtb-1", "vgw-1")]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_gateway_that_is_never_attached_fails_with_a_hint() {
+    async fn a_gateway_that_is_never_attached_is_left_to_the_next_apply() {
         let aws = Recorded::default().fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
         let (from, to) = (spec(&[]), spec(&["vgw-1"]));
         let (limit, start) = (CHANGED * 10, Instant::now());
         let failure = run(&aws, limit, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
         assert_eq!(start.elapsed(), CHANGED);
         let failure = failure.unwrap_err();
-        assert_eq!(failure.code.as_deref(), Some("Gateway.NotAttached"));
-        assert!(failure.message.contains("vgw-1 is not attached to this VPC, vpc-1"), "{}", failure.message);
-        assert!(failure.message.contains("apply once more"), "{}", failure.message);
+        assert_eq!((failure.cause, failure.code.as_deref()), (Cause::NotAttached, Some("Gateway.NotAttached")));
+        assert!(failure.message.contains("vgw-1 is not attached to vpc-1"), "{}", failure.message);
         assert!(aws.actions().len() > 1, "the call is retried: {:?}", aws.actions());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_create_does_not_wait_for_an_attachment() {
+        let aws = Recorded::default().fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
+        let (from, to) = (spec(&[]), spec(&["vgw-1"]));
+        let updated = run(&aws, CHANGED, async |operation| {
+            let work = OpContext { in_create: true, ..operation.work.clone() };
+            let operation = Operation { work: &work, ..*operation };
+            update(&operation, "rtb-1", Some(&from), &to).await
+        });
+        assert_eq!(updated.await.unwrap_err().cause, Cause::NotAttached);
+        assert_eq!(aws.actions(), ["EnableVgwRoutePropagation"], "AWS is asked once");
     }
 
     #[tokio::test(start_paused = true)]

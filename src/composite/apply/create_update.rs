@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::inventory::{normalize_inventory, pending};
-use super::pending_deletion::{cancel_pending_deletion, defer_deletes};
+use super::pending_deletion::{cancel_pending_deletion, defer_deletes, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::composite::decision::{Basis, Decision};
@@ -229,6 +229,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         if !self.private.imported {
             normalize_inventory(&mut inventory, &decision.objects);
         }
+        let not_attached = take_not_attached(plan, &mut outcome, diagnostics);
         let not_deployed = match creating {
             true => None,
             false => defer_deletes(plan, &mut outcome, &dependents, &mut inventory, diagnostics),
@@ -245,6 +246,7 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         }
         run.report(plan, &outcome, &dependents, diagnostics);
         self.private.pending = pending(plan, &outcome, &inventory);
+        self.private.pending.extend(not_attached);
         self.private.last_applied = self.last_applied().filter(|_| !outcome.is_complete());
         self.private.inventory = inventory;
         // If no client receives the state, the root keeps the tag `fgw:state = creating`, by which the next create

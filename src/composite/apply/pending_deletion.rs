@@ -1,4 +1,7 @@
-//! Objects that an update could not delete because they were in use, or because AWS had not deployed the changes. Pure.
+//! Operations that an apply leaves to the next one: deletions of objects that are in use or whose replacement AWS has
+//! not deployed, and propagation from gateways that are not attached. Pure.
+
+use std::collections::BTreeMap;
 
 use crate::cloud::{Cause, DependentsByOp, Failure};
 use crate::composite::diagnostics;
@@ -53,7 +56,8 @@ pub(super) fn defer_deletes(
     }
     deferred.extend(in_use.into_iter().chain(not_deployed).map(|(position, _)| position));
     if !failed {
-        outcome.not_started.retain(|position| !deferred.contains(position));
+        // Besides deletions, these are late updates, which remove references to the objects that stay.
+        outcome.not_started.clear();
     }
     for entry in deferred.into_iter().filter_map(|position| deleted(plan, position)) {
         if let Some(entry) = inventory.entries.iter_mut().find(|it| it.id == entry.id && it.key == entry.key) {
@@ -84,6 +88,22 @@ fn take_failed_deletes(
         entry.is_some_and(|entry| is_slot_vacated(plan, inventory, entry))
     };
     outcome.failed.extract_if(.., |(position, failure)| is_deferrable(*position, failure)).collect()
+}
+
+/// Removes the failures from an outcome that are not errors, because an unmanaged gateway is not attached to the root.
+/// Terraform can attach it only after this apply. Returns descriptions by key, which are reported as drift.
+pub(super) fn take_not_attached(
+    plan: &Plan,
+    outcome: &mut Outcome,
+    diagnostics: &mut Diagnostics,
+) -> BTreeMap<String, String> {
+    let is_attachment = |failure: &Failure| failure.cause == Cause::NotAttached;
+    let taken = outcome.failed.extract_if(.., |(_, failure)| is_attachment(failure));
+    let taken: BTreeMap<String, String> = taken
+        .map(|(position, failure)| (plan.ops[position].action.key().slot.clone(), failure.message.clone()))
+        .collect();
+    diagnostics::not_attached(&taken, diagnostics);
+    taken
 }
 
 /// The object that an operation deletes.

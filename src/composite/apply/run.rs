@@ -76,6 +76,7 @@ impl<'a, P: Topology> Run<'a, P> {
         let execution = Execution {
             cloud,
             owner: P::KIND,
+            in_create: request.prior.is_null(),
             inventory: Arc::new(Mutex::new(inventory)),
             timeouts,
             deadline: Instant::now() + Duration::from_secs(seconds),
@@ -137,7 +138,8 @@ impl<'a, P: Topology> Run<'a, P> {
                 }
             }
             let deferred = decision.plan.deferred();
-            if deferred.is_empty() || !outcome.failed.is_empty() || outcome.stopped {
+            let has_failed = outcome.failed.iter().any(|(_, failure)| failure.cause != Cause::NotAttached);
+            if deferred.is_empty() || has_failed || outcome.stopped {
                 return (decision, outcome);
             }
             let mut inventory = self.inventory();

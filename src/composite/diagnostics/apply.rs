@@ -1,5 +1,7 @@
 //! Diagnostics of an apply: failed operations, and how to continue.
 
+use std::collections::BTreeMap;
+
 use super::text::{dependents, detail, shortened};
 use crate::cloud::{Dependents, DependentsByOp, Failure, UnfinishedRoot};
 use crate::model::Key;
@@ -56,6 +58,22 @@ pub(in crate::composite) fn incomplete<P: Topology>(
         true => diagnostics.error(format!("Error creating {} {name:?}: incomplete", P::TYPE_NAME), text),
         false => diagnostics.error(format!("Error updating {} {name:?}: incomplete", P::TYPE_NAME), text),
     }
+}
+
+/// Gateways whose routes do not propagate yet, by the key of the route table.
+pub(in crate::composite) fn not_attached(waiting: &BTreeMap<String, String>, diagnostics: &mut Diagnostics) {
+    if waiting.is_empty() {
+        return;
+    }
+    let lines: Vec<String> = waiting.iter().map(|(table, why)| format!("  {table}: {why}")).collect();
+    diagnostics.warning(
+        "Route propagation is not enabled yet",
+        format!(
+            "AWS enables it only while the virtual private gateway is attached to the VPC. An attachment that refers to the \
+             vpc_id of this resource is created after it. The next apply tries again:\n{}",
+            lines.join("\n")
+        ),
+    );
 }
 
 /// Calls with an unknown outcome whose objects could not be read either.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::text::{counted, deleted_with, detail, listed, lost};
 use crate::cloud::{Dependent, Dependents};
-use crate::model::{Entry, Inventory, Object};
+use crate::model::{Entry, Inventory, Object, Ref};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
-use crate::reconcile::{Action, Outage, Plan, Unorderable};
+use crate::reconcile::{Action, Op, Outage, Plan, Unorderable};
 use crate::topology::{IgnoredDrift, Topology};
 
 /// Inputs that refer to objects which do not exist yet. The apply reads them again, and fails if they are still
@@ -94,6 +94,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
              deletes it.",
         );
     }
+    text.push_str(&kept_until_deleted(plan, dependents));
     for failure in &dependents.unseen {
         text.push_str(&format!("\n\nCould not list the network interfaces in these subnets. {}", detail(failure)));
     }
@@ -103,6 +104,39 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
         deleted => format!("deletes {}", counted(deleted, "AWS object")),
     };
     diagnostics.warning(format!("Updating {} {name:?} {does}", P::TYPE_NAME), text);
+}
+
+/// What subnets that are still in use keep until AWS deletes them.
+fn kept_until_deleted(plan: &Plan, dependents: &Dependents) -> String {
+    let is_in_use = |op: &Op| match &op.action {
+        Action::Delete { entry, .. } => !dependents.holding(&entry.id).is_empty(),
+        _ => false,
+    };
+    let in_use: BTreeSet<usize> = (0..plan.ops.len()).filter(|position| is_in_use(&plan.ops[*position])).collect();
+    let waiting = plan.transitive_dependents(in_use.clone()).into_iter().filter(|position| !in_use.contains(position));
+    let lines: Vec<String> = waiting
+        .filter_map(|position| match &plan.ops[position].action {
+            Action::Delete { cascades_from: Some(_), .. } => None,
+            Action::Delete { entry, .. } => Some(format!("  {} ({})", entry.key, entry.id)),
+            // A late update.
+            Action::Update { to, id, .. } => Some(format!("  the routes of {} ({id}) in their route tables", to.key)),
+            Action::Create(_) => None,
+        })
+        .collect();
+    let mut text = match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n\nThese objects stay until the subnets that need them are deleted:\n{}", lines.join("\n")),
+    };
+    for entry in plan.deleted() {
+        let rerouted = plan.ops.iter().find_map(|op| match &op.action {
+            Action::Update { to, .. } if to.key == entry.key => to.spec.target(),
+            _ => None,
+        });
+        if let Some(Ref::Key(target)) = rerouted {
+            text.push_str(&format!("\n\nUntil its table is deleted, {} uses {target}.", entry.key));
+        }
+    }
+    text
 }
 
 /// A subnet that can be created only after a subnet that is still in use has been deleted.
@@ -128,6 +162,25 @@ pub(in crate::composite) fn overlap<P: Topology>(
     );
 }
 
+/// An internet gateway that AWS does not detach, because public addresses are mapped through it.
+pub(in crate::composite) fn public_addresses<P: Topology>(
+    name: &str,
+    gateway: &Entry,
+    inside: &[Dependent],
+    diagnostics: &mut Diagnostics,
+) {
+    diagnostics.error(
+        format!("Error planning {} {name:?}: {} is in use", P::TYPE_NAME, gateway.key),
+        format!(
+            "This plan deletes {} ({}). AWS rejects its detachment while network interfaces in subnets that stay have a \
+             public address:\n{}\n\nRemove these addresses first, or keep the gateway.",
+            gateway.key,
+            gateway.id,
+            listed(inside, "  "),
+        ),
+    );
+}
+
 /// Route tables without a default route during the update, because AWS allows no other order.
 pub(in crate::composite) fn warn_of_outages<P: Topology>(name: &str, plan: &Plan, diagnostics: &mut Diagnostics) {
     if plan.outages.is_empty() {
@@ -138,7 +191,11 @@ pub(in crate::composite) fn warn_of_outages<P: Topology>(name: &str, plan: &Plan
             Some(old) => format!("from the deletion of {} ({})", old.key, old.id),
             None => "already, because its target was deleted, and".to_string(),
         };
-        format!("  {} ({}): {since} until the new {} is available", outage.entry.key, outage.entry.id, outage.target)
+        let until = match &outage.target {
+            Some(target) => format!("until the new {target} is available"),
+            None => "until the route is deleted with its table".to_string(),
+        };
+        format!("  {} ({}): {since} {until}", outage.entry.key, outage.entry.id)
     };
     let lines: Vec<String> = plan.outages.iter().map(line).collect();
     diagnostics.warning(

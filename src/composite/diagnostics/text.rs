@@ -32,7 +32,7 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
         Cause::Lost => "Run Terraform again: it reads the object and continues.",
         Cause::Other if failure.code.is_some() => "AWS rejected the call. Fix the cause, then run Terraform again.",
         // The message contains what to do.
-        Cause::Exists | Cause::QuotaExceeded | Cause::Other => "",
+        Cause::Exists | Cause::QuotaExceeded | Cause::NotAttached | Cause::Other => "",
     };
     if !hint.is_empty() {
         text.push_str("\n\n");

@@ -192,6 +192,8 @@ async fn check_effects<P: Topology>(
     let in_subnets = dependents::in_deleted_subnets::<P>(cloud, inventory, plan).await;
     diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, diagnostics);
     refuse_overlaps::<P>(name, plan, &in_subnets, diagnostics);
+    let with_addresses = dependents::of_deleted_internet_gateway::<P>(cloud, inventory, plan).await;
+    refuse_detachment::<P>(name, plan, &with_addresses, diagnostics);
     let in_domains = dependents::in_deleted_domains::<P>(cloud, inventory, plan).await;
     diagnostics::warn_of_paths::<P>(name, &in_domains, diagnostics);
     diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
@@ -239,6 +241,21 @@ fn refuse_overlaps<P: Topology>(name: &str, plan: &Plan, dependents: &Dependents
             if let Some((new_block, old_block)) = overlap(new, old) {
                 diagnostics::overlap::<P>(name, (new, &new_block), (old, &old_block), &inside, diagnostics);
             }
+        }
+    }
+}
+
+/// Rejects a plan that deletes an internet gateway while network interfaces in subnets that stay have a public address.
+/// The apply would delete the routes and then wait in vain. In subnets that the plan deletes too, the gateway waits for
+/// them.
+fn refuse_detachment<P: Topology>(name: &str, plan: &Plan, dependents: &Dependents, diagnostics: &mut Diagnostics) {
+    for gateway in plan.deleted().filter(|entry| entry.spec().maps_public_addresses()) {
+        let is_deleted =
+            |id: &String| plan.deleted().any(|entry| entry.spec().holds_network_interfaces() && entry.id == *id);
+        let mut inside = dependents.holding(&gateway.id);
+        inside.retain(|dependent| !dependent.holds.iter().any(is_deleted));
+        if !inside.is_empty() {
+            diagnostics::public_addresses::<P>(name, gateway, &inside, diagnostics);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::composite::decision::Decision;
 use crate::composite::private_state::Private;
 use crate::composite::state;
-use crate::model::{Ids, Inventory, Learned, Object, ResolvedObject, Scope};
+use crate::model::{Ids, Inventory, Object, ResolvedObject, Scope};
 use crate::plugin::Value;
 use crate::reconcile::Action;
 use crate::topology::Topology;
@@ -51,8 +51,12 @@ impl<P: Topology> Announcement<'_, P> {
                 return quiet;
             }
         }
+        let may_stay_detached = decision.plan.ops.iter().any(|op| match &op.action {
+            Action::Create(object) | Action::Update { to: object, .. } => object.spec.depends_on_attachment(),
+            Action::Delete { .. } => false,
+        });
         // Terraform does not apply a plan whose planned state equals the prior state.
-        if !decision.plan.is_empty() && planned == *prior {
+        if may_stay_detached || (!decision.plan.is_empty() && planned == *prior) {
             planned.set("drift", Value::Unknown);
         }
         planned
@@ -86,9 +90,11 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
         match &op.action {
             Action::Create(object) => ids.remove(&object.key),
             Action::Update { to, .. } if to.spec.gets_new_id_when_updated() => ids.remove(&to.key),
-            // An object that is renamed in place keeps its ID.
-            Action::Update { id, to, .. } if existing.get(&to.key).is_none() => {
-                ids.insert(to.key.clone(), ResolvedObject { id: id.clone(), learned: Learned::new() });
+            // An object that is renamed in place, or required again while it is in pending deletion, keeps its ID.
+            Action::Update { id, to, .. } if existing.get(&to.key).is_none() && !id.is_empty() => {
+                let learned = inventory.present().find(|entry| entry.id == *id && entry.key == to.key);
+                let learned = learned.map(|entry| entry.learned.clone()).unwrap_or_default();
+                ids.insert(to.key.clone(), ResolvedObject { id: id.clone(), learned });
             }
             _ => {}
         }

@@ -1,5 +1,7 @@
 //! The kinds of objects of a network, in the order of creation.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::OnDelete::{NoAction, Restrict};
@@ -398,6 +400,22 @@ impl Route {
 }
 
 impl VpcEndpoint {
+    /// The endpoint with the tables among these keys that it had before and no longer has; `None` if there are none.
+    pub(super) fn keeping_route_tables(&self, before: &VpcEndpoint, keys: &BTreeSet<Key>) -> Option<VpcEndpoint> {
+        let is_kept = |table: &&Ref| {
+            let is_deleted = matches!(table, Ref::Key(key) if keys.contains(key));
+            is_deleted && !self.route_tables.contains(table)
+        };
+        let kept: Vec<Ref> = before.route_tables.iter().filter(is_kept).cloned().collect();
+        if kept.is_empty() {
+            return None;
+        }
+        let mut endpoint = self.clone();
+        endpoint.route_tables.extend(kept);
+        endpoint.route_tables.sort();
+        Some(endpoint)
+    }
+
     pub(super) fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::new(&self.vpc, Restrict)];
         needs.extend(self.route_tables.iter().flat_map(|table| Need::of(table, Restrict)));

@@ -77,13 +77,13 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     if let Some(internet_gateway) = &internet_gateway {
         draft.public_routes(&tables, internet_gateway, ipv6_range.as_ref());
     }
+    if structure.endpoints {
+        draft.endpoints(&tables);
+    }
     draft.associations(&subnets, &tables);
     let mut gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
     gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
     draft.nat_routes(&structure.nat_tiers, &tables, &gateways);
-    if structure.endpoints {
-        draft.endpoints(&tables);
-    }
     if structure.default_network_acl {
         draft.default_network_acl(structure.associates_acl, &subnets);
     }

@@ -256,7 +256,9 @@ crate::attributes! {
         /// IAM policy of the DynamoDB endpoint, in JSON. Null allows all access.
         keyvalue_endpoint_policy: Input<Option<String>> = optional().in_place(),
         /// IDs of the virtual private gateways, such as `vgw-0123456789abcdef0`, whose VPN routes propagate to the
-        /// public route tables. In all tiers, propagation that was enabled outside Terraform stays enabled.
+        /// public route tables. In all tiers, propagation that was enabled outside Terraform stays enabled. AWS enables
+        /// propagation only from a gateway that is attached to the VPC, and an attachment that refers to the ID of a
+        /// new VPC is created after it: apply once to create and attach, and again to enable propagation.
         public_propagating_vgws: Strings = default(empty_list()).in_place(),
         /// IDs of the virtual private gateways whose VPN routes propagate to the private app route tables.
         private_propagating_vgws: Strings = default(empty_list()).in_place(),

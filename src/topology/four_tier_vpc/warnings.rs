@@ -53,9 +53,27 @@ pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
             format!("Use at most {MOST_SECONDARY}, unless AWS has raised the quota of this account."),
         ));
     }
+    warnings.extend(propagation(context));
     warnings.extend(renamed(context));
     warnings.extend(access_rules(context));
     warnings
+}
+
+/// The warning that gateways propagate their routes only after a second apply.
+fn propagation(context: &Context<'_, Config>) -> Vec<Problem> {
+    if context.existing.at(keys::VPC).is_some() {
+        return Vec::new();
+    }
+    let tiers = Tier::ALL.map(|tier| context.config.propagating_gateways(tier));
+    let used = tiers.into_iter().filter(|(_, gateways)| gateways.known().is_none_or(|gateways| !gateways.is_empty()));
+    used.map(|(name, _)| {
+        Problem::new(
+            AttributePath::new(name),
+            "A virtual private gateway can be attached only once the VPC exists. Its routes propagate only after that.",
+            "Attach the gateway after this apply, then apply again.",
+        )
+    })
+    .collect()
 }
 
 /// The warning that the keys of the subnets change with the name of the network.

@@ -49,6 +49,9 @@ impl Draft<'_> {
             let routes = [Family::Ipv4, Family::Ipv6].map(|family| keys::default_route(table, family));
             let keys = self.objects.iter().map(|it| &it.key);
             association.after.extend(keys.filter(|key| routes.contains(key)).cloned());
+            // A subnet that gets another table must not lose its gateway endpoints.
+            let endpoints = self.objects.iter().filter(|it| matches!(it.spec, Spec::VpcEndpoint(_)));
+            association.updated_after.extend(endpoints.map(|it| it.key.clone()));
             self.objects.push(association);
         }
     }

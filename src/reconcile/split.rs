@@ -1,0 +1,95 @@
+//! Operations that are split in two, because a part of them needs another order than the rest.
+//!
+//! - A *late* update removes references to deleted objects. The route table of a subnet that is deleted must stay
+//!   associated with the gateway endpoints until then: AWS rejects the deletion while the subnet is in use, and its
+//!   workloads would lose their access to S3 and DynamoDB. The late update runs among the deletions.
+//! - A *detached* update sets what depends on unmanaged objects. AWS enables route propagation only once the virtual
+//!   private gateway is attached, which may never happen. No operation waits for a detached update.
+
+use std::collections::BTreeSet;
+
+use super::plan::Action;
+use crate::model::{Key, Object};
+
+/// Actions, of which some updates are late or detached.
+#[derive(Default)]
+pub(super) struct Split {
+    /// Creates and updates, then detached updates, then late updates, then deletions.
+    pub(super) actions: Vec<Action>,
+    /// The detached updates, by position.
+    pub(super) detached: BTreeSet<usize>,
+    /// The late updates, by position.
+    pub(super) late: BTreeSet<usize>,
+}
+
+/// The actions of the parts.
+#[derive(Default)]
+struct Parts {
+    sets: Vec<Action>,
+    detached: Vec<Action>,
+    late: Vec<Action>,
+    deletes: Vec<Action>,
+}
+
+/// Splits creates and updates.
+pub(super) fn split(actions: Vec<Action>) -> Split {
+    let deleted: BTreeSet<Key> = actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::Delete { entry, .. } => Some(entry.key.clone()),
+            _ => None,
+        })
+        .collect();
+    let mut parts = Parts::default();
+    for action in actions {
+        match action {
+            Action::Create(object) => parts.create(object),
+            Action::Update { .. } => parts.update(action, &deleted),
+            Action::Delete { .. } => parts.deletes.push(action),
+        }
+    }
+    let Parts { sets, detached, late, deletes } = parts;
+    let after_sets = sets.len();
+    let after_detached = after_sets + detached.len();
+    let after_late = after_detached + late.len();
+    Split {
+        actions: sets.into_iter().chain(detached).chain(late).chain(deletes).collect(),
+        detached: (after_sets..after_detached).collect(),
+        late: (after_detached..after_late).collect(),
+    }
+}
+
+impl Parts {
+    fn create(&mut self, object: Object) {
+        let Some(interim) = object.spec.with_attached_parts_of(None) else {
+            self.sets.push(Action::Create(object));
+            return;
+        };
+        // The ID is known only after the creation.
+        let id = String::new();
+        self.sets.push(Action::Create(Object { spec: interim.clone(), ..object.clone() }));
+        self.detached.push(Action::Update { id, before: interim, certain: true, to: object });
+    }
+
+    fn update(&mut self, action: Action, deleted: &BTreeSet<Key>) {
+        let Action::Update { id, before, certain, to } = action else { return };
+        if let Some(interim) = to.spec.with_attached_parts_of(Some(&before)) {
+            // After a failed update, it is uncertain which gateways propagate, so one update sets everything.
+            if certain && interim != before {
+                let first = Object { spec: interim.clone(), ..to.clone() };
+                self.sets.push(Action::Update { id: id.clone(), before, certain, to: first });
+                self.detached.push(Action::Update { id, before: interim, certain, to });
+            } else {
+                self.detached.push(Action::Update { id, before, certain, to });
+            }
+        } else if let Some(interim) = to.spec.keeping_references(&before, deleted) {
+            if !certain || interim != before {
+                let to = Object { spec: interim.clone(), ..to.clone() };
+                self.sets.push(Action::Update { id: id.clone(), before, certain, to });
+            }
+            self.late.push(Action::Update { id, before: interim, certain: true, to });
+        } else {
+            self.sets.push(Action::Update { id, before, certain, to });
+        }
+    }
+}
