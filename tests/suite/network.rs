@@ -9,6 +9,8 @@ mod addressing;
 mod blocks;
 #[path = "network/budget.rs"]
 mod budget;
+#[path = "network/connectivity.rs"]
+mod connectivity;
 #[path = "network/data_sources.rs"]
 mod data_sources;
 #[path = "network/drift.rs"]

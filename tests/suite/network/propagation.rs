@@ -111,7 +111,7 @@ fn an_unmanaged_propagation_is_left_alone_and_drift_is_fixed() {
 }
 
 #[test]
-fn a_gateway_that_is_not_attached_fails_with_a_hint() {
+fn a_gateway_that_is_not_attached_is_left_to_the_next_apply() {
     let env = TestEnv::new();
     env.change(ONE_AZ);
     let (first, late) = (gateway(&env), gateway(&env));
@@ -120,20 +120,40 @@ fn a_gateway_that_is_not_attached_fails_with_a_hint() {
         one_az(&format!("  route_table_update_timeout = \"1s\"\n  private_propagating_vgws = {}", json!(gateways)))
     };
     env.config(&with_short_timeout(&[&first, &late]));
-    let failed = env.workspace.apply(&[]);
-    failed.failed_with(&format!("{late} is not attached to this VPC, {}", env.id("vpc")));
-    failed.failed_with("add it again and apply once more");
-    failed.failed_with("Gateway.NotAttached");
+    let waiting = env.workspace.apply(&[]);
+    waiting.succeeded();
+    let reason = format!("{late} is not attached to {}", env.id("vpc"));
+    assert!(waiting.says("Route propagation is not enabled yet") && waiting.says(&reason), "{waiting}");
     let table = "route_table.private_app.0";
+    assert!(env.attribute("drift")[table].as_str().is_some_and(|drift| drift.contains(&reason)));
     assert_eq!(propagating(&env, table), json!([first]), "the other gateway propagates");
 
-    // The propagation that the failed apply enabled is managed: without it in the configuration, it is disabled.
+    // The propagation that the apply enabled is managed: without it in the configuration, it is disabled.
     let removed = env.change(&with_short_timeout(&[]));
     assert!(removed.calls.contains("DisableVgwRoutePropagation"), "{removed:#?}");
     assert_eq!(propagating(&env, table), json!([]));
     attach(&env, &late);
     assert_eq!(env.change(&with_short_timeout(&[&late])).calls, "EnableVgwRoutePropagation 1");
     destroy_without(&env, &[&first, &late]);
+}
+
+/// The attachment needs the id of the VPC, which Terraform passes on only once the network is complete.
+#[test]
+fn a_gateway_is_attached_by_the_apply_that_creates_the_network() {
+    let env = TestEnv::with_terraform();
+    let late = gateway(&env);
+    env.config(&one_az(&format!("  private_propagating_vgws = [\"{late}\"]")));
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("private_propagating_vgws") && plan.says("apply again"), "{plan}");
+    let created = env.workspace.apply_plan();
+    created.succeeded();
+    assert!(created.says("Route propagation is not enabled yet"), "{created}");
+    assert_eq!(env.proxy.count("EnableVgwRoutePropagation"), 1, "a create does not wait");
+    attach(&env, &late);
+    // The second apply sets everything that the first one may not have set, including the tags.
+    assert_eq!(env.apply().calls, "CreateTags 1, EnableVgwRoutePropagation 1");
+    assert_eq!(propagating(&env, "route_table.private_app.0"), json!([late]));
+    destroy_without(&env, &[&late]);
 }
 
 #[test]

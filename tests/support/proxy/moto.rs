@@ -127,6 +127,10 @@ impl Repairs {
                 self.propagation.described(blackholes(&self.nats, emulator, message, reply).await?)?
             }
             "DescribeNetworkAcls" => self.icmp.described(acls::of_ids(call, reply)?)?,
+            "ModifyVpcEndpoint" => {
+                endpoints::update_routes(emulator, call, message).await?;
+                reply
+            }
             "CreateNetworkAclEntry" | "ReplaceNetworkAclEntry" => {
                 self.icmp.set(call);
                 reply

@@ -21,6 +21,25 @@ pub(super) fn reset_policy(call: &Call, message: Message) -> Message {
     with_params(message, &params)
 }
 
+/// On AWS, the routes to the service follow the tables of an endpoint. moto creates them only with the endpoint.
+pub(super) async fn update_routes(emulator: &Upstream, call: &Call, message: &Message) -> Result<(), String> {
+    let id = call.param("VpcEndpointId");
+    let found = emulator.describe(message, "DescribeVpcEndpoints", &[("VpcEndpointId.1", id)]).await?;
+    let service = found.items("vpcEndpointSet").first().map_or("", |it| it.text_of("serviceName")).to_owned();
+    let lists = emulator.describe(message, "DescribePrefixLists", &[]).await?;
+    let list = lists.items("prefixListSet").iter().find(|list| list.text_of("prefixListName") == service);
+    let list = list.ok_or_else(|| format!("no prefix list for {service}"))?.text_of("prefixListId").to_owned();
+    for table in call.list("AddRouteTableId") {
+        let route = [("RouteTableId", table), ("DestinationPrefixListId", &list), ("GatewayId", id)];
+        emulator.describe(message, "CreateRoute", &route).await?;
+    }
+    for table in call.list("RemoveRouteTableId") {
+        let route = [("RouteTableId", table), ("DestinationPrefixListId", &list)];
+        emulator.describe(message, "DeleteRoute", &route).await?;
+    }
+    Ok(())
+}
+
 /// AWS deletes each existing endpoint with its routes, and lists the others as unsuccessful. moto fails the whole call
 /// if the route tables of an endpoint have changed since its creation, and does not report missing endpoints.
 pub(super) async fn delete(emulator: &Upstream, call: &Call, message: &Message) -> Result<Reply, String> {
