@@ -317,7 +317,7 @@ impl Execution<'_> {
             entry.id = id.to_string();
             return;
         }
-        let mut entry = Entry::new(object.key.clone(), id, object.spec.clone());
+        let mut entry = Entry::new(object.key.clone(), id, object.spec.of_begun_create());
         entry.unfinished = true;
         inventory.entries.push(entry);
     }

@@ -17,7 +17,7 @@ use crate::aws::Session;
 use crate::aws::calls::Operation;
 use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
 use crate::model::TopologyKind;
-use crate::model::{Ids, Key, Learned, ResolvedObject};
+use crate::model::{Ids, Key, Learned, ResolvedObject, Spec};
 use crate::model::{Scope, Timeouts};
 
 /// The VPC of every test.
@@ -143,6 +143,8 @@ pub(crate) struct Notes {
     pub(crate) learned: Mutex<Learned>,
     /// The ids in state.
     pub(crate) known: Vec<&'static str>,
+    /// The spec last applied to the object.
+    pub(crate) before: Option<Spec>,
 }
 
 impl Notes {
@@ -177,7 +179,7 @@ impl Notes {
             owner: OWNER,
             root_id: (key.slot != "vpc").then_some(VPC),
             ids: &known,
-            before: None,
+            before: self.before.as_ref(),
             known: self.known.iter().map(|id| id.to_string()).collect(),
             timeouts: &Timeouts::default(),
             deadlines: Deadlines::until(Instant::now() + limit, Default::default()),
