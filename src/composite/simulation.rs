@@ -108,6 +108,13 @@ impl Simulation {
         }
     }
 
+    /// The same account under another ID and in another Region.
+    pub(crate) fn at(mut self, account: &str, region: &str) -> Simulation {
+        self.scope.account = Some(account.into());
+        self.scope.region = region.into();
+        self
+    }
+
     /// The slots of all existing objects, sorted.
     pub(crate) fn slots(&self) -> Vec<String> {
         let mut slots: Vec<String> = self.objects().iter().map(|object| object.key.slot.clone()).collect();

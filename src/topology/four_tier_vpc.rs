@@ -47,6 +47,7 @@ impl Topology for FourTierVpc {
     const TYPE_NAME: &'static str = "fgw_four_tier_vpc";
     const KIND: TopologyKind = TopologyKind::FourTierVpc;
     const NAME: &'static str = "vpc_name";
+    const ROOT_ARNS: &'static [&'static str] = &["vpc_arn"];
 
     fn description() -> &'static str {
         "A VPC with up to four tiers of subnets in each availability zone (public, private app, private persistence \

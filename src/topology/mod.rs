@@ -27,6 +27,9 @@ pub trait Topology: Send + Sync + 'static {
     /// The attribute that holds the name of the topology, such as `vpc_name`.
     const NAME: &'static str;
 
+    /// The outputs with ARNs of the root. Together they contain its partition, Region and account.
+    const ROOT_ARNS: &'static [&'static str];
+
     /// What the resource is, in Markdown.
     fn description() -> &'static str;
 

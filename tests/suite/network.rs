@@ -41,6 +41,8 @@ mod ipam;
 mod ipv6;
 #[path = "network/layout.rs"]
 mod layout;
+#[path = "network/location.rs"]
+mod location;
 #[path = "network/pending_deletion.rs"]
 mod pending_deletion;
 #[path = "network/minimal.rs"]

@@ -7,7 +7,7 @@ use crate::composite::diagnostics::End;
 use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
 use crate::composite::refresh::ReadRoots;
-use crate::composite::{dependents, diagnostics, import, refresh, state};
+use crate::composite::{dependents, diagnostics, import, location, refresh, state};
 use crate::model::{Claim, Entry, Ids, Inventory, Object, Scope};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
@@ -59,7 +59,10 @@ async fn planned<P: Topology>(
 ) -> Option<Planned> {
     let change = PreparedPlan::<P>::of(request, diagnostics)?;
     match connection.get() {
-        Connected::Ready(cloud) => change.planned(cloud.as_ref(), read_roots, diagnostics).await,
+        Connected::Ready(cloud) => {
+            let is_reachable = location::is_reachable::<P>(&request.prior, cloud.scope(), diagnostics);
+            if is_reachable { change.planned(cloud.as_ref(), read_roots, diagnostics).await } else { None }
+        }
         Connected::Unknown => Some(change.without_account()),
         Connected::Missing => {
             diagnostics.error("The provider is not configured", "This is a bug in Terraform or in the provider.");

@@ -1,9 +1,10 @@
-//! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy.
+//! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy. The one
+//! exception is a root of another account or Region, which the destroy could not delete.
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
 use crate::composite::private_state::Private;
-use crate::composite::{dependents, diagnostics, refresh, state};
+use crate::composite::{dependents, diagnostics, location, refresh, state};
 use crate::model::Inventory;
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
@@ -13,6 +14,10 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     let mut inventory = Private::decode(&request.prior_private).map(|private| private.inventory);
     let id = request.prior.get("id").as_str().unwrap_or_default();
     let dependents = match connection.get() {
+        Connected::Ready(cloud) if !location::is_reachable::<P>(&request.prior, cloud.scope(), &mut diagnostics) => {
+            let private = request.prior_private;
+            return PlanResponse { planned: request.prior, requires_replace: Vec::new(), private, diagnostics };
+        }
         Connected::Ready(cloud) => Some(of_root::<P>(cloud.as_ref(), id, &request.prior, &mut inventory).await),
         Connected::Unknown | Connected::Missing => None,
     };
