@@ -122,12 +122,13 @@ crate::attributes! {
         )),
         /// Whether to assign a public IPv4 address to instances launched into public subnets.
         map_public_ip_on_launch: Input<bool> = default(false).in_place(),
-        /// Tenancy of instances launched into the VPC: `default` or `dedicated`. AWS rejects the third value, `host`,
-        /// for a VPC.
+        /// Tenancy of instances launched into the VPC. `host` is an error, because AWS rejects it for every VPC: set it
+        /// on the instances instead.
         tenancy: Input<String> = default("default")
-            .check(Check::one_of(&["default", "dedicated", "host"]))
+            .check(tenancy())
             .change(PlanEffect::RequiresReplace("except a change from `dedicated` to `default`, which is in place")),
-        /// Whether to assign public DNS names to instances with public addresses. Requires `enable_dns_support`.
+        /// Whether to assign public DNS names to instances with public addresses. No effect without
+        /// `enable_dns_support`.
         enable_dns_hostnames: Input<bool> = default(true).in_place(),
         /// Whether to enable DNS resolution by the Amazon DNS server in the VPC.
         enable_dns_support: Input<bool> = default(true).in_place(),
@@ -430,6 +431,18 @@ impl Config {
             ("security_group_tags", &self.security_group_tags),
         ]
     }
+}
+
+/// The check of the tenancy. AWS allows `host` for an instance, but not for a VPC (API reference of CreateVpc).
+fn tenancy() -> Check {
+    let rule = "one of default, dedicated";
+    Check::new(rule, move |value| match value.as_str() {
+        Some("host") => Err("AWS rejects \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\". Use \
+                             \"default\" and set the tenancy of the instances to \"host\", or use \"dedicated\"."
+            .to_string()),
+        Some(text) if !["default", "dedicated"].contains(&text) => Err(format!("{value} is not {rule}.")),
+        _ => Ok(()),
+    })
 }
 
 fn empty_list() -> Value {
