@@ -10,6 +10,7 @@ mod data_source;
 mod decision;
 mod dependents;
 mod diagnostics;
+mod guardduty;
 mod import;
 mod location;
 mod observe;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::cloud::{
-    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, Observed, OpContext, Recorder, Root,
-    RootState, Seen, UnfinishedRoot,
+    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, GuardDutyObjects, Observed, OpContext,
+    Recorder, Root, RootState, Seen, UnfinishedRoot,
 };
 use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
@@ -44,6 +44,8 @@ pub(crate) struct Simulation {
     pub(crate) hanging: std::sync::atomic::AtomicBool,
     /// Slots that an unmanaged object uses, so that they cannot be deleted.
     pub(crate) in_use: Mutex<Vec<String>>,
+    /// Slots of subnets that contain an interface of the endpoint of GuardDuty, so that they cannot be deleted.
+    pub(crate) guardduty: Mutex<BTreeSet<String>>,
     /// Ids of unmanaged routes in an API.
     pub(crate) unmanaged_routes: Mutex<Vec<String>>,
     /// Whether the role has no permission to list dependents.
@@ -95,6 +97,7 @@ impl Simulation {
             losing_answers: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
+            guardduty: Mutex::default(),
             unmanaged_routes: Mutex::default(),
             denies_dependents: Mutex::default(),
             panicking: Mutex::default(),
@@ -113,6 +116,23 @@ impl Simulation {
         self.scope.account = Some(account.into());
         self.scope.region = region.into();
         self
+    }
+
+    /// Removes the interface of GuardDuty in an object, if the operation may do that. Returns whether there is none.
+    fn removes_guardduty(&self, handling: GuardDutyObjects, slot: &str) -> bool {
+        let mut guardduty = self.guardduty.lock().unwrap();
+        match handling {
+            GuardDutyObjects::Keep => return !guardduty.contains(slot),
+            GuardDutyObjects::LeaveSubnets if guardduty.remove(slot) => {
+                self.calls.lock().unwrap().push(format!("remove the endpoint of GuardDuty from {slot}"));
+            }
+            GuardDutyObjects::Delete if guardduty.contains(slot) => {
+                guardduty.clear();
+                self.calls.lock().unwrap().push("delete the endpoint of GuardDuty".into());
+            }
+            GuardDutyObjects::LeaveSubnets | GuardDutyObjects::Delete => {}
+        }
+        true
     }
 
     /// The slots of all existing objects, sorted.
@@ -412,9 +432,12 @@ impl Cloud for Simulation {
         self.answer(&to.key)
     }
 
-    async fn delete(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
+    async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("delete", &entry.key)?;
+        if !self.removes_guardduty(work.guardduty, &entry.key.slot) {
+            return Err(Failure::new(Cause::InUse, "Simulate", "an interface of GuardDuty still uses it"));
+        }
         if self.in_use.lock().unwrap().contains(&entry.key.slot) {
             return Err(Failure::new(Cause::InUse, "Simulate", "a network interface still uses it"));
         }
@@ -456,6 +479,7 @@ impl Cloud for Simulation {
                 further: String::new(),
                 owner: None,
                 holds: Vec::new(),
+                guardduty: Vec::new(),
             };
             return Dependents {
                 objects: self.unmanaged_routes.lock().unwrap().iter().map(dependent).collect(),
@@ -469,13 +493,25 @@ impl Cloud for Simulation {
         let objects = self.objects();
         let ids = self.ids.lock().unwrap();
         let in_use = self.in_use.lock().unwrap();
-        let used = objects.iter().filter(|object| in_use.contains(&object.key.slot)).map(|object| Dependent {
+        let guardduty = self.guardduty.lock().unwrap();
+        let interface = |object: &Object, description: &str, further: &str, guardduty: Vec<String>| Dependent {
             kind: "network interface",
             id: format!("eni-{}", object.key.slot),
-            description: "AWS Lambda VPC ENI-shop".into(),
-            further: "type lambda".into(),
+            description: description.into(),
+            further: further.into(),
             owner: Some("123456789012".into()),
             holds: vec![ids[&object.key].clone()],
+            guardduty,
+        };
+        let used = objects.iter().filter_map(|object| match &object.key.slot {
+            slot if in_use.contains(slot) => {
+                Some(interface(object, "AWS Lambda VPC ENI-shop", "type lambda", Vec::new()))
+            }
+            slot if guardduty.contains(slot) => {
+                let of_guardduty = ["vpce-9", "sg-9"].map(str::to_string).to_vec();
+                Some(interface(object, "VPC Endpoint Interface vpce-9", "type vpc_endpoint", of_guardduty))
+            }
+            _ => None,
         });
         let is_within = |dependent: &Dependent| match within {
             DependentScope::Root | DependentScope::Domains(_) => true,

@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Action, Plan, Progress};
-use crate::cloud::{Cause, Cloud, Deadlines, Failure, OpContext, Recorder};
+use crate::cloud::{Cause, Cloud, Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
 use crate::model::Timeouts;
 use crate::model::TopologyKind;
 use crate::model::{Entry, Ids, Inventory, Key, Learned, Object, ResolvedObject, Spec};
@@ -48,6 +48,8 @@ pub struct Execution<'a> {
     /// The timeout for a deletion of an object that is in use; `None` to wait until `deadline`. It is short in an
     /// update, because Terraform updates the dependents only after this resource.
     pub in_use: Option<Duration>,
+    /// What a deletion does with the objects of GuardDuty that block it.
+    pub guardduty: GuardDutyObjects,
     /// Canceled when no further operation may start.
     pub stop: CancellationToken,
     /// The output for finished operations.
@@ -282,7 +284,8 @@ impl Execution<'_> {
     fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> OpContext<'b> {
         let deadlines = Deadlines::until(self.deadline, self.stop.clone());
         let known = self.lock().entries.iter().map(|entry| entry.id.clone()).collect();
-        OpContext { owner: self.owner, root_id, ids, before, known, timeouts: self.timeouts, deadlines }
+        let (owner, timeouts, guardduty) = (self.owner, self.timeouts, self.guardduty);
+        OpContext { owner, root_id, ids, before, known, timeouts, deadlines, guardduty }
     }
 
     /// Returns the ids of these objects only. An operation that uses an object without declaring the dependency

@@ -127,6 +127,10 @@ impl Topology for FourTierVpc {
         IgnoredDrift::of(&config.ignore_drift)
     }
 
+    fn removes_guardduty_objects(config: &Config) -> bool {
+        config.delete_guardduty_resources == Input::Known(true)
+    }
+
     fn timeouts(config: &Config) -> Timeouts {
         let seconds = |text: &Input<String>| text.known().and_then(|text| timeouts::seconds(text));
         Timeouts {

@@ -108,6 +108,12 @@ pub trait Topology: Send + Sync + 'static {
     /// The objects whose drift is neither reported nor corrected.
     fn ignored_drift(config: &Self::Config) -> IgnoredDrift;
 
+    /// Whether deletions remove the objects of GuardDuty that block them.
+    fn removes_guardduty_objects(config: &Self::Config) -> bool {
+        let _ = config;
+        false
+    }
+
     /// The configured timeouts.
     fn timeouts(config: &Self::Config) -> Timeouts;
 }

@@ -27,6 +27,8 @@ mod unmanaged;
 mod full;
 #[path = "network/gateways.rs"]
 mod gateways;
+#[path = "network/guardduty.rs"]
+mod guardduty;
 #[path = "network/ignoring.rs"]
 mod ignoring;
 #[path = "network/import.rs"]

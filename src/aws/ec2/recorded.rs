@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::aws::calls::Operation;
-use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
+use crate::cloud::{Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
 use crate::model::TopologyKind;
 use crate::model::{Ids, Key, Learned, ResolvedObject, Spec};
 use crate::model::{Scope, Timeouts};
@@ -145,6 +145,8 @@ pub(crate) struct Notes {
     pub(crate) known: Vec<&'static str>,
     /// The spec last applied to the object.
     pub(crate) before: Option<Spec>,
+    /// What a deletion does with the objects of GuardDuty.
+    pub(crate) guardduty: GuardDutyObjects,
 }
 
 impl Notes {
@@ -183,6 +185,7 @@ impl Notes {
             known: self.known.iter().map(|id| id.to_string()).collect(),
             timeouts: &Timeouts::default(),
             deadlines: Deadlines::until(Instant::now() + limit, Default::default()),
+            guardduty: self.guardduty,
         };
         body(&Operation { session, work: &work, key, record: Some(&record) }).await
     }

@@ -1,13 +1,13 @@
 //! The plan of a create or of an update.
 
 use super::planned_state::Announcement;
-use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure};
+use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure, GuardDutyObjects};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
 use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
 use crate::composite::refresh::ReadRoots;
-use crate::composite::{dependents, diagnostics, import, location, refresh, state};
+use crate::composite::{dependents, diagnostics, guardduty, import, location, refresh, state};
 use crate::model::{Claim, Entry, Ids, Inventory, Object, Scope};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
@@ -144,7 +144,8 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
                 let name = state::name::<P>(config);
                 diagnostics::warn_of_missing::<P>(&name, &decision.missing, diagnostics);
                 if !request.prior.is_null() && !replacing {
-                    check_effects::<P>(cloud, &name, &private.inventory, &decision, diagnostics).await;
+                    let guardduty = guardduty::of_update::<P>(config);
+                    check_effects::<P>(cloud, &name, &private.inventory, &decision, guardduty, diagnostics).await;
                 }
                 match !has_removed && private.is_as_imported(&decision.plan, &decision.objects) {
                     true => import::kept::<P>(&request.prior, &request.config, attributes),
@@ -177,7 +178,8 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             let id = prior.get("id").as_str().unwrap_or_default();
             // Terraform does not request a plan for the destroy within a replacement.
             let dependents = dependents::within_root::<P>(cloud, id, inventory).await;
-            diagnostics::warn_of_end::<P>(End::Replacement, (&name, id), inventory, Some(&dependents), diagnostics);
+            let (end, guardduty) = (End::Replacement, guardduty::of_destroy::<P>(prior));
+            diagnostics::warn_of_end::<P>(end, (&name, id), inventory, Some(&dependents), guardduty, diagnostics);
         }
         requires_replace
     }
@@ -189,12 +191,13 @@ async fn check_effects<P: Topology>(
     name: &str,
     inventory: &Inventory,
     decision: &Decision,
+    guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
     let plan = &decision.plan;
     let in_subnets = dependents::in_deleted_subnets::<P>(cloud, inventory, plan).await;
-    diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, diagnostics);
-    refuse_overlaps::<P>(name, plan, &in_subnets, diagnostics);
+    diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, guardduty, diagnostics);
+    refuse_overlaps::<P>(name, plan, &in_subnets, guardduty, diagnostics);
     let in_domains = dependents::in_deleted_domains::<P>(cloud, inventory, plan).await;
     diagnostics::warn_of_paths::<P>(name, &in_domains, diagnostics);
     diagnostics::warn_of_outages::<P>(name, plan, diagnostics);
@@ -228,10 +231,18 @@ fn refuse_another_root<P: Topology>(inventory: &Inventory, decision: &Decision, 
 }
 
 /// Rejects a plan that creates a subnet in the range of a subnet that it deletes and that is still in use. The apply
-/// would wait in vain, because Terraform updates the dependents only afterwards.
-fn refuse_overlaps<P: Topology>(name: &str, plan: &Plan, dependents: &Dependents, diagnostics: &mut Diagnostics) {
+/// would wait in vain, because Terraform updates the dependents only afterwards. Objects of GuardDuty that the apply
+/// removes are no obstacle.
+fn refuse_overlaps<P: Topology>(
+    name: &str,
+    plan: &Plan,
+    dependents: &Dependents,
+    guardduty: GuardDutyObjects,
+    diagnostics: &mut Diagnostics,
+) {
     for old in plan.deleted() {
-        let inside = dependents.holding(&old.id);
+        let mut inside = dependents.holding(&old.id);
+        inside.retain(|dependent| dependent.guardduty.is_empty() || guardduty == GuardDutyObjects::Keep);
         if inside.is_empty() {
             continue;
         }

@@ -4,7 +4,7 @@
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
 use crate::composite::private_state::Private;
-use crate::composite::{dependents, diagnostics, location, refresh, state};
+use crate::composite::{dependents, diagnostics, guardduty, location, refresh, state};
 use crate::model::Inventory;
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
@@ -23,7 +23,9 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     };
     let name = state::decode::<P>(&request.prior).map(|(_, config)| state::name::<P>(&config)).unwrap_or_default();
     let inventory = inventory.unwrap_or_default();
-    diagnostics::warn_of_end::<P>(End::Destroy, (&name, id), &inventory, dependents.as_ref(), &mut diagnostics);
+    let (root, guardduty) = ((name.as_str(), id), guardduty::of_destroy::<P>(&request.prior));
+    let dependents = dependents.as_ref();
+    diagnostics::warn_of_end::<P>(End::Destroy, root, &inventory, dependents, guardduty, &mut diagnostics);
     let private = request.prior_private;
     PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics }
 }

@@ -299,6 +299,12 @@ crate::attributes! {
         /// Maximum time to wait for the update of one route table, such as `2m`.
         route_table_update_timeout: Input<String> = default("2m").check(duration()).changes_nothing(),
 
+        /// Whether to remove the objects that GuardDuty Runtime Monitoring created in the VPC by itself, if they block
+        /// a deletion. An update then removes the subnets that it deletes from the interface endpoint of GuardDuty, and
+        /// a destroy deletes this endpoint and its security group. By default, they are kept, because they are part of
+        /// the monitoring: the plan warns about them, and subnets with an interface of the endpoint cannot be deleted.
+        /// A destroy uses the value of the last apply.
+        delete_guardduty_resources: Input<bool> = default(false).changes_nothing(),
         /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of matching
         /// objects is neither reported nor corrected until a change of the configuration affects these objects.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
@@ -437,9 +443,11 @@ impl Config {
 fn tenancy() -> Check {
     let rule = "one of default, dedicated";
     Check::new(rule, move |value| match value.as_str() {
-        Some("host") => Err("AWS rejects \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\". Use \
+        Some("host") => {
+            Err("AWS rejects \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\". Use \
                              \"default\" and set the tenancy of the instances to \"host\", or use \"dedicated\"."
-            .to_string()),
+                .to_string())
+        }
         Some(text) if !["default", "dedicated"].contains(&text) => Err(format!("{value} is not {rule}.")),
         _ => Ok(()),
     })
@@ -454,56 +462,4 @@ fn empty_map() -> Value {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::plugin::{AttributePath, Nested, Type, schema};
-
-    /// A configuration with `cidr_block = "10.0.0.0/16"`, one NAT gateway, the name `main`, and these attributes.
-    pub(crate) fn config(attributes: &[(&str, Value)]) -> Config {
-        decode(attributes).unwrap_or_else(|problems| panic!("{problems:?}"))
-    }
-
-    pub(crate) fn decode(attributes: &[(&str, Value)]) -> Result<Config, Vec<crate::plugin::Problem>> {
-        let mut value = Value::map([
-            ("cidr_block", "10.0.0.0/16".into()),
-            ("num_nat_gateways", 1_i64.into()),
-            ("vpc_name", "main".into()),
-        ]);
-        for (name, attribute) in attributes {
-            value.set(name, attribute.clone());
-        }
-        let value = schema::with_defaults(&Config::attributes(), &value);
-        let mut problems = schema::check(&Config::attributes(), &value, &AttributePath::root());
-        match Config::decode(&value, &AttributePath::root(), &mut problems) {
-            Some(config) if problems.is_empty() => Ok(config),
-            _ => Err(problems),
-        }
-    }
-
-    #[test]
-    fn a_rule_may_name_its_own_group_with_self() {
-        let config = config(&[]);
-        let rules = config.default_security_group_ingress_rules.known().unwrap();
-        let rule = rules["AllowAllFromSelf"].known().unwrap();
-        assert_eq!(rule.self_, Input::Known(true));
-        assert_eq!(rule.cidr_blocks, Input::Known(vec![]));
-        let Type::Object(fields) = schema::object_type(&SecurityGroupRule::attributes()) else { panic!() };
-        assert_eq!(fields.get("self"), Some(&Type::Bool));
-    }
-
-    #[test]
-    fn every_attribute_is_documented() {
-        for attribute in Config::attributes() {
-            assert!(!attribute.description.is_empty(), "{}", attribute.name);
-        }
-    }
-
-    #[test]
-    fn every_attribute_accepts_an_unknown_value() {
-        for attribute in Config::attributes() {
-            if let Err(problems) = decode(&[(&attribute.name, Value::Unknown)]) {
-                panic!("{}: {problems:?}", attribute.name);
-            }
-        }
-    }
-}
+pub(super) mod tests;

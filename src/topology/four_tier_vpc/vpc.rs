@@ -35,8 +35,8 @@ pub(super) fn object(context: &Context<'_, Config>) -> Object {
     Object::new(entry.key.clone(), Spec::Vpc(spec))
 }
 
-/// Whether the VPC has DNS host names. AWS requires DNS support for them. As they are on by default, a configuration that
-/// only turns off DNS support turns both off.
+/// Whether the VPC has DNS host names. AWS requires DNS support for them. As they are on by default, a configuration
+/// that only turns off DNS support turns both off.
 fn dns_hostnames(config: &Config) -> Input<bool> {
     match (&config.enable_dns_hostnames, &config.enable_dns_support) {
         (Input::Known(false), _) | (_, Input::Known(false)) => Input::Known(false),

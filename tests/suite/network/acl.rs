@@ -301,7 +301,8 @@ fn a_retried_rule_change_keeps_the_acls_of_subnets() {
     let strict = ["subnet.private_persistence.0", "subnet.private_persistence.1"];
     let other = associate_another_acl(&env, &strict);
 
-    let calls = applied_after_refusal(&env, &with_tier(&[INSIDE, &HTTPS.replace("443", "8443")]), "ReplaceNetworkAclEntry");
+    let calls =
+        applied_after_refusal(&env, &with_tier(&[INSIDE, &HTTPS.replace("443", "8443")]), "ReplaceNetworkAclEntry");
     assert!(calls.contains("ReplaceNetworkAclEntry 1") && !calls.contains("Association"), "{calls}");
     assert_eq!(acls_of(&env, &strict), [&*other, &*other]);
 
