@@ -45,7 +45,7 @@ pub trait Cloud: Send + Sync + 'static {
 
     /// Lists the unmanaged objects in a topology that block a deletion, or that AWS deletes with the root. `known` are
     /// the managed objects. They are not dependents, and neither are the objects that AWS deletes with them. Uses a
-    /// fixed number of calls, one for subnets.
+    /// fixed number of calls; for subnets one, or two if an endpoint has an interface in one of them.
     async fn dependents(
         &self,
         owner: TopologyKind,
@@ -89,6 +89,20 @@ pub struct OpContext<'a> {
     pub timeouts: &'a Timeouts,
     /// The deadlines of its waits.
     pub deadlines: Deadlines,
+    /// What a deletion does with the objects of GuardDuty that block it.
+    pub guardduty: GuardDutyObjects,
+}
+
+/// What a deletion does with the objects that GuardDuty created by itself, if they block it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GuardDutyObjects {
+    /// Keeps them, and waits.
+    #[default]
+    Keep,
+    /// Removes the deleted subnets from the endpoint of GuardDuty.
+    LeaveSubnets,
+    /// Deletes the endpoint and its security group.
+    Delete,
 }
 
 /// The deadlines of waits.
@@ -213,6 +227,9 @@ pub struct Dependent {
     pub owner: Option<String>,
     /// The AWS ids of the managed objects whose deletion it prevents, in addition to the root.
     pub holds: Vec<String>,
+    /// If it is an object of GuardDuty or belongs to one: the ids of the endpoint of GuardDuty and of the security
+    /// group of the endpoint. Otherwise empty.
+    pub guardduty: Vec<String>,
 }
 
 /// A root that this provider has created.

@@ -10,7 +10,9 @@ mod data_source;
 mod decision;
 mod dependents;
 mod diagnostics;
+mod guardduty;
 mod import;
+mod location;
 mod observe;
 mod plan;
 mod private_state;
@@ -84,6 +86,9 @@ impl<P: Topology> Resource for Composite<P> {
             return unchanged(diagnostics);
         }
         let Some(cloud) = account(&self.connection, &mut diagnostics) else { return unchanged(diagnostics) };
+        if !location::is_reachable::<P>(&request.state, cloud.scope(), &mut diagnostics) {
+            return unchanged(diagnostics);
+        }
         let Some(root_id) = request.state.get("id").as_str() else {
             return ReadResponse { state: Value::Null, private: Vec::new(), diagnostics };
         };
@@ -107,7 +112,9 @@ impl<P: Topology> Resource for Composite<P> {
 
     async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
         let mut diagnostics = Diagnostics::default();
-        let Some(cloud) = account(&self.connection, &mut diagnostics) else {
+        let cloud = account(&self.connection, &mut diagnostics)
+            .filter(|cloud| location::is_reachable::<P>(&request.prior, cloud.scope(), &mut diagnostics));
+        let Some(cloud) = cloud else {
             return ApplyResponse { state: request.prior, private: request.planned_private, diagnostics };
         };
         apply::apply::<P>(&self.shared, cloud, request).await

@@ -6,6 +6,7 @@ pub(crate) mod default_security_group;
 mod dependents;
 pub(crate) mod eip;
 mod endpoint_policy;
+mod guardduty;
 pub(crate) mod internet_gateway;
 mod ipam;
 pub(crate) mod nat_gateway;

@@ -182,6 +182,7 @@ where
         in_create: false,
         timeouts: &timeouts,
         deadlines: Deadlines::until(Instant::now() + LIMIT, Default::default()),
+        guardduty: Default::default(),
     };
     let record = Recorder { id: &record_id, learned: &record_learned, usable: &|| () };
     let operation = Operation { session, work: &work, key, record: Some(&record) };

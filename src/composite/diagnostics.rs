@@ -7,6 +7,7 @@
 mod apply;
 mod destroy;
 mod import;
+mod location;
 mod lookup;
 mod plan;
 mod text;
@@ -17,6 +18,7 @@ pub(super) use apply::{
 };
 pub(super) use destroy::{End, warn_of_end};
 pub(super) use import::{left_to_others, no_such_root, not_created_here};
+pub(super) use location::elsewhere;
 pub(super) use lookup::{no_such_id, no_topology, none_found, several_found, warn_of_unfinished};
 pub(super) use plan::{
     not_in_one_step, overlap, public_addresses, root_is_missing, warn_of_deletions, warn_of_missing, warn_of_outages,

@@ -1,5 +1,7 @@
 //! A simulated account for tests. It panics on calls that AWS would reject, in whatever order they arrive.
 
+mod connectivity;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::cloud::{
-    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, Observed, OpContext, Recorder, Root,
-    RootState, Seen, UnfinishedRoot,
+    Cause, Cloud, Deadlines, Dependent, DependentScope, Dependents, Failure, GuardDutyObjects, Observed, OpContext,
+    Recorder, Root, RootState, Seen, UnfinishedRoot,
 };
 use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
@@ -48,6 +50,8 @@ pub(crate) struct Simulation {
     pub(crate) hanging: std::sync::atomic::AtomicBool,
     /// Slots that an unmanaged object uses, so that they cannot be deleted.
     pub(crate) in_use: Mutex<Vec<String>>,
+    /// Slots of subnets that contain an interface of the endpoint of GuardDuty, so that they cannot be deleted.
+    pub(crate) guardduty: Mutex<BTreeSet<String>>,
     /// Ids of unmanaged routes in an API.
     pub(crate) unmanaged_routes: Mutex<Vec<String>>,
     /// Whether the role has no permission to list dependents.
@@ -101,6 +105,7 @@ impl Simulation {
             losing_answers: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
+            guardduty: Mutex::default(),
             unmanaged_routes: Mutex::default(),
             denies_dependents: Mutex::default(),
             panicking: Mutex::default(),
@@ -112,6 +117,30 @@ impl Simulation {
             is_unowned: Default::default(),
             created_for: Mutex::default(),
         }
+    }
+
+    /// The same account under another ID and in another Region.
+    pub(crate) fn at(mut self, account: &str, region: &str) -> Simulation {
+        self.scope.account = Some(account.into());
+        self.scope.region = region.into();
+        self
+    }
+
+    /// Removes the interface of GuardDuty in an object, if the operation may do that. Returns whether there is none.
+    fn removes_guardduty(&self, handling: GuardDutyObjects, slot: &str) -> bool {
+        let mut guardduty = self.guardduty.lock().unwrap();
+        match handling {
+            GuardDutyObjects::Keep => return !guardduty.contains(slot),
+            GuardDutyObjects::LeaveSubnets if guardduty.remove(slot) => {
+                self.calls.lock().unwrap().push(format!("remove the endpoint of GuardDuty from {slot}"));
+            }
+            GuardDutyObjects::Delete if guardduty.contains(slot) => {
+                guardduty.clear();
+                self.calls.lock().unwrap().push("delete the endpoint of GuardDuty".into());
+            }
+            GuardDutyObjects::LeaveSubnets | GuardDutyObjects::Delete => {}
+        }
+        true
     }
 
     /// The slots of all existing objects, sorted.
@@ -154,41 +183,6 @@ impl Simulation {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
 
-    /// The slots whose target was missing at any time since the last call.
-    pub(crate) fn take_blackholes(&self) -> BTreeSet<String> {
-        std::mem::take(&mut self.blackholes.lock().unwrap())
-    }
-
-    /// The subnets that lost a gateway endpoint since the last call, while both existed.
-    pub(crate) fn take_endpoint_losses(&self) -> BTreeSet<String> {
-        std::mem::take(&mut self.endpoint_losses.lock().unwrap())
-    }
-
-    /// The subnets with the gateway endpoints whose routes are in their tables, by key.
-    fn endpoints_of_subnets(&self) -> BTreeSet<(Key, Key)> {
-        let objects = self.objects();
-        let tables = objects.iter().filter_map(|object| match &object.spec {
-            Spec::RouteTableAssociation(it) => Some((&it.subnet, &it.route_table)),
-            _ => None,
-        });
-        let with_endpoints = tables.flat_map(|(subnet, table)| {
-            let endpoints = objects.iter().filter(move |object| match &object.spec {
-                Spec::VpcEndpoint(endpoint) => endpoint.route_tables.contains(table),
-                _ => false,
-            });
-            endpoints.map(move |endpoint| (subnet.clone(), endpoint.key.clone()))
-        });
-        with_endpoints.collect()
-    }
-
-    fn record_endpoint_losses(&self, before: BTreeSet<(Key, Key)>) {
-        let after = self.endpoints_of_subnets();
-        let objects = self.objects();
-        let exists = |key: &Key| objects.iter().any(|object| object.key == *key);
-        let lost = before.difference(&after).filter(|(subnet, endpoint)| exists(subnet) && exists(endpoint));
-        self.endpoint_losses.lock().unwrap().extend(lost.map(|(subnet, endpoint)| format!("{subnet} {endpoint}")));
-    }
-
     /// The ids of the existing objects whose slots start with `prefix`.
     pub(crate) fn ids_of(&self, prefix: &str) -> BTreeSet<String> {
         let ids = self.ids.lock().unwrap();
@@ -210,31 +204,6 @@ impl Simulation {
             learned.remove("resource");
         }
         learned
-    }
-
-    /// The slots of the routes whose table a subnet uses.
-    pub(crate) fn routes_in_use(&self) -> BTreeSet<String> {
-        let objects = self.objects();
-        let is_used = |table: &Key| {
-            let mut specs = objects.iter().map(|object| &object.spec);
-            specs.any(
-                |spec| matches!(spec, Spec::RouteTableAssociation(it) if it.route_table == Ref::Key(table.clone())),
-            )
-        };
-        let routes =
-            objects.iter().filter(|object| matches!(&object.spec, Spec::Route(it) if is_used(&it.route_table)));
-        routes.map(|object| object.key.slot.clone()).collect()
-    }
-
-    /// The slots of the routes in use whose target does not exist.
-    pub(crate) fn current_blackholes(&self) -> BTreeSet<String> {
-        let mut in_use = self.routes_in_use();
-        let objects = self.objects();
-        let is_blackhole = |object: &&Object| self.missing_target(object, &objects).is_some();
-        let blackholes: BTreeSet<&String> =
-            objects.iter().filter(is_blackhole).map(|object| &object.key.slot).collect();
-        in_use.retain(|slot| blackholes.contains(slot));
-        in_use
     }
 
     fn record_target(&self, work: &OpContext<'_>, object: &Object) {
@@ -473,9 +442,12 @@ impl Cloud for Simulation {
         self.answer(&to.key)
     }
 
-    async fn delete(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
+    async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         self.yield_some().await;
         self.begin("delete", &entry.key)?;
+        if !self.removes_guardduty(work.guardduty, &entry.key.slot) {
+            return Err(Failure::new(Cause::InUse, "Simulate", "an interface of GuardDuty still uses it"));
+        }
         if self.in_use.lock().unwrap().contains(&entry.key.slot) {
             return Err(Failure::new(Cause::InUse, "Simulate", "a network interface still uses it"));
         }
@@ -519,6 +491,7 @@ impl Cloud for Simulation {
                 further: String::new(),
                 owner: None,
                 holds: Vec::new(),
+                guardduty: Vec::new(),
             };
             return Dependents {
                 objects: self.unmanaged_routes.lock().unwrap().iter().map(dependent).collect(),
@@ -532,13 +505,12 @@ impl Cloud for Simulation {
         let objects = self.objects();
         let ids = self.ids.lock().unwrap();
         let in_use = self.in_use.lock().unwrap();
-        let is_used =
-            |object: &&Object| in_use.contains(&object.key.slot) && !matches!(object.spec, Spec::InternetGateway(_));
-        let used = objects.iter().filter(is_used).map(|object| Dependent {
+        let guardduty = self.guardduty.lock().unwrap();
+        let interface = |object: &Object, description: &str, further: &str, guardduty: Vec<String>| Dependent {
             kind: "network interface",
             id: format!("eni-{}", object.key.slot),
-            description: "AWS Lambda VPC ENI-shop".into(),
-            further: "type lambda".into(),
+            description: description.into(),
+            further: further.into(),
             owner: Some("123456789012".into()),
             holds: ids
                 .iter()
@@ -548,6 +520,18 @@ impl Cloud for Simulation {
                 })
                 .map(|(_, id)| id.clone())
                 .collect(),
+            guardduty,
+        };
+        let is_interface = |object: &&Object| !matches!(object.spec, Spec::InternetGateway(_));
+        let used = objects.iter().filter(is_interface).filter_map(|object| match &object.key.slot {
+            slot if in_use.contains(slot) => {
+                Some(interface(object, "AWS Lambda VPC ENI-shop", "type lambda", Vec::new()))
+            }
+            slot if guardduty.contains(slot) => {
+                let of_guardduty = ["vpce-9", "sg-9"].map(str::to_string).to_vec();
+                Some(interface(object, "VPC Endpoint Interface vpce-9", "type vpc_endpoint", of_guardduty))
+            }
+            _ => None,
         });
         let is_within = |dependent: &Dependent| match within {
             DependentScope::Root | DependentScope::Domains(_) | DependentScope::NetworkInterfaces => true,

@@ -8,6 +8,7 @@ mod failures;
 mod drift;
 mod gateway_import;
 mod import;
+mod location;
 mod nat_changes;
 mod dependents;
 mod propagation;

@@ -1,6 +1,7 @@
 //! The scope of the provider: partition, Region and account, and the tags that it sets and ignores.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,43 @@ pub struct Scope {
     pub ignore_tags: IgnoreTags,
 }
 
+/// Where an object is. A part that is not known is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Location {
+    /// The partition, such as `aws` or `aws-cn`.
+    pub partition: Option<String>,
+    /// The Region, such as `eu-central-1`.
+    pub region: Option<String>,
+    /// The account ID.
+    pub account: Option<String>,
+}
+
+impl Location {
+    /// The location of objects that this provider creates.
+    pub fn of(scope: &Scope) -> Location {
+        let Scope { partition, region, account, .. } = scope;
+        Location { partition: Some(partition.clone()), region: Some(region.clone()), account: account.clone() }
+    }
+
+    /// Whether no known part differs.
+    pub fn may_equal(&self, other: &Location) -> bool {
+        let differs = |one: &Option<String>, other: &Option<String>| one.is_some() && other.is_some() && one != other;
+        !differs(&self.partition, &other.partition)
+            && !differs(&self.region, &other.region)
+            && !differs(&self.account, &other.account)
+    }
+}
+
+/// `account 123456789012 in Region eu-central-1 (partition aws)`
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unknown = "(unknown)";
+        let part = |part: &Option<String>| part.clone().unwrap_or_else(|| unknown.to_string());
+        let (partition, region, account) = (part(&self.partition), part(&self.region), part(&self.account));
+        write!(f, "account {account} in Region {region} (partition {partition})")
+    }
+}
+
 /// Tag keys that are neither set, removed nor read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IgnoreTags {
@@ -32,5 +70,30 @@ impl IgnoreTags {
     /// Whether the provider ignores this key.
     pub fn ignores(&self, key: &str) -> bool {
         self.keys.iter().any(|it| it == key) || self.key_prefixes.iter().any(|prefix| key.starts_with(prefix))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_part_of_a_location_differs_from_none() {
+        let location = |partition: &str, region: &str, account: &str| {
+            let part = |text: &str| Some(text.to_string()).filter(|text| !text.is_empty());
+            Location { partition: part(partition), region: part(region), account: part(account) }
+        };
+        let here = location("aws", "us-east-1", "123456789012");
+        for same in [location("aws", "us-east-1", ""), location("", "", ""), here.clone()] {
+            assert!(here.may_equal(&same) && same.may_equal(&here), "{same}");
+        }
+        let others = [
+            location("aws-cn", "us-east-1", "123456789012"),
+            location("aws", "eu-west-1", ""),
+            location("aws", "us-east-1", "210987654321"),
+        ];
+        for other in others {
+            assert!(!here.may_equal(&other) && !other.may_equal(&here), "{other}");
+        }
     }
 }

@@ -358,6 +358,17 @@ impl Spec {
         }
     }
 
+    /// The spec to record when the create of this object begins. It leaves out what the create does last and an update
+    /// does only for new values: until the create has succeeded, the associations with an ACL have not been made.
+    #[must_use]
+    pub fn of_begun_create(&self) -> Spec {
+        let mut spec = self.clone();
+        if let Spec::DefaultNetworkAcl(acl) = &mut spec {
+            acl.subnets.clear();
+        }
+        spec
+    }
+
     /// Replaces parts that may be unmanaged or that AWS does not return by those of `wanted`, so that they do not count
     /// as drift.
     pub(super) fn mask_unowned(&mut self, wanted: &Spec) {

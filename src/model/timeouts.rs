@@ -7,8 +7,9 @@ use crate::plugin::{Check, Input};
 pub const DEFAULT_CREATE: &str = "30m";
 /// The default timeout of an update. API Gateway may take an hour to change the certificate of a custom domain.
 pub const DEFAULT_UPDATE: &str = "1h30m";
-/// The default timeout of a destroy. Lambda keeps network interfaces for up to 45 minutes.
-pub const DEFAULT_DELETE: &str = "1h";
+/// The default timeout of a destroy. Lambda keeps network interfaces for up to 45 minutes. After the deletion of the
+/// VPC, an IPAM pool keeps its range for up to 35 minutes.
+pub const DEFAULT_DELETE: &str = "1h30m";
 
 crate::attributes! {
     /// Timeouts of whole operations, as durations such as `30s`, `10m` or `1h30m`.
@@ -21,7 +22,8 @@ crate::attributes! {
         /// 2 minutes, because Terraform changes the dependents of the object only after the update.
         update: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_UPDATE).changes_nothing(),
         /// Timeout for destroying the resource. Network interfaces of Lambda functions can block the deletion of their
-        /// subnets for up to 45 minutes.
+        /// subnets for up to 45 minutes, and an IPAM pool releases the range of a deleted VPC within 35 minutes. By
+        /// default, there is time for both.
         delete: Input<Option<String>> = optional().check(duration()).otherwise(DEFAULT_DELETE).changes_nothing(),
     }
 }
@@ -101,8 +103,14 @@ mod tests {
     #[test]
     fn configured_timeouts_override_the_defaults() {
         let unset = Timeouts::default();
-        assert_eq!((unset.of_create(), unset.of_update(), unset.of_delete()), (1800, 5400, 3600));
+        assert_eq!((unset.of_create(), unset.of_update(), unset.of_delete()), (1800, 5400, 5400));
         assert_eq!(Timeouts { update: Some(5), ..unset }.of_update(), 5);
+    }
+
+    #[test]
+    fn a_destroy_has_time_for_lambda_and_for_ipam() {
+        let (lambda, ipam) = (45 * 60, 35 * 60);
+        assert!(Timeouts::default().of_delete() > lambda + ipam, "and for the other deletions");
     }
 
     #[test]

@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Action, Plan, Progress};
-use crate::cloud::{Cause, Cloud, Deadlines, Failure, OpContext, Recorder};
+use crate::cloud::{Cause, Cloud, Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
 use crate::model::Timeouts;
 use crate::model::TopologyKind;
 use crate::model::{Entry, Ids, Inventory, Key, Learned, Object, ResolvedObject, Spec};
@@ -50,6 +50,8 @@ pub struct Execution<'a> {
     /// The timeout for a deletion of an object that is in use; `None` to wait until `deadline`. It is short in an
     /// update, because Terraform updates the dependents only after this resource.
     pub in_use: Option<Duration>,
+    /// What a deletion does with the objects of GuardDuty that block it.
+    pub guardduty: GuardDutyObjects,
     /// Canceled when no further operation may start.
     pub stop: CancellationToken,
     /// The output for finished operations.
@@ -288,8 +290,8 @@ impl Execution<'_> {
     fn work<'b>(&'b self, ids: &'b Ids, root_id: Option<&'b str>, before: Option<&'b Spec>) -> OpContext<'b> {
         let deadlines = Deadlines::until(self.deadline, self.stop.clone());
         let known = self.lock().entries.iter().map(|entry| entry.id.clone()).collect();
-        let (owner, in_create, timeouts) = (self.owner, self.in_create, self.timeouts);
-        OpContext { owner, root_id, ids, before, known, in_create, timeouts, deadlines }
+        let (owner, in_create, timeouts, guardduty) = (self.owner, self.in_create, self.timeouts, self.guardduty);
+        OpContext { owner, root_id, ids, before, known, in_create, timeouts, deadlines, guardduty }
     }
 
     /// Returns the ids of these objects only. An operation that uses an object without declaring the dependency
@@ -324,7 +326,7 @@ impl Execution<'_> {
             entry.id = id.to_string();
             return;
         }
-        let mut entry = Entry::new(object.key.clone(), id, object.spec.clone());
+        let mut entry = Entry::new(object.key.clone(), id, object.spec.of_begun_create());
         entry.unfinished = true;
         inventory.entries.push(entry);
     }

@@ -47,6 +47,7 @@ impl Topology for FourTierVpc {
     const TYPE_NAME: &'static str = "fgw_four_tier_vpc";
     const KIND: TopologyKind = TopologyKind::FourTierVpc;
     const NAME: &'static str = "vpc_name";
+    const ROOT_ARNS: &'static [&'static str] = &["vpc_arn"];
 
     fn description() -> &'static str {
         "A VPC with up to four tiers of subnets in each availability zone (public, private app, private persistence \
@@ -124,6 +125,10 @@ impl Topology for FourTierVpc {
 
     fn ignored_drift(config: &Config) -> IgnoredDrift {
         IgnoredDrift::of(&config.ignore_drift)
+    }
+
+    fn removes_guardduty_objects(config: &Config) -> bool {
+        config.delete_guardduty_resources == Input::Known(true)
     }
 
     fn timeouts(config: &Config) -> Timeouts {

@@ -28,6 +28,8 @@ impl Topology for HttpGateway {
     const TYPE_NAME: &'static str = "fgw_http_gateway";
     const KIND: TopologyKind = TopologyKind::HttpGateway;
     const NAME: &'static str = "name";
+    // The ARN of an API contains no account.
+    const ROOT_ARNS: &'static [&'static str] = &["api_arn", "execution_arn"];
 
     fn description() -> &'static str {
         "An HTTP API in front of Lambda functions, managed as one resource: routes, integrations, request authorizers, \

@@ -27,6 +27,9 @@ pub trait Topology: Send + Sync + 'static {
     /// The attribute that holds the name of the topology, such as `vpc_name`.
     const NAME: &'static str;
 
+    /// The outputs with ARNs of the root. Together they contain its partition, Region and account.
+    const ROOT_ARNS: &'static [&'static str];
+
     /// What the resource is, in Markdown.
     fn description() -> &'static str;
 
@@ -104,6 +107,12 @@ pub trait Topology: Send + Sync + 'static {
 
     /// The objects whose drift is neither reported nor corrected.
     fn ignored_drift(config: &Self::Config) -> IgnoredDrift;
+
+    /// Whether deletions remove the objects of GuardDuty that block them.
+    fn removes_guardduty_objects(config: &Self::Config) -> bool {
+        let _ = config;
+        false
+    }
 
     /// The configured timeouts.
     fn timeouts(config: &Self::Config) -> Timeouts;

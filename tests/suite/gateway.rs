@@ -27,6 +27,8 @@ mod functions;
 mod inputs;
 #[path = "gateway/import.rs"]
 mod import;
+#[path = "gateway/location.rs"]
+mod location;
 #[path = "gateway/logs.rs"]
 mod logs;
 #[path = "gateway/drift_matrix.rs"]

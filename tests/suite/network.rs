@@ -29,6 +29,8 @@ mod unmanaged;
 mod full;
 #[path = "network/gateways.rs"]
 mod gateways;
+#[path = "network/guardduty.rs"]
+mod guardduty;
 #[path = "network/ignoring.rs"]
 mod ignoring;
 #[path = "network/import.rs"]
@@ -43,6 +45,8 @@ mod ipam;
 mod ipv6;
 #[path = "network/layout.rs"]
 mod layout;
+#[path = "network/location.rs"]
+mod location;
 #[path = "network/pending_deletion.rs"]
 mod pending_deletion;
 #[path = "network/minimal.rs"]

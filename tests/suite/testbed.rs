@@ -2,6 +2,8 @@
 
 #[path = "testbed/acls_and_propagation.rs"]
 mod acls_and_propagation;
+#[path = "testbed/endpoints.rs"]
+mod endpoints;
 #[path = "testbed/host.rs"]
 mod host;
 #[path = "testbed/instrument.rs"]

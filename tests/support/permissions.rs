@@ -26,6 +26,8 @@ pub(crate) enum Condition {
     None,
     /// Only objects with the ownership tag of a network.
     Ours,
+    /// Only objects with the tag of GuardDuty.
+    OfGuardDuty,
     /// Only in the call that creates the object.
     OnCreate,
     /// Only to create the service-linked role of API Gateway.
@@ -118,7 +120,7 @@ pub(crate) fn arn(resource: &str) -> String {
     }
 }
 
-use Condition::{None as Always, OnCreate, Ours};
+use Condition::{None as Always, OfGuardDuty, OnCreate, Ours};
 use Policy::{GatewayChange, GatewayOptions, GatewayRead, NetworkChange, NetworkOptions, NetworkRead, Provider};
 
 /// For each policy: the name of a purpose, its description, and the configuration that does not need it; empty if every
@@ -180,6 +182,12 @@ pub(crate) const PURPOSES: &[(Policy, &str, &str, &str)] = &[
     (NetworkOptions, "NetworkAcl", "Rules and tags of the default network ACL", "`apply_default_nacl_rules = false`"),
     (NetworkOptions, "Propagation", "Route propagation from virtual private gateways", "no `<tier>_propagating_vgws`"),
     (NetworkOptions, "Ipv6", "IPv6 ranges and blocks", "`enable_ipv6 = false`"),
+    (
+        NetworkOptions,
+        "GuardDuty",
+        "Removes deleted subnets from the endpoint of GuardDuty, or deletes the endpoint and its security group",
+        "`delete_guardduty_resources = false`",
+    ),
     (NetworkOptions, "IpamPool", "Ranges from IPAM pools", "no `ipv4_ipam_pool_id` and no `ipv6_ipam_pool_id`"),
     (GatewayRead, "Gateway", "The API and its child objects, including custom domains", ""),
     (GatewayRead, "Permissions", "Reads the permissions to invoke the functions", ""),
@@ -354,6 +362,10 @@ const EC2: &[Ec2] = &[
         &["route-table", "vpn-gateway"],
         Always,
     ),
+    (NetworkOptions, "GuardDuty", &["DeleteVpcEndpoints", "ModifyVpcEndpoint"], &["vpc-endpoint"], OfGuardDuty),
+    (NetworkOptions, "GuardDuty", &["DeleteSecurityGroup"], &["security-group"], OfGuardDuty),
+    // The subnet that leaves the endpoint.
+    (NetworkOptions, "GuardDuty", &["ModifyVpcEndpoint"], &["subnet"], Ours),
     (NetworkOptions, "Ipv6", &["AssociateVpcCidrBlock", "DisassociateVpcCidrBlock"], &["vpc"], Always),
     (NetworkOptions, "Ipv6", &["AssociateSubnetCidrBlock", "DisassociateSubnetCidrBlock"], &["subnet"], Always),
     (NetworkOptions, "IpamPool", &["AssociateVpcCidrBlock", "CreateVpc"], &["ipam-pool"], Always),

@@ -34,7 +34,15 @@ pub(crate) async fn dependents(
     let unmanaged = |kind: &'static str, id: Option<String>, description: Option<String>| {
         let id = id.filter(|id| !ours.contains(id.as_str()))?;
         let description = description.filter(|text| *text != id).unwrap_or_default();
-        Some(Dependent { kind, id, description, further: String::new(), owner: None, holds: Vec::new() })
+        Some(Dependent {
+            kind,
+            id,
+            description,
+            further: String::new(),
+            owner: None,
+            holds: Vec::new(),
+            guardduty: Vec::new(),
+        })
     };
     let (routes, stages, authorizers, paths) =
         tokio::join!(route::list(session, api_id), stages(session, api_id), authorizer::list(session, api_id), paths);
@@ -69,6 +77,7 @@ async fn paths(session: &Session, api_id: &str, domain: &str, known: &[Entry]) -
             further: format!("to {}", api_mapping::target(&shown)),
             owner: None,
             holds: if points_elsewhere { vec![domain.to_string()] } else { Vec::new() },
+            guardduty: Vec::new(),
         })
     });
     Ok(unmanaged.collect())

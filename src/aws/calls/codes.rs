@@ -26,6 +26,8 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
         // ReplaceRoute returns it for a missing route.
         "InvalidParameterValue" if message.contains("There is no route defined for") => Cause::NotFound,
         "DependencyViolation" => Cause::InUse,
+        // DeleteVpcEndpoints, for the gateway endpoint of S3: cloudposse/terraform-aws-vpc#153
+        "InvalidParameter" if is_private_dns_dependency(message) => Cause::InUse,
         // ACM. Recorded: DeleteCertificate.
         "ResourceInUseException" => Cause::InUse,
         "RouteAlreadyExists"
@@ -48,6 +50,13 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
         _ if code.ends_with(".Duplicate") => Cause::Exists,
         _ => Cause::Other,
     }
+}
+
+/// Whether an S3 interface endpoint needs the gateway endpoint that is to be deleted. The message of AWS names it:
+/// "Gateway endpoint cannot be deleted while Interface endpoint vpce-... for the service has
+/// PrivateDnsOnlyForInboundResolverEndpoint set to true." (cloudposse/terraform-aws-vpc#153)
+fn is_private_dns_dependency(message: &str) -> bool {
+    message.contains("cannot be deleted") && message.contains("PrivateDnsOnlyForInboundResolverEndpoint")
 }
 
 fn conflict(message: &str) -> Cause {
@@ -222,6 +231,11 @@ pub(crate) fn is_auth_failure(failure: &Failure) -> bool {
     has_code(failure, &["AuthFailure"])
 }
 
+/// EC2: an S3 interface endpoint needs the gateway endpoint that is to be deleted.
+pub(crate) fn is_needed_by_interface_endpoint(failure: &Failure) -> bool {
+    has_code(failure, &["InvalidParameter"]) && is_private_dns_dependency(&failure.message)
+}
+
 /// EC2: IPAM does not monitor the account yet.
 pub(crate) fn is_not_monitored(failure: &Failure) -> bool {
     has_code(failure, &["UnsupportedOperation"]) && failure.message.contains("is not monitored by IPAM")
@@ -282,6 +296,16 @@ mod tests {
             assert_eq!(cause(Some(code), ""), expected, "{code}");
         }
         assert_eq!(cause(None, "connection reset"), Cause::Other);
+    }
+
+    #[test]
+    fn a_gateway_endpoint_that_an_interface_endpoint_needs_is_in_use() {
+        let message = "Gateway endpoint cannot be deleted while Interface endpoint vpce-1 for the service has \
+                       PrivateDnsOnlyForInboundResolverEndpoint set to true.";
+        assert_eq!(cause(Some("InvalidParameter"), message), Cause::InUse);
+        let other = "To set PrivateDnsOnlyForInboundResolverEndpoint to true, the VPC vpc-1 must have a Gateway endpoint \
+                     for the service.";
+        assert_eq!(cause(Some("InvalidParameter"), other), Cause::Other);
     }
 
     #[test]

@@ -83,7 +83,12 @@ pub(crate) async fn update(
             apply(operation, id, found.first().ok_or_else(missing)?, ingress, egress).await?;
         }
     }
-    let before = from.map_or(&[][..], |from| &from.subnets);
+    // After a failed update, only the current rules and tags are uncertain. Subnets of the last apply that have another
+    // ACL got it outside Terraform.
+    let before = match (from, operation.work.before) {
+        (Some(from), _) | (None, Some(Spec::DefaultNetworkAcl(from))) => from.subnets.as_slice(),
+        _ => &[],
+    };
     let new: Vec<Key> = to.subnets.iter().filter(|subnet| !before.contains(subnet)).cloned().collect();
     associate(operation, id, operation.id(&to.vpc)?, &new).await?;
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
@@ -348,6 +353,24 @@ mod tests {
             ["DescribeNetworkAcls", "CreateNetworkAclEntry", "DescribeNetworkAcls", "CreateTags"]
         );
         assert_eq!(aws.calls("CreateNetworkAclEntry")[0]["RuleNumber"], "50");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_retried_update_leaves_the_subnets_of_the_last_apply() {
+        let default = acl("acl-1", &[], &[]);
+        let other = acl("acl-9", &[], &[("aclassoc-0", "subnet-0"), ("aclassoc-1", "subnet-1")]);
+        let aws = Recorded::default()
+            .on("DescribeNetworkAcls", &set(&[default, other]))
+            .on("CreateNetworkAclEntry", DONE)
+            .on("CreateTags", DONE)
+            .on("ReplaceNetworkAclAssociation", "<newAssociationId>aclassoc-7</newAssociationId>");
+        let before = Spec::DefaultNetworkAcl(spec(vec![], &[0]));
+        let notes = Notes { before: Some(before), ..Notes::default() };
+        let to = spec(vec![rule(100, "0.0.0.0/0")], &[0, 1]);
+        run(&aws, &notes, async |operation| update(operation, "acl-1", None, &to).await).await.unwrap();
+        let calls = aws.calls("ReplaceNetworkAclAssociation");
+        let changed: Vec<&str> = calls.iter().map(|call| call["AssociationId"].as_str()).collect();
+        assert_eq!(changed, ["aclassoc-1"], "only the new subnet");
     }
 
     #[tokio::test(start_paused = true)]

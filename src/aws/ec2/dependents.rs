@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 
 use aws_sdk_ec2::types::{
-    AttachmentStatus, Filter, NetworkInterface, Tag, VpcPeeringConnection,
+    AttachmentStatus, Filter, NetworkInterface, Tag, VpcEndpoint, VpcPeeringConnection,
     VpcPeeringConnectionStateReasonCode as Peering,
 };
 
-use super::{filter, filter_any, nat_gateway, tags, vpc_endpoint};
+use super::{filter, filter_any, guardduty, nat_gateway, tags, vpc_endpoint};
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
 use crate::cloud::{Dependent, DependentScope, Dependents, Failure};
@@ -25,7 +25,10 @@ pub(crate) async fn dependents(
     let finder = Finder { session, root_id, known, managed: known.iter().map(|entry| entry.id.as_str()).collect() };
     let found = match within {
         // By default a VPC has at most 200 subnets, which is also the limit of the values of a filter.
-        DependentScope::Subnets(ids) => vec![finder.interfaces(filter_any("subnet-id", ids.iter().copied())).await],
+        DependentScope::Subnets(ids) => {
+            let interfaces = finder.interfaces(filter_any("subnet-id", ids.iter().copied())).await;
+            finder.with_guardduty(interfaces).await
+        }
         DependentScope::NetworkInterfaces => vec![finder.interfaces(filter("vpc-id", root_id)).await],
         DependentScope::Domains(_) => vec![],
         DependentScope::Root => {
@@ -44,6 +47,11 @@ pub(crate) async fn dependents(
                 finder.internet_gateways(),
             );
             let subnets = add_route_tables(subnets, &tables);
+            let interfaces = match (interfaces, &endpoints) {
+                (Ok(interfaces), Ok((_, of_guardduty))) => Ok(mark_interfaces(interfaces, of_guardduty)),
+                (interfaces, _) => interfaces,
+            };
+            let endpoints = endpoints.map(|(endpoints, _)| endpoints);
             let tables = tables.map(|(tables, _)| tables);
             vec![interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws]
         }
@@ -111,6 +119,7 @@ impl Finder<'_> {
             description: interface.description().unwrap_or_default().to_string(),
             further: further.into_iter().flatten().collect::<Vec<_>>().join(", "),
             owner: interface.owner_id().map(str::to_string),
+            guardduty: Vec::new(),
             holds: interface
                 .subnet_id()
                 .map(str::to_string)
@@ -132,27 +141,61 @@ impl Finder<'_> {
                     named("security group", self.unmanaged(group.group_id())?, group.tags(), group.owner_id());
                 dependent.description = group.group_name().unwrap_or_default().to_string();
                 dependent.further = group.description().unwrap_or_default().to_string();
+                if guardduty::is_group(group, self.root_id) {
+                    dependent.guardduty = vec![dependent.id.clone()];
+                }
                 Some(dependent)
             })
             .collect())
     }
 
-    /// Endpoints of all types. One that is being deleted is left out, but its network interfaces are listed.
-    async fn endpoints(&self) -> Result<Vec<Dependent>, Failure> {
+    /// Endpoints of all types, and those of GuardDuty among them. One that is being deleted is left out, but its
+    /// network interfaces are listed.
+    async fn endpoints(&self) -> Result<(Vec<Dependent>, Vec<guardduty::Endpoint>), Failure> {
         let call = self.session.ec2.describe_vpc_endpoints().filters(self.in_vpc());
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeVpcEndpoints"))?;
-        let unmanaged = found.iter().filter(|endpoint| vpc_endpoint::exists(endpoint));
-        Ok(unmanaged
-            .filter_map(|endpoint| {
-                let id = self.unmanaged(endpoint.vpc_endpoint_id())?;
-                let mut dependent = named("VPC endpoint", id, endpoint.tags(), endpoint.owner_id());
-                dependent.description = endpoint.service_name().unwrap_or_default().to_string();
-                dependent.further =
-                    endpoint.vpc_endpoint_type().map(|kind| format!("type {}", kind.as_str())).unwrap_or_default();
-                Some(dependent)
-            })
-            .collect())
+        let existing: Vec<&VpcEndpoint> = found.iter().filter(|endpoint| vpc_endpoint::exists(endpoint)).collect();
+        let dependents = existing.iter().filter_map(|endpoint| {
+            let id = self.unmanaged(endpoint.vpc_endpoint_id())?;
+            let mut dependent = named("VPC endpoint", id, endpoint.tags(), endpoint.owner_id());
+            dependent.description = endpoint.service_name().unwrap_or_default().to_string();
+            dependent.further =
+                endpoint.vpc_endpoint_type().map(|kind| format!("type {}", kind.as_str())).unwrap_or_default();
+            dependent.holds = self.needed_gateway_endpoints(endpoint);
+            dependent.guardduty = guardduty::Endpoint::of(endpoint).map(|it| it.ids()).unwrap_or_default();
+            Some(dependent)
+        });
+        let dependents = dependents.collect();
+        Ok((dependents, existing.into_iter().filter_map(guardduty::Endpoint::of).collect()))
+    }
+
+    /// The managed gateway endpoints that AWS does not delete while this interface endpoint exists.
+    fn needed_gateway_endpoints(&self, endpoint: &VpcEndpoint) -> Vec<String> {
+        let options = endpoint.dns_options();
+        let is_inbound_only =
+            options.and_then(|options| options.private_dns_only_for_inbound_resolver_endpoint()) == Some(true);
+        let has_its_service = |entry: &&Entry| match &entry.applied {
+            Spec::VpcEndpoint(gateway) => gateway.service_name.known().map(String::as_str) == endpoint.service_name(),
+            _ => false,
+        };
+        self.known.iter().filter(|entry| is_inbound_only && has_its_service(entry)).map(|it| it.id.clone()).collect()
+    }
+
+    /// Marks the network interfaces of GuardDuty. Only interfaces of endpoints take a further call.
+    async fn with_guardduty(
+        &self,
+        interfaces: Result<Vec<Dependent>, Failure>,
+    ) -> Vec<Result<Vec<Dependent>, Failure>> {
+        match interfaces {
+            Ok(found) if found.iter().any(|interface| interface.further.contains(OF_ENDPOINT)) => {
+                match guardduty::endpoints(self.session, self.root_id).await {
+                    Ok(of_guardduty) => vec![Ok(mark_interfaces(found, &of_guardduty))],
+                    Err(failure) => vec![Ok(found), Err(failure)],
+                }
+            }
+            found => vec![found],
+        }
     }
 
     /// Peering connections in which the VPC is on one `side`, requester or accepter. AWS has a filter for each side.
@@ -281,6 +324,19 @@ impl Finder<'_> {
     }
 }
 
+/// The type of the network interfaces of endpoints.
+const OF_ENDPOINT: &str = "type vpc_endpoint";
+
+/// Marks the network interfaces of the endpoints of GuardDuty.
+fn mark_interfaces(mut interfaces: Vec<Dependent>, of_guardduty: &[guardduty::Endpoint]) -> Vec<Dependent> {
+    for interface in &mut interfaces {
+        if let Some(endpoint) = of_guardduty.iter().find(|endpoint| endpoint.interfaces.contains(&interface.id)) {
+            interface.guardduty = endpoint.ids();
+        }
+    }
+    interfaces
+}
+
 /// A dependent with its Name tag as the description.
 fn named(kind: &'static str, id: &str, its_tags: &[Tag], owner: Option<&str>) -> Dependent {
     Dependent {
@@ -290,6 +346,7 @@ fn named(kind: &'static str, id: &str, its_tags: &[Tag], owner: Option<&str>) ->
         further: String::new(),
         owner: owner.map(str::to_string),
         holds: Vec::new(),
+        guardduty: Vec::new(),
     }
 }
 
@@ -314,175 +371,4 @@ fn add_route_tables(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::aws::ec2::recorded::{Recorded, VPC};
-    use crate::cloud::Cause;
-    use crate::model::Input;
-    use crate::model::{InternetGateway, Key, NatGateway, RouteTable};
-
-    /// A managed internet gateway, NAT gateway and route table.
-    fn known() -> Vec<Entry> {
-        let (vpc, tags) = (Key::new("vpc"), Input::Known(Default::default()));
-        let nat = NatGateway {
-            subnet: Key::new("subnet.public.0"),
-            allocation: None,
-            internet_gateway: None,
-            secondary_private_ip_address_count: Input::Known(0),
-            tags: tags.clone(),
-        };
-        let gateway = InternetGateway { vpc: Some(vpc.clone()), tags: tags.clone() };
-        vec![
-            Entry::new(Key::new("internet_gateway"), "igw-1", Spec::InternetGateway(gateway)),
-            Entry::new(Key::new("nat_gateway.0"), "nat-1", Spec::NatGateway(nat)),
-            Entry::new(
-                Key::new("route_table.public"),
-                "rtb-1",
-                Spec::RouteTable(RouteTable { vpc, propagating_gateways: Input::Known(vec![]), tags }),
-            ),
-        ]
-    }
-
-    const INTERFACES: &str = "<networkInterfaceSet>\
-        <item><networkInterfaceId>eni-1</networkInterfaceId><subnetId>subnet-1</subnetId>\
-        <interfaceType>nat_gateway</interfaceType><description>Interface for NAT Gateway nat-1</description></item>\
-        <item><networkInterfaceId>eni-2</networkInterfaceId><subnetId>subnet-1</subnetId>\
-        <interfaceType>natGateway</interfaceType><description>Interface for NAT Gateway nat-2</description></item>\
-        <item><networkInterfaceId>eni-3</networkInterfaceId><subnetId>subnet-2</subnetId>\
-        <interfaceType>lambda</interfaceType><description>AWS Lambda VPC ENI-shop</description>\
-        <ownerId>123456789012</ownerId><requesterId>AROA1:shop</requesterId></item>\
-        <item><networkInterfaceId>eni-4</networkInterfaceId><subnetId>subnet-2</subnetId>\
-        <interfaceType>interface</interfaceType><attachment><instanceId>i-1</instanceId></attachment>\
-        <association><publicIp>192.0.2.1</publicIp></association></item></networkInterfaceSet>";
-
-    #[tokio::test(start_paused = true)]
-    async fn one_call_finds_unmanaged_interfaces_in_subnets() {
-        let aws = Recorded::default().on("DescribeNetworkInterfaces", INTERFACES);
-        let ids = ["subnet-1", "subnet-2"];
-        let found = dependents(&aws.session(), VPC, DependentScope::Subnets(&ids), &known()).await;
-        assert_eq!(aws.actions(), ["DescribeNetworkInterfaces"]);
-        let call = &aws.calls("DescribeNetworkInterfaces")[0];
-        let filter = ["Filter.1.Name", "Filter.1.Value.1", "Filter.1.Value.2"].map(|name| call[name].as_str());
-        assert_eq!(filter, ["subnet-id", "subnet-1", "subnet-2"]);
-        let listed: Vec<(&str, &str)> = found.objects.iter().map(|it| (it.id.as_str(), it.further.as_str())).collect();
-        assert_eq!(
-            listed,
-            [
-                ("eni-2", "type natGateway"),
-                ("eni-3", "type lambda, created by AROA1:shop"),
-                ("eni-4", "attached to instance i-1"),
-            ]
-        );
-        let lambda = &found.objects[1];
-        assert_eq!(
-            (lambda.description.as_str(), lambda.owner.as_deref()),
-            ("AWS Lambda VPC ENI-shop", Some("123456789012"))
-        );
-        let of_gateway: Vec<String> = found.holding("igw-1").into_iter().map(|it| it.id).collect();
-        assert_eq!(of_gateway, ["eni-4"], "a mapped address blocks the internet gateway");
-    }
-
-    /// A VPC with managed and unmanaged objects.
-    fn vpc() -> Recorded {
-        let attached = "<state>attached</state>";
-        Recorded::default()
-            .on("DescribeNetworkInterfaces", "<networkInterfaceSet/>")
-            .on(
-                "DescribeSecurityGroups",
-                "<securityGroupInfo><item><groupId>sg-1</groupId><groupName>default</groupName></item><item><groupId>sg-2\
-                 </groupId><groupName>web</groupName><groupDescription>of the shop</groupDescription></item></securityGroupInfo>",
-            )
-            .on(
-                "DescribeVpcEndpoints",
-                "<vpcEndpointSet><item><vpcEndpointId>vpce-2</vpcEndpointId><vpcEndpointType>Interface</vpcEndpointType>\
-                 <serviceName>guardduty</serviceName><state>available</state></item><item><vpcEndpointId>vpce-3</vpcEndpointId>\
-                 <state>deleted</state></item></vpcEndpointSet>",
-            )
-            .on(
-                "DescribeVpcPeeringConnections",
-                "<vpcPeeringConnectionSet><item><vpcPeeringConnectionId>pcx-1</vpcPeeringConnectionId><requesterVpcInfo>\
-                 <vpcId>vpc-1</vpcId></requesterVpcInfo><accepterVpcInfo><vpcId>vpc-9</vpcId><ownerId>999999999999</ownerId>\
-                 </accepterVpcInfo><status><code>active</code></status></item><item><vpcPeeringConnectionId>pcx-2\
-                 </vpcPeeringConnectionId><status><code>deleted</code></status></item></vpcPeeringConnectionSet>",
-            )
-            .on("DescribeVpcPeeringConnections", "<vpcPeeringConnectionSet/>")
-            .on(
-                "DescribeVpnGateways",
-                &format!(
-                    "<vpnGatewaySet><item><vpnGatewayId>vgw-1</vpnGatewayId><attachments><item><vpcId>vpc-1</vpcId>{attached}\
-                     </item></attachments></item><item><vpnGatewayId>vgw-2</vpnGatewayId><attachments><item><vpcId>vpc-1\
-                     </vpcId><state>detached</state></item></attachments></item></vpnGatewaySet>"
-                ),
-            )
-            .on(
-                "DescribeEgressOnlyInternetGateways",
-                "<egressOnlyInternetGatewaySet><item><egressOnlyInternetGatewayId>eigw-1</egressOnlyInternetGatewayId>\
-                 <attachmentSet><item><vpcId>vpc-1</vpcId></item></attachmentSet></item><item><egressOnlyInternetGatewayId>eigw-9\
-                 </egressOnlyInternetGatewayId><attachmentSet><item><vpcId>vpc-9</vpcId></item></attachmentSet></item>\
-                 </egressOnlyInternetGatewaySet>",
-            )
-            .on(
-                "DescribeNatGateways",
-                "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId></item><item><natGatewayId>nat-2</natGatewayId>\
-                 <subnetId>subnet-9</subnetId></item><item><natGatewayId>nat-3</natGatewayId><state>deleted</state></item>\
-                 </natGatewaySet>",
-            )
-            .on(
-                "DescribeSubnets",
-                "<subnetSet><item><subnetId>subnet-9</subnetId><cidrBlock>10.0.9.0/24</cidrBlock><tagSet><item><key>Name</key>\
-                 <value>theirs</value></item></tagSet></item></subnetSet>",
-            )
-            .on(
-                "DescribeRouteTables",
-                "<routeTableSet><item><routeTableId>rtb-0</routeTableId><associationSet><item><main>true</main></item>\
-                 </associationSet></item><item><routeTableId>rtb-1</routeTableId><associationSet><item><routeTableId>rtb-1\
-                 </routeTableId><subnetId>subnet-9</subnetId></item></associationSet></item><item><routeTableId>rtb-9\
-                 </routeTableId></item></routeTableSet>",
-            )
-            .on("DescribeNetworkAcls", "<networkAclSet><item><networkAclId>acl-9</networkAclId></item></networkAclSet>")
-            .on(
-                "DescribeInternetGateways",
-                "<internetGatewaySet><item><internetGatewayId>igw-1</internetGatewayId></item></internetGatewaySet>",
-            )
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn every_unmanaged_kind_in_a_vpc_is_found() {
-        let aws = vpc();
-        let found = dependents(&aws.session(), VPC, DependentScope::Root, &known()).await;
-        assert_eq!(found.unseen, []);
-        let listed: Vec<String> = found
-            .objects
-            .iter()
-            .map(|it| [it.kind, &it.id, &it.description, &it.further].join(" ").trim_end().to_string())
-            .collect();
-        assert_eq!(
-            listed,
-            [
-                "security group sg-2 web of the shop",
-                "VPC endpoint vpce-2 guardduty type Interface",
-                "peering connection pcx-1  with vpc-9 in account 999999999999",
-                "VPN gateway vgw-1",
-                "egress-only internet gateway eigw-1",
-                "NAT gateway nat-2  in subnet-9",
-                "subnet subnet-9 theirs 10.0.9.0/24",
-                "route table rtb-9",
-                "network ACL acl-9",
-            ]
-        );
-        assert_eq!(found.holding("rtb-1")[0].id, "subnet-9", "the subnet uses a managed table");
-        assert_eq!(aws.actions().len(), 12);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_denied_call_hides_only_its_own_objects() {
-        let aws = vpc().fail("DescribeSubnets", 403, "UnauthorizedOperation", "You are not authorized");
-        let session = aws.session();
-        // The first answer to DescribeSubnets is a success, the second one the error.
-        dependents(&session, VPC, DependentScope::Root, &known()).await;
-        let found = dependents(&session, VPC, DependentScope::Root, &known()).await;
-        let unseen: Vec<(&str, Cause)> = found.unseen.iter().map(|it| (it.action.as_str(), it.cause)).collect();
-        assert_eq!(unseen, [("DescribeSubnets", Cause::Denied)]);
-        assert!(found.objects.iter().any(|it| it.id == "rtb-9") && found.holding("rtb-1").is_empty());
-    }
-}
+mod tests;

@@ -15,9 +15,9 @@ use tokio::time::Instant;
 
 use crate::aws::Session;
 use crate::aws::calls::Operation;
-use crate::cloud::{Deadlines, Failure, OpContext, Recorder};
+use crate::cloud::{Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
 use crate::model::TopologyKind;
-use crate::model::{Ids, Key, Learned, ResolvedObject};
+use crate::model::{Ids, Key, Learned, ResolvedObject, Spec};
 use crate::model::{Scope, Timeouts};
 
 /// The VPC of every test.
@@ -143,6 +143,10 @@ pub(crate) struct Notes {
     pub(crate) learned: Mutex<Learned>,
     /// The ids in state.
     pub(crate) known: Vec<&'static str>,
+    /// The spec last applied to the object.
+    pub(crate) before: Option<Spec>,
+    /// What a deletion does with the objects of GuardDuty.
+    pub(crate) guardduty: GuardDutyObjects,
 }
 
 impl Notes {
@@ -177,11 +181,12 @@ impl Notes {
             owner: OWNER,
             root_id: (key.slot != "vpc").then_some(VPC),
             ids: &known,
-            before: None,
+            before: self.before.as_ref(),
             known: self.known.iter().map(|id| id.to_string()).collect(),
             in_create: false,
             timeouts: &Timeouts::default(),
             deadlines: Deadlines::until(Instant::now() + limit, Default::default()),
+            guardduty: self.guardduty,
         };
         body(&Operation { session, work: &work, key, record: Some(&record) }).await
     }

@@ -9,6 +9,7 @@ use aws_sdk_ec2::types::{ResourceType, SubnetState};
 use ipnet::Ipv6Net;
 
 use self::attributes::SubnetChange;
+use super::guardduty::{self, Within};
 use super::{filter, tags};
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
@@ -146,7 +147,7 @@ pub(crate) async fn update(
 /// Deletes the subnet, and with it its route table association.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::retry_while_in_use(&operation.work.deadlines, || async {
+    guardduty::delete_without(operation, operation.root_id()?, Within::Subnet(id), || async {
         let call = session.ec2.delete_subnet().subnet_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteSubnet"))
     })

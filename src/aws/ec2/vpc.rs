@@ -5,6 +5,7 @@ use std::time::Duration;
 use aws_sdk_ec2::operation::modify_vpc_attribute::builders::ModifyVpcAttributeFluentBuilder;
 use aws_sdk_ec2::types::{AttributeBooleanValue, ResourceType, Tenancy, VpcAttributeName, VpcState, VpcTenancy};
 
+use super::guardduty::{self, Within};
 use super::{filter, ipam, tags};
 use crate::aws::Session;
 use crate::aws::calls::errors::incomplete_answer;
@@ -180,7 +181,7 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vp
 /// waits until the pool has released it, because until then a new VPC may find the pool exhausted.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let (session, id) = (operation.session, entry.id.as_str());
-    wait::retry_while_in_use(&operation.work.deadlines, || async {
+    guardduty::delete_without(operation, id, Within::Vpc, || async {
         let call = session.ec2.delete_vpc().vpc_id(id).send().await;
         call.map(|_| ()).map_err(|error| error.failure("DeleteVpc"))
     })

@@ -6,6 +6,8 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{ResourceType, VpcEndpointType};
 
 use super::tags;
+use crate::aws::Session;
+use crate::aws::calls::codes;
 use crate::aws::calls::errors::{incomplete_answer, item_failure};
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
@@ -157,21 +159,40 @@ pub(crate) async fn update(
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
 }
 
-/// Deletes the endpoint, and with it its routes in all tables. AWS reports a rejection inside a successful response.
+/// Deletes the endpoint, and with it its routes in all tables.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
-    let (session, id) = (operation.session, entry.id.as_str());
-    wait::retry_while_in_use(&operation.work.deadlines, || async {
-        let call = session.ec2.delete_vpc_endpoints().vpc_endpoint_ids(id).send().await;
-        let answer = call.map_err(|error| error.failure("DeleteVpcEndpoints"))?;
-        match answer.unsuccessful().first() {
-            None => Ok(()),
-            Some(item) => {
-                let (code, message) = (item.error().and_then(|it| it.code()), item.error().and_then(|it| it.message()));
-                Err(item_failure("DeleteVpcEndpoints", code, message))
-            }
+    let id = entry.id.as_str();
+    let deleted = wait::retry_while_in_use(&operation.work.deadlines, || send_delete(operation.session, id)).await;
+    deleted.map_err(|failure| match codes::is_needed_by_interface_endpoint(&failure) {
+        true => {
+            let message = format!(
+                "{}. Delete the interface endpoint first, or set its option private_dns_only_for_inbound_resolver_endpoint \
+                 to false; or keep this endpoint: set create_vpc_endpoints to true",
+                failure.message
+            );
+            Failure { message, ..failure }
         }
-    })
-    .await?;
+        false => failure,
+    })?;
+    until_deleted(operation, id).await
+}
+
+/// Requests the deletion of an endpoint. AWS reports a rejection inside a successful response.
+pub(super) async fn send_delete(session: &Session, id: &str) -> Result<(), Failure> {
+    let call = session.ec2.delete_vpc_endpoints().vpc_endpoint_ids(id).send().await;
+    let answer = call.map_err(|error| error.failure("DeleteVpcEndpoints"))?;
+    match answer.unsuccessful().first() {
+        None => Ok(()),
+        Some(item) => {
+            let (code, message) = (item.error().and_then(|it| it.code()), item.error().and_then(|it| it.message()));
+            Err(item_failure("DeleteVpcEndpoints", code, message))
+        }
+    }
+}
+
+/// Waits until an endpoint is deleted.
+pub(super) async fn until_deleted(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
+    let session = operation.session;
     session
         .pollers
         .vpc_endpoints
@@ -185,7 +206,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
 }
 
 /// The state in lower case. The API model capitalizes states, but AWS returns them in lower case.
-fn state(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> String {
+pub(super) fn state(endpoint: &aws_sdk_ec2::types::VpcEndpoint) -> String {
     endpoint.state().map(|state| state.as_str().to_lowercase()).unwrap_or_default()
 }
 
@@ -236,6 +257,24 @@ mod tests {
             .await
             .unwrap_err();
         assert_eq!(failure.code.as_deref(), Some("InvalidParameter"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_needed_gateway_endpoint_is_retried_and_then_explained() {
+        let rejected = "<unsuccessful><item><resourceId>vpce-1</resourceId><error><code>InvalidParameter</code><message>\
+                        Gateway endpoint cannot be deleted while Interface endpoint vpce-9 for the service has \
+                        PrivateDnsOnlyForInboundResolverEndpoint set to true.</message></error></item></unsuccessful>";
+        let aws = Recorded::default().on("DeleteVpcEndpoints", rejected);
+        let entry = Entry::new(key(), "vpce-1", Spec::VpcEndpoint(spec(&[], None)));
+        let failure = Notes::default()
+            .run(&aws.session(), &key(), &[], async |operation| delete(operation, &entry).await)
+            .await
+            .unwrap_err();
+        assert_eq!(failure.cause, Cause::InUse);
+        for text in ["Interface endpoint vpce-9", "private_dns_only_for_inbound_resolver_endpoint to false"] {
+            assert!(failure.message.contains(text), "{}", failure.message);
+        }
+        assert!(aws.actions().len() > 1, "the interface endpoint may be deleted in the same run");
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::inventory::{normalize_inventory, pending};
-use super::pending_deletion::{cancel_pending_deletion, defer_deletes, take_not_attached};
+use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
-use crate::cloud::{Cause, Cloud, Failure, RootState};
+use crate::cloud::{Cause, Cloud, Failure, GuardDutyObjects, RootState};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::observe::drift;
 use crate::composite::private_state::Private;
-use crate::composite::{diagnostics, import, state};
+use crate::composite::{diagnostics, guardduty, import, state};
 use crate::model::{Facts, Inventory, Scope};
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::Outcome;
@@ -55,6 +55,7 @@ async fn change<P: Topology>(
         timeouts: &timeouts,
         seconds: if change.creating() { timeouts.of_create() } else { timeouts.of_update() },
         in_use: (!change.creating()).then_some(UPDATE_DELETE_TIMEOUT),
+        guardduty: if change.creating() { GuardDutyObjects::Keep } else { guardduty::of_update::<P>(&change.config) },
     });
     request.partial_state.set_snapshot(change.snapshot(run.shared_inventory()));
     let basis = change.basis(&facts);
@@ -232,7 +233,10 @@ impl<'a, P: Topology> PreparedApply<'a, P> {
         let not_attached = take_not_attached(plan, &mut outcome, diagnostics);
         let not_deployed = match creating {
             true => None,
-            false => defer_deletes(plan, &mut outcome, &dependents, &mut inventory, diagnostics),
+            false => {
+                let found = Found { dependents: &dependents, guardduty: run.guardduty() };
+                defer_deletes(plan, &mut outcome, found, &mut inventory, diagnostics)
+            }
         };
         let root_id = inventory.at(P::KIND.root()).map(|root| root.id.clone());
         if let Some(root_id) = &root_id {

@@ -4,7 +4,7 @@ use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::{Cloud, Failure};
 use crate::composite::observe::drift;
 use crate::composite::private_state::Private;
-use crate::composite::{diagnostics, refresh, state};
+use crate::composite::{diagnostics, guardduty, refresh, state};
 use crate::model::Scope;
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
@@ -70,6 +70,7 @@ async fn destroy<P: Topology>(
         timeouts: &timeouts,
         seconds: timeouts.of_delete(),
         in_use: None,
+        guardduty: guardduty::of_destroy::<P>(&request.prior),
     });
     let remains = remains::<P>(request.prior.clone(), run.shared_inventory(), cloud.scope().clone());
     request.partial_state.set_snapshot(remains.clone());

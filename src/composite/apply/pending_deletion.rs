@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cloud::{Cause, DependentsByOp, Failure};
+use crate::cloud::{Cause, DependentsByOp, Failure, GuardDutyObjects};
 use crate::composite::diagnostics;
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::Diagnostics;
@@ -21,6 +21,12 @@ pub(super) fn cancel_pending_deletion(inventory: &mut Inventory, objects: &[Obje
     }
 }
 
+/// The dependents of the objects in use, and what the update did with those of GuardDuty.
+pub(super) struct Found<'a> {
+    pub(super) dependents: &'a DependentsByOp,
+    pub(super) guardduty: GuardDutyObjects,
+}
+
 /// Marks the objects that an update could not delete as `pending_deletion`.
 ///
 /// In an update that deletes subnets, a failure with [`Cause::InUse`] is not an error, because Terraform updates the
@@ -30,13 +36,14 @@ pub(super) fn cancel_pending_deletion(inventory: &mut Inventory, objects: &[Obje
 pub(super) fn defer_deletes(
     plan: &Plan,
     outcome: &mut Outcome,
-    dependents: &DependentsByOp,
+    found: Found<'_>,
     inventory: &mut Inventory,
     diagnostics: &mut Diagnostics,
 ) -> Option<Failure> {
     let in_use = take_in_use(plan, outcome, inventory);
     for (position, failure) in &in_use {
-        diagnostics::still_in_use(plan.ops[*position].action.key(), failure, dependents.get(position), diagnostics);
+        let (key, dependents) = (plan.ops[*position].action.key(), found.dependents.get(position));
+        diagnostics::still_in_use(key, failure, dependents, found.guardduty, diagnostics);
     }
     // Deletions that waited in vain for a deployment.
     let not_deployed = take_failed_deletes(plan, outcome, inventory, Cause::NotDeployed);

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::created_here::CreatedHere;
 use super::pending_deletion::cancel_pending_deletion;
 use super::unknown_outcomes;
-use crate::cloud::{Cause, Cloud, Deadlines, DependentsByOp, Failure};
+use crate::cloud::{Cause, Cloud, Deadlines, DependentsByOp, Failure, GuardDutyObjects};
 use crate::composite::decision::Decision;
 use crate::composite::{dependents, diagnostics};
 use crate::model::{Inventory, Timeouts};
@@ -44,6 +44,8 @@ pub(super) struct Setup<'a> {
     pub(super) seconds: u64,
     /// The timeout for a deletion of an object that is in use; `None` for the timeout of the run.
     pub(super) in_use: Option<Duration>,
+    /// What a deletion does with the objects of GuardDuty that block it.
+    pub(super) guardduty: GuardDutyObjects,
 }
 
 /// One execution. Its inventory is always up to date, so that a snapshot can be taken at any moment.
@@ -72,7 +74,7 @@ impl SharedInventory {
 impl<'a, P: Topology> Run<'a, P> {
     /// Creates a run. Its timeout starts now.
     pub(super) fn new(setup: Setup<'a>) -> Run<'a, P> {
-        let Setup { shared, cloud, request, name, inventory, timeouts, seconds, in_use } = setup;
+        let Setup { shared, cloud, request, name, inventory, timeouts, seconds, in_use, guardduty } = setup;
         let execution = Execution {
             cloud,
             owner: P::KIND,
@@ -81,6 +83,7 @@ impl<'a, P: Topology> Run<'a, P> {
             timeouts,
             deadline: Instant::now() + Duration::from_secs(seconds),
             in_use,
+            guardduty,
             stop: request.stop.clone(),
             progress: &shared.progress,
             root_id: request.prior.get("id").as_str().map(str::to_string),
@@ -92,6 +95,11 @@ impl<'a, P: Topology> Run<'a, P> {
     /// Returns a handle on the inventory.
     pub(super) fn shared_inventory(&self) -> SharedInventory {
         SharedInventory(Arc::clone(&self.execution.inventory))
+    }
+
+    /// Returns what a deletion does with the objects of GuardDuty.
+    pub(super) fn guardduty(&self) -> GuardDutyObjects {
+        self.execution.guardduty
     }
 
     /// Returns a copy of the current inventory.
@@ -207,7 +215,7 @@ impl<'a, P: Topology> Run<'a, P> {
         dependents: &DependentsByOp,
         diagnostics: &mut Diagnostics,
     ) {
-        diagnostics::failures(plan, outcome, dependents, diagnostics);
+        diagnostics::failures(plan, outcome, dependents, self.execution.guardduty, diagnostics);
         if !outcome.is_complete() {
             let inventory = self.inventory();
             let root_id = inventory.at(P::KIND.root()).map(|root| root.id.as_str());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::text::{dependents, detail, shortened};
-use crate::cloud::{Dependents, DependentsByOp, Failure, UnfinishedRoot};
+use crate::cloud::{Dependents, DependentsByOp, Failure, GuardDutyObjects, UnfinishedRoot};
 use crate::model::Key;
 use crate::plugin::Diagnostics;
 use crate::reconcile::{Outcome, Plan};
@@ -14,12 +14,13 @@ pub(in crate::composite) fn failures(
     plan: &Plan,
     outcome: &Outcome,
     found: &DependentsByOp,
+    guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
     for (position, failure) in &outcome.failed {
         let action = &plan.ops[*position].action;
         let summary = format!("Error {} {} \"{}\"", action.doing(), action.spec().kind(), action.key());
-        diagnostics.error(summary, format!("{}{}", detail(failure), dependents(found.get(position))));
+        diagnostics.error(summary, format!("{}{}", detail(failure), dependents(found.get(position), guardduty)));
     }
 }
 
@@ -179,6 +180,7 @@ pub(in crate::composite) fn still_in_use(
     key: &Key,
     failure: &Failure,
     found: Option<&Dependents>,
+    guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
     diagnostics.warning(
@@ -186,7 +188,7 @@ pub(in crate::composite) fn still_in_use(
         format!(
             "{}{}\n\nUntil then it is listed in the attribute pending_deletion.",
             detail(failure),
-            dependents(found)
+            dependents(found, guardduty)
         ),
     );
 }

@@ -1,7 +1,7 @@
 //! Warnings about a topology that is destroyed or replaced.
 
-use super::text::{counted, deleted_with, detail, listed, lost};
-use crate::cloud::Dependents;
+use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
+use crate::cloud::{Dependents, GuardDutyObjects};
 use crate::model::{Entry, Inventory};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
@@ -23,6 +23,7 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     (name, id): (&str, &str),
     inventory: &Inventory,
     dependents: Option<&Dependents>,
+    guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
     let (for_good, others): (Vec<&Entry>, Vec<&Entry>) =
@@ -49,7 +50,7 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
         diagnostics.warning(format!("{doing} {} {name:?} deletes {count}", P::TYPE_NAME), parts.join("\n\n"));
     }
     if let Some(dependents) = dependents {
-        warn_of_unmanaged::<P>((name, id), dependents, diagnostics);
+        warn_of_unmanaged::<P>((name, id), dependents, guardduty, diagnostics);
     }
 }
 
@@ -58,7 +59,12 @@ fn lines(entries: &[&Entry], line: impl Fn(&&Entry) -> String) -> String {
 }
 
 /// Unmanaged objects in a root that is to be destroyed.
-fn warn_of_unmanaged<P: Topology>((name, id): (&str, &str), found: &Dependents, diagnostics: &mut Diagnostics) {
+fn warn_of_unmanaged<P: Topology>(
+    (name, id): (&str, &str),
+    found: &Dependents,
+    guardduty: GuardDutyObjects,
+    diagnostics: &mut Diagnostics,
+) {
     let unseen: Vec<String> = found.unseen.iter().map(detail).collect();
     if !found.objects.is_empty() {
         let mut text = match P::KIND.takes_foreign_objects_along() {
@@ -66,8 +72,9 @@ fn warn_of_unmanaged<P: Topology>((name, id): (&str, &str), found: &Dependents, 
             false => format!(
                 "AWS rejects the deletion of {id} while these exist:\n{}\n\nObjects that Terraform destroys before this \
                  resource are no obstacle. Remove the others: otherwise the destroy waits until timeouts.delete expires, \
-                 and then fails.",
-                listed(&found.objects, "  ")
+                 and then fails.{}",
+                listed(&found.objects, "  "),
+                of_guardduty(&found.objects, guardduty)
             ),
         };
         if !unseen.is_empty() {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::text::{counted, deleted_with, detail, listed, lost};
-use crate::cloud::{Dependent, Dependents};
+use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
+use crate::cloud::{Dependent, Dependents, GuardDutyObjects};
 use crate::model::{Entry, Inventory, Object, Ref};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
 use crate::reconcile::{Action, Op, Outage, Plan, Unorderable};
@@ -53,6 +53,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     name: &str,
     plan: &Plan,
     dependents: &Dependents,
+    guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
     let deleted: Vec<&Entry> = plan.deleted().collect();
@@ -95,6 +96,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
         );
     }
     text.push_str(&kept_until_deleted(plan, dependents));
+    text.push_str(&of_guardduty(&dependents.objects, guardduty));
     for failure in &dependents.unseen {
         text.push_str(&format!("\n\nCould not list the network interfaces in these subnets. {}", detail(failure)));
     }

@@ -1,6 +1,8 @@
 //! Parts of the text of several diagnostics.
 
-use crate::cloud::{Cause, Dependent, Dependents, Failure};
+use std::collections::BTreeSet;
+
+use crate::cloud::{Cause, Dependent, Dependents, Failure, GuardDutyObjects};
 use crate::model::Entry;
 use crate::plugin::Diagnostics;
 
@@ -42,7 +44,7 @@ pub(in crate::composite) fn detail(failure: &Failure) -> String {
 }
 
 /// The dependents because of which AWS rejects a deletion, as a paragraph of its own.
-pub(super) fn dependents(found: Option<&Dependents>) -> String {
+pub(super) fn dependents(found: Option<&Dependents>, guardduty: GuardDutyObjects) -> String {
     let Some(found) = found else { return String::new() };
     let mut text = match found.objects.is_empty() {
         true if found.unseen.is_empty() => "\n\nNo remaining dependents were found.".to_string(),
@@ -52,7 +54,35 @@ pub(super) fn dependents(found: Option<&Dependents>) -> String {
     for failure in &found.unseen {
         text.push_str(&format!("\n\nThe list of dependents is incomplete. {}", detail(failure)));
     }
+    if guardduty == GuardDutyObjects::Keep {
+        text.push_str(&of_guardduty(&found.objects, guardduty));
+    }
     text
+}
+
+/// What happens to the objects of GuardDuty among these dependents, as a paragraph of its own. Empty if there are none.
+pub(super) fn of_guardduty(dependents: &[Dependent], guardduty: GuardDutyObjects) -> String {
+    let ids: BTreeSet<&str> = dependents.iter().flat_map(|it| &it.guardduty).map(String::as_str).collect();
+    if ids.is_empty() {
+        return String::new();
+    }
+    let ids = ids.into_iter().collect::<Vec<_>>().join(", ");
+    let text = match guardduty {
+        GuardDutyObjects::Keep => {
+            "and does not delete them, so they block the deletion. Delete them, or set delete_guardduty_resources to true: \
+             an update then removes the subnets that it deletes from the endpoint, and a destroy after that apply deletes \
+             the endpoint and its security group."
+        }
+        GuardDutyObjects::LeaveSubnets => {
+            "and delete_guardduty_resources is true. The update removes the subnets that it deletes from the endpoint, if AWS \
+             rejects their deletion."
+        }
+        GuardDutyObjects::Delete => {
+            "and delete_guardduty_resources is true. The destroy deletes the endpoint and its security group, if AWS rejects \
+             the deletion of a subnet or of the VPC."
+        }
+    };
+    format!("\n\nGuardDuty Runtime Monitoring created an endpoint and its security group ({ids}), {text}")
 }
 
 /// The unmanaged objects that AWS deletes together with `what`, and those that block its deletion.

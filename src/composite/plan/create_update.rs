@@ -1,13 +1,13 @@
 //! The plan of a create or of an update.
 
 use super::planned_state::Announcement;
-use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure};
+use crate::cloud::{Cloud, Connected, Connection, Dependents, Failure, GuardDutyObjects};
 use crate::composite::decision::{Basis, Decision};
 use crate::composite::diagnostics::End;
 use crate::composite::observe::remove_ignored_tags;
 use crate::composite::private_state::Private;
 use crate::composite::refresh::ReadRoots;
-use crate::composite::{dependents, diagnostics, import, refresh, state};
+use crate::composite::{dependents, diagnostics, guardduty, import, location, refresh, state};
 use crate::model::{Claim, Entry, Ids, Inventory, Object, Scope};
 use crate::plugin::{AttributePath, Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::reconcile::{Action, Plan};
@@ -59,7 +59,10 @@ async fn planned<P: Topology>(
 ) -> Option<Planned> {
     let change = PreparedPlan::<P>::of(request, diagnostics)?;
     match connection.get() {
-        Connected::Ready(cloud) => change.planned(cloud.as_ref(), read_roots, diagnostics).await,
+        Connected::Ready(cloud) => {
+            let is_reachable = location::is_reachable::<P>(&request.prior, cloud.scope(), diagnostics);
+            if is_reachable { change.planned(cloud.as_ref(), read_roots, diagnostics).await } else { None }
+        }
         Connected::Unknown => Some(change.without_account()),
         Connected::Missing => {
             diagnostics.error("The provider is not configured", "This is a bug in Terraform or in the provider.");
@@ -141,7 +144,8 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
                 let name = state::name::<P>(config);
                 diagnostics::warn_of_missing::<P>(&name, &decision.missing, diagnostics);
                 if !request.prior.is_null() && !replacing {
-                    check_effects::<P>(cloud, &name, &private.inventory, &decision, diagnostics).await;
+                    let guardduty = guardduty::of_update::<P>(config);
+                    check_effects::<P>(cloud, &name, &private.inventory, &decision, guardduty, diagnostics).await;
                 }
                 match !has_removed && private.is_as_imported(&decision.plan, &decision.objects) {
                     true => import::kept::<P>(&request.prior, &request.config, attributes),
@@ -174,7 +178,8 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
             let id = prior.get("id").as_str().unwrap_or_default();
             // Terraform does not request a plan for the destroy within a replacement.
             let dependents = dependents::within_root::<P>(cloud, id, inventory).await;
-            diagnostics::warn_of_end::<P>(End::Replacement, (&name, id), inventory, Some(&dependents), diagnostics);
+            let (end, guardduty) = (End::Replacement, guardduty::of_destroy::<P>(prior));
+            diagnostics::warn_of_end::<P>(end, (&name, id), inventory, Some(&dependents), guardduty, diagnostics);
         }
         requires_replace
     }
@@ -186,12 +191,13 @@ async fn check_effects<P: Topology>(
     name: &str,
     inventory: &Inventory,
     decision: &Decision,
+    guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
     let plan = &decision.plan;
     let in_subnets = dependents::in_deleted_subnets::<P>(cloud, inventory, plan).await;
-    diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, diagnostics);
-    refuse_overlaps::<P>(name, plan, &in_subnets, diagnostics);
+    diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, guardduty, diagnostics);
+    refuse_overlaps::<P>(name, plan, &in_subnets, guardduty, diagnostics);
     let with_addresses = dependents::of_deleted_internet_gateway::<P>(cloud, inventory, plan).await;
     refuse_detachment::<P>(name, plan, &with_addresses, diagnostics);
     let in_domains = dependents::in_deleted_domains::<P>(cloud, inventory, plan).await;
@@ -227,10 +233,18 @@ fn refuse_another_root<P: Topology>(inventory: &Inventory, decision: &Decision, 
 }
 
 /// Rejects a plan that creates a subnet in the range of a subnet that it deletes and that is still in use. The apply
-/// would wait in vain, because Terraform updates the dependents only afterwards.
-fn refuse_overlaps<P: Topology>(name: &str, plan: &Plan, dependents: &Dependents, diagnostics: &mut Diagnostics) {
+/// would wait in vain, because Terraform updates the dependents only afterwards. Objects of GuardDuty that the apply
+/// removes are no obstacle.
+fn refuse_overlaps<P: Topology>(
+    name: &str,
+    plan: &Plan,
+    dependents: &Dependents,
+    guardduty: GuardDutyObjects,
+    diagnostics: &mut Diagnostics,
+) {
     for old in plan.deleted() {
-        let inside = dependents.holding(&old.id);
+        let mut inside = dependents.holding(&old.id);
+        inside.retain(|dependent| dependent.guardduty.is_empty() || guardduty == GuardDutyObjects::Keep);
         if inside.is_empty() {
             continue;
         }

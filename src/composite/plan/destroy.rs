@@ -1,9 +1,10 @@
-//! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy.
+//! The plan of a destroy. It only warns: a failed lookup is not an error, so that it never prevents a destroy. The one
+//! exception is a root of another account or Region, which the destroy could not delete.
 
 use crate::cloud::{Cloud, Connected, Connection, Dependents};
 use crate::composite::diagnostics::End;
 use crate::composite::private_state::Private;
-use crate::composite::{dependents, diagnostics, refresh, state};
+use crate::composite::{dependents, diagnostics, guardduty, location, refresh, state};
 use crate::model::Inventory;
 use crate::plugin::{Diagnostics, PlanRequest, PlanResponse, Value};
 use crate::topology::Topology;
@@ -13,12 +14,18 @@ pub(super) async fn plan<P: Topology>(connection: &Connection, request: PlanRequ
     let mut inventory = Private::decode(&request.prior_private).map(|private| private.inventory);
     let id = request.prior.get("id").as_str().unwrap_or_default();
     let dependents = match connection.get() {
+        Connected::Ready(cloud) if !location::is_reachable::<P>(&request.prior, cloud.scope(), &mut diagnostics) => {
+            let private = request.prior_private;
+            return PlanResponse { planned: request.prior, requires_replace: Vec::new(), private, diagnostics };
+        }
         Connected::Ready(cloud) => Some(of_root::<P>(cloud.as_ref(), id, &request.prior, &mut inventory).await),
         Connected::Unknown | Connected::Missing => None,
     };
     let name = state::decode::<P>(&request.prior).map(|(_, config)| state::name::<P>(&config)).unwrap_or_default();
     let inventory = inventory.unwrap_or_default();
-    diagnostics::warn_of_end::<P>(End::Destroy, (&name, id), &inventory, dependents.as_ref(), &mut diagnostics);
+    let (root, guardduty) = ((name.as_str(), id), guardduty::of_destroy::<P>(&request.prior));
+    let dependents = dependents.as_ref();
+    diagnostics::warn_of_end::<P>(End::Destroy, root, &inventory, dependents, guardduty, &mut diagnostics);
     let private = request.prior_private;
     PlanResponse { planned: Value::Null, requires_replace: Vec::new(), private, diagnostics }
 }

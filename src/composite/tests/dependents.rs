@@ -174,3 +174,81 @@ async fn the_plan_of_a_destroy_lists_objects_without_private_state() {
     let warnings = terraform.plan_destroy(None).await;
     assert!(warnings[0].detail.contains("  log_group (logs), its log events are lost"), "{warnings:?}");
 }
+
+/// A network in which the endpoint of GuardDuty has an interface in a private app subnet.
+async fn monitored(delete_guardduty_resources: bool) -> (Terraform<FourTierVpc>, Value) {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let attributes = [("delete_guardduty_resources", delete_guardduty_resources.into())];
+    terraform.assert_applies(&network(&attributes)).await;
+    terraform.account.guardduty.lock().unwrap().insert("subnet.private_app.0".into());
+    terraform.account.take_calls();
+    let [(name, value)] = attributes;
+    (terraform, network(&[(name, value), ("create_private_app_subnets", false.into())]))
+}
+
+const ENDPOINT: &str = "GuardDuty Runtime Monitoring created an endpoint and its security group (sg-9, vpce-9)";
+const INPUT: &str = "Delete them, or set delete_guardduty_resources to true";
+
+#[tokio::test(start_paused = true)]
+async fn an_update_keeps_the_endpoint_of_guardduty_by_default() {
+    let (mut terraform, without) = monitored(false).await;
+    let plan = terraform.plan(&without).await;
+    let warning = &plan.diagnostics.0[0].detail;
+    assert!(warning.contains(ENDPOINT) && warning.contains(INPUT), "{warning}");
+    let diagnostics = terraform.apply(&without).await;
+    let pending = diagnostics.0.iter().find(|it| it.summary.starts_with("subnet.private_app.0 is still in use"));
+    let pending = &pending.expect("the subnet is pending").detail;
+    assert!(pending.contains(ENDPOINT) && pending.contains(INPUT), "{pending}");
+    assert!(terraform.state.get("pending_deletion").get("subnet.private_app.0").as_str().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_removes_its_subnets_from_the_endpoint_of_guardduty() {
+    let (mut terraform, without) = monitored(true).await;
+    let plan = terraform.plan(&without).await;
+    let warning = &plan.diagnostics.0[0].detail;
+    assert!(warning.contains(ENDPOINT) && warning.contains("The update removes the subnets"), "{warning}");
+    assert!(!warning.contains(INPUT), "{warning}");
+    terraform.assert_applies(&without).await;
+    let removal = "remove the endpoint of GuardDuty from subnet.private_app.0";
+    assert!(terraform.account.take_calls().iter().any(|call| call == removal));
+}
+
+#[tokio::test(start_paused = true)]
+async fn interfaces_of_guardduty_are_no_overlap_if_they_are_removed() {
+    for remove in [false, true] {
+        let (terraform, _) = monitored(remove).await;
+        let moved = network(&[
+            ("delete_guardduty_resources", remove.into()),
+            ("private_app_subnet_cidr_blocks", blocks(&[("AZ-0", "10.0.82.0/24")])),
+        ]);
+        let plan = terraform.plan(&moved).await;
+        let is_rejected = plan.diagnostics.0.iter().any(|it| it.summary.contains("overlaps a subnet in use"));
+        assert_eq!(is_rejected, !remove, "{:?}", plan.diagnostics);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destroy_names_the_objects_of_guardduty_by_default() {
+    let (mut terraform, _) = monitored(false).await;
+    let warnings = terraform.plan_destroy(None).await;
+    let warning = &warnings[1].detail;
+    assert!(warning.contains("vpce-9") && warning.contains(ENDPOINT) && warning.contains(INPUT), "{warning}");
+    let diagnostics = terraform.destroy().await;
+    let error = diagnostics.0.iter().find(|it| it.summary == "Error deleting subnet \"subnet.private_app.0\"");
+    let error = &error.expect("the deletion failed").detail;
+    assert!(error.contains(ENDPOINT) && error.contains(INPUT), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_destroy_deletes_the_objects_of_guardduty_if_set() {
+    let (mut terraform, _) = monitored(true).await;
+    terraform.account.guardduty.lock().unwrap().insert("subnet.public.1".into());
+    let warnings = terraform.plan_destroy(None).await;
+    let warning = &warnings[1].detail;
+    assert!(warning.contains(ENDPOINT) && warning.contains("The destroy deletes the endpoint"), "{warning}");
+    let diagnostics = terraform.destroy().await;
+    assert!(!diagnostics.has_errors() && terraform.state.is_null(), "{diagnostics:?}");
+    let calls = terraform.account.take_calls();
+    assert_eq!(calls.iter().filter(|call| *call == "delete the endpoint of GuardDuty").count(), 1);
+}

@@ -206,14 +206,30 @@ proptest! {
 }
 
 #[tokio::test(start_paused = true)]
+async fn host_names_without_dns_support_are_imported_as_off() {
+    let mut terraform = Terraform::<FourTierVpc>::new(1);
+    let config = network(&[("enable_dns_support", false.into())]);
+    terraform.assert_applies(&config).await;
+    assert_eq!(*terraform.state.get("enable_dns_hostnames"), true.into(), "as configured by default");
+    assert_imports_quietly(&mut terraform, &config).await;
+    terraform.assert_applies(&network(&[])).await;
+    assert!(terraform.account.take_calls().contains(&"update vpc".to_string()));
+}
+
+#[tokio::test(start_paused = true)]
 async fn changed_patterns_and_timeouts_show_after_an_import() {
     let mut terraform = Terraform::<FourTierVpc>::new(1);
     terraform.assert_applies(&network(&[])).await;
     reimport(&mut terraform).await;
     terraform.assert_applies(&network(&[("ignore_drift", vec!["eip.0"].into())])).await;
-    let other = network(&[("ignore_drift", vec!["vpc"].into()), ("route_table_deletion_timeout", "1h".into())]);
+    let other = network(&[
+        ("ignore_drift", vec!["vpc"].into()),
+        ("route_table_deletion_timeout", "1h".into()),
+        ("delete_guardduty_resources", true.into()),
+    ]);
     terraform.assert_applies(&other).await;
     assert_eq!(*terraform.state.get("ignore_drift"), vec!["vpc"].into());
     assert_eq!(*terraform.state.get("route_table_deletion_timeout"), "1h".into());
+    assert_eq!(*terraform.state.get("delete_guardduty_resources"), true.into());
     assert_eq!(terraform.account.take_calls(), Vec::<String>::new());
 }

@@ -122,12 +122,13 @@ crate::attributes! {
         )),
         /// Whether to assign a public IPv4 address to instances launched into public subnets.
         map_public_ip_on_launch: Input<bool> = default(false).in_place(),
-        /// Tenancy of instances launched into the VPC: `default` or `dedicated`. AWS rejects the third value, `host`,
-        /// for a VPC.
+        /// Tenancy of instances launched into the VPC. `host` is an error, because AWS rejects it for every VPC: set it
+        /// on the instances instead.
         tenancy: Input<String> = default("default")
-            .check(Check::one_of(&["default", "dedicated", "host"]))
+            .check(tenancy())
             .change(PlanEffect::RequiresReplace("except a change from `dedicated` to `default`, which is in place")),
-        /// Whether to assign public DNS names to instances with public addresses. Requires `enable_dns_support`.
+        /// Whether to assign public DNS names to instances with public addresses. No effect without
+        /// `enable_dns_support`.
         enable_dns_hostnames: Input<bool> = default(true).in_place(),
         /// Whether to enable DNS resolution by the Amazon DNS server in the VPC.
         enable_dns_support: Input<bool> = default(true).in_place(),
@@ -300,6 +301,12 @@ crate::attributes! {
         /// Maximum time to wait for the update of one route table, such as `2m`.
         route_table_update_timeout: Input<String> = default("2m").check(duration()).changes_nothing(),
 
+        /// Whether to remove the objects that GuardDuty Runtime Monitoring created in the VPC by itself, if they block
+        /// a deletion. An update then removes the subnets that it deletes from the interface endpoint of GuardDuty, and
+        /// a destroy deletes this endpoint and its security group. By default, they are kept, because they are part of
+        /// the monitoring: the plan warns about them, and subnets with an interface of the endpoint cannot be deleted.
+        /// A destroy uses the value of the last apply.
+        delete_guardduty_resources: Input<bool> = default(false).changes_nothing(),
         /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of matching
         /// objects is neither reported nor corrected until a change of the configuration affects these objects.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),
@@ -434,6 +441,20 @@ impl Config {
     }
 }
 
+/// The check of the tenancy. AWS allows `host` for an instance, but not for a VPC (API reference of CreateVpc).
+fn tenancy() -> Check {
+    let rule = "one of default, dedicated";
+    Check::new(rule, move |value| match value.as_str() {
+        Some("host") => {
+            Err("AWS rejects \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\". Use \
+                             \"default\" and set the tenancy of the instances to \"host\", or use \"dedicated\"."
+                .to_string())
+        }
+        Some(text) if !["default", "dedicated"].contains(&text) => Err(format!("{value} is not {rule}.")),
+        _ => Ok(()),
+    })
+}
+
 fn empty_list() -> Value {
     Value::List(Vec::new())
 }
@@ -443,56 +464,4 @@ fn empty_map() -> Value {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::plugin::{AttributePath, Nested, Type, schema};
-
-    /// A configuration with `cidr_block = "10.0.0.0/16"`, one NAT gateway, the name `main`, and these attributes.
-    pub(crate) fn config(attributes: &[(&str, Value)]) -> Config {
-        decode(attributes).unwrap_or_else(|problems| panic!("{problems:?}"))
-    }
-
-    pub(crate) fn decode(attributes: &[(&str, Value)]) -> Result<Config, Vec<crate::plugin::Problem>> {
-        let mut value = Value::map([
-            ("cidr_block", "10.0.0.0/16".into()),
-            ("num_nat_gateways", 1_i64.into()),
-            ("vpc_name", "main".into()),
-        ]);
-        for (name, attribute) in attributes {
-            value.set(name, attribute.clone());
-        }
-        let value = schema::with_defaults(&Config::attributes(), &value);
-        let mut problems = schema::check(&Config::attributes(), &value, &AttributePath::root());
-        match Config::decode(&value, &AttributePath::root(), &mut problems) {
-            Some(config) if problems.is_empty() => Ok(config),
-            _ => Err(problems),
-        }
-    }
-
-    #[test]
-    fn a_rule_may_name_its_own_group_with_self() {
-        let config = config(&[]);
-        let rules = config.default_security_group_ingress_rules.known().unwrap();
-        let rule = rules["AllowAllFromSelf"].known().unwrap();
-        assert_eq!(rule.self_, Input::Known(true));
-        assert_eq!(rule.cidr_blocks, Input::Known(vec![]));
-        let Type::Object(fields) = schema::object_type(&SecurityGroupRule::attributes()) else { panic!() };
-        assert_eq!(fields.get("self"), Some(&Type::Bool));
-    }
-
-    #[test]
-    fn every_attribute_is_documented() {
-        for attribute in Config::attributes() {
-            assert!(!attribute.description.is_empty(), "{}", attribute.name);
-        }
-    }
-
-    #[test]
-    fn every_attribute_accepts_an_unknown_value() {
-        for attribute in Config::attributes() {
-            if let Err(problems) = decode(&[(&attribute.name, Value::Unknown)]) {
-                panic!("{}: {problems:?}", attribute.name);
-            }
-        }
-    }
-}
+pub(super) mod tests;

@@ -25,7 +25,6 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     problems.addresses(config);
     problems.ipv6(config);
     problems.gateways(config);
-    problems.dns(config);
     for (name, map) in config.tag_maps() {
         let tags = map.known().map(|map| check_tags(TaggingService::Ec2, map, &AttributePath::new(name)));
         problems.0.extend(tags.unwrap_or_default());
@@ -109,16 +108,6 @@ impl Problems {
         let hint = "Use an AZ name such as us-east-1a, or move the ID to availability_zone_exclude_ids.";
         let names = &config.availability_zone_exclude_names;
         self.each(&path, names, |name| !is_zone_id(name), "an AZ name", hint);
-    }
-
-    fn dns(&mut self, config: &Config) {
-        if config.enable_dns_hostnames == Input::Known(true) && config.enable_dns_support == Input::Known(false) {
-            self.add(
-                AttributePath::new("enable_dns_hostnames"),
-                "AWS assigns DNS names only if enable_dns_support is true, but it is false.",
-                "Set enable_dns_support to true, or enable_dns_hostnames to false.",
-            );
-        }
     }
 
     fn policy(&mut self, name: &str, policy: &Input<Option<String>>) {

@@ -19,7 +19,7 @@ pub(super) fn object(context: &Context<'_, Config>) -> Object {
         ipv4_netmask_length: config.ipv4_netmask_length.clone(),
         instance_tenancy: config.tenancy.clone(),
         enable_dns_support: config.enable_dns_support.clone(),
-        enable_dns_hostnames: config.enable_dns_hostnames.clone(),
+        enable_dns_hostnames: dns_hostnames(config),
         enable_network_address_usage_metrics: config.enable_network_address_usage_metrics.clone(),
         tags: tags::tags(config, context.scope, "", &[&config.vpc_custom_tags]),
     };
@@ -33,6 +33,16 @@ pub(super) fn object(context: &Context<'_, Config>) -> Object {
         spec.ipv4_ipam_pool_id = vpc.ipv4_ipam_pool_id.clone();
     }
     Object::new(entry.key.clone(), Spec::Vpc(spec))
+}
+
+/// Whether the VPC has DNS host names. AWS requires DNS support for them. As they are on by default, a configuration
+/// that only turns off DNS support turns both off.
+fn dns_hostnames(config: &Config) -> Input<bool> {
+    match (&config.enable_dns_hostnames, &config.enable_dns_support) {
+        (Input::Known(false), _) | (_, Input::Known(false)) => Input::Known(false),
+        (Input::Known(true), support) => support.clone(),
+        (Input::Unknown, _) => Input::Unknown,
+    }
 }
 
 /// The range of the VPC: the configured one, else the one that a pool allocated. `None` while it is unknown.

@@ -19,13 +19,6 @@ const MOST_RULES: usize = 20;
 pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
     let config = context.config;
     let mut warnings = Vec::new();
-    if config.tenancy.known().is_some_and(|tenancy| tenancy == "host") {
-        warnings.push(Problem::new(
-            AttributePath::new("tenancy"),
-            "AWS rejects \"host\" for a VPC: \"The host tenancy option cannot be used with a VPC\".",
-            "Use \"default\" and set the tenancy of the instances to \"host\", or use \"dedicated\".",
-        ));
-    }
     let given = |list: &Strings| list.known().is_some_and(|list| !list.is_empty());
     if config.use_custom_nat_eips == Input::Known(false) && given(&config.custom_nat_eips) {
         warnings.push(Problem::new(
@@ -56,6 +49,8 @@ pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
     warnings.extend(propagation(context));
     warnings.extend(renamed(context));
     warnings.extend(access_rules(context));
+    warnings.extend(revoked_rules(context));
+    warnings.extend(without_dns_support(config));
     warnings
 }
 
@@ -125,6 +120,33 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
     warnings
 }
 
+/// The warning that the rules of the default security group are revoked. The group itself stays.
+fn revoked_rules(context: &Context<'_, Config>) -> Option<Problem> {
+    let is_off = context.config.enable_default_security_group == Input::Known(false);
+    context.existing.at(&keys::default_security_group().slot).filter(|_| is_off)?;
+    Some(Problem::new(
+        AttributePath::new("enable_default_security_group"),
+        "The rules of the default security group that this resource set are revoked. Instances and network interfaces \
+         that have only this group lose the traffic that these rules allow.",
+        "Set enable_default_security_group to true to keep the rules, or give these interfaces another group first.",
+    ))
+}
+
+/// The warning that DNS host names have no effect. AWS accepts no change to `true` without DNS support, so the VPC gets
+/// `false`.
+fn without_dns_support(config: &Config) -> Option<Problem> {
+    let has_no_effect =
+        config.enable_dns_hostnames == Input::Known(true) && config.enable_dns_support == Input::Known(false);
+    has_no_effect.then(|| {
+        Problem::new(
+            AttributePath::new("enable_dns_hostnames"),
+            "enable_dns_hostnames has no effect while enable_dns_support is false, because AWS assigns DNS names only \
+             with DNS support.",
+            "Set enable_dns_support to true, or enable_dns_hostnames to false.",
+        )
+    })
+}
+
 /// Warnings about entries of the CIDR block maps for AZ indices that the network does not have.
 pub(super) fn unused_entries(config: &Config, tiers: &[Tier], places: &[ZoneSlot]) -> Vec<Problem> {
     let mut warnings = Vec::new();
@@ -174,6 +196,27 @@ mod tests {
         let warnings = warnings_of(&after, Some(&before), &existing);
         assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "vpc_name"));
         assert!(warnings[0].1.contains("from \"main\" to \"other\""), "{warnings:?}");
+    }
+
+    #[test]
+    fn turning_off_the_default_group_warns_about_its_rules() {
+        let (on, off) = (config(&[]), config(&[("enable_default_security_group", false.into())]));
+        let existing = applied(&objects(&on, "a"));
+        assert_eq!(warnings_of(&on, Some(&on), &existing), []);
+        assert_eq!(warnings_of(&off, None, &Inventory::default()), [], "there is nothing to revoke");
+        let warnings = warnings_of(&off, Some(&on), &existing);
+        assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "enable_default_security_group"));
+        assert!(warnings[0].1.contains("are revoked"), "{warnings:?}");
+    }
+
+    #[test]
+    fn dns_host_names_without_dns_support_only_warn() {
+        let without = [("enable_dns_support", Value::from(false))];
+        let warnings = warnings_of(&config(&without), None, &Inventory::default());
+        assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "enable_dns_hostnames"));
+        let both = config(&[without[0].clone(), ("enable_dns_hostnames", false.into())]);
+        assert_eq!(warnings_of(&both, None, &Inventory::default()), []);
+        assert_eq!(objects(&config(&without), "a"), objects(&both, "a"), "both networks are the same");
     }
 
     #[test]

@@ -214,7 +214,7 @@ fn actions_exist_in_aws_and_apply_to_their_resources() {
             let acted_on = types.iter().map(|it| &all[service]["Resources"][it]).find(|it| is_of(it, &arn(resource)));
             let acted_on =
                 acted_on.unwrap_or_else(|| panic!("{} does not apply to {resource}, only to {types:?}", row.action));
-            if row.condition == Condition::Ours {
+            if [Condition::Ours, Condition::OfGuardDuty].contains(&row.condition) {
                 let mut keys = texts(&acted_on["ConditionKeys"]);
                 assert!(keys.any(|key| key == "aws:ResourceTag/${TagKey}"), "{resource} supports no tags: {acted_on}");
             }
@@ -315,6 +315,7 @@ fn condition(condition: Condition) -> String {
     let (operator, key, value) = match condition {
         Condition::None => return String::new(),
         Condition::Ours => ("StringLike", "aws:ResourceTag/fgw:resource", "\"four_tier_vpc/*\"".to_owned()),
+        Condition::OfGuardDuty => ("StringEquals", "aws:ResourceTag/GuardDutyManaged", "\"true\"".to_owned()),
         Condition::OnCreate => ("StringEquals", "ec2:CreateAction", format!("[\n{creates}\n          ]")),
         Condition::ServiceLinkedRole => {
             ("StringEquals", "iam:AWSServiceName", "\"ops.apigateway.amazonaws.com\"".to_owned())
@@ -401,7 +402,8 @@ fn network_deletes_require_the_ownership_tag() {
     for row in rows().filter(|row| row.service == "ec2") {
         let deletes = ["DeleteVpc", "DeleteSubnet", "DeleteRoute", "DeleteInternet", "DeleteNat", "ReleaseAddress"];
         if deletes.iter().any(|name| row.operation.starts_with(name)) {
-            assert_eq!(row.condition, Condition::Ours, "{row:?}");
+            let expected = if row.purpose == "GuardDuty" { Condition::OfGuardDuty } else { Condition::Ours };
+            assert_eq!(row.condition, expected, "{row:?}");
         }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::drift_matrix::fixes;
 use super::{TestEnv, text};
+use crate::support::proxy::fault::Fault;
 
 /// Two public subnets and nothing else.
 const PUBLIC: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_private_app_subnets = false\n  \
@@ -263,6 +264,65 @@ fn a_subnet_with_another_acl_gets_the_default_one_only_once() {
     assert_eq!((off.calls.as_str(), off.new), ("", vec![]), "associations with the default ACL stay");
 
     associate(&env, "subnet.public.1", &env.id("default_network_acl"));
+    env.ec2("delete_network_acl", json!({"NetworkAclId": other}));
+    env.destroy();
+}
+
+/// The ACLs of these subnets.
+fn acls_of(env: &TestEnv, subnets: &[&str]) -> Vec<String> {
+    let acls = env.proxy.account().list_of("network_acls");
+    let associations: Vec<&Value> =
+        acls.iter().flat_map(|acl| acl["Associations"].as_array().expect("a list")).collect();
+    let acl = |subnet: &&str| {
+        let id = env.id(subnet);
+        let association = associations.iter().find(|it| it["SubnetId"] == *id).expect("a subnet has an ACL");
+        text(&association["NetworkAclId"])
+    };
+    subnets.iter().map(acl).collect()
+}
+
+/// Applies a change of which AWS rejects the first call of this action, and applies it again. Returns the calls of the
+/// second apply.
+fn applied_after_refusal(env: &TestEnv, attributes: &str, action: &str) -> String {
+    env.config(attributes);
+    env.proxy.fault(Fault::on(action).nth(1).answer(403, "UnauthorizedOperation", "You are not authorized"));
+    let refused = env.workspace.apply(&[]);
+    refused.failed_with("default network ACL \"default_network_acl\"");
+    refused.failed_with("UnauthorizedOperation");
+    env.proxy.clear_faults();
+    env.apply().calls
+}
+
+#[test]
+fn a_retried_rule_change_keeps_the_acls_of_subnets() {
+    let env = TestEnv::new();
+    let with_tier = |rules: &[&str]| ruled(rules, "").replace("  create_private_persistence_subnets = false\n", "");
+    env.change(&with_tier(&[INSIDE, HTTPS]));
+    let strict = ["subnet.private_persistence.0", "subnet.private_persistence.1"];
+    let other = associate_another_acl(&env, &strict);
+
+    let calls =
+        applied_after_refusal(&env, &with_tier(&[INSIDE, &HTTPS.replace("443", "8443")]), "ReplaceNetworkAclEntry");
+    assert!(calls.contains("ReplaceNetworkAclEntry 1") && !calls.contains("Association"), "{calls}");
+    assert_eq!(acls_of(&env, &strict), [&*other, &*other]);
+
+    for subnet in strict {
+        associate(&env, subnet, &env.id("default_network_acl"));
+    }
+    env.ec2("delete_network_acl", json!({"NetworkAclId": other}));
+    env.destroy();
+}
+
+#[test]
+fn a_retried_adoption_still_associates_the_subnets() {
+    let env = TestEnv::new();
+    env.change(PUBLIC);
+    let subnets = ["subnet.public.0", "subnet.public.1"];
+    let other = associate_another_acl(&env, &subnets);
+    let calls = applied_after_refusal(&env, &ruled(&[INSIDE, HTTPS], ""), "CreateNetworkAclEntry");
+    assert!(calls.contains("ReplaceNetworkAclAssociation 2"), "{calls}");
+    let default = env.id("default_network_acl");
+    assert_eq!(acls_of(&env, &subnets), [&*default, &*default]);
     env.ec2("delete_network_acl", json!({"NetworkAclId": other}));
     env.destroy();
 }

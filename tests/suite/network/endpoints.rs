@@ -1,6 +1,8 @@
 //! Gateway endpoints: turned on and off, and their policies.
 
-use super::TestEnv;
+use serde_json::json;
+
+use super::{TestEnv, text};
 
 const ONE_AZ: &str = "  num_availability_zones = 1\n  num_nat_gateways = 0";
 
@@ -39,5 +41,34 @@ fn endpoints_are_created_and_deleted_and_policies_updated() {
     assert!(env.attribute("objectstore_endpoint_id").is_null());
     let on = env.change(ONE_AZ);
     assert_eq!((on.calls.as_str(), on.new), ("CreateVpcEndpoint 2", off.old));
+    env.destroy();
+}
+
+#[test]
+fn a_gateway_endpoint_that_an_interface_endpoint_needs_is_explained() {
+    let env = TestEnv::new();
+    let short = |further: &str| format!("{ONE_AZ}\n{further}  timeouts {{\n    update = \"2s\"\n  }}\n");
+    env.change(&short(""));
+    let other = json!({
+        "VpcId": env.id("vpc"), "VpcEndpointType": "Interface", "ServiceName": "com.amazonaws.us-east-1.s3",
+        "DnsOptions": {"PrivateDnsOnlyForInboundResolverEndpoint": true},
+    });
+    let other = text(&env.proxy.boto("ec2", "create_vpc_endpoint", other)["VpcEndpoint"]["VpcEndpointId"]);
+    env.workspace.assert_nothing_to_do();
+
+    let without = short("  create_vpc_endpoints = false\n");
+    env.config(&without);
+    let failed = env.workspace.apply(&[]);
+    failed.failed_with("Error deleting VPC endpoint \"vpc_endpoint.objectstore\"");
+    failed.failed_with(&format!("while Interface endpoint {other} for the service has"));
+    failed.failed_with("set its option private_dns_only_for_inbound_resolver_endpoint to false");
+    failed.failed_with(&format!("These objects depend on it: VPC endpoint {other} \"com.amazonaws.us-east-1.s3\""));
+    let objects = env.attribute("aws_objects");
+    assert!(objects["vpc_endpoint.objectstore"].is_string() && objects["vpc_endpoint.keyvalue"].is_null(), "{objects}");
+
+    let off = json!({"VpcEndpointId": other, "DnsOptions": {"PrivateDnsOnlyForInboundResolverEndpoint": false}});
+    env.proxy.boto("ec2", "modify_vpc_endpoint", off);
+    assert_eq!(env.apply().calls, "DeleteVpcEndpoints 1");
+    env.ec2("delete_vpc_endpoints", json!({"VpcEndpointIds": [other]}));
     env.destroy();
 }

@@ -43,8 +43,8 @@ fn tenancy_is_removed_in_place_and_set_by_a_replacement() {
     assert_eq!(env.proxy.account().list_of("vpcs").len(), 1);
 
     env.config(&alone("  tenancy = \"host\""));
-    let host = env.workspace.plan(&[]);
-    assert!(host.says("The host tenancy option cannot be used with a VPC"), "{host}");
+    env.workspace.plan(&[]).failed_with("The host tenancy option cannot be used with a VPC");
+    env.config(&alone("  tenancy = \"dedicated\""));
     env.destroy();
 }
 

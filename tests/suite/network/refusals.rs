@@ -17,7 +17,7 @@ pub(super) fn rejected(attributes: &str, says: &[&str]) {
 fn invalid_inputs_are_reported_together_with_their_values() {
     rejected(
         "  cidr_block = \"10.0.0.0/29\"\n  num_nat_gateways = 2\n  use_custom_nat_eips = true\n  custom_nat_eips = \
-         [\"eipalloc-1\", \"10.0.0.1\", \"eipalloc-1\"]\n  enable_dns_support = false\n  public_subnet_cidr_blocks = { \
+         [\"eipalloc-1\", \"10.0.0.1\", \"eipalloc-1\"]\n  create_igw = false\n  public_subnet_cidr_blocks = { \
          zone0 = \"10.0.0.0/24\" }\n  custom_tags = { \"fgw:mine\" = \"1\" }\n  objectstore_endpoint_policy = \"{\"\n  \
          route_table_creation_timeout = \"soon\"",
         &[
@@ -27,7 +27,7 @@ fn invalid_inputs_are_reported_together_with_their_values() {
             "Invalid value for custom_nat_eips[1]",
             "\"10.0.0.1\" is not an allocation ID.",
             "eipalloc-1 is listed twice.",
-            "Invalid value for enable_dns_hostnames",
+            "Invalid value for create_igw",
             "Invalid value for public_subnet_cidr_blocks[\"zone0\"]",
             "Invalid value for custom_tags[\"fgw:mine\"]",
             "The policy is not a JSON object",

@@ -49,7 +49,11 @@ fn rules_of_the_default_group_change_one_by_one() {
     );
 
     // When the group is no longer managed, it loses the applied rules, its name and its ownership tags.
-    let off = env.change(&with("  enable_default_security_group = false"));
+    let off = with("  enable_default_security_group = false");
+    env.config(&off);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("The rules of the default security group that this resource set are revoked."), "{plan}");
+    let off = env.change(&off);
     assert_eq!(off.calls, "DeleteTags 1, RevokeSecurityGroupEgress 1, RevokeSecurityGroupIngress 1");
     assert!(off.new.len() == 1 && off.new[0].ends_with(" in() out()"), "{off:#?}");
     assert!(off.new[0].starts_with("group default sg-"), "{off:#?}");

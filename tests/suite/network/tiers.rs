@@ -111,6 +111,12 @@ fn vpc_and_public_subnet_switches_change_in_place() {
     );
     let without = env.change(&two_azs("  enable_dns_hostnames = false\n  enable_dns_support = false"));
     assert_eq!(without.calls, "ModifySubnetAttribute 2, ModifyVpcAttribute 2");
+    // Without DNS support, host names are off too.
+    let only_support = two_azs("  enable_dns_support = false");
+    env.config(&only_support);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("enable_dns_hostnames has no effect while enable_dns_support is false"), "{plan}");
+    assert_eq!(env.change(&only_support).calls, "");
     // AWS requires DNS support before DNS hostnames.
     env.change(TWO_AZS);
     let order: Vec<String> = env

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use self::acls::Icmp;
+use self::endpoints::Endpoints;
 use self::ipam::Ipam;
 use self::nats::Nats;
 use self::propagation::Propagation;
@@ -32,6 +33,7 @@ pub(super) struct Repairs {
     pub(super) ipam: Ipam,
     icmp: Icmp,
     propagation: Propagation,
+    endpoints: Endpoints,
     tokens: Mutex<Tokens>,
 }
 
@@ -68,10 +70,11 @@ impl Repairs {
             "DetachInternetGateway" => dependencies::of_attachment(&self.nats, emulator, call, &message).await?,
             "ReleaseAddress" => dependencies::of_address(&self.nats, emulator, call, &message).await?,
             "DeleteVpc" => dependencies::of_vpc(&self.nats, emulator, call, &message).await?,
+            "DeleteSecurityGroup" => endpoints::of_group(emulator, call, &message).await?,
             "EnableVgwRoutePropagation" => Some(self.propagation.enable(emulator, call, &message).await?),
             "DisableVgwRoutePropagation" => Some(self.propagation.disable(call)),
             "GetIpamPoolAllocations" => Some(self.ipam.allocations(call)),
-            "DeleteVpcEndpoints" => Some(endpoints::delete(emulator, call, &message).await?),
+            "DeleteVpcEndpoints" => Some(endpoints::delete(&self.endpoints, emulator, call, &message).await?),
             _ => None,
         };
         if let Some(reply) = answer {
@@ -121,16 +124,24 @@ impl Repairs {
             "CreateNatGateway" => self.nats.created(emulator, call, message, reply).await?,
             "DescribeNatGateways" => self.nats.described(call, reply)?,
             "DeleteNatGateway" => self.nats.deleted(emulator, call, message, reply).await?,
-            "DescribeNetworkInterfaces" => self.nats.interfaces(emulator, message, reply).await?,
+            "DescribeNetworkInterfaces" => {
+                endpoints::interfaces(emulator, message, self.nats.interfaces(emulator, message, reply).await?).await?
+            }
+            "CreateVpcEndpoint" => {
+                self.endpoints.created(call, &reply)?;
+                reply
+            }
+            "ModifyVpcEndpoint" => {
+                self.endpoints.modified(emulator, call, message).await?;
+                endpoints::update_routes(emulator, call, message).await?;
+                reply
+            }
+            "DescribeVpcEndpoints" => self.endpoints.described(reply)?,
             "DescribeVpcPeeringConnections" => peerings_of_vpc(call, reply)?,
             "DescribeRouteTables" => {
                 self.propagation.described(blackholes(&self.nats, emulator, message, reply).await?)?
             }
             "DescribeNetworkAcls" => self.icmp.described(acls::of_ids(call, reply)?)?,
-            "ModifyVpcEndpoint" => {
-                endpoints::update_routes(emulator, call, message).await?;
-                reply
-            }
             "CreateNetworkAclEntry" | "ReplaceNetworkAclEntry" => {
                 self.icmp.set(call);
                 reply

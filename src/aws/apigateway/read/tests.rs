@@ -365,6 +365,7 @@ async fn every_change_can_run_in_a_spawned_task() {
         in_create: false,
         timeouts: &timeouts,
         deadlines,
+        guardduty: Default::default(),
     };
     let operation = crate::aws::calls::Operation { session: &session, work: &work, key: &entry.key, record: None };
     is_send(all(&operation, &entry));

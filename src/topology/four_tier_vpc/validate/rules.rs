@@ -447,18 +447,18 @@ fn names_and_zones() -> Vec<Rule> {
             json!({"availability_zone_state": "impaired"}),
         ),
         (
-            "a tenancy is one of three",
+            "a tenancy is one of two",
             json!({"tenancy": "shared"}),
             &["tenancy"],
             &["shared", "dedicated"],
             json!({"tenancy": "dedicated"}),
         ),
         (
-            "DNS names require the DNS server",
-            json!({"enable_dns_support": false}),
-            &["enable_dns_hostnames"],
-            &["enable_dns_support"],
-            json!({"enable_dns_support": false, "enable_dns_hostnames": false}),
+            "a VPC has no host tenancy",
+            json!({"tenancy": "host"}),
+            &["tenancy"],
+            &["AWS rejects", "host", "instances"],
+            json!({"tenancy": "default"}),
         ),
         (
             "the tag prefix of AWS is reserved",
@@ -543,7 +543,7 @@ fn defaults_and_unknown_values_cause_no_problem() {
 
 #[test]
 fn all_problems_are_reported_at_once() {
-    let wrong = json!({"vpc_name": " ", "cidr_block": "x", "enable_ipv6": true, "enable_dns_support": false});
+    let wrong = json!({"vpc_name": " ", "cidr_block": "x", "enable_ipv6": true, "create_igw": false});
     let paths: Vec<String> = problems(wrong).iter().map(|it| it.path.to_string()).collect();
-    assert_eq!(paths, ["vpc_name", "cidr_block", "enable_ipv6", "enable_dns_hostnames"]);
+    assert_eq!(paths, ["vpc_name", "cidr_block", "enable_ipv6", "create_igw"]);
 }

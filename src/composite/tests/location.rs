@@ -1,0 +1,66 @@
+//! Roots of another account or Region: each operation fails, and state stays as it is.
+
+use super::*;
+
+impl<P: Topology> Terraform<P> {
+    /// Connects to an account in which nothing exists.
+    fn connect_to(&mut self, account: &str, region: &str) {
+        self.account = Arc::new(Simulation::new(2).at(account, region));
+        let connection = Connection::default();
+        connection.set(Connected::Ready(self.account.clone()));
+        self.resource = Composite::new(connection);
+    }
+
+    /// Reads, plans and applies a change, and plans and applies a destroy, with another connection.
+    async fn assert_unreachable_from(&mut self, account: &str, region: &str, change: &Value) {
+        let change_plan = self.plan(change).await;
+        assert!(!change_plan.diagnostics.has_errors(), "{:?}", change_plan.diagnostics);
+        self.connect_to(account, region);
+        let state = self.state.clone();
+        let is_rejected = |diagnostics: &Diagnostics| {
+            let [error] = &diagnostics.0[..] else { panic!("one error: {diagnostics:?}") };
+            assert!(error.summary.ends_with("another account or Region"), "{error:?}");
+            for text in ["account 123456789012 in Region us-east-1", &format!("account {account} in Region {region}")] {
+                assert!(error.detail.contains(text), "{text}: {error:?}");
+            }
+        };
+        let request = ReadRequest { state: state.clone(), private: self.private.clone(), stop: self.stop.clone() };
+        let read = self.resource.read(request).await;
+        is_rejected(&read.diagnostics);
+        assert_eq!((&read.state, &read.private), (&state, &self.private));
+        is_rejected(&self.plan(change).await.diagnostics);
+        is_rejected(&self.apply_plan(change, change_plan).await);
+        assert_eq!(self.state, state);
+        let request = PlanRequest {
+            prior: state.clone(),
+            proposed: Value::Null,
+            config: Value::Null,
+            prior_private: self.private.clone(),
+            stop: self.stop.clone(),
+        };
+        is_rejected(&self.resource.plan(request).await.diagnostics);
+        is_rejected(&self.destroy().await);
+        assert_eq!(self.state, state);
+        assert_eq!(self.account.take_calls(), [""; 0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_network_of_another_account_or_region_is_an_error() {
+    for (account, region) in [("210987654321", "us-east-1"), ("123456789012", "eu-west-1")] {
+        let mut terraform = Terraform::<FourTierVpc>::new(2);
+        terraform.assert_applies(&network(&[])).await;
+        let change = network(&[("create_transit_subnets", true.into())]);
+        terraform.assert_unreachable_from(account, region, &change).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gateway_of_another_account_or_region_is_an_error() {
+    for (account, region) in [("210987654321", "us-east-1"), ("123456789012", "eu-west-1")] {
+        let mut terraform = Terraform::<HttpGateway>::new(0);
+        terraform.assert_applies(&gateway(&[("GET /a", route("a", None))], &[], &[])).await;
+        let change = gateway(&[("GET /a", route("a", None)), ("GET /b", route("b", None))], &[], &[]);
+        terraform.assert_unreachable_from(account, region, &change).await;
+    }
+}
