@@ -201,6 +201,7 @@ fn subnets_stay_connected_while_addresses_and_rules_change() {
         base("  custom_tags = { team = \"a\" }"),
         base("  public_subnet_cidr_blocks = { AZ-0 = \"10.0.240.0/24\" }"),
         base("  subnet_spacing = 8"),
+        base("  private_subnet_bits = 6"),
         base("  enable_ipv6 = true\n  assign_generated_ipv6_cidr_block = true"),
         base("  apply_default_nacl_rules = true"),
         base("  enable_default_security_group = false\n  enable_dns_hostnames = false"),
@@ -208,4 +209,28 @@ fn subnets_stay_connected_while_addresses_and_rules_change() {
         base("  vpc_name = \"other\""),
     ];
     assert_always_connected(&base(""), &steps.each_ref().map(String::as_str));
+}
+
+#[test]
+fn subnets_stay_connected_while_gateways_change() {
+    let env = TestEnv::new();
+    let allocated = || text(&env.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"]);
+    let (first, second) = (allocated(), allocated());
+    let gateway = text(&env.ec2("create_vpn_gateway", json!({"Type": "ipsec.1"}))["VpnGateway"]["VpnGatewayId"]);
+    let base = |more: &str| format!("  num_availability_zones = 2\n{more}");
+    let custom = |addresses: &[&String]| {
+        base(&format!("  num_nat_gateways = 2\n  use_custom_nat_eips = true\n  custom_nat_eips = {}", json!(addresses)))
+    };
+    env.change(&base("  num_nat_gateways = 2\n  tenancy = \"dedicated\""));
+    change(&env, &base("  num_nat_gateways = 2"));
+    change(&env, &custom(&[&first, &second]));
+    change(&env, &custom(&[&second, &first]));
+    change(&env, &base("  num_nat_gateways = 1"));
+    env.ec2("attach_vpn_gateway", json!({"VpnGatewayId": gateway, "VpcId": env.id("vpc")}));
+    change(&env, &base(&format!("  num_nat_gateways = 1\n  private_propagating_vgws = [\"{gateway}\"]")));
+    env.ec2("detach_vpn_gateway", json!({"VpnGatewayId": gateway, "VpcId": env.id("vpc")}));
+    change(&env, &base("  num_nat_gateways = 0\n  create_public_subnets = false"));
+    change(&env, &base("  num_nat_gateways = 1"));
+    change(&env, &base("  num_nat_gateways = 0\n  create_igw = false"));
+    env.destroy();
 }
