@@ -13,7 +13,7 @@ use crate::cloud::{
 };
 use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
-use crate::model::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
+use crate::model::{Caller, Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
 use crate::plugin::{Input, Value};
 
 /// The time that the creation of a NAT gateway takes. Tests pause the clock, so it advances only when no task can run.
@@ -347,10 +347,17 @@ impl Cloud for Simulation {
                     id = self.ids.lock().unwrap()[&object.key].clone();
                 }
             }
-            for other in objects.iter() {
-                for claim in object.spec.claims() {
-                    let collides = other.spec.claims().iter().any(|held| claim.collides(held));
-                    assert!(!collides, "{:?} and {:?} both claim {claim:?}", object.key, other.key);
+            {
+                let ids = self.ids.lock().unwrap();
+                let claims = |spec: &Spec| -> Vec<Claim> {
+                    let id_of = |key: &Key| ids.get(key).cloned();
+                    spec.claims().into_iter().map(|claim| claim.resolved(&id_of)).collect()
+                };
+                for other in objects.iter() {
+                    for claim in claims(&object.spec) {
+                        let collides = claims(&other.spec).iter().any(|held| claim.collides(held));
+                        assert!(!collides, "{:?} and {:?} both claim {claim:?}", object.key, other.key);
+                    }
                 }
             }
             objects.push(Object::new(object.key.clone(), object.spec.clone()));
@@ -431,6 +438,14 @@ impl Cloud for Simulation {
             deleted.extend(objects.iter().filter(|it| it.spec.parent() == Some(&key)).map(|it| it.key.clone()));
         }
         self.blackholes.lock().unwrap().extend(self.current_blackholes().difference(&before).cloned());
+        self.answer(&entry.key)
+    }
+
+    /// The object is unmanaged from now on, so it is no longer part of the simulation.
+    async fn hand_over(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
+        self.yield_some().await;
+        self.begin("hand over", &entry.key)?;
+        self.objects().retain(|object| object.key != entry.key);
         self.answer(&entry.key)
     }
 

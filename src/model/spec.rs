@@ -246,6 +246,14 @@ impl Spec {
         }
     }
 
+    /// Whether the configuration gives it an existing object by this ID. That object belongs to the user.
+    pub fn is_given(&self, id: &str) -> bool {
+        match self {
+            Spec::NatGateway(it) => matches!(&it.allocation, Some(Input::Known(Ref::Id(given))) if given == id),
+            _ => false,
+        }
+    }
+
     /// The claims of this object, which no other object can have while it exists.
     pub fn claims(&self) -> Vec<Claim> {
         match self {

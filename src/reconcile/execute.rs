@@ -178,6 +178,7 @@ impl Action {
         match self {
             Action::Create(_) => "creating",
             Action::Update { .. } => "updating",
+            Action::Delete { is_kept: true, .. } => "handing over",
             Action::Delete { .. } => "deleting",
         }
     }
@@ -187,6 +188,7 @@ impl Action {
         match self {
             Action::Create(_) => "created",
             Action::Update { .. } => "updated",
+            Action::Delete { is_kept: true, .. } => "handed over",
             Action::Delete { .. } => "deleted",
         }
     }
@@ -217,7 +219,8 @@ impl Execution<'_> {
         match action {
             Action::Create(object) => self.create(object, usable).await,
             Action::Update { id, before, certain, to } => self.update(id, before, *certain, to).await,
-            Action::Delete { entry, cascades_from } => self.delete(entry, cascades_from.is_some()).await,
+            Action::Delete { entry, is_kept: true, .. } => self.hand_over(entry).await,
+            Action::Delete { entry, cascades_from, .. } => self.delete(entry, cascades_from.is_some()).await,
         }
     }
 
@@ -261,8 +264,21 @@ impl Execution<'_> {
             work.deadlines.in_use_until = in_use_until.min(self.deadline);
             self.cloud.delete(&work, entry).await?;
         }
+        Ok(self.forget(entry))
+    }
+
+    async fn hand_over(&self, entry: &Entry) -> Result<String, Failure> {
+        let root_id = self.root_id();
+        let ids = Ids::default();
+        let work = self.work(&ids, root_id.as_deref(), Some(entry.spec()));
+        self.cloud.hand_over(&work, entry).await?;
+        Ok(self.forget(entry))
+    }
+
+    /// Removes the entry of an object, and returns its id.
+    fn forget(&self, entry: &Entry) -> String {
         self.lock().entries.retain(|other| other.id != entry.id || other.key != entry.key);
-        Ok(entry.id.clone())
+        entry.id.clone()
     }
 
     /// Gives the entry of an object that is renamed in place its new key.

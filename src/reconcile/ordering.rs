@@ -53,7 +53,9 @@ impl<'a> Ordering<'a> {
                     });
                     self.depends_on[position].extend(sets);
                 }
-                Action::Delete { entry, cascades_from } => self.order_delete(position, entry, cascades_from.as_ref()),
+                Action::Delete { entry, cascades_from, .. } => {
+                    self.order_delete(position, entry, cascades_from.as_ref());
+                }
             }
         }
         let claimed = self.order_claims();
@@ -126,7 +128,7 @@ impl<'a> Ordering<'a> {
                 Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => to,
                 _ => continue,
             };
-            let wanted = object.spec.claims();
+            let wanted = self.claims(&object.spec);
             for (position, held) in &released {
                 if *position != created && Claim::any_collide(&wanted, held) {
                     self.depends_on[created].insert(*position);
@@ -148,12 +150,18 @@ impl<'a> Ordering<'a> {
         claimed
     }
 
+    /// The claims of an object. A reference to an existing object is its ID, so that it collides with one by ID.
+    fn claims(&self, spec: &Spec) -> Vec<Claim> {
+        let id_of = |key: &Key| Some(self.existing.present().find(|entry| entry.key == *key)?.id.clone());
+        spec.claims().into_iter().map(|claim| claim.resolved(&id_of)).collect()
+    }
+
     /// The operations that release claims, with these claims: deletions, and renames, which release those of the old
     /// name.
     fn released_claims(&self) -> Vec<(usize, Vec<Claim>)> {
         let released = |action: &Action| match action {
-            Action::Delete { entry, .. } => Some(entry.spec().claims()),
-            Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => Some(before.claims()),
+            Action::Delete { entry, .. } => Some(self.claims(entry.spec())),
+            Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => Some(self.claims(before)),
             Action::Create(_) | Action::Update { .. } => None,
         };
         let actions = self.actions.iter().enumerate();

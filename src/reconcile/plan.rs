@@ -57,6 +57,9 @@ pub enum Action {
         entry: Entry,
         /// The parent, if this object is deleted with it, so that no call is needed.
         cascades_from: Option<Key>,
+        /// Whether the object stays in AWS and is only no longer managed, because the configuration refers to it by its
+        /// ID.
+        is_kept: bool,
     },
 }
 
@@ -71,7 +74,7 @@ impl Plan {
         self.ops.is_empty()
     }
 
-    /// The existing objects that the plan deletes.
+    /// The existing objects that the plan deletes or no longer manages.
     pub fn deleted(&self) -> impl Iterator<Item = &Entry> {
         self.ops.iter().filter_map(|op| match &op.action {
             Action::Delete { entry, .. } => Some(entry),

@@ -75,10 +75,7 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
         }
     };
     let key = match gateway.state() {
-        Some(NatGatewayState::Failed) => {
-            let fixed = key.fixed.known().map(String::as_str).unwrap_or_default();
-            Key::fixed(key.slot, Input::Known(format!("{fixed} failed")))
-        }
+        Some(NatGatewayState::Failed) => keys::failed_nat_gateway(key),
         _ => key,
     };
     Some(Observed {

@@ -55,7 +55,14 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     dependents: &Dependents,
     diagnostics: &mut Diagnostics,
 ) {
-    let deleted: Vec<&Entry> = plan.deleted().collect();
+    let deleted: Vec<(&Entry, bool)> = plan
+        .ops
+        .iter()
+        .filter_map(|op| match &op.action {
+            Action::Delete { entry, is_kept, .. } => Some((entry, *is_kept || entry.applied.is_adopted())),
+            _ => None,
+        })
+        .collect();
     if deleted.is_empty() {
         return;
     }
@@ -69,13 +76,14 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
         .collect();
     let lines: Vec<String> = deleted
         .iter()
-        .map(|entry| {
+        .map(|(entry, stays)| {
             let what = match arriving.contains(entry.key.slot.as_str()) {
-                _ if entry.applied.is_adopted() => "no longer managed",
+                _ if *stays => "no longer managed",
                 true => "replaced",
                 false => "deleted",
             };
-            let line = format!("  {what}: {} ({}){}", entry.key, entry.id, lost(entry));
+            let lost = if *stays { String::new() } else { lost(entry) };
+            let line = format!("  {what}: {} ({}){lost}", entry.key, entry.id);
             let inside = dependents.holding(&entry.id);
             match inside.len() {
                 0 => line,
@@ -97,7 +105,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     for failure in &dependents.unseen {
         text.push_str(&format!("\n\nCould not list the network interfaces in these subnets. {}", detail(failure)));
     }
-    let count = |adopted: bool| deleted.iter().filter(|entry| entry.applied.is_adopted() == adopted).count();
+    let count = |staying: bool| deleted.iter().filter(|(_, stays)| *stays == staying).count();
     let does = match count(false) {
         0 => format!("stops managing {}", counted(count(true), "AWS object")),
         deleted => format!("deletes {}", counted(deleted, "AWS object")),

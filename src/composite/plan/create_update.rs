@@ -116,6 +116,11 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
 
         let requires_replace = self.replacement(cloud, &private.inventory, diagnostics).await;
         let replacing = !requires_replace.is_empty();
+        let rejection = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
+        if let Some(problem) = rejection {
+            diagnostics.problems(vec![problem]);
+            return None;
+        }
         let is_root_missing = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
         // Terraform plans a replacement again as a create, so this plan starts from an empty inventory too.
         let prior = self.prior.as_ref().filter(|_| !replacing);

@@ -530,4 +530,23 @@ async fn an_unmanaged_default_route_is_learned_until_it_is_deleted() {
     assert_eq!(at(&seen, "route_table.private_app.0").learned["foreign_route_0.0.0.0/0"], "");
 }
 
+#[tokio::test(start_paused = true)]
+async fn unmanaged_subnets_are_learned_until_they_are_deleted() {
+    let ours = subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/24");
+    let theirs = subnet_item("subnet-9", &tags(&[("Name", "theirs")]), "10.0.9.0/24");
+    let learned = |seen: &[Observed]| at(seen, "vpc").learned.get(UnmanagedSubnet::LEARNED).cloned();
+    let both = format!("<subnetSet>{ours}{theirs}</subnetSet>");
+    let seen = objects(&network(&[("DescribeSubnets", &both)]), &[]).await;
+    assert_eq!(learned(&seen).as_deref(), Some("10.0.9.0/24 subnet-9"));
+
+    let vpc = at(&seen, "vpc");
+    let mut known = Entry::new(vpc.key.clone(), "vpc-1", vpc.spec.clone());
+    let only_ours = format!("<subnetSet>{ours}</subnetSet>");
+    let seen = objects(&network(&[("DescribeSubnets", &only_ours)]), &[known.clone()]).await;
+    assert_eq!(learned(&seen), None);
+    known.learned = vpc.learned.clone();
+    let seen = objects(&network(&[("DescribeSubnets", &only_ours)]), &[known]).await;
+    assert_eq!(learned(&seen).as_deref(), Some(""));
+}
+
 mod ipv6;
