@@ -138,12 +138,12 @@ impl Cloud for Session {
         }
     }
 
-    async fn hand_over(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
+    async fn disown(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         let operation = Operation { session: self, work, key: &entry.key, record: None };
         match &entry.applied {
-            Spec::Eip(_) => ec2::eip::hand_over(&operation, entry).await,
+            Spec::Eip(_) => ec2::eip::disown(&operation, entry).await,
             other => {
-                let message = format!("a {} cannot be handed over; this is a bug in the provider", other.kind());
+                let message = format!("a {} cannot be disowned; this is a bug in the provider", other.kind());
                 Err(Failure::new(Cause::Other, entry.key.slot.clone(), message))
             }
         }

@@ -88,8 +88,8 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         deleted
     }
 
-    async fn hand_over(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
-        self.account.hand_over(work, entry).await
+    async fn disown(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
+        self.account.disown(work, entry).await
     }
 
     async fn dependents(

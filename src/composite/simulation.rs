@@ -13,7 +13,7 @@ use crate::cloud::{
 };
 use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
-use crate::model::{Caller, Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec};
+use crate::model::{Caller, Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, Spec, UnmanagedSubnet};
 use crate::plugin::{Input, Value};
 
 /// The time that the creation of a NAT gateway takes. Tests pause the clock, so it advances only when no task can run.
@@ -44,6 +44,8 @@ pub(crate) struct Simulation {
     pub(crate) hanging: std::sync::atomic::AtomicBool,
     /// Slots that an unmanaged object uses, so that they cannot be deleted.
     pub(crate) in_use: Mutex<Vec<String>>,
+    /// The ids and blocks of unmanaged subnets in the VPC.
+    pub(crate) unmanaged_subnets: Mutex<Vec<(&'static str, &'static str)>>,
     /// Ids of unmanaged routes in an API.
     pub(crate) unmanaged_routes: Mutex<Vec<String>>,
     /// Whether the role has no permission to list dependents.
@@ -95,6 +97,7 @@ impl Simulation {
             losing_answers: Mutex::default(),
             hanging: Default::default(),
             in_use: Mutex::default(),
+            unmanaged_subnets: Mutex::default(),
             unmanaged_routes: Mutex::default(),
             denies_dependents: Mutex::default(),
             panicking: Mutex::default(),
@@ -170,6 +173,14 @@ impl Simulation {
     /// The attributes besides the spec that a read of an object returns.
     fn shown(&self, spec: &Spec, id: &str) -> Learned {
         let mut learned = learned(spec, id);
+        if matches!(spec, Spec::Vpc(_)) {
+            let subnets = self.unmanaged_subnets.lock().unwrap();
+            let subnets = subnets.iter().map(|(id, block)| UnmanagedSubnet {
+                id: id.to_string(),
+                block: block.parse().expect("the test sets valid blocks"),
+            });
+            learned.insert(UnmanagedSubnet::LEARNED.into(), UnmanagedSubnet::join(subnets.collect()));
+        }
         if self.is_unowned.load(Ordering::Relaxed) {
             learned.remove("resource");
         }
@@ -330,6 +341,11 @@ impl Cloud for Simulation {
         self.yield_some().await;
         self.begin("create", &object.key)?;
         self.check_needs(work, object);
+        for (id, block) in self.unmanaged_subnets.lock().unwrap().iter() {
+            let theirs = Claim::Addresses(block.parse().expect("the test sets valid blocks"));
+            let collides = object.spec.claims().iter().any(|claim| claim.collides(&theirs));
+            assert!(!collides, "{:?} overlaps {block} of {id}", object.key);
+        }
         if object.key.slot == work.owner.root() {
             *self.root_state.lock().unwrap() = Some(RootState::Creating);
         }
@@ -442,9 +458,9 @@ impl Cloud for Simulation {
     }
 
     /// The object is unmanaged from now on, so it is no longer part of the simulation.
-    async fn hand_over(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
+    async fn disown(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
         self.yield_some().await;
-        self.begin("hand over", &entry.key)?;
+        self.begin("disown", &entry.key)?;
         self.objects().retain(|object| object.key != entry.key);
         self.answer(&entry.key)
     }

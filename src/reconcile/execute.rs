@@ -178,7 +178,7 @@ impl Action {
         match self {
             Action::Create(_) => "creating",
             Action::Update { .. } => "updating",
-            Action::Delete { is_kept: true, .. } => "handing over",
+            Action::Delete { is_kept: true, .. } => "disowning",
             Action::Delete { .. } => "deleting",
         }
     }
@@ -188,7 +188,7 @@ impl Action {
         match self {
             Action::Create(_) => "created",
             Action::Update { .. } => "updated",
-            Action::Delete { is_kept: true, .. } => "handed over",
+            Action::Delete { is_kept: true, .. } => "disowned",
             Action::Delete { .. } => "deleted",
         }
     }
@@ -219,7 +219,7 @@ impl Execution<'_> {
         match action {
             Action::Create(object) => self.create(object, usable).await,
             Action::Update { id, before, certain, to } => self.update(id, before, *certain, to).await,
-            Action::Delete { entry, is_kept: true, .. } => self.hand_over(entry).await,
+            Action::Delete { entry, is_kept: true, .. } => self.disown(entry).await,
             Action::Delete { entry, cascades_from, .. } => self.delete(entry, cascades_from.is_some()).await,
         }
     }
@@ -267,11 +267,11 @@ impl Execution<'_> {
         Ok(self.forget(entry))
     }
 
-    async fn hand_over(&self, entry: &Entry) -> Result<String, Failure> {
+    async fn disown(&self, entry: &Entry) -> Result<String, Failure> {
         let root_id = self.root_id();
         let ids = Ids::default();
         let work = self.work(&ids, root_id.as_deref(), Some(entry.spec()));
-        self.cloud.hand_over(&work, entry).await?;
+        self.cloud.disown(&work, entry).await?;
         Ok(self.forget(entry))
     }
 

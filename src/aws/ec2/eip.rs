@@ -102,9 +102,9 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     .await
 }
 
-/// Removes the ownership tags. If the role may not, they stay: a read recognizes the address by the NAT gateway that the
-/// user gave it to.
-pub(crate) async fn hand_over(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+/// Removes the ownership tags. If the role may not, they stay: a read recognizes the address by the NAT gateway for
+/// which the configuration lists it.
+pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let keys = [ownership::RESOURCE, ownership::OBJECT].map(str::to_string);
     match tags::remove(operation, &entry.id, keys.into()).await {
         Err(failure) if failure.cause == Cause::NotFound => Ok(()),
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_handed_over_address_loses_its_ownership_tags_if_possible() {
-        let hand_over = async |aws: &Recorded| {
+    async fn a_disowned_address_loses_its_ownership_tags_if_possible() {
+        let disown = async |aws: &Recorded| {
             Notes::default()
-                .run(&aws.session(), &keys::eip(0), &[], async |operation| hand_over(operation, &entry()).await)
+                .run(&aws.session(), &keys::eip(0), &[], async |operation| disown(operation, &entry()).await)
                 .await
         };
         let aws = Recorded::default().on("DeleteTags", "<return>true</return>");
-        hand_over(&aws).await.unwrap();
+        disown(&aws).await.unwrap();
         let call = &aws.calls("DeleteTags")[0];
         let tags = ["Tag.1.Key", "Tag.2.Key"].map(|name| call[name].as_str());
         assert_eq!((call["ResourceId.1"].as_str(), tags), ("eipalloc-1", ["fgw:resource", "fgw:object"]));
@@ -180,7 +180,7 @@ mod tests {
             [("UnauthorizedOperation", true), ("InvalidAllocationID.NotFound", true), ("InvalidParameterValue", false)]
         {
             let aws = Recorded::default().fail("DeleteTags", 400, code, "rejected");
-            assert_eq!(hand_over(&aws).await.is_ok(), is_success, "{code}");
+            assert_eq!(disown(&aws).await.is_ok(), is_success, "{code}");
         }
     }
 

@@ -147,7 +147,7 @@ async fn addresses_of_the_network_can_be_taken_over() {
     assert!(!detail.contains("lost"), "{detail}");
     terraform.account.take_calls();
     terraform.assert_applies(&custom).await;
-    let expected = ["hand over eip.0", "hand over eip.1", "update nat_gateway.0", "update nat_gateway.1"];
+    let expected = ["disown eip.0", "disown eip.1", "update nat_gateway.0", "update nat_gateway.1"];
     assert_eq!(sorted_nat_calls(&terraform), expected);
     assert_eq!(nats.clone().map(|it| id(&terraform, &it)), before, "the gateways stay");
     assert_eq!(id(&terraform, "eip.0"), "");
@@ -182,7 +182,7 @@ async fn one_address_is_taken_over_and_the_other_released() {
     let expected = [
         "delete eip.0",
         "delete nat_gateway.0",
-        "hand over eip.1",
+        "disown eip.1",
         "update nat_gateway.1",
         "update route.private_app.0.ipv4",
     ];
@@ -200,10 +200,7 @@ async fn a_moved_gateway_takes_its_address_along() {
     terraform.account.take_calls();
     terraform.assert_applies(&custom).await;
     let calls = sorted_nat_calls(&terraform);
-    assert!(
-        calls.contains(&"hand over eip.0".to_string()) && !calls.contains(&"delete eip.0".to_string()),
-        "{calls:?}"
-    );
+    assert!(calls.contains(&"disown eip.0".to_string()) && !calls.contains(&"delete eip.0".to_string()), "{calls:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -217,7 +214,7 @@ async fn a_takeover_that_fails_continues_in_the_next_apply() {
     terraform.account.failing.lock().unwrap().clear();
     terraform.account.take_calls();
     terraform.assert_applies(&custom).await;
-    assert_eq!(sorted_nat_calls(&terraform), ["hand over eip.1"]);
+    assert_eq!(sorted_nat_calls(&terraform), ["disown eip.1"]);
 }
 
 #[tokio::test(start_paused = true)]

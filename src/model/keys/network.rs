@@ -67,6 +67,11 @@ pub fn subnet(tier: Tier, index: u32, availability_zone_id: &str, cidr_block: &I
     Key::fixed(subnet_slot(tier, index), join(&[zone.as_ref(), cidr_block.as_ref()]))
 }
 
+/// The ID of the AZ in the key of a subnet.
+pub fn zone_in(subnet: &Key) -> Option<&str> {
+    subnet.fixed.known()?.split(' ').next().filter(|zone| !zone.is_empty())
+}
+
 /// The slot of a subnet.
 pub fn subnet_slot(tier: Tier, index: u32) -> String {
     format!("subnet.{}.{index}", tier.slot())
@@ -96,7 +101,7 @@ pub fn nat_gateway(slot: u32, subnet: &Key, allocation: &Input<Ref>) -> Key {
     nat_gateway_keyed_by(slot, subnet, &allocation.as_ref().map(nat_gateway_address))
 }
 
-/// The same, with the text of [`nat_gateway_address`] or one that stands for the address in an existing key.
+/// The same, with the text of [`nat_gateway_address`], or with the one in an existing key.
 pub fn nat_gateway_keyed_by(slot: u32, subnet: &Key, address: &Input<String>) -> Key {
     let subnet_slot = Input::Known(subnet.slot.clone());
     let fixed = join(&[subnet_slot.as_ref(), subnet.fixed.as_ref(), address.as_ref()]);
@@ -216,6 +221,15 @@ mod tests {
         assert_ne!(nat_gateway(0, &one, &address), nat_gateway(0, &one, &Input::Known(Ref::Key(eip(1)))));
         assert_ne!(route_table_association(&one), route_table_association(&other));
         assert_eq!(route_table_association(&one).slot, "route_table_association.public.0");
+    }
+
+    #[test]
+    fn keys_contain_their_az_and_address() {
+        let subnet = subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.0.0/21".into()));
+        assert_eq!((zone_in(&subnet), zone_in(&Key::new("subnet.public.0"))), (Some("use1-az1"), None));
+        let gateway = nat_gateway(0, &subnet, &Input::Known(Ref::Key(eip(3))));
+        assert_eq!((address_in(&gateway), is_failed_nat_gateway(&gateway)), (Some("eip.3"), false));
+        assert!(is_failed_nat_gateway(&failed_nat_gateway(gateway)));
     }
 
     #[test]

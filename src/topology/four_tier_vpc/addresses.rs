@@ -101,7 +101,8 @@ fn place(
 ) -> Result<Vec<Problem>, Vec<Problem>> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let mut taken: Vec<Ipv4Net> = blocks.values().filter_map(Input::known).copied().collect();
-    taken.extend(unmanaged.blocks());
+    // Subnets in a further range of the VPC do not matter.
+    taken.extend(unmanaged.blocks().filter(|block| vpc.contains(block)));
     let mut displaced = Vec::new();
     for site in new {
         match formula(config, vpc, *site) {

@@ -82,6 +82,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let mut gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
     gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
     draft.nat_routes(&structure.nat_tiers, &tables, &gateways);
+    warnings.extend(warnings::nat_gateways(&gateways, &places, &draft.objects, context.existing));
     if structure.endpoints {
         draft.endpoints(&tables);
     }

@@ -29,10 +29,26 @@ impl<'a> NatSlots<'a> {
     }
 
     /// This many slots, sorted. Existing gateways come first, then addresses without a gateway, then the lowest free
-    /// slots. If there are more gateways, those that work and whose subnets stay are kept, and of these the ones with
-    /// the lowest numbers.
+    /// slots. If there are more gateways, those that work and whose subnets stay are kept first, one per AZ, and of
+    /// several the one with the lowest number.
     pub(super) fn chosen(&self, count: usize) -> Vec<u32> {
-        let mut candidates: Vec<(Reverse<u8>, u32)> = self.gateways().map(|(slot, it)| (self.rank(it), slot)).collect();
+        let mut gateways: Vec<(u32, &Entry)> = self.gateways().collect();
+        gateways.sort_by_key(|(slot, _)| *slot);
+        let mut served = Vec::new();
+        let mut candidates: Vec<(Reverse<u8>, u32)> = Vec::new();
+        for (slot, gateway) in gateways {
+            let works = gateway.is_present() && !keys::is_failed_nat_gateway(&gateway.key);
+            let rank = match self.subnet_stays(gateway) {
+                Some(index) if works && !served.contains(&index) => {
+                    served.push(index);
+                    4
+                }
+                Some(_) if works => 3,
+                Some(_) => 2,
+                None => 1,
+            };
+            candidates.push((Reverse(rank), slot));
+        }
         if self.tier == Tier::Public {
             let addresses = self.existing.current().filter_map(|entry| number("eip.", entry));
             candidates.extend(addresses.map(|slot| (Reverse(0), slot)));
@@ -49,15 +65,6 @@ impl<'a> NatSlots<'a> {
         }
         chosen.sort_unstable();
         chosen
-    }
-
-    fn rank(&self, gateway: &Entry) -> Reverse<u8> {
-        let works = gateway.is_present() && !keys::is_failed_nat_gateway(&gateway.key);
-        Reverse(match (self.subnet_stays(gateway), works) {
-            (Some(_), true) => 3,
-            (Some(_), false) => 2,
-            (None, _) => 1,
-        })
     }
 
     /// The index of the AZ of each of these slots. A gateway stays in its subnet as long as the network has that
@@ -112,4 +119,85 @@ impl<'a> NatSlots<'a> {
 /// The number in a slot with this prefix.
 fn number(prefix: &str, entry: &Entry) -> Option<u32> {
     entry.key.slot.strip_prefix(prefix)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::tests::config;
+    use super::super::fixtures::{applied, objects};
+    use super::*;
+
+    /// Three gateways in the AZs a, b and c, or as many AZs as there are letters.
+    fn three(letters: &str) -> Inventory {
+        applied(&objects(&config(&[("num_nat_gateways", 3_i64.into())]), letters))
+    }
+
+    fn places(letters: &[(u32, &str)]) -> Vec<ZoneSlot> {
+        let place =
+            |(index, name): &(u32, &str)| ZoneSlot { index: *index, name: name.to_string(), id: format!("az-{name}") };
+        letters.iter().map(place).collect()
+    }
+
+    fn chosen(existing: &Inventory, places: &[ZoneSlot], count: usize) -> Vec<(u32, u32)> {
+        let slots = NatSlots::public(existing, places);
+        let chosen = slots.chosen(count);
+        let indices = slots.indices(&chosen);
+        chosen.into_iter().zip(indices).collect()
+    }
+
+    fn change(existing: &mut Inventory, slot: &str, change: impl Fn(&mut Entry)) {
+        existing.entries.iter_mut().filter(|entry| entry.key.slot == slot).for_each(change);
+    }
+
+    #[test]
+    fn gateways_whose_subnets_stay_are_kept() {
+        let without_b = places(&[(0, "a"), (2, "c")]);
+        assert_eq!(chosen(&three("abc"), &without_b, 2), [(0, 0), (2, 2)]);
+        assert_eq!(chosen(&three("abc"), &without_b, 1), [(0, 0)]);
+        // Another AZ has taken the index of a removed one.
+        let replaced = places(&[(0, "d"), (1, "b"), (2, "c")]);
+        assert_eq!(chosen(&three("abc"), &replaced, 2), [(1, 1), (2, 2)]);
+        // If the number does not fall, the gateway moves to an AZ without one, or else to that of its number.
+        assert_eq!(chosen(&three("abc"), &replaced, 3), [(0, 0), (1, 1), (2, 2)]);
+        assert_eq!(chosen(&three("abc"), &without_b, 3), [(0, 0), (1, 2), (2, 2)]);
+    }
+
+    #[test]
+    fn a_gateway_that_works_is_kept_before_one_that_does_not() {
+        let all = places(&[(0, "a"), (1, "b"), (2, "c")]);
+        let mut missing = three("abc");
+        change(&mut missing, "nat_gateway.0", |entry| entry.missing = true);
+        assert_eq!(chosen(&missing, &all, 2), [(1, 1), (2, 2)]);
+        assert_eq!(chosen(&missing, &all, 3), [(0, 0), (1, 1), (2, 2)]);
+        let mut failed = three("abc");
+        change(&mut failed, "nat_gateway.1", |entry| entry.key = keys::failed_nat_gateway(entry.key.clone()));
+        assert_eq!(chosen(&failed, &all, 2), [(0, 0), (2, 2)]);
+    }
+
+    #[test]
+    fn the_only_gateway_of_an_az_is_kept_before_a_second_one() {
+        // The gateways 0 and 2 are in AZ a. Without gateway 0, it is the only one there.
+        let two = places(&[(0, "a"), (1, "b")]);
+        assert_eq!(chosen(&three("ab"), &two, 2), [(0, 0), (1, 1)]);
+        let mut missing = three("ab");
+        change(&mut missing, "nat_gateway.0", |entry| entry.missing = true);
+        assert_eq!(chosen(&missing, &two, 2), [(1, 1), (2, 0)]);
+        let mut moved = three("abc");
+        let first = moved.at("nat_gateway.0").unwrap().applied.clone();
+        change(&mut moved, "nat_gateway.1", |entry| entry.applied = first.clone());
+        let all = places(&[(0, "a"), (1, "b"), (2, "c")]);
+        assert_eq!(chosen(&moved, &all, 2), [(0, 0), (2, 2)]);
+        assert_eq!(chosen(&moved, &all, 4), [(0, 0), (1, 0), (2, 2), (3, 1)], "a new one serves the AZ without one");
+    }
+
+    #[test]
+    fn a_new_gateway_uses_an_address_without_a_gateway() {
+        let mut existing = three("abc");
+        existing
+            .entries
+            .retain(|entry| !["nat_gateway.1", "eip.1", "nat_gateway.2"].contains(&entry.key.slot.as_str()));
+        let all = places(&[(0, "a"), (1, "b"), (2, "c")]);
+        assert_eq!(chosen(&existing, &all, 2), [(0, 0), (2, 2)]);
+        assert_eq!(chosen(&existing, &all, 3), [(0, 0), (1, 1), (2, 2)]);
+    }
 }

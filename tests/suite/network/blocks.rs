@@ -93,7 +93,8 @@ fn bits_and_spacings_move_only_the_subnets_of_their_tier() {
 fn a_tier_can_move_onto_its_own_old_blocks() {
     let env = TestEnv::new();
     env.change(TWO_AZS);
-    // Block 7 is that of the second app subnet, and the first new public block contains both old ones.
+    // Block 7 is that of the second app subnet. The first block of the formula for the public tier contains both old
+    // ones, and there is free space, so it is not used.
     let moved = env.change(&two_azs("  private_subnet_spacing = 7\n  public_subnet_bits = 4"));
     assert_eq!(moved.calls, "AssociateRouteTable 4, CreateSubnet 4, DeleteSubnet 4");
     assert_eq!(
@@ -101,7 +102,7 @@ fn a_tier_can_move_onto_its_own_old_blocks() {
         [
             "main-private-app-0 10.0.56.0/21",
             "main-private-app-1 10.0.64.0/21",
-            "main-public-0 10.0.176.0/20",
+            "main-public-0 10.0.192.0/20",
             "main-public-1 10.0.16.0/20",
         ]
     );
