@@ -137,6 +137,18 @@ impl Simulation {
         self.objects().retain(|object| outlives_root(&object.spec));
     }
 
+    /// Creates an unmanaged subnet in the VPC, if there is one, unless its block overlaps another one.
+    pub(crate) fn create_unmanaged_subnet(&self, block: &'static str) {
+        let wanted = Claim::Addresses(block.parse().expect("the test sets valid blocks"));
+        let mut subnets = self.unmanaged_subnets.lock().unwrap();
+        let others = subnets.iter().map(|(_, other)| Claim::Addresses(other.parse().expect("it was valid")));
+        let claims = self.objects().iter().flat_map(|object| object.spec.claims()).chain(others).collect::<Vec<_>>();
+        let has_vpc = self.objects().iter().any(|object| matches!(object.spec, Spec::Vpc(_)));
+        if has_vpc && !claims.iter().any(|claim| claim.collides(&wanted)) {
+            subnets.push(("subnet-unmanaged", block));
+        }
+    }
+
     /// Removes the ownership tag of the root.
     pub(crate) fn remove_ownership_tag(&self) {
         self.is_unowned.store(true, Ordering::Relaxed);
@@ -351,6 +363,9 @@ impl Cloud for Simulation {
         }
         let mut id = named(&object.spec)
             .unwrap_or_else(|| format!("{}-{}", object.key.slot, self.counter.fetch_add(1, Ordering::Relaxed)));
+        if matches!(object.spec, Spec::Eip(_)) {
+            id = format!("eipalloc-{id}");
+        }
         let root = self.ids_of(work.owner.root()).pop_first();
         {
             let mut objects = self.objects();

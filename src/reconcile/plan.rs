@@ -85,7 +85,8 @@ impl Plan {
 
 impl Plan {
     /// The operations that cannot start because an input becomes known only during this apply: those with an unknown
-    /// input, and their transitive dependents.
+    /// input, their transitive dependents, and deletions that only these wait for. If such a deletion started, the next
+    /// decision would not know the object whose place its successor takes.
     pub fn deferred(&self) -> BTreeSet<usize> {
         let is_unknown = |op: &Op| match &op.action {
             Action::Create(object) | Action::Update { to: object, .. } => {
@@ -93,7 +94,20 @@ impl Plan {
             }
             Action::Delete { .. } => false,
         };
-        self.transitive_dependents((0..self.ops.len()).filter(|at| is_unknown(&self.ops[*at])).collect())
+        let mut deferred =
+            self.transitive_dependents((0..self.ops.len()).filter(|at| is_unknown(&self.ops[*at])).collect());
+        loop {
+            let is_early = |at: &usize| {
+                let mut dependents = (0..self.ops.len()).filter(|it| self.ops[*it].depends_on.contains(at)).peekable();
+                let is_deletion = matches!(self.ops[*at].action, Action::Delete { .. });
+                is_deletion && dependents.peek().is_some() && dependents.all(|it| deferred.contains(&it))
+            };
+            let early: Vec<usize> = (0..self.ops.len()).filter(|at| !deferred.contains(at)).filter(is_early).collect();
+            if early.is_empty() {
+                return deferred;
+            }
+            deferred.extend(early);
+        }
     }
 
     /// The positions of the operations, those with the longest chain of dependents first. If not all ready operations

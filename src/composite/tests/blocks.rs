@@ -1,4 +1,4 @@
-//! The blocks of new subnets beside unmanaged ones and beside subnets in use.
+//! The blocks of new subnets in a VPC with unmanaged subnets and with subnets in use.
 
 use super::*;
 
@@ -61,4 +61,35 @@ async fn a_tier_grows_while_it_is_in_use() {
     terraform.account.take_calls();
     terraform.assert_applies(&with(6)).await;
     assert_eq!(terraform.account.take_calls(), ["delete subnet.public.0"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subnet_stays_until_the_input_of_its_successor_is_known() {
+    let public_only = |count: i64, pairs: &[(&str, Value)]| {
+        let mut config = azs(count, pairs);
+        config.set("create_private_app_subnets", false.into());
+        config.set("create_private_persistence_subnets", false.into());
+        config.set("num_nat_gateways", count.into());
+        config
+    };
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&public_only(2, &[])).await;
+    // The new subnet overlaps the old one, and its IPv6 block is unknown until the range exists. If the old subnet were
+    // deleted before that, the next decision would find subnets in the second AZ only.
+    let entry = Value::map([("AZ-0", Value::from("10.0.0.0/24"))]);
+    let config = public_only(
+        1,
+        &[
+            ("public_subnet_cidr_blocks", entry),
+            ("enable_ipv6", true.into()),
+            ("assign_generated_ipv6_cidr_block", true.into()),
+        ],
+    );
+    terraform.account.take_calls();
+    terraform.assert_applies(&config).await;
+    let calls = terraform.account.take_calls();
+    let position =
+        |call: &str| calls.iter().position(|it| it == call).unwrap_or_else(|| panic!("no {call}: {calls:?}"));
+    assert!(position("create ipv6_cidr_block") < position("delete subnet.public.0"), "{calls:?}");
+    assert_eq!(*terraform.state.get("availability_zone_ids_used"), vec!["use1-az1"].into());
 }

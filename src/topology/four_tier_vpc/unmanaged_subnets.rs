@@ -175,7 +175,7 @@ mod tests {
         let problems = problems.unwrap_err();
         assert!(problems.iter().any(|it| it.message.contains("There is no free /17")), "{problems:?}");
         assert!(problems.iter().all(|it| !it.message.contains("10.0.255.255")), "{problems:?}");
-        // A subnet in a further range of the VPC is not in the way.
+        // A subnet in a further range of the VPC does not matter.
         let problems = after(&existing("100.64.0.0/18"), &[("private_subnet_bits", 1_i64.into())]).unwrap_err();
         assert!(problems.iter().all(|it| !it.message.contains("100.6")), "{problems:?}");
     }
