@@ -19,9 +19,10 @@ pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable
     let actions = rename(diff(existing, wanted));
     let ordered = Ordering::of(&actions, existing).ordered();
     let with_order = actions.into_iter().zip(ordered.depends_on);
-    let mut ops: Vec<Op> = with_order.map(|(action, depends_on)| Op { action, depends_on }).collect();
-    let outages = reroute(&mut ops, &ordered.claimed, existing);
-    let plan = Plan { ops, outages };
+    let ops: Vec<Op> = with_order.map(|(action, depends_on)| Op { action, depends_on }).collect();
+    let mut plan = Plan { ops, outages: Vec::new() };
+    let deferred = plan.deferred();
+    plan.outages = reroute(&mut plan.ops, &ordered.claimed, &deferred, existing);
     plan.check_order()?;
     Ok(plan)
 }

@@ -15,8 +15,14 @@ enum TargetState {
 }
 
 /// Adds an update to a fallback target for each object whose target is created in this plan, if the current target does
-/// not exist until then. Returns the objects without a usable fallback target.
-pub(super) fn reroute(ops: &mut Vec<Op>, claimed: &BTreeSet<usize>, existing: &Inventory) -> Vec<Outage> {
+/// not exist until then. Returns the objects without a usable fallback target. A deletion in `deferred` follows all
+/// operations that are not.
+pub(super) fn reroute(
+    ops: &mut Vec<Op>,
+    claimed: &BTreeSet<usize>,
+    deferred: &BTreeSet<usize>,
+    existing: &Inventory,
+) -> Vec<Outage> {
     let (mut rerouted, mut outages) = (Vec::new(), Vec::new());
     for position in 0..ops.len() {
         let Action::Update { id, before, certain, to } = &ops[position].action else { continue };
@@ -26,6 +32,7 @@ pub(super) fn reroute(ops: &mut Vec<Op>, claimed: &BTreeSet<usize>, existing: &I
         }
         let deletion = match target_state(current, ops, claimed, existing) {
             TargetState::Exists => continue,
+            TargetState::Deleted(deletion) if deferred.contains(&deletion) && !deferred.contains(&position) => continue,
             TargetState::Deleted(deletion) => Some(deletion),
             TargetState::Missing => None,
         };
