@@ -43,6 +43,10 @@ pub trait Cloud: Send + Sync + 'static {
     /// Deletes an object and waits until the deletion has finished. A missing object is a success.
     async fn delete(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure>;
 
+    /// Removes the ownership tags of an object that stays and is no longer managed. If the role may not remove tags,
+    /// they stay. A missing object is a success.
+    async fn disown(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure>;
+
     /// Lists the unmanaged objects in a topology that block a deletion, or that AWS deletes with the root. `known` are
     /// the managed objects. They are not dependents, and neither are the objects that AWS deletes with them. Uses a
     /// fixed number of calls; for subnets one, or two if an endpoint has an interface in one of them.

@@ -6,7 +6,8 @@ use super::clients::Session;
 use super::{apigateway, ec2, lambda, logs, lookups, route53};
 use crate::aws::calls::Operation;
 use crate::cloud::{
-    Cloud, Deadlines, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen, UnfinishedRoot,
+    Cause, Cloud, Deadlines, DependentScope, Dependents, Failure, OpContext, Recorder, Root, RootState, Seen,
+    UnfinishedRoot,
 };
 use crate::model::TopologyKind;
 use crate::model::{Entry, Object, Spec};
@@ -134,6 +135,17 @@ impl Cloud for Session {
             Spec::DomainName(_) => apigateway::domain_name::delete(&operation, entry).await,
             Spec::ApiMapping(_) => apigateway::api_mapping::delete(&operation, entry).await,
             Spec::DnsRecord(_) => route53::record::delete(&operation, entry).await,
+        }
+    }
+
+    async fn disown(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
+        let operation = Operation { session: self, work, key: &entry.key, record: None };
+        match &entry.applied {
+            Spec::Eip(_) => ec2::eip::disown(&operation, entry).await,
+            other => {
+                let message = format!("a {} cannot be disowned; this is a bug in the provider", other.kind());
+                Err(Failure::new(Cause::Other, entry.key.slot.clone(), message))
+            }
         }
     }
 

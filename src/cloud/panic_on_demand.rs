@@ -88,6 +88,10 @@ impl<C: Cloud> Cloud for PanicOnDemand<C> {
         deleted
     }
 
+    async fn disown(&self, work: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
+        self.account.disown(work, entry).await
+    }
+
     async fn dependents(
         &self,
         owner: TopologyKind,

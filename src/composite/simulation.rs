@@ -15,7 +15,9 @@ use crate::cloud::{
 };
 use crate::model::TopologyKind;
 use crate::model::{AvailabilityZone, Certificate, Facts, Found, Lookup, Scope};
-use crate::model::{Caller, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec};
+use crate::model::{
+    Caller, Claim, Entry, Inventory, Key, Learned, Object, OnDelete, Ref, RouteTable, Spec, UnmanagedSubnet,
+};
 use crate::plugin::{Input, Value};
 
 /// The time that the creation of a NAT gateway takes. Tests pause the clock, so it advances only when no task can run.
@@ -52,6 +54,8 @@ pub(crate) struct Simulation {
     pub(crate) in_use: Mutex<Vec<String>>,
     /// Slots of subnets that contain an interface of the endpoint of GuardDuty, so that they cannot be deleted.
     pub(crate) guardduty: Mutex<BTreeSet<String>>,
+    /// The ids and blocks of unmanaged subnets in the VPC.
+    pub(crate) unmanaged_subnets: Mutex<Vec<(&'static str, &'static str)>>,
     /// Ids of unmanaged routes in an API.
     pub(crate) unmanaged_routes: Mutex<Vec<String>>,
     /// Whether the role has no permission to list dependents.
@@ -106,6 +110,7 @@ impl Simulation {
             hanging: Default::default(),
             in_use: Mutex::default(),
             guardduty: Mutex::default(),
+            unmanaged_subnets: Mutex::default(),
             unmanaged_routes: Mutex::default(),
             denies_dependents: Mutex::default(),
             panicking: Mutex::default(),
@@ -169,6 +174,18 @@ impl Simulation {
         self.objects().retain(|object| outlives_root(&object.spec));
     }
 
+    /// Creates an unmanaged subnet in the VPC, if there is one, unless its block overlaps another one.
+    pub(crate) fn create_unmanaged_subnet(&self, block: &'static str) {
+        let wanted = Claim::Addresses(block.parse().expect("the test sets valid blocks"));
+        let mut subnets = self.unmanaged_subnets.lock().unwrap();
+        let others = subnets.iter().map(|(_, other)| Claim::Addresses(other.parse().expect("it was valid")));
+        let claims = self.objects().iter().flat_map(|object| object.spec.claims()).chain(others).collect::<Vec<_>>();
+        let has_vpc = self.objects().iter().any(|object| matches!(object.spec, Spec::Vpc(_)));
+        if has_vpc && !claims.iter().any(|claim| claim.collides(&wanted)) {
+            subnets.push(("subnet-unmanaged", block));
+        }
+    }
+
     /// Removes the ownership tag of the root.
     pub(crate) fn remove_ownership_tag(&self) {
         self.is_unowned.store(true, Ordering::Relaxed);
@@ -200,6 +217,14 @@ impl Simulation {
     /// The attributes besides the spec that a read of an object returns.
     fn shown(&self, spec: &Spec, id: &str) -> Learned {
         let mut learned = learned(spec, id);
+        if matches!(spec, Spec::Vpc(_)) {
+            let subnets = self.unmanaged_subnets.lock().unwrap();
+            let subnets = subnets.iter().map(|(id, block)| UnmanagedSubnet {
+                id: id.to_string(),
+                block: block.parse().expect("the test sets valid blocks"),
+            });
+            learned.insert(UnmanagedSubnet::LEARNED.into(), UnmanagedSubnet::join(subnets.collect()));
+        }
         if self.is_unowned.load(Ordering::Relaxed) {
             learned.remove("resource");
         }
@@ -358,11 +383,19 @@ impl Cloud for Simulation {
         self.begin("create", &object.key)?;
         self.check_needs(work, object);
         assert!(!object.spec.depends_on_attachment(), "the creation of {} waits for a gateway", object.key);
+        for (id, block) in self.unmanaged_subnets.lock().unwrap().iter() {
+            let theirs = Claim::Addresses(block.parse().expect("the test sets valid blocks"));
+            let collides = object.spec.claims().iter().any(|claim| claim.collides(&theirs));
+            assert!(!collides, "{:?} overlaps {block} of {id}", object.key);
+        }
         if object.key.slot == work.owner.root() {
             *self.root_state.lock().unwrap() = Some(RootState::Creating);
         }
         let mut id = named(&object.spec)
             .unwrap_or_else(|| format!("{}-{}", object.key.slot, self.counter.fetch_add(1, Ordering::Relaxed)));
+        if matches!(object.spec, Spec::Eip(_)) {
+            id = format!("eipalloc-{id}");
+        }
         let root = self.ids_of(work.owner.root()).pop_first();
         {
             let mut objects = self.objects();
@@ -375,10 +408,17 @@ impl Cloud for Simulation {
                     id = self.ids.lock().unwrap()[&object.key].clone();
                 }
             }
-            for other in objects.iter() {
-                for claim in object.spec.claims() {
-                    let collides = other.spec.claims().iter().any(|held| claim.collides(held));
-                    assert!(!collides, "{:?} and {:?} both claim {claim:?}", object.key, other.key);
+            {
+                let ids = self.ids.lock().unwrap();
+                let claims = |spec: &Spec| -> Vec<Claim> {
+                    let id_of = |key: &Key| ids.get(key).cloned();
+                    spec.claims().into_iter().map(|claim| claim.resolved(&id_of)).collect()
+                };
+                for other in objects.iter() {
+                    for claim in claims(&object.spec) {
+                        let collides = claims(&other.spec).iter().any(|held| claim.collides(held));
+                        assert!(!collides, "{:?} and {:?} both claim {claim:?}", object.key, other.key);
+                    }
                 }
             }
             objects.push(Object::new(object.key.clone(), object.spec.clone()));
@@ -473,6 +513,14 @@ impl Cloud for Simulation {
         }
         self.blackholes.lock().unwrap().extend(self.current_blackholes().difference(&before).cloned());
         self.record_endpoint_losses(endpoints);
+        self.answer(&entry.key)
+    }
+
+    /// The object is unmanaged from now on, so it is no longer part of the simulation.
+    async fn disown(&self, _: &OpContext<'_>, entry: &Entry) -> Result<(), Failure> {
+        self.yield_some().await;
+        self.begin("disown", &entry.key)?;
+        self.objects().retain(|object| object.key != entry.key);
         self.answer(&entry.key)
     }
 

@@ -87,6 +87,18 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// The claim with the ID of the object that it refers to, if that exists.
+    #[must_use]
+    pub fn resolved(self, id_of: &dyn Fn(&Key) -> Option<String>) -> Claim {
+        match &self {
+            Claim::ElasticIp { allocation: Ref::Key(key) } => match id_of(key) {
+                Some(id) => Claim::ElasticIp { allocation: Ref::Id(id) },
+                None => self,
+            },
+            _ => self,
+        }
+    }
+
     /// Whether one of these claims collides with one of the others.
     pub fn any_collide(claims: &[Claim], others: &[Claim]) -> bool {
         claims.iter().any(|claim| others.iter().any(|other| claim.collides(other)))

@@ -17,6 +17,7 @@ mod spec;
 mod tags;
 pub mod timeouts;
 mod topology_kind;
+mod unmanaged_subnet;
 pub mod waves;
 
 use std::collections::BTreeMap;
@@ -43,6 +44,7 @@ pub use tags::MOST_TAGS;
 pub(crate) use tags::{ALLOWED_CHARACTERS, TaggingService, check_count, check_tag, check_tags};
 pub use timeouts::{OperationTimeouts, Timeouts};
 pub use topology_kind::TopologyKind;
+pub use unmanaged_subnet::UnmanagedSubnet;
 
 pub use crate::plugin::Input;
 

@@ -256,6 +256,14 @@ impl Spec {
         }
     }
 
+    /// Whether the configuration gives it an existing object by this ID. That object belongs to the user.
+    pub fn is_given(&self, id: &str) -> bool {
+        match self {
+            Spec::NatGateway(it) => matches!(&it.allocation, Some(Input::Known(Ref::Id(given))) if given == id),
+            _ => false,
+        }
+    }
+
     /// The claims of this object, which no other object can have while it exists.
     pub fn claims(&self) -> Vec<Claim> {
         match self {
@@ -311,8 +319,8 @@ impl Spec {
         }
     }
 
-    /// This spec with the parts of `before` that depend on the attachment of unmanaged objects, or without such parts;
-    /// `None` if they are the same.
+    /// This spec with the parts of `before` that depend on the attachment of unmanaged objects or, if there is no
+    /// `before`, without such parts; `None` if this spec has the same parts.
     pub fn with_attached_parts_of(&self, before: Option<&Spec>) -> Option<Spec> {
         let Spec::RouteTable(wanted) = self else { return None };
         let propagating_gateways = match before {
@@ -330,8 +338,8 @@ impl Spec {
         matches!(self, Spec::RouteTable(table) if table.propagating_gateways != Input::Known(Vec::new()))
     }
 
-    /// This spec with the references of `before` to these keys that it no longer has, which its object can keep until
-    /// theirs are deleted; `None` if there are none.
+    /// This spec and the references in `before` to objects with these keys, which the object can keep until those
+    /// objects are deleted; `None` if it has them all.
     pub fn keeping_references(&self, before: &Spec, keys: &BTreeSet<Key>) -> Option<Spec> {
         match (self, before) {
             (Spec::VpcEndpoint(wanted), Spec::VpcEndpoint(before)) => {

@@ -23,9 +23,12 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
     }
     let deleted: Vec<&Entry> = existing.present().filter(|entry| !taken.contains(&entry.kind_and_id())).collect();
     let deleted_keys: BTreeSet<&Key> = deleted.iter().map(|entry| &entry.key).collect();
+    // The existing objects count too, for a destroy after an update that failed half-way.
+    let specs = || wanted.iter().map(|object| &object.spec).chain(existing.present().map(|entry| &entry.applied));
     for entry in deleted.iter().rev() {
         let cascades_from = entry.spec().parent().filter(|parent| deleted_keys.contains(parent)).cloned();
-        actions.push(Action::Delete { entry: (*entry).clone(), cascades_from });
+        let is_kept = specs().any(|spec| spec.is_given(&entry.id));
+        actions.push(Action::Delete { entry: (*entry).clone(), cascades_from, is_kept });
     }
     actions
 }

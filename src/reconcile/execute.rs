@@ -24,7 +24,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Action, Plan, Progress};
+use super::{Action, Phase, Plan, Progress};
 use crate::cloud::{Cause, Cloud, Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
 use crate::model::Timeouts;
 use crate::model::TopologyKind;
@@ -109,6 +109,17 @@ impl<'a> Tracker<'a> {
         !self.started.contains(&position) && !self.blocked.contains(&position) && op.depends_on.is_subset(sufficient)
     }
 
+    /// The number of operations in flight, without detached ones, which may wait for minutes.
+    fn in_flight(&self) -> usize {
+        let failed = |position: &usize| self.failed.iter().any(|(it, _)| it == position);
+        let is_counted = |position: &&usize| {
+            self.plan.ops[**position].phase != Phase::Detached
+                && !self.succeeded.contains(position)
+                && !failed(position)
+        };
+        self.started.iter().filter(is_counted).count()
+    }
+
     fn succeed(&mut self, position: usize) {
         self.succeeded.insert(position);
         self.usable.insert(position);
@@ -140,7 +151,8 @@ pub async fn execute(plan: &Plan, execution: &Execution<'_>) -> Outcome {
             let action = &plan.ops[position].action;
             // A cascaded deletion is done already and needs no call, so a stop and the limit do not apply to it.
             let is_cascaded = matches!(action, Action::Delete { cascades_from: Some(_), .. });
-            if (is_cascaded || (may_start && running.len() < IN_FLIGHT)) && tracker.is_ready(position) {
+            let may_start = may_start && tracker.in_flight() < IN_FLIGHT;
+            if (is_cascaded || may_start) && tracker.is_ready(position) {
                 tracker.started.insert(position);
                 if !is_cascaded {
                     tracing::debug!("{} {} started", action.doing(), action.key().slot);
@@ -182,6 +194,7 @@ impl Action {
         match self {
             Action::Create(_) => "creating",
             Action::Update { .. } => "updating",
+            Action::Delete { is_kept: true, .. } => "disowning",
             Action::Delete { .. } => "deleting",
         }
     }
@@ -191,6 +204,7 @@ impl Action {
         match self {
             Action::Create(_) => "created",
             Action::Update { .. } => "updated",
+            Action::Delete { is_kept: true, .. } => "disowned",
             Action::Delete { .. } => "deleted",
         }
     }
@@ -221,7 +235,8 @@ impl Execution<'_> {
         match action {
             Action::Create(object) => self.create(object, usable).await,
             Action::Update { id, before, certain, to } => self.update(id, before, *certain, to).await,
-            Action::Delete { entry, cascades_from } => self.delete(entry, cascades_from.is_some()).await,
+            Action::Delete { entry, is_kept: true, .. } => self.disown(entry).await,
+            Action::Delete { entry, cascades_from, .. } => self.delete(entry, cascades_from.is_some()).await,
         }
     }
 
@@ -269,8 +284,21 @@ impl Execution<'_> {
             work.deadlines.in_use_until = in_use_until.min(self.deadline);
             self.cloud.delete(&work, entry).await?;
         }
+        Ok(self.forget(entry))
+    }
+
+    async fn disown(&self, entry: &Entry) -> Result<String, Failure> {
+        let root_id = self.root_id();
+        let ids = Ids::default();
+        let work = self.work(&ids, root_id.as_deref(), Some(entry.spec()));
+        self.cloud.disown(&work, entry).await?;
+        Ok(self.forget(entry))
+    }
+
+    /// Removes the entry of an object, and returns its id.
+    fn forget(&self, entry: &Entry) -> String {
         self.lock().entries.retain(|other| other.id != entry.id || other.key != entry.key);
-        Ok(entry.id.clone())
+        entry.id.clone()
     }
 
     /// Gives the entry of an object that is renamed in place its new key.

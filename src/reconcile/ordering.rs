@@ -70,7 +70,9 @@ impl<'a> Ordering<'a> {
                     });
                     self.depends_on[position].extend(sets);
                 }
-                Action::Delete { entry, cascades_from } => self.order_delete(position, entry, cascades_from.as_ref()),
+                Action::Delete { entry, cascades_from, .. } => {
+                    self.order_delete(position, entry, cascades_from.as_ref());
+                }
             }
         }
         self.order_late_updates();
@@ -103,9 +105,9 @@ impl<'a> Ordering<'a> {
         }
     }
 
-    /// Lets the deletion of a target wait for the deletion of the subnets whose route tables refer to it, because AWS
-    /// may reject that while they are in use. The deletion of a target that frees a claim cannot wait, so its routes
-    /// are rerouted (see `reroute`). If the whole topology is deleted, nothing is kept.
+    /// Lets the deletion of a target wait for the deletion of the subnets whose route tables refer to it. AWS may reject
+    /// the deletion of a subnet while it is in use. The deletion of a target that frees a claim cannot wait, so its
+    /// routes are rerouted (see `reroute`). If the whole topology is deleted, nothing is kept.
     fn keep_targets(&mut self, claimed: &BTreeSet<usize>) {
         let deletes_root =
             self.actions.iter().any(|action| matches!(action, Action::Delete { entry, .. } if entry.spec().is_root()));
@@ -118,7 +120,10 @@ impl<'a> Ordering<'a> {
             };
             let dependents = self.deletes_of_dependents(parent);
             for position in self.deletes_of(target).into_iter().filter(|position| !claimed.contains(position)) {
-                self.depends_on[position].extend(&dependents);
+                // A route that was changed outside Terraform may lead to a gateway inside the subnet.
+                let before = dependents.iter().filter(|it| !self.depends_on_transitively(**it, position));
+                let before: Vec<usize> = before.copied().collect();
+                self.depends_on[position].extend(before);
             }
         }
     }
@@ -199,7 +204,7 @@ impl<'a> Ordering<'a> {
                 Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => to,
                 _ => continue,
             };
-            let wanted = object.spec.claims();
+            let wanted = self.claims(&object.spec);
             for (position, held) in &released {
                 if *position != created && Claim::any_collide(&wanted, held) {
                     self.depends_on[created].insert(*position);
@@ -221,12 +226,18 @@ impl<'a> Ordering<'a> {
         claimed
     }
 
+    /// The claims of an object. A reference to an existing object is its ID, so that it collides with one by ID.
+    fn claims(&self, spec: &Spec) -> Vec<Claim> {
+        let id_of = |key: &Key| Some(self.existing.present().find(|entry| entry.key == *key)?.id.clone());
+        spec.claims().into_iter().map(|claim| claim.resolved(&id_of)).collect()
+    }
+
     /// The operations that release claims, with these claims: deletions, and renames, which release those of the old
     /// name.
     fn released_claims(&self) -> Vec<(usize, Vec<Claim>)> {
         let released = |action: &Action| match action {
-            Action::Delete { entry, .. } => Some(entry.spec().claims()),
-            Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => Some(before.claims()),
+            Action::Delete { entry, .. } => Some(self.claims(entry.spec())),
+            Action::Update { before, to, .. } if before.can_be_renamed_to(&to.spec) => Some(self.claims(before)),
             Action::Create(_) | Action::Update { .. } => None,
         };
         let actions = self.actions.iter().enumerate();

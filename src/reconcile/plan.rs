@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::mem::Discriminant;
 
-use crate::model::{Entry, Inventory, Key, Object, OnDelete, Spec};
+use crate::model::{Entry, Inventory, Key, Object, OnDelete, Ref, Spec};
 
 /// Operations in a stable order, each with its dependencies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// The operations: first reroutes, then creates and updates in the order of the blueprint, then deletes in reverse
-    /// order of creation.
+    /// The operations: first reroutes, then creates and updates in the order of the blueprint, then detached updates,
+    /// then late updates, then deletes in reverse order of creation.
     pub ops: Vec<Op>,
     /// The routes that temporarily have no target.
     pub outages: Vec<Outage>,
@@ -34,6 +34,19 @@ pub struct Op {
     pub action: Action,
     /// The operations, by position in [`Plan::ops`], that must have succeeded before it starts.
     pub depends_on: BTreeSet<usize>,
+    /// Its place among the others.
+    pub phase: Phase,
+}
+
+/// The place of an operation among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Creates and updates, then deletions.
+    Main,
+    /// An update that no operation waits for.
+    Detached,
+    /// An update among the deletions.
+    Late,
 }
 
 /// The action of an operation.
@@ -58,6 +71,9 @@ pub enum Action {
         entry: Entry,
         /// The parent, if this object is deleted with it, so that no call is needed.
         cascades_from: Option<Key>,
+        /// Whether the object stays in AWS and is only no longer managed, because the configuration refers to it by its
+        /// ID.
+        is_kept: bool,
     },
 }
 
@@ -72,7 +88,7 @@ impl Plan {
         self.ops.is_empty()
     }
 
-    /// The existing objects that the plan deletes.
+    /// The existing objects that the plan deletes or no longer manages.
     pub fn deleted(&self) -> impl Iterator<Item = &Entry> {
         self.ops.iter().filter_map(|op| match &op.action {
             Action::Delete { entry, .. } => Some(entry),
@@ -83,7 +99,8 @@ impl Plan {
 
 impl Plan {
     /// The operations that cannot start because an input becomes known only during this apply: those with an unknown
-    /// input, and their transitive dependents.
+    /// input, their transitive dependents, and deletions that only these wait for. If such a deletion started, the next
+    /// decision would not know the object whose place its successor takes.
     pub fn deferred(&self) -> BTreeSet<usize> {
         let is_unknown = |op: &Op| match &op.action {
             Action::Create(object) | Action::Update { to: object, .. } => {
@@ -91,7 +108,20 @@ impl Plan {
             }
             Action::Delete { .. } => false,
         };
-        self.transitive_dependents((0..self.ops.len()).filter(|at| is_unknown(&self.ops[*at])).collect())
+        let mut deferred =
+            self.transitive_dependents((0..self.ops.len()).filter(|at| is_unknown(&self.ops[*at])).collect());
+        loop {
+            let is_early = |at: &usize| {
+                let mut dependents = (0..self.ops.len()).filter(|it| self.ops[*it].depends_on.contains(at)).peekable();
+                let is_deletion = matches!(self.ops[*at].action, Action::Delete { .. });
+                is_deletion && dependents.peek().is_some() && dependents.all(|it| deferred.contains(&it))
+            };
+            let early: Vec<usize> = (0..self.ops.len()).filter(|at| !deferred.contains(at)).filter(is_early).collect();
+            if early.is_empty() {
+                return deferred;
+            }
+            deferred.extend(early);
+        }
     }
 
     /// The positions of the operations, those with the longest chain of dependents first. If not all ready operations
@@ -121,7 +151,8 @@ impl Plan {
         let is_used = |entry: &Entry| {
             let uses = |other: &Entry| {
                 let mut needs = other.spec().needs().into_iter();
-                needs.any(|need| need.key == entry.key && need.on_delete == OnDelete::Restrict)
+                let is_target = other.spec().target() == Some(&Ref::Key(entry.key.clone()));
+                is_target || needs.any(|need| need.key == entry.key && need.on_delete == OnDelete::Restrict)
             };
             existing.present().any(uses)
         };
@@ -130,7 +161,7 @@ impl Plan {
             Action::Create(_) | Action::Update { .. } => false,
         };
         let freeing = self.ops.iter().filter(|op| is_freeing(&op.action));
-        let ops = freeing.map(|op| Op { action: op.action.clone(), depends_on: BTreeSet::new() }).collect();
+        let ops = freeing.map(|op| Op { depends_on: BTreeSet::new(), ..op.clone() }).collect();
         Plan { ops, outages: Vec::new() }
     }
 

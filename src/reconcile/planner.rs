@@ -7,12 +7,13 @@
 //! deletion of the old one, which waits for everything else that the new holder needs. A route to such an old object is
 //! first updated to a fallback target. If there is none, the plan reports an outage.
 //!
-//! AWS may reject the deletion of a subnet that is in use. Until it is deleted, the subnet keeps its routes and their
-//! targets (see `ordering`), and its gateway endpoints (see `split`).
+//! Some operations are split (see `split`): nothing waits for a detached update, and a late update runs among the
+//! deletions. AWS may reject the deletion of a subnet that is in use. Until it is deleted, the subnet keeps its routes
+//! and their targets (see `ordering`), and its gateway endpoints.
 
 use super::diff::diff;
 use super::ordering::Ordering;
-use super::plan::{Op, Plan, Unorderable};
+use super::plan::{Op, Phase, Plan, Unorderable};
 use super::rename::rename;
 use super::reroute::reroute;
 use super::split::{Split, split};
@@ -22,11 +23,18 @@ use crate::model::{Inventory, Object};
 pub fn plan(existing: &Inventory, wanted: &[Object]) -> Result<Plan, Unorderable> {
     let split = split(rename(diff(existing, wanted)));
     let ordered = Ordering::of(&split, existing).ordered();
-    let Split { actions, .. } = split;
-    let with_order = actions.into_iter().zip(ordered.depends_on);
-    let mut ops: Vec<Op> = with_order.map(|(action, depends_on)| Op { action, depends_on }).collect();
-    let outages = reroute(&mut ops, &ordered.claimed, existing, wanted);
-    let plan = Plan { ops, outages };
+    let Split { actions, detached, late } = split;
+    let phase = |position: usize| match () {
+        () if detached.contains(&position) => Phase::Detached,
+        () if late.contains(&position) => Phase::Late,
+        () => Phase::Main,
+    };
+    let with_order = actions.into_iter().zip(ordered.depends_on).enumerate();
+    let ops = with_order.map(|(position, (action, depends_on))| Op { action, depends_on, phase: phase(position) });
+    let ops: Vec<Op> = ops.collect();
+    let mut plan = Plan { ops, outages: Vec::new() };
+    let deferred = plan.deferred();
+    plan.outages = reroute(&mut plan.ops, &ordered.claimed, &deferred, existing, wanted);
     plan.check_order()?;
     Ok(plan)
 }

@@ -45,7 +45,7 @@ fn pairs(actions: &[Action]) -> Vec<(usize, usize)> {
 /// The object that a deletion could rename instead.
 fn renamable(action: &Action) -> Option<&Entry> {
     match action {
-        Action::Delete { entry, cascades_from: None } if !entry.pending_deletion => Some(entry),
+        Action::Delete { entry, cascades_from: None, .. } if !entry.pending_deletion => Some(entry),
         _ => None,
     }
 }

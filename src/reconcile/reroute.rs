@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::diff::holder;
-use super::plan::{Action, Op, Outage};
+use super::plan::{Action, Op, Outage, Phase};
 use crate::model::{Entry, Inventory, Key, Object, Ref, Spec};
 
 /// The state of a route's target until all new objects are created.
@@ -15,10 +15,12 @@ enum TargetState {
 }
 
 /// Adds an update to a fallback target for each object whose target is created in this plan, if the current target does
-/// not exist until then. Returns the objects without a usable fallback target.
+/// not exist until then, and for the routes of deleted tables that subnets in use keep for a while. Returns the objects without a usable fallback target. A deletion in `deferred` follows all
+/// operations that are not.
 pub(super) fn reroute(
     ops: &mut Vec<Op>,
     claimed: &BTreeSet<usize>,
+    deferred: &BTreeSet<usize>,
     existing: &Inventory,
     wanted: &[Object],
 ) -> Vec<Outage> {
@@ -31,6 +33,7 @@ pub(super) fn reroute(
         }
         let deletion = match target_state(current, ops, claimed, existing) {
             TargetState::Exists => continue,
+            TargetState::Deleted(deletion) if deferred.contains(&deletion) && !deferred.contains(&position) => continue,
             TargetState::Deleted(deletion) => Some(deletion),
             TargetState::Missing => None,
         };
@@ -89,7 +92,8 @@ fn prepend(ops: &mut Vec<Op>, prepended: Vec<Prepended>) {
         for position in before {
             ops[position].depends_on.insert(number);
         }
-        first.push(Op { action, depends_on: after.into_iter().map(|position| position + shift).collect() });
+        let depends_on = after.into_iter().map(|position| position + shift).collect();
+        first.push(Op { action, depends_on, phase: Phase::Main });
     }
     ops.splice(0..0, first);
 }
@@ -98,7 +102,7 @@ fn prepend(ops: &mut Vec<Op>, prepended: Vec<Prepended>) {
 /// deletion of its target. AWS may keep such a subnet for a while, because it is in use.
 fn deleted_routes(ops: &[Op], claimed: &BTreeSet<usize>, existing: &Inventory) -> Vec<(Entry, usize)> {
     let deleted = ops.iter().filter_map(|op| match &op.action {
-        Action::Delete { entry, cascades_from: Some(_) } => Some(entry),
+        Action::Delete { entry, cascades_from: Some(_), .. } => Some(entry),
         _ => None,
     });
     let with_target = deleted.filter(|entry| is_used(entry.spec(), existing)).filter_map(|entry| {
@@ -152,7 +156,11 @@ fn kept_route(
         return (Some(Prepended { action: update(spec), after: None, before }), None);
     }
     let created = specs.iter().find_map(|(spec, target)| {
-        let is_create = |op: &Op| matches!(&op.action, Action::Create(object) if object.key == *target);
+        let is_create = |op: &Op| match &op.action {
+            Action::Create(object) => object.key == *target,
+            Action::Update { to, certain, .. } => to.key == *target && !certain,
+            Action::Delete { .. } => false,
+        };
         Some((spec, target, ops.iter().position(is_create)?))
     });
     let outage =
@@ -167,7 +175,7 @@ fn kept_route(
 
 /// Whether an object cannot be used yet: the plan creates it or completes its creation.
 fn is_awaited(key: &Key, ops: &[Op]) -> bool {
-    ops.iter().any(|op| match &op.action {
+    ops.iter().filter(|op| op.phase == Phase::Main).any(|op| match &op.action {
         Action::Create(object) => object.key == *key,
         Action::Update { to, certain, .. } => to.key == *key && !certain,
         Action::Delete { .. } => false,

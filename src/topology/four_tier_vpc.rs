@@ -13,6 +13,7 @@ mod fixtures;
 mod import;
 mod ipv6;
 mod nat;
+mod nat_slots;
 mod network_acl;
 mod outputs;
 mod private_nat;
@@ -22,6 +23,7 @@ mod reflect;
 mod security_group;
 mod subnet_layout;
 mod tags;
+mod unmanaged_subnets;
 mod validate;
 mod vpc;
 mod warnings;
@@ -83,6 +85,10 @@ impl Topology for FourTierVpc {
             Some(entry) => vpc::replaced_by(entry, config),
             None => vpc::replaced_since(prior, config),
         }
+    }
+
+    fn reject_replacement(config: &Config, existing: &Inventory) -> Option<Problem> {
+        nat::released_by_replacement(config, existing)
     }
 
     fn lookups(config: &Config) -> Vec<Lookup> {

@@ -55,6 +55,11 @@ pub trait Topology: Send + Sync + 'static {
     /// empty while the provider's scope is unknown.
     fn replaced_by(prior: &Self::Config, config: &Self::Config, existing: &Inventory) -> Vec<AttributePath>;
 
+    /// The reason to reject a replacement of the root, if there is one. `existing` is what it deletes.
+    fn reject_replacement(_config: &Self::Config, _existing: &Inventory) -> Option<Problem> {
+        None
+    }
+
     /// The lookups in AWS that the blueprint needs.
     fn lookups(config: &Self::Config) -> Vec<Lookup>;
 

@@ -189,6 +189,11 @@ impl Proxy {
         self.shared.moto.nats.fail(nth, code, message);
     }
 
+    /// These AZs have no NAT gateways from now on.
+    pub(crate) fn zones_without_nat_gateways(&self, zone_ids: &[&str]) {
+        self.shared.moto.nats.constrain(zone_ids);
+    }
+
     /// How long IPAM pools keep the range of a VPC allocated after its deletion; on AWS, up to half an hour.
     pub(crate) fn ipam_releasing(&self, releasing: Lasts) {
         self.shared.moto.ipam.set_releasing(releasing);

@@ -236,6 +236,12 @@ pub(crate) fn is_needed_by_interface_endpoint(failure: &Failure) -> bool {
     has_code(failure, &["InvalidParameter"]) && is_private_dns_dependency(&failure.message)
 }
 
+/// EC2: NAT gateways are not available in the AZ of a subnet. The troubleshooting page for NAT gateways in AWS's VPC
+/// guide lists the code; sysdiglabs/terraform-aws-secure-for-cloud#52 quotes an answer of CreateNatGateway.
+pub(crate) fn is_zone_without_nat_gateways(failure: &Failure) -> bool {
+    has_code(failure, &["NotAvailableInZone"])
+}
+
 /// EC2: IPAM does not monitor the account yet.
 pub(crate) fn is_not_monitored(failure: &Failure) -> bool {
     has_code(failure, &["UnsupportedOperation"]) && failure.message.contains("is not monitored by IPAM")

@@ -102,6 +102,20 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     .await
 }
 
+/// Removes the ownership tags. If the role may not, they stay: a read recognizes the address by the NAT gateway for
+/// which the configuration lists it.
+pub(crate) async fn disown(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
+    let keys = [ownership::RESOURCE, ownership::OBJECT].map(str::to_string);
+    match tags::remove(operation, &entry.id, keys.into()).await {
+        Err(failure) if failure.cause == Cause::NotFound => Ok(()),
+        Err(failure) if failure.cause == Cause::Denied => {
+            tracing::warn!("{} keeps its ownership tags: {failure}", entry.id);
+            Ok(())
+        }
+        removed => removed,
+    }
+}
+
 fn learned(public_ip: Option<&str>) -> Learned {
     public_ip.map(|public_ip| ("public_ip".to_string(), public_ip.to_string())).into_iter().collect()
 }
@@ -147,6 +161,27 @@ mod tests {
             .unwrap_err();
         assert_eq!((failure.cause, failure.code.as_deref()), (Cause::InUse, Some("AuthFailure")));
         assert!(failure.message.ends_with("gave up after 120 s"), "{}", failure.message);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_disowned_address_loses_its_ownership_tags_if_possible() {
+        let disown = async |aws: &Recorded| {
+            Notes::default()
+                .run(&aws.session(), &keys::eip(0), &[], async |operation| disown(operation, &entry()).await)
+                .await
+        };
+        let aws = Recorded::default().on("DeleteTags", "<return>true</return>");
+        disown(&aws).await.unwrap();
+        let call = &aws.calls("DeleteTags")[0];
+        let tags = ["Tag.1.Key", "Tag.2.Key"].map(|name| call[name].as_str());
+        assert_eq!((call["ResourceId.1"].as_str(), tags), ("eipalloc-1", ["fgw:resource", "fgw:object"]));
+        assert_eq!(aws.actions(), ["DeleteTags"]);
+        for (code, is_success) in
+            [("UnauthorizedOperation", true), ("InvalidAllocationID.NotFound", true), ("InvalidParameterValue", false)]
+        {
+            let aws = Recorded::default().fail("DeleteTags", 400, code, "rejected");
+            assert_eq!(disown(&aws).await.is_ok(), is_success, "{code}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{ConnectivityType, NatGatewayState, ResourceType};
 
 use super::{filter, nat_gateway_addresses as addresses, tags};
+use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
@@ -75,10 +76,7 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
         }
     };
     let key = match gateway.state() {
-        Some(NatGatewayState::Failed) => {
-            let fixed = key.fixed.known().map(String::as_str).unwrap_or_default();
-            Key::fixed(key.slot, Input::Known(format!("{fixed} failed")))
-        }
+        Some(NatGatewayState::Failed) => keys::failed_nat_gateway(key),
         _ => key,
     };
     Some(Observed {
@@ -116,7 +114,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
             .set_allocation_id(allocation_id.map(str::to_string))
             .set_secondary_private_ip_address_count((secondary > 0).then_some(secondary))
             .tag_specifications(tags::on_create(ResourceType::Natgateway, &tags));
-        let answer = call.send().await.map_err(|error| error.failure("CreateNatGateway"))?;
+        let answer = call.send().await.map_err(|error| with_zone(error.failure("CreateNatGateway"), &spec.subnet))?;
         answer.nat_gateway.ok_or_else(|| incomplete_answer("CreateNatGateway", "the NAT gateway"))
     };
     if let Some(address) = allocation_id.filter(|address| !session.process.created.contains(address)) {
@@ -226,6 +224,20 @@ async fn ready(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Names the AZ and what to do if AWS has no NAT gateways in the AZ of the subnet.
+fn with_zone(failure: Failure, subnet: &Key) -> Failure {
+    let Some(zone) = keys::zone_in(subnet).filter(|_| codes::is_zone_without_nat_gateways(&failure)) else {
+        return failure;
+    };
+    let message = format!(
+        "{}. AWS offers no NAT gateways in the AZ {zone} of {}. To use other AZs, add {zone:?} to \
+         availability_zone_exclude_ids. To keep the AZ, set num_nat_gateways so low that no NAT gateway is in it",
+        failure.message.trim_end_matches('.'),
+        subnet.slot
+    );
+    Failure { message, ..failure }
+}
+
 fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> Failure {
     let reason = gateway.failure_message().unwrap_or("AWS gave no reason");
     Failure {
@@ -242,7 +254,7 @@ fn failed(state: &NatGatewayState, gateway: &aws_sdk_ec2::types::NatGateway) -> 
 mod tests {
     use super::*;
     use crate::aws::ec2::recorded::{Notes, Recorded};
-    use crate::model::Ref;
+    use crate::model::{Ref, Tier};
 
     fn spec() -> (Key, NatGateway) {
         let subnet = Key::new("subnet.public.0");
@@ -332,6 +344,29 @@ mod tests {
         let failure = create_on(&aws).await.unwrap_err();
         assert_eq!(failure.code.as_deref(), Some("Resource.AlreadyAssociated"));
         assert_eq!(aws.calls("CreateNatGateway").len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_az_without_nat_gateways_is_named() {
+        let message = "Nat Gateway is not available in this availability zone";
+        let aws = Recorded::default().on("DescribeNatGateways", UNUSED).fail(
+            "CreateNatGateway",
+            400,
+            "NotAvailableInZone",
+            message,
+        );
+        let subnet = keys::subnet(Tier::Public, 4, "use1-az3", &Input::Known("10.0.32.0/21".into()));
+        let spec = NatGateway { subnet, ..spec().1 };
+        let key = keys::nat_gateway(4, &spec.subnet, &Input::Known(Ref::Key(keys::eip(0))));
+        let ids = [(&spec.subnet, "subnet-1"), (&keys::eip(0), "eipalloc-1")];
+        let notes = Notes::default();
+        let created = notes.run(&aws.session(), &key, &ids, async |operation| create(operation, &spec).await).await;
+        let failure = created.unwrap_err();
+        assert_eq!(failure.code.as_deref(), Some("NotAvailableInZone"));
+        for part in [message, "subnet.public.4", "add \"use1-az3\" to availability_zone_exclude_ids"] {
+            assert!(failure.message.contains(part), "no {part} in {}", failure.message);
+        }
+        assert!(notes.ids().is_empty() && aws.calls("CreateNatGateway").len() == 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -64,6 +64,11 @@ impl<'a> Shown<'a> {
         self.known.get(id).copied()
     }
 
+    /// Whether the configuration last applied gives an object in state an object by this id.
+    pub(super) fn is_given(&self, id: &str) -> bool {
+        self.known.values().any(|entry| entry.applied.is_given(id))
+    }
+
     /// Adds a managed object.
     pub(super) fn add(&mut self, object: Option<Observed>) {
         if let Some(object) = object {

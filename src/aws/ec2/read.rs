@@ -19,7 +19,7 @@ use crate::cloud::{Failure, Seen};
 use crate::model::Input;
 use crate::model::TopologyKind;
 use crate::model::keys::network as keys;
-use crate::model::{Entry, Key, Spec};
+use crate::model::{Entry, Key, Spec, UnmanagedSubnet};
 
 /// The network as AWS returns it. `None` only if AWS reports that neither the VPC nor an address of it exists.
 ///
@@ -75,6 +75,7 @@ pub(crate) async fn read(
     add_ipv6_blocks(&mut shown, vpc, &subnets, &session.scope.region);
     add_internet_gateways(&mut shown, &gateways);
     add_subnets(&mut shown, &subnets);
+    learn_unmanaged_subnets(&mut shown, root_id, &subnets);
     add_route_tables(&mut shown, &tables);
     add_associations(&mut shown, &tables);
     add_addresses(&mut shown, &addresses);
@@ -148,6 +149,20 @@ fn add_subnets(shown: &mut Shown<'_>, subnets: &[Subnet]) {
     }
 }
 
+/// Records the blocks of unmanaged subnets as a learned value of the VPC.
+fn learn_unmanaged_subnets(shown: &mut Shown<'_>, root_id: &str, subnets: &[Subnet]) {
+    let unmanaged = subnets.iter().filter_map(|it| {
+        let id = it.subnet_id().filter(|id| shown.key(id).is_none())?.to_string();
+        Some(UnmanagedSubnet { id, block: it.cidr_block()?.parse().ok()? })
+    });
+    let unmanaged: Vec<UnmanagedSubnet> = unmanaged.collect();
+    let were_known = shown.known(root_id).is_some_and(|entry| entry.learned.contains_key(UnmanagedSubnet::LEARNED));
+    // A learned value stays until it is overwritten, so deleted subnets must be, too.
+    if !unmanaged.is_empty() || were_known {
+        shown.learn(root_id, UnmanagedSubnet::LEARNED.to_string(), UnmanagedSubnet::join(unmanaged));
+    }
+}
+
 fn add_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
     for table in tables {
         let (key, applied) = match shown.ours(table.route_table_id(), table.tags()) {
@@ -176,6 +191,8 @@ fn add_addresses(shown: &mut Shown<'_>, addresses: &[Address]) {
     for address in addresses {
         let key = match shown.ours(address.allocation_id(), address.tags()) {
             Some(Ours::State(entry)) => entry.key.clone(),
+            // The user has taken it over, and the role could not remove its tags.
+            Some(Ours::Tag(_)) if address.allocation_id().is_some_and(|id| shown.is_given(id)) => continue,
             Some(Ours::Tag(slot)) => Key::new(slot),
             None => continue,
         };

@@ -100,11 +100,16 @@ pub(crate) async fn update(
     };
     // Enabling an enabled propagation has no effect.
     let new = wanted.iter().copied().filter(|gateway| from.is_none() || !before.contains(gateway)).collect();
-    enable_all(operation, id, new, &deadlines).await?;
+    let enabled = enable_all(operation, id, new, &deadlines).await;
+    if !matches!(&enabled, Err(failure) if failure.cause == Cause::NotAttached) {
+        enabled.clone()?;
+    }
+    // A gateway that is not attached prevents nothing else.
     for gateway in before.iter().filter(|gateway| !wanted.contains(gateway)) {
         disable(operation, id, gateway).await?;
     }
-    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+    tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await?;
+    enabled
 }
 
 /// Deletes the table with its routes. AWS rejects this while a subnet is associated.
@@ -133,7 +138,8 @@ fn gateways<'a>(operation: &Operation<'_>, spec: &'a RouteTable) -> Result<Vec<&
     gateways.iter().map(|gateway| operation.known(gateway).map(String::as_str)).collect()
 }
 
-/// Enables the propagation of each gateway concurrently, so that a detached gateway does not delay the others.
+/// Enables the propagation of each gateway concurrently, so that a detached gateway does not delay the others. Of several
+/// failures, returns one that the next apply cannot solve by itself.
 async fn enable_all(
     operation: &Operation<'_>,
     id: &str,
@@ -141,7 +147,9 @@ async fn enable_all(
     deadlines: &Deadlines,
 ) -> Result<(), Failure> {
     let enabled = gateways.into_iter().map(|gateway| enable(operation, id, gateway, deadlines));
-    join_all(enabled).await.into_iter().collect()
+    let (detached, others): (Vec<Failure>, Vec<Failure>) =
+        join_all(enabled).await.into_iter().filter_map(Result::err).partition(|it| it.cause == Cause::NotAttached);
+    others.into_iter().chain(detached).next().map_or(Ok(()), Err)
 }
 
 /// Enables the propagation of a gateway. An update retries until the gateway is attached, because an attachment takes

@@ -7,7 +7,7 @@ use crate::cloud::{Cause, DependentsByOp, Failure, GuardDutyObjects};
 use crate::composite::diagnostics;
 use crate::model::{Entry, Inventory, Object};
 use crate::plugin::Diagnostics;
-use crate::reconcile::{Action, Outcome, Plan};
+use crate::reconcile::{Action, Outcome, Phase, Plan};
 
 /// Keeps the objects in pending deletion that are required again.
 pub(super) fn cancel_pending_deletion(inventory: &mut Inventory, objects: &[Object]) {
@@ -63,8 +63,8 @@ pub(super) fn defer_deletes(
     }
     deferred.extend(in_use.into_iter().chain(not_deployed).map(|(position, _)| position));
     if !failed {
-        // Besides deletions, these are late updates, which remove references to the objects that stay.
-        outcome.not_started.clear();
+        outcome.not_started.retain(|position| !deferred.contains(position));
+        defer_late_updates(plan, outcome, inventory);
     }
     for entry in deferred.into_iter().filter_map(|position| deleted(plan, position)) {
         if let Some(entry) = inventory.entries.iter_mut().find(|it| it.id == entry.id && it.key == entry.key) {
@@ -72,6 +72,18 @@ pub(super) fn defer_deletes(
         }
     }
     failure
+}
+
+/// Removes the late updates from an outcome. They remove references to objects that stay, so the spec before them is the
+/// one that this apply has reached.
+fn defer_late_updates(plan: &Plan, outcome: &mut Outcome, inventory: &mut Inventory) {
+    for position in outcome.not_started.extract_if(.., |position| plan.ops[*position].phase == Phase::Late) {
+        let Action::Update { before, to, .. } = &plan.ops[position].action else { continue };
+        if let Some(entry) = inventory.entries.iter_mut().find(|entry| entry.is_present() && entry.key == to.key) {
+            entry.applied = before.clone();
+            entry.observed = None;
+        }
+    }
 }
 
 /// Removes the failures from an outcome that are not errors, because Terraform updates the dependents only later.

@@ -151,8 +151,8 @@ impl<'a, P: Topology> Run<'a, P> {
                 return (decision, outcome);
             }
             let mut inventory = self.inventory();
-            let next = match deferred.len() == decision.plan.ops.len() {
-                // No operation was executed, so no further input can become known.
+            let next = match outcome.undone().count() == decision.plan.ops.len() {
+                // No operation succeeded, so no further input can become known.
                 true => None,
                 false => match decide_again(&mut inventory, diagnostics) {
                     Ok(next) => next,
@@ -174,13 +174,14 @@ impl<'a, P: Topology> Run<'a, P> {
     /// After an execution that failed only because of quotas, deletes the objects of the same kinds that are no longer
     /// used. Returns whether one of them was deleted, so that the rest may be tried again.
     async fn free_quota(&self, decision: &Decision, outcome: &Outcome) -> bool {
+        let errors = || outcome.failed.iter().filter(|(_, failure)| failure.cause != Cause::NotAttached);
         let is_quota = |(_, failure): &(usize, Failure)| failure.cause == Cause::QuotaExceeded;
-        if outcome.failed.is_empty() || outcome.stopped || !outcome.failed.iter().all(is_quota) {
+        if errors().next().is_none() || outcome.stopped || !errors().all(is_quota) {
             return false;
         }
         let kind =
             |(position, _): &(usize, Failure)| std::mem::discriminant(decision.plan.ops[*position].action.spec());
-        let kinds: Vec<_> = outcome.failed.iter().map(kind).collect();
+        let kinds: Vec<_> = errors().map(kind).collect();
         let inventory = self.inventory();
         let Ok(rest) = reconcile::plan(&inventory, &decision.objects) else { return false };
         let freeing = rest.freeing(&kinds, &inventory);

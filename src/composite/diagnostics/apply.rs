@@ -70,8 +70,8 @@ pub(in crate::composite) fn not_attached(waiting: &BTreeMap<String, String>, dia
     diagnostics.warning(
         "Route propagation is not enabled yet",
         format!(
-            "AWS enables it only while the virtual private gateway is attached to the VPC. An attachment that refers to the \
-             vpc_id of this resource is created after it. The next apply tries again:\n{}",
+            "{}\n\nAWS enables it only while the virtual private gateway is attached to the VPC. An attachment that refers to \
+             the vpc_id of this resource is created after it. The next apply tries again.",
             lines.join("\n")
         ),
     );

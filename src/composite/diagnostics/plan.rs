@@ -6,7 +6,7 @@ use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
 use crate::cloud::{Dependent, Dependents, GuardDutyObjects};
 use crate::model::{Entry, Inventory, Object, Ref};
 use crate::plugin::{AttributePath, Diagnostics, Problem, Value};
-use crate::reconcile::{Action, Op, Outage, Plan, Unorderable};
+use crate::reconcile::{Action, Op, Outage, Phase, Plan, Unorderable};
 use crate::topology::{IgnoredDrift, Topology};
 
 /// Inputs that refer to objects which do not exist yet. The apply reads them again, and fails if they are still
@@ -56,7 +56,14 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     guardduty: GuardDutyObjects,
     diagnostics: &mut Diagnostics,
 ) {
-    let deleted: Vec<&Entry> = plan.deleted().collect();
+    let deleted: Vec<(&Entry, bool)> = plan
+        .ops
+        .iter()
+        .filter_map(|op| match &op.action {
+            Action::Delete { entry, is_kept, .. } => Some((entry, *is_kept || entry.applied.is_adopted())),
+            _ => None,
+        })
+        .collect();
     if deleted.is_empty() {
         return;
     }
@@ -70,13 +77,14 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
         .collect();
     let lines: Vec<String> = deleted
         .iter()
-        .map(|entry| {
+        .map(|(entry, stays)| {
             let what = match arriving.contains(entry.key.slot.as_str()) {
-                _ if entry.applied.is_adopted() => "no longer managed",
+                _ if *stays => "no longer managed",
                 true => "replaced",
                 false => "deleted",
             };
-            let line = format!("  {what}: {} ({}){}", entry.key, entry.id, lost(entry));
+            let lost = if *stays { String::new() } else { lost(entry) };
+            let line = format!("  {what}: {} ({}){lost}", entry.key, entry.id);
             let inside = dependents.holding(&entry.id);
             match inside.len() {
                 0 => line,
@@ -98,9 +106,9 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     text.push_str(&kept_until_deleted(plan, dependents));
     text.push_str(&of_guardduty(&dependents.objects, guardduty));
     for failure in &dependents.unseen {
-        text.push_str(&format!("\n\nCould not list the network interfaces in these subnets. {}", detail(failure)));
+        text.push_str(&format!("\n\nCould not list the network interfaces of the network. {}", detail(failure)));
     }
-    let count = |adopted: bool| deleted.iter().filter(|entry| entry.applied.is_adopted() == adopted).count();
+    let count = |staying: bool| deleted.iter().filter(|(_, stays)| *stays == staying).count();
     let does = match count(false) {
         0 => format!("stops managing {}", counted(count(true), "AWS object")),
         deleted => format!("deletes {}", counted(deleted, "AWS object")),
@@ -111,7 +119,9 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
 /// What subnets that are still in use keep until AWS deletes them.
 fn kept_until_deleted(plan: &Plan, dependents: &Dependents) -> String {
     let is_in_use = |op: &Op| match &op.action {
-        Action::Delete { entry, .. } => !dependents.holding(&entry.id).is_empty(),
+        Action::Delete { entry, .. } => {
+            entry.spec().holds_network_interfaces() && !dependents.holding(&entry.id).is_empty()
+        }
         _ => false,
     };
     let in_use: BTreeSet<usize> = (0..plan.ops.len()).filter(|position| is_in_use(&plan.ops[*position])).collect();
@@ -120,23 +130,32 @@ fn kept_until_deleted(plan: &Plan, dependents: &Dependents) -> String {
         .filter_map(|position| match &plan.ops[position].action {
             Action::Delete { cascades_from: Some(_), .. } => None,
             Action::Delete { entry, .. } => Some(format!("  {} ({})", entry.key, entry.id)),
-            // A late update.
-            Action::Update { to, id, .. } => Some(format!("  the routes of {} ({id}) in their route tables", to.key)),
-            Action::Create(_) => None,
+            Action::Update { to, id, .. } if plan.ops[position].phase == Phase::Late => {
+                Some(format!("  the routes to {} ({id}) in the route tables of these subnets", to.key))
+            }
+            Action::Create(_) | Action::Update { .. } => None,
         })
         .collect();
     let mut text = match lines.is_empty() {
         true => String::new(),
         false => format!("\n\nThese objects stay until the subnets that need them are deleted:\n{}", lines.join("\n")),
     };
-    for entry in plan.deleted() {
-        let rerouted = plan.ops.iter().find_map(|op| match &op.action {
+    let rerouted = plan.deleted().filter_map(|entry| {
+        let target = plan.ops.iter().find_map(|op| match &op.action {
             Action::Update { to, .. } if to.key == entry.key => to.spec.target(),
             _ => None,
         });
-        if let Some(Ref::Key(target)) = rerouted {
-            text.push_str(&format!("\n\nUntil its table is deleted, {} uses {target}.", entry.key));
+        match target {
+            Some(Ref::Key(target)) => Some(format!("  {} to {target}", entry.key)),
+            _ => None,
         }
+    });
+    let rerouted: Vec<String> = rerouted.collect();
+    if !rerouted.is_empty() {
+        text.push_str(&format!(
+            "\n\nThese routes get another target until their tables are deleted:\n{}",
+            rerouted.join("\n")
+        ));
     }
     text
 }
@@ -203,8 +222,8 @@ pub(in crate::composite) fn warn_of_outages<P: Topology>(name: &str, plan: &Plan
     diagnostics.warning(
         format!("Updating {} {name:?} interrupts {}", P::TYPE_NAME, counted(lines.len(), "route")),
         format!(
-            "Their target was deleted, or must be deleted before it can be created again, and the network contains no other \
-             target to use in between. Traffic on these routes is dropped:\n{}",
+            "Their target was deleted, or must be deleted first, and the network contains no other target to use in between. \
+             Traffic on these routes is dropped:\n{}",
             lines.join("\n")
         ),
     );

@@ -119,6 +119,11 @@ impl<'a, P: Topology> PreparedPlan<'a, P> {
 
         let requires_replace = self.replacement(cloud, &private.inventory, diagnostics).await;
         let replacing = !requires_replace.is_empty();
+        let rejection = P::reject_replacement(config, &private.inventory).filter(|_| replacing);
+        if let Some(problem) = rejection {
+            diagnostics.problems(vec![problem]);
+            return None;
+        }
         let is_root_missing = !request.prior.is_null() && private.inventory.at(P::KIND.root()).is_none();
         // Terraform plans a replacement again as a create, so this plan starts from an empty inventory too.
         let prior = self.prior.as_ref().filter(|_| !replacing);
@@ -195,10 +200,13 @@ async fn check_effects<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) {
     let plan = &decision.plan;
-    let in_subnets = dependents::in_deleted_subnets::<P>(cloud, inventory, plan).await;
+    let with_addresses = dependents::of_deleted_internet_gateway::<P>(cloud, inventory, plan).await;
+    let mut in_subnets = dependents::in_deleted_subnets::<P>(cloud, inventory, plan).await;
+    if in_subnets.unseen.is_empty() {
+        in_subnets.unseen.clone_from(&with_addresses.unseen);
+    }
     diagnostics::warn_of_deletions::<P>(name, plan, &in_subnets, guardduty, diagnostics);
     refuse_overlaps::<P>(name, plan, &in_subnets, guardduty, diagnostics);
-    let with_addresses = dependents::of_deleted_internet_gateway::<P>(cloud, inventory, plan).await;
     refuse_detachment::<P>(name, plan, &with_addresses, diagnostics);
     let in_domains = dependents::in_deleted_domains::<P>(cloud, inventory, plan).await;
     diagnostics::warn_of_paths::<P>(name, &in_domains, diagnostics);
@@ -263,7 +271,9 @@ fn refuse_overlaps<P: Topology>(
 /// The apply would delete the routes and then wait in vain. In subnets that the plan deletes too, the gateway waits for
 /// them.
 fn refuse_detachment<P: Topology>(name: &str, plan: &Plan, dependents: &Dependents, diagnostics: &mut Diagnostics) {
-    for gateway in plan.deleted().filter(|entry| entry.spec().maps_public_addresses()) {
+    // One that is pending deletion stays pending, so that other changes are possible.
+    let gateways = plan.deleted().filter(|entry| entry.spec().maps_public_addresses() && !entry.pending_deletion);
+    for gateway in gateways {
         let is_deleted =
             |id: &String| plan.deleted().any(|entry| entry.spec().holds_network_interfaces() && entry.id == *id);
         let mut inside = dependents.holding(&gateway.id);

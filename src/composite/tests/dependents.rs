@@ -59,7 +59,7 @@ async fn a_missing_list_permission_is_only_a_warning() {
     let without = network(&[("create_private_app_subnets", false.into())]);
     let plan = terraform.plan(&without).await;
     let [warning] = &plan.diagnostics.0[..] else { panic!("{:?}", plan.diagnostics) };
-    let text = "Could not list the network interfaces in these subnets. DescribeNetworkInterfaces: not authorized";
+    let text = "Could not list the network interfaces of the network. DescribeNetworkInterfaces: not authorized";
     assert!(warning.detail.contains(text), "{warning:?}");
     terraform.assert_applies(&without).await;
     let warnings = terraform.plan_destroy(None).await;

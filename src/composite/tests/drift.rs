@@ -107,7 +107,7 @@ async fn a_network_with_only_an_address_left_is_replaced() {
     let plan = terraform.plan(&config).await;
     assert_eq!(plan.requires_replace, [AttributePath::new("id")]);
     assert_eq!(*plan.planned.get("id"), Value::Unknown, "Terraform replaces only for a value that differs");
-    assert!(plan.diagnostics.0.iter().any(|it| it.detail.contains("eip.0 (eip.0-")), "{:?}", plan.diagnostics);
+    assert!(plan.diagnostics.0.iter().any(|it| it.detail.contains("eip.0 (eipalloc-eip.0-")), "{:?}", plan.diagnostics);
     terraform.account.take_calls();
     terraform.assert_applies(&config).await;
     assert_eq!(terraform.account.take_calls()[0], "delete eip.0");

@@ -110,3 +110,159 @@ async fn a_nat_gateway_with_another_address_is_created_first() {
     assert_eq!(calls.len(), 4);
     assert_eq!(terraform.account.take_blackholes().len(), 0);
 }
+
+/// The calls that concern NAT gateways, addresses and default routes, in alphabetical order.
+fn sorted_nat_calls(terraform: &Terraform<FourTierVpc>) -> Vec<String> {
+    let concerns = |call: &String| ["nat_gateway.", " eip.", " route."].iter().any(|part| call.contains(part));
+    let mut calls: Vec<String> = terraform.account.take_calls().into_iter().filter(concerns).collect();
+    calls.sort();
+    calls
+}
+
+fn id(terraform: &Terraform<FourTierVpc>, key: &str) -> String {
+    terraform.state.get("aws_objects").get(key).as_str().unwrap_or_default().to_string()
+}
+
+/// The network with these addresses, in the order of the list.
+fn with_addresses(config: &Value, ids: &[&str]) -> Value {
+    let mut config = config.clone();
+    config.set("use_custom_nat_eips", true.into());
+    config.set("custom_nat_eips", ids.to_vec().into());
+    config
+}
+
+#[tokio::test(start_paused = true)]
+async fn addresses_of_the_network_can_be_taken_over() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&two_azs(2, None)).await;
+    let (eips, nats) = (["eip.0", "eip.1"].map(|it| id(&terraform, it)), [0, 1].map(|it| format!("nat_gateway.{it}")));
+    let before = nats.clone().map(|it| id(&terraform, &it));
+    let custom = with_addresses(&two_azs(2, None), &[&eips[1], &eips[0]]);
+    let plan = terraform.plan(&custom).await;
+    let warning = plan.diagnostics.0.iter().find(|it| it.summary.contains("stops managing 2 AWS objects"));
+    let detail = &warning.unwrap_or_else(|| panic!("{:?}", plan.diagnostics)).detail;
+    for (slot, eip) in eips.iter().enumerate() {
+        assert!(detail.contains(&format!("  no longer managed: eip.{slot} ({eip})")), "{detail}");
+    }
+    assert!(!detail.contains("lost"), "{detail}");
+    terraform.account.take_calls();
+    terraform.assert_applies(&custom).await;
+    let expected = ["disown eip.0", "disown eip.1", "update nat_gateway.0", "update nat_gateway.1"];
+    assert_eq!(sorted_nat_calls(&terraform), expected);
+    assert_eq!(nats.clone().map(|it| id(&terraform, &it)), before, "the gateways stay");
+    assert_eq!(id(&terraform, "eip.0"), "");
+
+    // A moved gateway keeps the address, and the way back replaces gateways and addresses.
+    let moved = with_addresses(&two_azs(2, Some("10.0.240.0/24")), &[&eips[0], &eips[1]]);
+    terraform.assert_applies(&moved).await;
+    let calls = sorted_nat_calls(&terraform);
+    assert_eq!(calls[..2], ["create nat_gateway.0", "delete nat_gateway.0"], "{calls:?}");
+    terraform.assert_applies(&two_azs(2, Some("10.0.240.0/24"))).await;
+    let calls = sorted_nat_calls(&terraform);
+    let created = ["create eip.0", "create eip.1", "create nat_gateway.0", "create nat_gateway.1"];
+    assert_eq!(calls[..4], created, "{calls:?}");
+    assert!(!eips.contains(&id(&terraform, "eip.0")));
+    terraform.account.take_calls();
+    terraform.assert_applies(&with_addresses(&two_azs(2, Some("10.0.240.0/24")), &[&eips[0], &eips[1]])).await;
+    terraform.account.take_calls();
+    assert!(!terraform.destroy().await.has_errors());
+    assert!(sorted_nat_calls(&terraform).iter().all(|call| !call.contains("eip.")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_address_is_taken_over_and_the_other_released() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&two_azs(2, None)).await;
+    let (kept, nat) = (id(&terraform, "eip.1"), id(&terraform, "nat_gateway.1"));
+    terraform.account.take_calls();
+    // The subnet of the other gateway is replaced in the same update.
+    let custom = with_addresses(&two_azs(1, Some("10.0.240.0/24")), &[&kept]);
+    terraform.assert_applies(&custom).await;
+    let calls = sorted_nat_calls(&terraform);
+    let expected = [
+        "delete eip.0",
+        "delete nat_gateway.0",
+        "disown eip.1",
+        "update nat_gateway.1",
+        "update route.private_app.0.ipv4",
+    ];
+    assert_eq!(calls, expected);
+    assert_eq!(id(&terraform, "nat_gateway.1"), nat);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_moved_gateway_takes_its_address_along() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&two_azs(2, None)).await;
+    let eips = ["eip.0", "eip.1"].map(|it| id(&terraform, it));
+    // The simulation rejects two gateways with one address.
+    let custom = with_addresses(&two_azs(2, Some("10.0.240.0/24")), &[&eips[0], &eips[1]]);
+    terraform.account.take_calls();
+    terraform.assert_applies(&custom).await;
+    let calls = sorted_nat_calls(&terraform);
+    assert!(calls.contains(&"disown eip.0".to_string()) && !calls.contains(&"delete eip.0".to_string()), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_takeover_that_fails_continues_in_the_next_apply() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&two_azs(2, None)).await;
+    let eips = ["eip.0", "eip.1"].map(|it| id(&terraform, it));
+    let custom = with_addresses(&two_azs(2, None), &[&eips[0], &eips[1]]);
+    terraform.account.failing.lock().unwrap().push("eip.1".into());
+    assert!(terraform.apply(&custom).await.has_errors());
+    terraform.account.failing.lock().unwrap().clear();
+    terraform.account.take_calls();
+    terraform.assert_applies(&custom).await;
+    assert_eq!(sorted_nat_calls(&terraform), ["disown eip.1"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replacement_that_would_release_listed_addresses_is_rejected() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&two_azs(1, None)).await;
+    let eip = id(&terraform, "eip.0");
+    let mut custom = with_addresses(&two_azs(1, None), &[&eip]);
+    let replaced = |config: &Value| {
+        let mut config = config.clone();
+        config.set("cidr_block", "10.1.0.0/16".into());
+        config
+    };
+    let plan = terraform.plan(&replaced(&custom)).await;
+    let error = plan.diagnostics.0.iter().find(|it| it.detail.contains("releases")).expect("an error");
+    assert!(error.detail.contains(&eip) && error.detail.contains("first"), "{error:?}");
+    terraform.assert_applies(&custom).await;
+    custom = replaced(&custom);
+    assert!(!terraform.plan(&custom).await.diagnostics.has_errors());
+}
+
+#[tokio::test(start_paused = true)]
+async fn fewer_nat_gateways_keep_those_whose_subnets_stay() {
+    for tier in [None, Some("create_transit_subnets")] {
+        let of = |count: i64, excluded: &[&str]| {
+            let mut config = network(&[("num_nat_gateways", count.into())]);
+            config.set("availability_zone_exclude_ids", excluded.to_vec().into());
+            if let Some(transit) = tier {
+                config.set(transit, true.into());
+                config.set("enable_private_nat", true.into());
+            }
+            config
+        };
+        let mut terraform = Terraform::<FourTierVpc>::new(3);
+        terraform.assert_applies(&of(3, &[])).await;
+        terraform.account.take_calls();
+        terraform.assert_applies(&of(2, &["use1-az2"])).await;
+        let calls = terraform.account.take_calls();
+        let nats: Vec<&String> = calls.iter().filter(|it| it.contains("nat_gateway.") || it.contains("eip.")).collect();
+        match tier {
+            None => assert_eq!(nats, ["delete nat_gateway.1", "delete eip.1"]),
+            Some(_) => assert_eq!(nats, ["delete private_nat_gateway.1"]),
+        }
+        // The AZ returns at its index, and gets its gateway back.
+        terraform.assert_applies(&of(3, &[])).await;
+        let calls = terraform.account.take_calls();
+        assert!(
+            calls.iter().any(|call| call.ends_with("create nat_gateway.1") || call == "create private_nat_gateway.1")
+        );
+    }
+}

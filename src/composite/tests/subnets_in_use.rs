@@ -73,7 +73,7 @@ async fn a_subnet_in_use_gets_a_route_to_the_nat_gateway_that_stays() {
     moved.set("public_subnet_cidr_blocks", Value::map([("AZ-0", Value::from("10.0.240.0/24"))]));
     let plan = terraform.plan(&moved).await;
     let text = detail(&plan, " deletes ");
-    assert!(text.contains("route.private_app.2.ipv4 uses nat_gateway.1"), "{text}");
+    assert!(text.contains("route.private_app.2.ipv4 to nat_gateway.1"), "{text}");
     assert_eq!(warned_outages(&plan), BTreeSet::new());
     assert!(!terraform.apply(&moved).await.has_errors());
     assert_eq!(terraform.account.take_blackholes(), BTreeSet::new());

@@ -6,6 +6,9 @@ use crate::plugin::Input;
 /// The slot of the VPC, the root of a network.
 pub const VPC: &str = "vpc";
 
+/// The end of the immutable inputs in the key of a failed NAT gateway.
+const FAILED: &str = " failed";
+
 /// The slot of the VPC's IPv6 range.
 pub const IPV6_CIDR_BLOCK: &str = "ipv6_cidr_block";
 
@@ -64,6 +67,11 @@ pub fn subnet(tier: Tier, index: u32, availability_zone_id: &str, cidr_block: &I
     Key::fixed(subnet_slot(tier, index), join(&[zone.as_ref(), cidr_block.as_ref()]))
 }
 
+/// The ID of the AZ in the key of a subnet.
+pub fn zone_in(subnet: &Key) -> Option<&str> {
+    subnet.fixed.known()?.split(' ').next().filter(|zone| !zone.is_empty())
+}
+
 /// The slot of a subnet.
 pub fn subnet_slot(tier: Tier, index: u32) -> String {
     format!("subnet.{}.{index}", tier.slot())
@@ -90,13 +98,38 @@ pub fn eip(slot: u32) -> Key {
 
 /// `nat_gateway.<slot>`, fixed by subnet and address.
 pub fn nat_gateway(slot: u32, subnet: &Key, allocation: &Input<Ref>) -> Key {
-    let address = allocation.as_ref().map(|address| match address {
-        Ref::Key(key) => key.slot.clone(),
-        Ref::Id(id) => id.clone(),
-    });
+    nat_gateway_keyed_by(slot, subnet, &allocation.as_ref().map(nat_gateway_address))
+}
+
+/// The same, with the text of [`nat_gateway_address`], or with the one in an existing key.
+pub fn nat_gateway_keyed_by(slot: u32, subnet: &Key, address: &Input<String>) -> Key {
     let subnet_slot = Input::Known(subnet.slot.clone());
     let fixed = join(&[subnet_slot.as_ref(), subnet.fixed.as_ref(), address.as_ref()]);
     Key::fixed(format!("nat_gateway.{slot}"), fixed)
+}
+
+/// An address as a part of the key of its NAT gateway.
+pub fn nat_gateway_address(allocation: &Ref) -> String {
+    match allocation {
+        Ref::Key(key) => key.slot.clone(),
+        Ref::Id(id) => id.clone(),
+    }
+}
+
+/// The address in the key of a NAT gateway. It follows the slot, the AZ and the block of the subnet.
+pub fn address_in(nat_gateway: &Key) -> Option<&str> {
+    nat_gateway.fixed.known()?.splitn(4, ' ').nth(3)
+}
+
+/// The key of a NAT gateway that AWS could not create. It is another one, so that the plan replaces the gateway.
+pub fn failed_nat_gateway(key: Key) -> Key {
+    let fixed = key.fixed.known().map(String::as_str).unwrap_or_default();
+    Key::fixed(key.slot, Input::Known(format!("{fixed}{FAILED}")))
+}
+
+/// Whether a key is one of [`failed_nat_gateway`].
+pub fn is_failed_nat_gateway(key: &Key) -> bool {
+    key.fixed.known().is_some_and(|fixed| fixed.ends_with(FAILED))
 }
 
 /// `private_nat_gateway.<slot>`, fixed by subnet.
@@ -192,6 +225,15 @@ mod tests {
         assert_ne!(nat_gateway(0, &one, &address), nat_gateway(0, &one, &Input::Known(Ref::Key(eip(1)))));
         assert_ne!(route_table_association(&one), route_table_association(&other));
         assert_eq!(route_table_association(&one).slot, "route_table_association.public.0");
+    }
+
+    #[test]
+    fn keys_contain_their_az_and_address() {
+        let subnet = subnet(Tier::Public, 0, "use1-az1", &Input::Known("10.0.0.0/21".into()));
+        assert_eq!((zone_in(&subnet), zone_in(&Key::new("subnet.public.0"))), (Some("use1-az1"), None));
+        let gateway = nat_gateway(0, &subnet, &Input::Known(Ref::Key(eip(3))));
+        assert_eq!((address_in(&gateway), is_failed_nat_gateway(&gateway)), (Some("eip.3"), false));
+        assert!(is_failed_nat_gateway(&failed_nat_gateway(gateway)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The block of a new subnet is `cidrsubnet(vpc, bits, offset of the tier + index of the AZ)`. From then on it is
 //! frozen: only inputs of its own tier change it. A new subnet avoids the blocks of subnets that are to be deleted, so
-//! that it can be created before they are deleted.
+//! that it can be created before they are deleted, and those of unmanaged subnets.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 use ipnet::{Ipv4Net, Ipv4Subnets};
 
 use super::config::Config;
+use super::unmanaged_subnets::UnmanagedSubnets;
 use super::zones::ZoneSlot;
 use crate::model::keys::network as keys;
 use crate::model::{Inventory, Spec, Subnet, Tier};
@@ -21,7 +22,7 @@ pub(super) type SubnetSlot = (Tier, u32);
 /// The block of each subnet, or the problems. A block that depends on an unknown input is unknown.
 ///
 /// `prior` is the configuration of the last apply, `vpc` the range of the VPC, which is unknown until a pool has
-/// allocated it, and `tiers` are those to create.
+/// allocated it, and `tiers` are those to create. Warnings are added to `warnings`.
 pub(super) fn blocks(
     config: &Config,
     prior: Option<&Config>,
@@ -29,6 +30,7 @@ pub(super) fn blocks(
     vpc: Option<Ipv4Net>,
     tiers: &[Tier],
     places: &[ZoneSlot],
+    warnings: &mut Vec<Problem>,
 ) -> Result<BTreeMap<SubnetSlot, Input<String>>, Vec<Problem>> {
     let sites: Vec<SubnetSlot> =
         tiers.iter().flat_map(|tier| places.iter().map(|place| (*tier, place.index))).collect();
@@ -48,12 +50,20 @@ pub(super) fn blocks(
         return Ok(as_text(blocks));
     };
 
-    let frozen = frozen(config, vpc, existing, places);
+    let unmanaged = UnmanagedSubnets::of(existing);
+    let resized: Vec<Tier> = match prior {
+        Some(prior) => tiers.iter().copied().filter(|tier| is_resized(prior, config, *tier)).collect(),
+        None => Vec::new(),
+    };
+    let frozen = frozen(config, vpc, existing, places, &resized);
     for site in &sites {
         if blocks.contains_key(site) {
             continue;
         }
-        let moves = prior.map_or(Input::Known(false), |prior| is_moved(prior, config, site.0));
+        let moves = match prior.filter(|_| !resized.contains(&site.0)) {
+            Some(prior) => is_moved(prior, config, site.0),
+            None => Input::Known(false),
+        };
         match (moves, frozen.get(site)) {
             (_, None) | (Input::Known(true), _) => {}
             (Input::Known(false), Some(block)) => {
@@ -65,6 +75,7 @@ pub(super) fn blocks(
         }
     }
     overlaps(config, vpc, &blocks)?;
+    unmanaged.check(config, existing, &blocks)?;
 
     let new: Vec<SubnetSlot> = sites.iter().filter(|site| !blocks.contains_key(site)).copied().collect();
     if blocks.values().any(|block| !block.is_known()) {
@@ -72,21 +83,26 @@ pub(super) fn blocks(
         blocks.extend(new.into_iter().map(|site| (site, Input::Unknown)));
         return Ok(as_text(blocks));
     }
-    place(config, vpc, &new, &outgoing(existing, &sites, places), &mut blocks)?;
+    let outgoing = outgoing(existing, &sites, places, &resized);
+    warnings.extend(place(config, vpc, &new, &outgoing, &unmanaged, &mut blocks)?);
     Ok(as_text(blocks))
 }
 
 /// Assigns the formula's block to each new subnet if it is free, else another free one, preferably a higher one. A
 /// block in `outgoing` is used only if no other is left: the new subnet then waits until the old one has been deleted.
+/// Returns a warning for each subnet that gets another block because of an unmanaged one.
 fn place(
     config: &Config,
     vpc: Ipv4Net,
     new: &[SubnetSlot],
     outgoing: &[Ipv4Net],
+    unmanaged: &UnmanagedSubnets,
     blocks: &mut BTreeMap<SubnetSlot, Input<Ipv4Net>>,
-) -> Result<(), Vec<Problem>> {
-    let mut problems = Vec::new();
+) -> Result<Vec<Problem>, Vec<Problem>> {
+    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let mut taken: Vec<Ipv4Net> = blocks.values().filter_map(Input::known).copied().collect();
+    // Subnets in a further range of the VPC do not matter.
+    taken.extend(unmanaged.blocks().filter(|block| vpc.contains(block)));
     let mut displaced = Vec::new();
     for site in new {
         match formula(config, vpc, *site) {
@@ -122,6 +138,7 @@ fn place(
             .or_else(|| all().next());
         match found {
             Some(block) => {
+                warnings.extend(unmanaged.displaced(config, site, &wanted, &block));
                 taken.push(block);
                 blocks.insert(site, Input::Known(block));
             }
@@ -138,7 +155,7 @@ fn place(
             )),
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
+    if problems.is_empty() { Ok(warnings) } else { Err(problems) }
 }
 
 /// The block that the tier's bits and spacing determine, or the problem if there is none.
@@ -218,6 +235,14 @@ fn is_moved(prior: &Config, config: &Config, tier: Tier) -> Input<bool> {
     if bits.is_known() && spacing.is_known() { Input::Known(false) } else { Input::Unknown }
 }
 
+/// Whether a tier moves only because its blocks get another size. Its subnets then move to free space, if there is any,
+/// so that they can be created before the old ones are deleted. A new spacing is a new place, which is used even if the
+/// old subnets are in it.
+fn is_resized(prior: &Config, config: &Config, tier: Tier) -> bool {
+    let (bits, spacing) = (config.bits(tier).1, config.own_spacing(tier));
+    bits.is_known() && bits != prior.bits(tier).1 && spacing.is_known() && spacing == prior.own_spacing(tier)
+}
+
 /// The block of the subnet's own `AZ-<index>` entry. While the map is unknown, every block of the tier is unknown.
 fn explicit(config: &Config, (tier, index): SubnetSlot) -> Option<Input<Ipv4Net>> {
     match config.cidr_blocks(tier).1 {
@@ -232,8 +257,15 @@ fn explicit(config: &Config, (tier, index): SubnetSlot) -> Option<Input<Ipv4Net>
 
 /// The current blocks of the subnets in these AZs. Blocks outside `vpc` are ignored, because a VPC with another range
 /// is replaced. If the only subnet at a position is pending deletion, it is kept, because its tier or AZ is required
-/// again, unless the size of the tier's blocks has changed since.
-fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[ZoneSlot]) -> BTreeMap<SubnetSlot, Ipv4Net> {
+/// again, unless the size of the tier's blocks has changed since. In a tier in `resized`, only blocks of the new size
+/// are kept, such as those that an interrupted apply has already created.
+fn frozen(
+    config: &Config,
+    vpc: Ipv4Net,
+    existing: &Inventory,
+    places: &[ZoneSlot],
+    resized: &[Tier],
+) -> BTreeMap<SubnetSlot, Ipv4Net> {
     let staying = existing.entries.iter().filter(|entry| !entry.pending_deletion);
     let pending = existing.present().filter(|entry| entry.pending_deletion);
     let mut frozen = BTreeMap::new();
@@ -241,7 +273,8 @@ fn frozen(config: &Config, vpc: Ipv4Net, existing: &Inventory, places: &[ZoneSlo
         let Spec::Subnet(subnet) = &entry.applied else { continue };
         // An AZ that gets the index of a removed AZ does not get its blocks.
         let block = block(subnet).filter(|block| vpc.contains(block) && is_in(subnet, places));
-        let block = block.filter(|block| !entry.pending_deletion || has_size(config, vpc, subnet.tier, block));
+        let has_any_size = !entry.pending_deletion && !resized.contains(&subnet.tier);
+        let block = block.filter(|block| has_any_size || has_size(config, vpc, subnet.tier, block));
         if let Some(block) = block {
             frozen.entry((subnet.tier, subnet.index)).or_insert(block);
         }
@@ -254,16 +287,16 @@ fn has_size(config: &Config, vpc: Ipv4Net, tier: Tier, block: &Ipv4Net) -> bool 
     config.bits(tier).1.known().is_none_or(|bits| i64::from(vpc.prefix_len()) + bits == i64::from(block.prefix_len()))
 }
 
-/// The blocks of subnets that are pending deletion, of subnets whose tier or AZ the plan removes, and of duplicate
-/// subnets that an interrupted run left at one position. The list may include a subnet that is kept after all: its
-/// block is already assigned.
-fn outgoing(existing: &Inventory, sites: &[SubnetSlot], places: &[ZoneSlot]) -> Vec<Ipv4Net> {
+/// The blocks of subnets that are pending deletion, of subnets whose tier or AZ the plan removes, of those that get
+/// another size, and of duplicate subnets that an interrupted run left at one position. The list may include a subnet
+/// that is kept after all: its block is already assigned.
+fn outgoing(existing: &Inventory, sites: &[SubnetSlot], places: &[ZoneSlot], resized: &[Tier]) -> Vec<Ipv4Net> {
     let subnets = existing.present().filter_map(|entry| match &entry.applied {
         Spec::Subnet(subnet) => {
             let has_a_place = entry.key.slot == keys::subnet_slot(subnet.tier, subnet.index)
                 && sites.contains(&(subnet.tier, subnet.index))
                 && is_in(subnet, places);
-            (entry.pending_deletion || !has_a_place).then_some(subnet)
+            (entry.pending_deletion || !has_a_place || resized.contains(&subnet.tier)).then_some(subnet)
         }
         _ => None,
     });

@@ -60,7 +60,8 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
         return Ok(Blueprint::Undecided);
     };
     let range = vpc::range(config, context.existing);
-    let blocks = addresses::blocks(config, context.prior, context.existing, range, &structure.tiers, &places)?;
+    let tiers = &structure.tiers;
+    let blocks = addresses::blocks(config, context.prior, context.existing, range, tiers, &places, &mut warnings)?;
     warnings.extend(warnings::unused_entries(config, &structure.tiers, &places));
 
     let mut draft = Draft::new(context);
@@ -84,6 +85,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     let mut gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
     gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
     draft.nat_routes(&structure.nat_tiers, &tables, &gateways);
+    warnings.extend(warnings::nat_gateways(&gateways, &places, &draft.objects, context.existing));
     if structure.default_network_acl {
         draft.default_network_acl(structure.associates_acl, &subnets);
     }
@@ -226,7 +228,7 @@ impl<'a> Draft<'a> {
         let mut gateways = Vec::new();
         for nat in nats {
             let Some(subnet) = subnets.get(&(Tier::Public, nat.index)) else { continue };
-            let key = keys::nat_gateway(nat.slot, subnet, &nat.allocation);
+            let key = keys::nat_gateway_keyed_by(nat.slot, subnet, &nat.keyed_by);
             let spec = NatGateway {
                 subnet: subnet.clone(),
                 allocation: Some(nat.allocation.clone()),

@@ -26,11 +26,11 @@ crate::attributes! {
             "unless the change sets the block that the IPAM pool allocated, or removes `cidr_block` and keeps the pool"
         )),
         /// Number of NAT gateways, which are public, or private if `enable_private_nat` is true. One per AZ is
-        /// recommended for production; one for the whole network is enough elsewhere. Without a public tier, no public
-        /// NAT gateways are created.
+        /// recommended for production; one for the whole network is enough elsewhere. More than one per AZ carry no
+        /// traffic. Without a public tier, no public NAT gateways are created.
         num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)).change(PlanEffect::PartialReplace(
-            "creates or deletes NAT gateways, with the Elastic IP addresses that this resource creates for them. \
-             Routes switch before a gateway is deleted, but connections through that gateway break"
+            "creates or deletes NAT gateways, with the Elastic IP addresses that this resource creates for them, first \
+             those in AZs that are removed. Routes switch before a gateway is deleted, but connections through it break"
         )),
         /// Name of the network, such as `production`. It is the prefix of the Name tags of all objects, and of the keys
         /// in the outputs `<tier>_subnets`, such as `public_subnets`.
@@ -104,7 +104,8 @@ crate::attributes! {
         /// Whether to use the Elastic IP addresses in `custom_nat_eips` for the NAT gateways instead of creating
         /// addresses. No effect with `enable_private_nat`.
         use_custom_nat_eips: Input<bool> = default(false).change(PlanEffect::PartialReplace(
-            "replaces the NAT gateways, so their addresses change; connections through the old ones break"
+            "replaces the NAT gateways, and connections through the old ones break. A gateway whose address \
+             `custom_nat_eips` lists stays, and the resource no longer manages this address"
         )),
         /// Allocation IDs of the Elastic IP addresses for the NAT gateways, such as `eipalloc-0123456789abcdef0`:
         /// exactly `num_nat_gateways` of them, in any order. Used only with `use_custom_nat_eips`.
@@ -225,8 +226,9 @@ crate::attributes! {
         public_subnet_ipv6_cidr_blocks: CidrBlocks = default(empty_map()).change(PlanEffect::Disruptive(OTHER_BLOCKS)),
 
         /// Whether to set the rules of the default network ACL to `default_nacl_ingress_rules` and
-        /// `default_nacl_egress_rules`. Rules change one at a time, in an order that does not block traffic that both
-        /// the old and the new rules allow. Turning this off restores AWS's original rules, which allow all traffic.
+        /// `default_nacl_egress_rules`. Allow rules are added first and removed last, so traffic that both the old and
+        /// the new rules allow is never blocked, but traffic that both deny can pass for moments. Turning this off
+        /// restores AWS's original rules, which allow all traffic.
         apply_default_nacl_rules: Input<bool> = default(false).in_place(),
         /// Whether to associate the public, private app and private persistence subnets with the default network ACL.
         /// Used only with `apply_default_nacl_rules`. If a subnet is later associated with another network ACL outside

@@ -1,9 +1,9 @@
 //! The private NAT gateways: their number, and the transit subnet of each.
 
 use super::config::Config;
+use super::nat_slots::NatSlots;
 use super::zones::ZoneSlot;
-use crate::model::keys::network as keys;
-use crate::model::{Inventory, Spec, Tier};
+use crate::model::Inventory;
 
 /// A private NAT gateway.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,22 +23,10 @@ pub(super) fn private_nats(config: &Config, existing: &Inventory, places: &[Zone
     if !is_private || places.is_empty() {
         return Some(Vec::new());
     }
-    let slots = 0..u32::try_from(count).unwrap_or(0);
-    Some(slots.map(|slot| PrivateNat { slot, index: index(slot, existing, places) }).collect())
-}
-
-/// The index of the AZ of a gateway: that of its subnet, also after a deletion outside Terraform, else one chosen by
-/// its number.
-fn index(slot: u32, existing: &Inventory, places: &[ZoneSlot]) -> u32 {
-    let name = format!("private_nat_gateway.{slot}");
-    let entry = existing.entries.iter().find(|entry| entry.key.slot == name && !entry.pending_deletion);
-    let current = entry.and_then(|entry| match &entry.applied {
-        Spec::NatGateway(nat) => {
-            places.iter().find(|place| nat.subnet.slot == keys::subnet_slot(Tier::Transit, place.index))
-        }
-        _ => None,
-    });
-    current.unwrap_or(&places[slot as usize % places.len()]).index
+    let slots = NatSlots::private(existing, places);
+    let chosen = slots.chosen(usize::try_from(count).unwrap_or(0));
+    let indices = slots.indices(&chosen);
+    Some(chosen.into_iter().zip(indices).map(|(slot, index)| PrivateNat { slot, index }).collect())
 }
 
 #[cfg(test)]
@@ -48,7 +36,7 @@ mod tests {
     use super::super::config::tests::config;
     use super::super::fixtures::{applied, blueprint, next_objects, objects};
     use super::*;
-    use crate::model::{Object, Ref, Route};
+    use crate::model::{Object, Ref, Route, Spec};
     use crate::plugin::{Input, Value};
     use crate::topology::Blueprint;
 

@@ -134,7 +134,7 @@ fn layout(cidr_block: &Value, az_count: &Value, options: &Value) -> Result<Value
     let places: Vec<ZoneSlot> =
         (0..count).map(|index| ZoneSlot { index, name: String::new(), id: String::new() }).collect();
     let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|tier| *config.creates(*tier) == Input::Known(true)).collect();
-    let blocks = addresses::blocks(&config, None, &nothing, Some(vpc), &tiers, &places)?;
+    let blocks = addresses::blocks(&config, None, &nothing, Some(vpc), &tiers, &places, &mut Vec::new())?;
 
     let taken: Vec<Ipv4Net> = blocks.values().filter_map(|block| block.known()?.parse().ok()).collect();
     let free: Vec<String> = addresses::free_blocks(vpc, &taken).iter().map(Ipv4Net::to_string).collect();

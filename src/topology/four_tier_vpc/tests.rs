@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::config::tests::config;
 use super::fixtures::{applied, blueprint, next_objects, objects, scope};
 use super::*;
-use crate::model::{Key, Ref, ResolvedObject, Spec, waves};
+use crate::model::{Entry, Key, Ref, ResolvedObject, Spec, waves};
 use crate::plugin::{Type, schema};
 
 /// Three AZs, transit, three NAT gateways.
@@ -169,6 +169,62 @@ fn only_its_own_inputs_move_a_subnet() {
     let app = ["subnet.private_app.0", "subnet.private_app.1", "subnet.private_app.2"];
     assert_eq!(after(&[("private_subnet_bits", 6_i64.into())]), app);
     assert_eq!(after(&[("private_subnet_spacing", 5_i64.into())]), app);
+}
+
+#[test]
+fn a_resized_tier_moves_to_free_space() {
+    let public = |objects: &[Object]| -> Vec<String> {
+        let blocks = blocks(objects);
+        (0..2).map(|index| blocks[&format!("subnet.public.{index}")].clone()).collect()
+    };
+    let with = |bits: i64| config(&[("public_subnet_bits", bits.into())]);
+    let before = objects(&with(8), "ab");
+    assert_eq!(public(&before), ["10.0.0.0/24", "10.0.1.0/24"]);
+    let existing = applied(&before);
+    let after = next_objects(&with(6), Some(&with(8)), &existing, "ab");
+    // The first block of the formula contains both old blocks.
+    assert_eq!(public(&after), ["10.0.24.0/22", "10.0.4.0/22"]);
+    let plan = crate::reconcile::plan(&existing, &after).unwrap();
+    let is_deletion = |position: &usize| matches!(plan.ops[*position].action, crate::reconcile::Action::Delete { .. });
+    let is_subnet = |op: &&crate::reconcile::Op| matches!(op.action.spec(), Spec::Subnet(_));
+    for op in plan.ops.iter().filter(is_subnet).filter(|op| matches!(op.action, crate::reconcile::Action::Create(_))) {
+        assert!(!op.depends_on.iter().any(|it| is_deletion(it)), "{} waits for a deletion", op.action.key());
+    }
+    // After an apply that created only one of the new subnets, the next plan is the same.
+    let mut halfway = existing;
+    let created = after.iter().find(|it| it.key.slot == "subnet.public.0").unwrap();
+    halfway.entries.push(Entry::new(created.key.clone(), "new", created.spec.clone()));
+    assert_eq!(next_objects(&with(6), Some(&with(8)), &halfway, "ab"), after);
+    // A new spacing is a place that the user chose.
+    let spaced = |bits: i64, spacing: i64| {
+        config(&[("private_subnet_bits", bits.into()), ("private_subnet_spacing", spacing.into())])
+    };
+    let existing = applied(&objects(&spaced(6, 40), "a"));
+    let block = |objects: Vec<Object>| blocks(&objects)["subnet.private_app.0"].clone();
+    assert_eq!(block(next_objects(&spaced(5, 20), Some(&spaced(6, 40)), &existing, "a")), "10.0.160.0/21");
+}
+
+#[test]
+fn a_resized_tier_uses_its_old_place_if_no_other_is_free() {
+    let with = |bits: i64| {
+        config(&[
+            ("cidr_block", "10.0.0.0/24".into()),
+            ("public_subnet_bits", bits.into()),
+            ("subnet_spacing", 2.into()),
+        ])
+    };
+    let only_public = |bits: i64| {
+        let mut config = with(bits);
+        config.create_private_app_subnets = Input::Known(false);
+        config.create_private_persistence_subnets = Input::Known(false);
+        config
+    };
+    let existing = applied(&objects(&only_public(1), "ab"));
+    let after = next_objects(&only_public(2), Some(&only_public(1)), &existing, "ab");
+    assert_eq!(blocks(&after)["subnet.public.0"], "10.0.0.0/26");
+    let plan = crate::reconcile::plan(&existing, &after).unwrap();
+    let waits = |op: &crate::reconcile::Op| op.action.key().slot == "subnet.public.0" && !op.depends_on.is_empty();
+    assert!(plan.ops.iter().any(waits), "{plan:#?}");
 }
 
 #[test]

@@ -2,20 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::config::{Config, Strings};
+use super::config::{Config, SecurityGroupRule, Strings};
 use super::zones::ZoneSlot;
-use crate::model::Tier;
+use super::{nat, security_group};
 use crate::model::keys::network as keys;
+use crate::model::{Inventory, Key, Object, RuleSource, Spec, Tier};
 use crate::plugin::{AttributePath, Input, Problem};
 use crate::topology::Context;
 
 /// AWS's default quota is 8 private addresses per NAT gateway, including the primary one.
 const MOST_SECONDARY: i64 = 7;
 
-/// AWS's default quota of rules per direction of a network ACL.
+/// AWS's default quota of rules per direction of a network ACL, including the rules that deny the rest: one for IPv4,
+/// and one for IPv6 if the VPC has an IPv6 range.
 const MOST_RULES: usize = 20;
 
-/// All warnings except those of [`unused_entries`].
+/// AWS's default quota of rules per direction of a security group, for each of IPv4 and IPv6.
+const MOST_GROUP_RULES: usize = 60;
+
+/// AWS's default quota of Elastic IP addresses in a Region.
+const MOST_ADDRESSES: usize = 5;
+
+/// All warnings except those of [`unused_entries`] and [`nat_gateways`].
 pub(super) fn warnings(context: &Context<'_, Config>) -> Vec<Problem> {
     let config = context.config;
     let mut warnings = Vec::new();
@@ -104,18 +112,30 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
                 ("default_nacl_ingress_rules", &config.default_nacl_ingress_rules),
                 ("default_nacl_egress_rules", &config.default_nacl_egress_rules),
             ];
+            let denying = if config.enable_ipv6 == Input::Known(true) { 2 } else { 1 };
             for (name, rules) in directions {
                 let count = rules.known().map_or(0, BTreeMap::len);
-                if count > MOST_RULES {
+                if count + denying > MOST_RULES {
                     warnings.push(Problem::new(
                         AttributePath::new(name),
-                        format!("The map has {count} rules, but AWS allows {MOST_RULES} per direction by default."),
+                        format!(
+                            "The map has {count} rules. With {denying} of AWS that deny the rest, these are {}, but AWS \
+                             allows {MOST_RULES} per direction by default.",
+                            count + denying
+                        ),
                         "Use fewer rules, unless AWS has raised the quota of this account.",
                     ));
                 }
             }
         }
         _ => {}
+    }
+    if config.enable_default_security_group == Input::Known(true) {
+        let directions = [
+            ("default_security_group_ingress_rules", &config.default_security_group_ingress_rules),
+            ("default_security_group_egress_rules", &config.default_security_group_egress_rules),
+        ];
+        warnings.extend(directions.into_iter().filter_map(|(name, rules)| group_rules(name, rules)));
     }
     warnings
 }
@@ -145,6 +165,62 @@ fn without_dns_support(config: &Config) -> Option<Problem> {
             "Set enable_dns_support to true, or enable_dns_hostnames to false.",
         )
     })
+}
+
+/// The warning that a direction of the default security group has more rules than AWS allows by default. AWS counts
+/// each range as a rule of its family, and a group as one of each. A prefix list counts as its maximum number of
+/// entries, which only a call returns, so it counts once here.
+fn group_rules(name: &str, rules: &Input<BTreeMap<String, Input<SecurityGroupRule>>>) -> Option<Problem> {
+    let Input::Known(Some(rules)) = security_group::rules(rules) else { return None };
+    let count = |other: fn(&RuleSource) -> bool| rules.iter().filter(|rule| !other(&rule.source)).count();
+    let ipv4 = count(|source| matches!(source, RuleSource::CidrIpv6(_)));
+    let ipv6 = count(|source| matches!(source, RuleSource::CidrIpv4(_)));
+    let (count, family) = if ipv4 >= ipv6 { (ipv4, "IPv4") } else { (ipv6, "IPv6") };
+    let lists = rules.iter().any(|rule| matches!(rule.source, RuleSource::PrefixList(_)));
+    let least = if lists { "at least " } else { "" };
+    (count > MOST_GROUP_RULES).then(|| {
+        let message = format!(
+            "AWS counts each CIDR block, security group and entry of a prefix list as a rule. These are {least}{count} \
+             rules for {family}, but AWS allows {MOST_GROUP_RULES} per direction by default."
+        );
+        Problem::new(AttributePath::new(name), message, "Use fewer, unless AWS has raised the quota of this account.")
+    })
+}
+
+/// The warning about NAT gateways that no route table uses, and about more new addresses than AWS allows by default. It
+/// is a single one, because Terraform shows only the first of several warnings with the same summary.
+pub(super) fn nat_gateways(
+    gateways: &[(u32, Key)],
+    places: &[ZoneSlot],
+    objects: &[Object],
+    existing: &Inventory,
+) -> Option<Problem> {
+    let (mut messages, mut hints) = (Vec::new(), Vec::new());
+    let used: Vec<&Key> = places.iter().filter_map(|place| nat::gateway_for(place.index, gateways)).collect();
+    let idle = gateways.iter().map(|(_, key)| key).filter(|key| !used.contains(key));
+    let idle: Vec<&str> = idle.map(|key| key.slot.as_str()).collect();
+    if !idle.is_empty() {
+        messages.push(format!(
+            "The network has {} NAT gateways in {} AZs. Each route table uses one, the one in its AZ if there is one, so \
+             these carry no traffic, but AWS charges for them: {}.",
+            gateways.len(),
+            places.len(),
+            idle.join(", ")
+        ));
+        hints.push("Use at most as many NAT gateways as AZs.");
+    }
+    let addresses = objects.iter().filter(|object| matches!(object.spec, Spec::Eip(_)));
+    let (count, new) = addresses.fold((0, 0), |(count, new), object| {
+        (count + 1, new + usize::from(existing.present().all(|entry| entry.key != object.key)))
+    });
+    if count > MOST_ADDRESSES && new > 0 {
+        messages.push(format!(
+            "The NAT gateways need {count} Elastic IP addresses, but AWS allows {MOST_ADDRESSES} in a Region by default."
+        ));
+        hints.push("Request a higher quota first, or use fewer NAT gateways.");
+    }
+    let path = AttributePath::new("num_nat_gateways");
+    (!messages.is_empty()).then(|| Problem::new(path, messages.join(" "), hints.join(" ")))
 }
 
 /// Warnings about entries of the CIDR block maps for AZ indices that the network does not have.
@@ -246,10 +322,84 @@ mod tests {
             ];
             (format!("r{number}"), Value::map(fields))
         };
-        let rules = Value::map((1..22).map(rule));
-        let on = config(&[("apply_default_nacl_rules", true.into()), ("default_nacl_egress_rules", rules)]);
-        let warnings = warnings_of(&on, None, &Inventory::default());
-        assert_eq!(warnings[0].0, "default_nacl_egress_rules");
-        assert!(warnings[0].1.contains("21 rules"), "{warnings:?}");
+        let with = |count: i64, ipv6: bool| {
+            let mut attributes = vec![
+                ("apply_default_nacl_rules", Value::from(true)),
+                ("default_nacl_egress_rules", Value::map((1..=count).map(rule))),
+            ];
+            if ipv6 {
+                attributes.extend([("enable_ipv6", true.into()), ("assign_generated_ipv6_cidr_block", true.into())]);
+            }
+            warnings_of(&config(&attributes), None, &Inventory::default())
+        };
+        // AWS's rules that deny the rest count too.
+        assert_eq!((with(19, false), with(18, true)), (vec![], vec![]));
+        for (count, ipv6, says) in [(20, false, "20 rules. With 1 of AWS"), (19, true, "19 rules. With 2 of AWS")] {
+            let warnings = with(count, ipv6);
+            assert_eq!(warnings[0].0, "default_nacl_egress_rules");
+            assert!(warnings[0].1.contains(says), "{warnings:?}");
+        }
+    }
+
+    #[test]
+    fn rules_of_the_security_group_count_per_source_and_family() {
+        let with = |ipv4: u8, ipv6: u8, lists: Vec<&str>| {
+            let rule = Value::map([
+                ("protocol", Value::from("tcp")),
+                ("from_port", 443_i64.into()),
+                ("to_port", 443_i64.into()),
+                ("cidr_blocks", (0..ipv4).map(|number| format!("10.0.{number}.0/24")).collect::<Vec<_>>().into()),
+                (
+                    "ipv6_cidr_blocks",
+                    (0..ipv6).map(|number| format!("2001:db8:{number}::/48")).collect::<Vec<_>>().into(),
+                ),
+                ("prefix_list_ids", lists.into()),
+            ]);
+            let config = config(&[("default_security_group_ingress_rules", Value::map([("https", rule)]))]);
+            warnings_of(&config, None, &Inventory::default())
+        };
+        assert_eq!((with(60, 60, vec![]), with(59, 0, vec!["pl-1"])), (vec![], vec![]));
+        for (warnings, says) in [
+            (with(61, 3, vec![]), "These are 61 rules for IPv4"),
+            (with(3, 61, vec![]), "These are 61 rules for IPv6"),
+            (with(60, 0, vec!["pl-1"]), "These are at least 61 rules for IPv4"),
+        ] {
+            assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "default_security_group_ingress_rules"));
+            assert!(warnings[0].1.contains(says), "no {says} in {warnings:?}");
+        }
+    }
+
+    #[test]
+    fn nat_gateways_that_no_route_table_uses_cause_a_warning() {
+        for further in
+            [vec![], vec![("enable_private_nat", Value::from(true)), ("create_transit_subnets", true.into())]]
+        {
+            let with = |count: i64| {
+                let mut attributes = further.clone();
+                attributes.push(("num_nat_gateways", count.into()));
+                warnings_of(&config(&attributes), None, &Inventory::default())
+            };
+            assert_eq!(with(1), []);
+            let warnings = with(3);
+            assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "num_nat_gateways"));
+            let message = &warnings[0].1;
+            assert!(message.contains("3 NAT gateways in 1 AZs") && message.contains("nat_gateway.1, "), "{message}");
+        }
+    }
+
+    #[test]
+    fn more_new_addresses_than_the_quota_cause_a_warning() {
+        let with = |count: i64, existing: &Inventory| {
+            let config = config(&[("num_nat_gateways", count.into())]);
+            match blueprint(&config, None, existing, "abcdef") {
+                Ok(Blueprint::Decided { warnings, .. }) => warnings,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(with(5, &Inventory::default()), []);
+        let warnings = with(6, &Inventory::default());
+        assert!(warnings[0].message.contains("need 6 Elastic IP addresses"), "{warnings:?}");
+        let existing = applied(&objects(&config(&[("num_nat_gateways", 6_i64.into())]), "abcdef"));
+        assert_eq!(with(6, &existing), []);
     }
 }

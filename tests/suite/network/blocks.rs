@@ -1,8 +1,9 @@
 //! Changes of CIDR blocks in an existing network: only the affected subnets are replaced, in an order that AWS accepts.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{TestEnv, assert_unchanged, without_acl};
+use super::pending_deletion::interface;
+use super::{TestEnv, assert_unchanged, text, without_acl};
 
 const TWO_AZS: &str = "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  \
                        create_transit_subnets = true";
@@ -92,7 +93,8 @@ fn bits_and_spacings_move_only_the_subnets_of_their_tier() {
 fn a_tier_can_move_onto_its_own_old_blocks() {
     let env = TestEnv::new();
     env.change(TWO_AZS);
-    // Block 7 is that of the second app subnet, and the first new public block contains both old ones.
+    // Block 7 is that of the second app subnet. The first block of the formula for the public tier contains both old
+    // ones, and there is free space, so it is not used.
     let moved = env.change(&two_azs("  private_subnet_spacing = 7\n  public_subnet_bits = 4"));
     assert_eq!(moved.calls, "AssociateRouteTable 4, CreateSubnet 4, DeleteSubnet 4");
     assert_eq!(
@@ -100,11 +102,76 @@ fn a_tier_can_move_onto_its_own_old_blocks() {
         [
             "main-private-app-0 10.0.56.0/21",
             "main-private-app-1 10.0.64.0/21",
-            "main-public-0 10.0.0.0/20",
+            "main-public-0 10.0.192.0/20",
             "main-public-1 10.0.16.0/20",
         ]
     );
     assert_none_rejected(&env);
+    env.destroy();
+}
+
+#[test]
+fn a_tier_grows_while_its_subnets_are_in_use() {
+    let env = TestEnv::new();
+    let with = |bits: u32| {
+        format!(
+            "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n  public_subnet_bits = \
+             {bits}\n  timeouts {{\n    update = \"2s\"\n  }}"
+        )
+    };
+    env.change(&with(8));
+    let (old, eni) = (env.id("subnet.public.0"), interface(&env, "subnet.public.0"));
+    // The first block of the formula, 10.0.0.0/22, contains both old blocks.
+    env.config(&with(6));
+    env.proxy.clear_calls();
+    env.workspace.apply(&[]).succeeded();
+    let created: Vec<String> = env.proxy.mutations().iter().map(|it| it.call.param("CidrBlock").to_owned()).collect();
+    for block in ["10.0.24.0/22", "10.0.4.0/22"] {
+        assert!(created.iter().any(|it| it == block), "no {block} in {created:?}");
+    }
+    assert_new_first(&env);
+    assert_eq!(env.attribute("pending_deletion")["subnet.public.0"], old.as_str());
+    env.ec2("delete_network_interface", json!({"NetworkInterfaceId": eni}));
+    assert_eq!(env.apply().calls, "DeleteSubnet 1");
+    env.destroy();
+}
+
+#[test]
+fn new_subnets_avoid_the_blocks_of_unmanaged_ones() {
+    let env = TestEnv::new();
+    let azs = |count: u32, further: &str| {
+        format!("  num_availability_zones = {count}\n  num_nat_gateways = 0\n  create_vpc_endpoints = false\n{further}")
+    };
+    env.change(&azs(2, ""));
+    let create = json!({"VpcId": env.id("vpc"), "CidrBlock": "10.0.100.0/24"});
+    let theirs = text(&env.ec2("create_subnet", create)["Subnet"]["SubnetId"]);
+    env.workspace.assert_nothing_to_do();
+    env.config(&azs(3, ""));
+    let plan = env.workspace.plan(&[]);
+    let warning = format!(
+        "10.0.96.0/21, the block from the formula, overlaps 10.0.100.0/24, the block of the unmanaged \
+                           subnet {theirs}."
+    );
+    assert!(plan.says(&warning), "no {warning:?} in\n{plan}");
+    let added = env.change(&azs(3, ""));
+    assert_eq!(
+        blocks(&added.new),
+        ["main-private-app-2 10.0.128.0/21", "main-private-persistence-2 10.0.176.0/21", "main-public-2 10.0.16.0/21"]
+    );
+    assert_none_rejected(&env);
+
+    let entry = azs(3, "  public_subnet_cidr_blocks = { AZ-0 = \"10.0.100.0/25\" }");
+    env.config(&entry);
+    env.proxy.clear_calls();
+    let rejected = env.workspace.plan(&[]);
+    rejected.failed_with("Invalid value for public_subnet_cidr_blocks[\"AZ-0\"]");
+    rejected.failed_with(&format!(
+        "10.0.100.0/25 overlaps 10.0.100.0/24, the block of the unmanaged subnet {theirs}. Use a free block, or delete \
+         that subnet and then run plan again."
+    ));
+    assert_eq!(env.proxy.mutations().len(), 0);
+    env.ec2("delete_subnet", json!({"SubnetId": theirs}));
+    assert_eq!(blocks(&env.change(&entry).new), ["main-public-0 10.0.100.0/25"]);
     env.destroy();
 }
 

@@ -134,7 +134,7 @@ fn a_full_az_keeps_its_nat_gateway_and_endpoints_until_it_is_empty() {
     let eni = interface(&env, "subnet.private_app.2");
     env.config(&azs(2));
     let plan = env.workspace.plan(&[]);
-    for kept in ["stay until the subnets that need them are deleted", &nat, &address, "the routes of vpc_endpoint"] {
+    for kept in ["stay until the subnets that need them are deleted", &nat, &address, "the routes to vpc_endpoint"] {
         assert!(plan.says(kept), "no {kept:?} in\n{plan}");
     }
     let connectivity = Connectivity::of(&env);

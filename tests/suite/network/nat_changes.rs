@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{TestEnv, text};
+use crate::support::proxy::fault::Fault;
 use crate::support::proxy::lasts::Lasts;
 use crate::support::proxy::log::Record;
 use crate::support::wait::until;
@@ -234,4 +235,55 @@ fn an_unmanaged_default_route_is_rejected_with_its_target() {
     env.ec2("delete_route", route);
     env.apply();
     env.destroy();
+}
+
+/// A network with two NAT gateways, the IDs of their addresses, and the configuration that lists these as custom ones.
+fn with_own_addresses(env: &TestEnv) -> ([String; 2], String) {
+    env.change(&azs(2, "  num_nat_gateways = 2"));
+    let ids = ["eip.0", "eip.1"].map(|key| env.id(key));
+    let custom = format!(
+        "  num_nat_gateways = 2\n  use_custom_nat_eips = true\n  custom_nat_eips = {}",
+        json!([ids[1], ids[0]])
+    );
+    (ids, azs(2, &custom))
+}
+
+/// The keys of an address's tags.
+fn tag_keys(env: &TestEnv, id: &str) -> Vec<String> {
+    let found = env.ec2("describe_addresses", json!({"AllocationIds": [id]}));
+    let tags = found["Addresses"][0]["Tags"].as_array().cloned().unwrap_or_default();
+    tags.iter().map(|tag| text(&tag["Key"])).collect()
+}
+
+#[test]
+fn addresses_of_the_network_become_custom_ones() {
+    let env = TestEnv::new();
+    let (ids, custom) = with_own_addresses(&env);
+    let (nats, addresses) = (env.attribute("nat_gateway_ids"), env.attribute("nat_gateway_public_ips"));
+    env.config(&custom);
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("Updating fgw_four_tier_vpc \"main\" stops managing 2 AWS objects"), "{plan}");
+    for (slot, id) in ids.iter().enumerate() {
+        assert!(plan.says(&format!("no longer managed: eip.{slot} ({id})")), "{plan}");
+    }
+    let taken = env.change(&custom);
+    assert_eq!(taken.calls, "DeleteTags 2");
+    assert_eq!((env.attribute("nat_gateway_ids"), env.attribute("nat_gateway_public_ips")), (nats, addresses));
+    assert!(env.attribute("aws_objects")["eip.0"].is_null());
+    for id in &ids {
+        assert_eq!(tag_keys(&env, id), ["Name"]);
+    }
+    env.destroy();
+    assert_eq!(env.proxy.account().list_of("addresses").len(), 2, "the addresses are the user's");
+}
+
+#[test]
+fn a_role_that_may_not_remove_tags_disowns_addresses() {
+    let env = TestEnv::new();
+    let (ids, custom) = with_own_addresses(&env);
+    env.proxy.fault(Fault::on("DeleteTags").answer(403, "UnauthorizedOperation", "You are not authorized"));
+    env.change(&custom);
+    assert!(tag_keys(&env, &ids[0]).contains(&"fgw:object".to_owned()));
+    env.workspace.destroy().succeeded();
+    assert_eq!(env.proxy.account().list_of("addresses").len(), 2, "the addresses are the user's");
 }

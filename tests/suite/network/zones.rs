@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{TestEnv, assert_unchanged, without_acl};
+use super::{THIS, TestEnv, assert_unchanged, without_acl};
 use crate::support::proxy::Zone;
 
 /// Only two tiers, to keep the tests fast.
@@ -222,5 +222,79 @@ fn azs_and_nat_gateways_are_added_and_removed_by_count_and_id() {
     let narrow = env.change(&ids("\"use1-az6\", \"use1-az1\""));
     assert_eq!(narrow.calls, "DeleteRouteTable 1, DeleteSubnet 2");
     assert_eq!(env.attribute("aws_objects"), two);
+    env.destroy();
+}
+
+/// A network in three AZs of which the last has no NAT gateways, after the failed create.
+fn failed_in_the_last_az(env: &TestEnv) {
+    env.proxy.zones(&[a(), b(), e()]);
+    env.proxy.zones_without_nat_gateways(&["use1-az3"]);
+    env.config(&with("  num_nat_gateways = 3"));
+    let failed = env.workspace.apply(&[]);
+    for text in [
+        "Error creating NAT gateway \"nat_gateway.2\"",
+        "CreateNatGateway returned NotAvailableInZone: Nat Gateway is not available in this availability zone.",
+        "AWS offers no NAT gateways in the AZ use1-az3 of subnet.public.2.",
+        "add \"use1-az3\" to availability_zone_exclude_ids",
+    ] {
+        failed.failed_with(text);
+    }
+}
+
+#[test]
+fn an_az_without_nat_gateways_can_be_excluded_after_the_error() {
+    let excluded = with("  num_nat_gateways = 2\n  availability_zone_exclude_ids = [\"use1-az3\"]");
+    let env = TestEnv::new();
+    failed_in_the_last_az(&env);
+    let (vpc, nat) = (env.id("vpc"), env.id("nat_gateway.1"));
+    env.workspace.untaint(THIS);
+    let continued = env.change(&excluded);
+    assert_eq!(continued.calls, "CreateTags 1, DeleteRouteTable 1, DeleteSubnet 2, ReleaseAddress 1");
+    assert_eq!((env.id("vpc"), env.id("nat_gateway.1")), (vpc, nat));
+    env.destroy();
+
+    // Without untaint, Terraform replaces the network.
+    failed_in_the_last_az(&env);
+    let vpc = env.id("vpc");
+    env.change(&excluded);
+    assert_ne!(env.id("vpc"), vpc);
+
+    // The same when the AZ is added to an existing network, and the number of NAT gateways is reduced to keep it.
+    let nat = env.id("nat_gateway.1");
+    env.config(&with("  num_nat_gateways = 3"));
+    env.workspace.apply(&[]).failed_with("AWS offers no NAT gateways in the AZ use1-az3 of subnet.public.2.");
+    let kept = env.change(&with("  num_nat_gateways = 2"));
+    assert_eq!(kept.calls, "CreateRoute 1, ReleaseAddress 1");
+    assert_eq!(env.id("nat_gateway.1"), nat);
+    env.destroy();
+}
+
+#[test]
+fn a_removed_az_takes_its_nat_gateway_along_and_no_other() {
+    let env = TestEnv::new();
+    env.proxy.zones(&[a(), b(), c()]);
+    let three = with("  num_nat_gateways = 3");
+    env.change(&three);
+    let before = env.attribute("aws_objects");
+    let two = with("  num_nat_gateways = 2\n  availability_zone_exclude_ids = [\"use1-az1\"]");
+    let removed = env.change(&two);
+    assert_eq!(removed.calls, "DeleteNatGateway 1, DeleteRouteTable 1, DeleteSubnet 2, ReleaseAddress 1");
+    let after = env.attribute("aws_objects");
+    assert_unchanged(&before, &after);
+    for key in ["nat_gateway.0", "nat_gateway.2", "eip.2"] {
+        assert_eq!(after[key], before[key], "{key}");
+    }
+    assert!(after["nat_gateway.1"].is_null() && after["eip.1"].is_null(), "{after}");
+    // If the number does not fall, the NAT gateway moves with its address.
+    let back = env.change(&three);
+    assert!(back.calls.contains("AllocateAddress 1") && back.calls.contains("CreateNatGateway 1"), "{back:#?}");
+    assert_unchanged(&after, &env.attribute("aws_objects"));
+    let address = env.id("eip.1");
+    env.config(&with("  num_nat_gateways = 3\n  availability_zone_exclude_ids = [\"use1-az1\"]"));
+    let plan = env.workspace.plan(&[]);
+    assert!(plan.says("3 NAT gateways in 2 AZs") && plan.says("AWS charges for them: nat_gateway.2."), "{plan}");
+    let moved = env.apply();
+    assert!(!moved.calls.contains("Address"), "{moved:#?}");
+    assert_eq!(env.id("eip.1"), address);
     env.destroy();
 }

@@ -54,7 +54,10 @@ impl Repairs {
             "DisassociateSubnetCidrBlock" => ipv6::of_addressing(emulator, call, &message).await?,
             "DisassociateVpcCidrBlock" => ipv6::of_subnets(emulator, call, &message).await?,
             "ModifySubnetAttribute" => ipv6::addressing_without_range(emulator, call, &message).await?,
-            "CreateNatGateway" => self.nats.address_in_use(emulator, call, &message).await?,
+            "CreateNatGateway" => match self.nats.zone_is_constrained(emulator, call, &message).await? {
+                None => self.nats.address_in_use(emulator, call, &message).await?,
+                rejected => rejected,
+            },
             "AssignPrivateNatGatewayAddress" => Some(self.nats.assign(call)),
             "UnassignPrivateNatGatewayAddress" => Some(self.nats.unassign(call)),
             "AssociateRouteTable" => associated_with_another_table(emulator, call, &message).await?,

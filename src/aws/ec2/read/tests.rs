@@ -540,6 +540,8 @@ async fn the_unmanaged_routes_of_a_table_are_learned() {
         (list("pl-63a5400a"), "<gatewayId>vpce-1</gatewayId>"),
         (to("10.1.0.0/16"), "<vpcPeeringConnectionId>pcx-1</vpcPeeringConnectionId>"),
         (list("pl-1"), "<transitGatewayId>tgw-2</transitGatewayId>"),
+        // A route to an endpoint of a Gateway Load Balancer.
+        (to("10.2.0.0/16"), "<gatewayId>vpce-2</gatewayId>"),
     ];
     let item = |(to, target): &(String, &str)| {
         format!("<item>{to}{target}<state>active</state><origin>CreateRoute</origin></item>")
@@ -551,9 +553,29 @@ async fn the_unmanaged_routes_of_a_table_are_learned() {
     );
     let seen = objects(&network(&[("DescribeRouteTables", &table)]), &[]).await;
     let table = at(&seen, "route_table.private_app.0");
-    assert_eq!(table.learned["unmanaged_routes"], "10.1.0.0/16 to pcx-1, pl-1 to tgw-2");
+    let unmanaged = "10.1.0.0/16 to pcx-1, pl-1 to tgw-2, 10.2.0.0/16 to vpce-2";
+    assert_eq!(table.learned["unmanaged_routes"], unmanaged);
     let lost = table.spec.lost_when_deleted(&table.learned);
-    assert_eq!(lost.as_deref(), Some("its unmanaged routes are lost: 10.1.0.0/16 to pcx-1, pl-1 to tgw-2"));
+    assert_eq!(lost, Some(format!("its unmanaged routes are lost: {unmanaged}")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn unmanaged_subnets_are_learned_until_they_are_deleted() {
+    let ours = subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/24");
+    let theirs = subnet_item("subnet-9", &tags(&[("Name", "theirs")]), "10.0.9.0/24");
+    let learned = |seen: &[Observed]| at(seen, "vpc").learned.get(UnmanagedSubnet::LEARNED).cloned();
+    let both = format!("<subnetSet>{ours}{theirs}</subnetSet>");
+    let seen = objects(&network(&[("DescribeSubnets", &both)]), &[]).await;
+    assert_eq!(learned(&seen).as_deref(), Some("10.0.9.0/24 subnet-9"));
+
+    let vpc = at(&seen, "vpc");
+    let mut known = Entry::new(vpc.key.clone(), "vpc-1", vpc.spec.clone());
+    let only_ours = format!("<subnetSet>{ours}</subnetSet>");
+    let seen = objects(&network(&[("DescribeSubnets", &only_ours)]), &[known.clone()]).await;
+    assert_eq!(learned(&seen), None);
+    known.learned = vpc.learned.clone();
+    let seen = objects(&network(&[("DescribeSubnets", &only_ours)]), &[known]).await;
+    assert_eq!(learned(&seen).as_deref(), Some(""));
 }
 
 mod ipv6;

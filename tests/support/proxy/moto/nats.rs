@@ -23,6 +23,8 @@ struct State {
     created: usize,
     failures: BTreeMap<usize, Failure>,
     known: HashMap<String, Life>,
+    /// The IDs of AZs without NAT gateways.
+    constrained: Vec<String>,
     /// The secondary addresses of private gateways, which moto does not support.
     secondary: HashMap<String, Vec<String>>,
     assigned: usize,
@@ -54,6 +56,29 @@ impl Nats {
         let mut state = lock(&self.0);
         let number = state.created + nth;
         state.failures.insert(number, Failure { code: code.into(), message: message.into() });
+    }
+
+    pub(in crate::support::proxy) fn constrain(&self, zone_ids: &[&str]) {
+        lock(&self.0).constrained = zone_ids.iter().map(|id| (*id).to_owned()).collect();
+    }
+
+    /// AWS has AZs without NAT gateways; moto has none.
+    pub(super) async fn zone_is_constrained(
+        &self,
+        emulator: &Upstream,
+        call: &Call,
+        message: &Message,
+    ) -> Result<Option<Reply>, String> {
+        let constrained = lock(&self.0).constrained.clone();
+        if constrained.is_empty() {
+            return Ok(None);
+        }
+        let subnet = [("SubnetId.1", call.param("SubnetId"))];
+        let found = emulator.describe(message, "DescribeSubnets", &subnet).await?;
+        let zone = found.items("subnetSet").first().map(|it| it.text_of("availabilityZoneId").to_owned());
+        let is_constrained = zone.is_some_and(|zone| constrained.contains(&zone));
+        let text = "Nat Gateway is not available in this availability zone";
+        Ok(is_constrained.then(|| Reply::error(call, 400, "NotAvailableInZone", text)))
     }
 
     /// The gateways that match filters of DescribeNatGateways and use their subnet and address: all except failed and
