@@ -4,7 +4,7 @@
 //! an apply must not act on other objects.
 
 use super::diagnostics;
-use crate::model::{Arn, Location, Scope};
+use crate::model::{Arn, Inventory, Location, Scope};
 use crate::plugin::{Diagnostics, Value};
 use crate::topology::Topology;
 
@@ -17,6 +17,16 @@ pub(super) fn is_reachable<P: Topology>(state: &Value, scope: &Scope, diagnostic
         diagnostics::elsewhere::<P>(id, &stored, &connected, diagnostics);
     }
     is_reachable
+}
+
+/// Keeps the ARNs of a root that no longer exists in the state of the objects that have outlived it. They are in the
+/// same account and Region.
+pub(super) fn keep<P: Topology>(before: &Value, inventory: &Inventory, state: &mut Value) {
+    if inventory.at(P::KIND.root()).is_none() {
+        for name in P::ROOT_ARNS {
+            state.set(name, before.get(name).clone());
+        }
+    }
 }
 
 /// The location of the root in a state. Parts that the state does not contain are `None`.

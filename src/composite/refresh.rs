@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::observe::{drift, left_behind, missing, observe};
 use super::private_state::Private;
-use super::state;
+use super::{location, state};
 use crate::cloud::{Cause, Cloud, Failure, RootState};
 use crate::model::{Entry, Inventory, Object};
 use crate::model::{Facts, Scope};
@@ -194,5 +194,8 @@ pub(super) fn state<P: Topology>(before: &Value, root_id: &str, private: &Privat
     P::write_drift(&mut attributes, &private.inventory);
     // After an import most attributes are null. They can be decoded only if none of them is required.
     let config = state::decode::<P>(&attributes).ok().map(|(_, config)| config);
-    state::of_inventory::<P>(&attributes, config.as_ref(), root_id, &private.inventory, drift(private), scope)
+    let (config, inventory) = (config.as_ref(), &private.inventory);
+    let mut state = state::of_inventory::<P>(&attributes, config, root_id, inventory, drift(private), scope);
+    location::keep::<P>(before, inventory, &mut state);
+    state
 }

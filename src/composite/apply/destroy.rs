@@ -4,7 +4,7 @@ use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::{Cloud, Failure};
 use crate::composite::observe::drift;
 use crate::composite::private_state::Private;
-use crate::composite::{diagnostics, guardduty, refresh, state};
+use crate::composite::{diagnostics, guardduty, location, refresh, state};
 use crate::model::Scope;
 use crate::plugin::{ApplyRequest, ApplyResponse, Diagnostics, Value};
 use crate::reconcile::{self, Plan};
@@ -93,7 +93,9 @@ fn remains<P: Topology>(
         let root_id = prior.get("id").as_str().unwrap_or_default();
         let config = state::decode::<P>(&prior).ok().map(|(_, config)| config);
         let notes = drift(&private);
-        let state = state::of_inventory::<P>(&prior, config.as_ref(), root_id, &private.inventory, notes, &scope);
+        let (config, inventory) = (config.as_ref(), &private.inventory);
+        let mut state = state::of_inventory::<P>(&prior, config, root_id, inventory, notes, &scope);
+        location::keep::<P>(&prior, inventory, &mut state);
         (state, private.encode())
     }
 }

@@ -64,3 +64,31 @@ async fn a_gateway_of_another_account_or_region_is_an_error() {
         terraform.assert_unreachable_from(account, region, &change).await;
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_objects_of_a_deleted_root_keep_their_location() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&network(&[])).await;
+    let mut of_destroy = Terraform::<FourTierVpc>::new(2);
+    of_destroy.assert_applies(&network(&[])).await;
+
+    terraform.account.delete_root_outside();
+    terraform.refresh().await;
+    of_destroy.account.failing.lock().unwrap().push("eip.0".into());
+    of_destroy.account.failing.lock().unwrap().push("vpc".into());
+    assert!(of_destroy.destroy().await.has_errors());
+    of_destroy.account.delete_root_outside();
+    of_destroy.refresh().await;
+    for mut terraform in [terraform, of_destroy] {
+        let left: Vec<&String> = terraform.state.get("aws_objects").as_map().unwrap().keys().collect();
+        assert_eq!(left, ["eip.0"]);
+        terraform.connect_to("210987654321", "us-east-1");
+        let request = ReadRequest {
+            state: terraform.state.clone(),
+            private: terraform.private.clone(),
+            stop: terraform.stop.clone(),
+        };
+        let read = terraform.resource.read(request).await;
+        assert!(read.diagnostics.has_errors() && read.state == terraform.state, "{:?}", read.diagnostics);
+    }
+}
