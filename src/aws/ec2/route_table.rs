@@ -270,6 +270,23 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_detached_gateway_prevents_nothing_else_and_hides_no_error() {
+        let detached =
+            |aws: Recorded| aws.fail("EnableVgwRoutePropagation", 400, "Gateway.NotAttached", "is not attached");
+        let aws = detached(Recorded::default()).on("DisableVgwRoutePropagation", DONE);
+        let (from, to) = (spec(&["vgw-1"]), spec(&["vgw-2"]));
+        let updated = run(&aws, CHANGED, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
+        assert_eq!(updated.unwrap_err().cause, Cause::NotAttached);
+        assert_eq!(aws.calls("DisableVgwRoutePropagation")[0]["GatewayId"], "vgw-1");
+
+        let (code, text) = ("InvalidVpnGatewayID.NotFound", "The vpnGateway ID 'vgw-2' does not exist");
+        let aws = detached(detached(Recorded::default()).fail("EnableVgwRoutePropagation", 400, code, text));
+        let (from, to) = (spec(&[]), spec(&["vgw-1", "vgw-2"]));
+        let updated = run(&aws, CHANGED, async |operation| update(operation, "rtb-1", Some(&from), &to).await).await;
+        assert_eq!(updated.unwrap_err().code.as_deref(), Some(code));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn update_switches_changed_gateways_and_tolerates_missing_ones() {
         let aws = Recorded::default().on("EnableVgwRoutePropagation", DONE).fail(
             "DisableVgwRoutePropagation",

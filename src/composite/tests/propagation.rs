@@ -85,3 +85,46 @@ async fn tags_of_a_table_change_although_a_gateway_is_not_attached() {
     let entry = inventory.at("route_table.private_app.0").unwrap();
     assert!(entry.applied.tags().unwrap().known().unwrap().contains_key("team"), "{entry:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_network_in_stages_is_created_before_its_gateway_is_attached() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    set_unattached(&terraform, &["vgw-1"]);
+    let pairs = [("cidr_block", Value::Null), ("ipv4_ipam_pool_id", "ipam-pool-1".into())];
+    let diagnostics = terraform.apply(&propagating(&["vgw-1"], &pairs)).await;
+    assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+    assert_eq!(*terraform.account.root_state.lock().unwrap(), Some(RootState::Ready));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_without_refresh_does_not_wait_for_an_attachment() {
+    let ignoring = ("ignore_drift", Value::from(vec!["route_table.*"]));
+    for pairs in [vec![], vec![ignoring]] {
+        let mut terraform = Terraform::<FourTierVpc>::new(3);
+        set_unattached(&terraform, &["vgw-1"]);
+        let with = |zones: i64| {
+            let mut config = propagating(&["vgw-1"], &pairs);
+            config.set("num_availability_zones", zones.into());
+            config
+        };
+        assert!(!terraform.apply(&with(2)).await.has_errors());
+        for zones in [3, 2] {
+            let diagnostics = terraform.apply(&with(zones)).await;
+            assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+            let has_third = terraform.account.slots().iter().any(|slot| slot == "route.private_app.2.ipv4");
+            assert_eq!(has_third, zones == 3);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_route_uses_another_nat_gateway_although_a_gateway_is_not_attached() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    set_unattached(&terraform, &["vgw-1"]);
+    let mut config = propagating(&["vgw-1"], &[("num_nat_gateways", 2.into())]);
+    assert!(!terraform.apply(&config).await.has_errors());
+    terraform.account.take_blackholes();
+    config.set("public_subnet_cidr_blocks", Value::map([("AZ-0", Value::from("10.0.240.0/24"))]));
+    assert!(!terraform.apply(&config).await.has_errors());
+    assert_eq!(terraform.account.take_blackholes(), std::collections::BTreeSet::new());
+}

@@ -192,3 +192,42 @@ async fn an_internet_gateway_with_mapped_addresses_is_not_deleted() {
     terraform.assert_applies(&without).await;
     assert_eq!(pending_deletion(&terraform), Vec::<String>::new());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_subnet_that_waits_for_one_in_use_is_an_error() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&azs(2, 1)).await;
+    let moved = {
+        let mut config = azs(1, 1);
+        config.set("public_subnet_cidr_blocks", Value::map([("AZ-0", Value::from("10.0.88.0/24"))]));
+        config
+    };
+    // The plan does not see the network interface.
+    *terraform.account.denies_dependents.lock().unwrap() = true;
+    set_in_use(&terraform, &["subnet.private_app.1"]);
+    let diagnostics = terraform.apply(&moved).await;
+    assert!(diagnostics.0.iter().any(|it| it.summary.contains("incomplete")), "{diagnostics:?}");
+    set_in_use(&terraform, &[]);
+    terraform.refresh().await;
+    terraform.assert_applies(&moved).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_adopted_policy_is_no_drift_while_a_subnet_is_in_use() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    terraform.assert_applies(&azs(2, 1)).await;
+    let policy = r#"{"Statement":[],"Version":"2012-10-17"}"#;
+    terraform.account.change_outside("vpc_endpoint.objectstore", |spec| {
+        let Spec::VpcEndpoint(endpoint) = spec else { unreachable!() };
+        endpoint.policy = Input::Known(Some(policy.into()));
+    });
+    terraform.refresh().await;
+    set_in_use(&terraform, &["subnet.private_app.1"]);
+    let mut fewer = azs(1, 1);
+    fewer.set("objectstore_endpoint_policy", policy.into());
+    assert!(!terraform.apply(&fewer).await.has_errors());
+    assert_eq!(*terraform.state.get("drift"), Value::map::<&str>([]));
+    set_in_use(&terraform, &[]);
+    terraform.refresh().await;
+    terraform.assert_applies(&fewer).await;
+}
