@@ -317,6 +317,9 @@ impl Execution<'_> {
             entry.id = id.to_string();
             return;
         }
+        for other in inventory.entries.iter_mut().filter(|entry| entry.is_present() && !entry.ignored) {
+            other.observe(other.spec().clone().after_creation_of(&object.spec));
+        }
         let mut entry = Entry::new(object.key.clone(), id, object.spec.clone());
         entry.unfinished = true;
         inventory.entries.push(entry);

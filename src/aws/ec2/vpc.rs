@@ -196,7 +196,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     .await?;
     match &entry.applied {
         Spec::Vpc(Vpc { ipv4_ipam_pool_id: Input::Known(Some(pool_id)), .. }) => {
-            ipam::released(operation, pool_id, id).await
+            ipam::released(operation, pool_id, id, None).await
         }
         _ => Ok(()),
     }

@@ -90,6 +90,7 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
             Action::Update { id, to, .. } if existing.get(&to.key).is_none() => {
                 ids.insert(to.key.clone(), ResolvedObject { id: id.clone(), learned: Learned::new() });
             }
+            Action::Update { to, certain: false, .. } => ids.mark_incomplete(&to.key),
             _ => {}
         }
     }

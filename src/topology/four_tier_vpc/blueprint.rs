@@ -90,6 +90,9 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     if structure.default_security_group {
         draft.default_security_group();
     }
+    if let Some(range) = &ipv6_range {
+        draft.rules_after(range);
+    }
     let Draft { objects, mut problems, .. } = draft;
     let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
     problems.extend(over.take(1));
@@ -317,6 +320,15 @@ impl<'a> Draft<'a> {
             tags: self.tags("", &[]),
         };
         self.add(&keys::default_network_acl(), Spec::DefaultNetworkAcl(spec));
+    }
+
+    /// AWS adds rules to the default network ACL and the default security group when the range is associated.
+    fn rules_after(&mut self, range: &Object) {
+        let has_rules =
+            |object: &&mut Object| matches!(object.spec, Spec::DefaultNetworkAcl(_) | Spec::DefaultSecurityGroup(_));
+        for object in self.objects.iter_mut().filter(has_rules) {
+            object.after.push(range.key.clone());
+        }
     }
 
     fn default_security_group(&mut self) {

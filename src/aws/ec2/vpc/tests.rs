@@ -195,7 +195,8 @@ fn allocations(vpc_ids: &[&str]) -> String {
     let item = |id: &&str| {
         format!("<item><cidr>10.3.0.0/20</cidr><resourceId>{id}</resourceId><resourceType>vpc</resourceType></item>")
     };
-    format!("<ipamPoolAllocationSet>{}</ipamPoolAllocationSet>", vpc_ids.iter().map(item).collect::<String>())
+    let custom = "<item><cidr>10.3.16.0/20</cidr><resourceType>custom</resourceType></item>";
+    format!("<ipamPoolAllocationSet>{custom}{}</ipamPoolAllocationSet>", vpc_ids.iter().map(item).collect::<String>())
 }
 
 async fn delete_on(aws: &Recorded, spec: Vpc, limit: Duration) -> Result<(), Failure> {
@@ -217,8 +218,7 @@ async fn delete_waits_until_the_pool_releases_the_range() {
     delete_on(&aws, of_pool(), Duration::from_secs(20)).await.unwrap();
     let calls = aws.calls("GetIpamPoolAllocations");
     assert_eq!((calls.len(), calls[0]["IpamPoolId"].as_str()), (3, "ipam-pool-1"));
-    assert_eq!((calls[0]["Filter.1.Name"].as_str(), calls[0]["Filter.1.Value.1"].as_str()), ("resource-type", "vpc"));
-    assert_eq!((calls[0]["Filter.2.Name"].as_str(), calls[0]["Filter.2.Value.1"].as_str()), ("resource-id", "vpc-1"));
+    assert!(!calls[0].contains_key("Filter.1.Name"), "AWS documents no filters of this call: {calls:?}");
 }
 
 #[tokio::test(start_paused = true)]
