@@ -217,6 +217,13 @@ pub(crate) fn is_not_attached(failure: &Failure) -> bool {
     has_code(failure, &["Gateway.NotAttached"])
 }
 
+/// EC2: the VPC has another internet gateway. The answers that public files quote have this text: "Network vpc-...
+/// already has an internet gateway attached".
+pub(crate) fn is_other_gateway_attached(failure: &Failure) -> bool {
+    has_code(failure, &["InvalidParameterValue"])
+        && failure.message.contains("already has an internet gateway attached")
+}
+
 /// EC2: an address was released and now belongs to another account, or a NAT gateway still uses it.
 pub(crate) fn is_auth_failure(failure: &Failure) -> bool {
     has_code(failure, &["AuthFailure"])
