@@ -54,9 +54,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) ->
             },
             || async {
                 let call = session.ec2.describe_internet_gateways().set_filters(Some(tags::of_this_object(operation)?));
-                let answer = call.send().await.map_err(|error| error.failure("DescribeInternetGateways"))?;
+                let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+                let found = found.map_err(|error| error.failure("DescribeInternetGateways"))?;
                 // An attached gateway existed before the call whose answer was lost.
-                let mut new = answer.internet_gateways().iter().filter(|it| it.attachments().is_empty());
+                let mut new = found.iter().filter(|it| it.attachments().is_empty());
                 Ok(new.find_map(|it| it.internet_gateway_id()).map(str::to_string))
             },
         )

@@ -191,10 +191,11 @@ async fn blocks_with_ranges(
 }
 
 async fn blocks(session: &Session, vpc_id: &str) -> Result<Vec<VpcIpv6CidrBlockAssociation>, Failure> {
-    let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", vpc_id)).send().await;
-    let mut answer = answer.map_err(|error| error.failure("DescribeVpcs"))?.vpcs.unwrap_or_default();
-    answer.retain(|vpc| vpc.vpc_id() == Some(vpc_id));
-    Ok(answer.pop().and_then(|vpc| vpc.ipv6_cidr_block_association_set).unwrap_or_default())
+    let call = session.ec2.describe_vpcs().filters(filter("vpc-id", vpc_id));
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let mut found = found.map_err(|error| error.failure("DescribeVpcs"))?;
+    found.retain(|vpc| vpc.vpc_id() == Some(vpc_id));
+    Ok(found.pop().and_then(|vpc| vpc.ipv6_cidr_block_association_set).unwrap_or_default())
 }
 
 fn state(block: &VpcIpv6CidrBlockAssociation) -> Option<&VpcCidrBlockStateCode> {
