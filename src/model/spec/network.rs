@@ -253,7 +253,7 @@ pub enum RuleSource {
     ItSelf,
     /// The ID of a prefix list.
     PrefixList(String),
-    /// The ID of another group.
+    /// The ID of another group, after the ID of its account and a slash if that is another account.
     SecurityGroup(String),
 }
 
