@@ -82,7 +82,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     gateways.extend(draft.private_nat_gateways(&private_nats, &subnets));
     draft.nat_routes(&structure.nat_tiers, &tables, &gateways);
     if structure.endpoints {
-        draft.endpoints(&tables);
+        warnings.extend(draft.endpoints(&tables));
     }
     if structure.default_network_acl {
         draft.default_network_acl(structure.associates_acl, &subnets);
@@ -262,16 +262,29 @@ impl<'a> Draft<'a> {
         gateways
     }
 
-    fn endpoints(&mut self, tables: &BTreeMap<SubnetSlot, Key>) {
+    /// Adds the endpoints of the services that the Region offers. Returns a warning for each other service.
+    fn endpoints(&mut self, tables: &BTreeMap<SubnetSlot, Key>) -> Vec<Problem> {
         let config = self.context.config;
+        let mut missing = Vec::new();
         let mut route_tables: Vec<Ref> = tables.values().cloned().map(Ref::Key).collect();
         route_tables.sort();
         route_tables.dedup();
         for service in EndpointService::ALL {
-            let Some(service_name) = self.service_name(service) else { continue };
-            let (policy, suffix) = match service {
-                EndpointService::ObjectStore => (&config.objectstore_endpoint_policy, "-objectstore"),
-                EndpointService::KeyValue => (&config.keyvalue_endpoint_policy, "-keyvalue"),
+            let (policy, path, suffix) = match service {
+                EndpointService::ObjectStore => {
+                    (&config.objectstore_endpoint_policy, "objectstore_endpoint_policy", "-objectstore")
+                }
+                EndpointService::KeyValue => {
+                    (&config.keyvalue_endpoint_policy, "keyvalue_endpoint_policy", "-keyvalue")
+                }
+            };
+            let Some(service_name) = self.service_name(service) else {
+                if let Input::Known(Some(_)) = policy {
+                    let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
+                    self.problems.push(Problem::new(AttributePath::new(path), message, "Remove the policy."));
+                }
+                missing.push(service);
+                continue;
             };
             let spec = VpcEndpoint {
                 vpc: self.vpc.clone(),
@@ -282,11 +295,22 @@ impl<'a> Draft<'a> {
             };
             self.add(&keys::vpc_endpoint(service, &service_name), Spec::VpcEndpoint(spec));
         }
+        let path = || AttributePath::new("create_vpc_endpoints");
+        if missing.len() == EndpointService::ALL.len() {
+            let message = "The Region offers no gateway endpoints for the services s3 and dynamodb.";
+            self.problems.push(Problem::new(path(), message, "Set create_vpc_endpoints to false."));
+            return Vec::new();
+        }
+        let warning = |service: EndpointService| {
+            let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
+            Problem::new(path(), message, "Only the endpoint of the other service is created.")
+        };
+        missing.into_iter().map(warning).collect()
     }
 
     /// The service name from AWS's list, else that of the existing endpoint. Service names differ between partitions,
-    /// so they cannot be computed.
-    fn service_name(&mut self, service: EndpointService) -> Option<Input<String>> {
+    /// so they cannot be computed. `None` if the Region does not offer the service.
+    fn service_name(&self, service: EndpointService) -> Option<Input<String>> {
         let listed = self.context.facts.gateway_endpoint_services.as_ref();
         let found = listed.and_then(|names| names.iter().find(|name| EndpointService::of_name(name) == Some(service)));
         if let Some(name) = found {
@@ -298,12 +322,7 @@ impl<'a> Draft<'a> {
         match (existing.map(|entry| &entry.applied), listed) {
             (Some(Spec::VpcEndpoint(endpoint)), _) => Some(endpoint.service_name.clone()),
             (_, None) => Some(Input::Unknown),
-            (_, Some(_)) => {
-                let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
-                let hint = "Set create_vpc_endpoints to false.";
-                self.problems.push(Problem::new(AttributePath::new("create_vpc_endpoints"), message, hint));
-                None
-            }
+            (_, Some(_)) => None,
         }
     }
 
