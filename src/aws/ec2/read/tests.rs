@@ -531,3 +531,4 @@ async fn an_unmanaged_default_route_is_learned_until_it_is_deleted() {
 }
 
 mod ipv6;
+mod recorded_shapes;
