@@ -2,7 +2,7 @@
 //! the source of its shape: a recorded answer of the action, or a sample of its documentation.
 
 use super::*;
-use crate::aws::ec2::dependents;
+use crate::aws::ec2::{dependents, security_group_rules};
 use crate::aws::lookups::facts;
 use crate::cloud::DependentScope;
 use crate::model::{DefaultNetworkAcl, DefaultSecurityGroup, Facts, Lookup, NetworkAclRule, SecurityGroupRule};
@@ -305,6 +305,39 @@ async fn a_pending_nat_gateway_is_incomplete() {
 const ATTRIBUTES: &str = "<enableDnsSupport><value>true</value></enableDnsSupport><enableDnsHostnames><value>true</value>\
                           </enableDnsHostnames><enableNetworkAddressUsageMetrics><value>false</value>\
                           </enableNetworkAddressUsageMetrics>";
+
+/// Documentation of DescribeSecurityGroupRules: a rule for all protocols has the ports -1.
+#[tokio::test(start_paused = true)]
+async fn the_rules_of_a_group_are_read_one_by_one() {
+    let rule = |id: &str, egress: bool, source: &str| {
+        format!(
+            "<item><securityGroupRuleId>{id}</securityGroupRuleId><groupId>sg-1</groupId>\
+             <groupOwnerId>123456789012</groupOwnerId><isEgress>{egress}</isEgress><ipProtocol>-1</ipProtocol>\
+             <fromPort>-1</fromPort><toPort>-1</toPort>{source}<tagSet/></item>"
+        )
+    };
+    let group = |id: &str, account: &str| {
+        format!("<referencedGroupInfo><groupId>{id}</groupId><userId>{account}</userId></referencedGroupInfo>")
+    };
+    let rules = [
+        rule("sgr-1", false, &group("sg-1", "123456789012")),
+        rule("sgr-2", false, &group("sg-9", "999999999999")),
+        rule("sgr-3", true, "<cidrIpv6>::/0</cidrIpv6>"),
+        rule("sgr-4", true, "<cidrIpv4>0.0.0.0/0</cidrIpv4>"),
+    ];
+    let answer = format!("<securityGroupRuleSet>{}</securityGroupRuleSet>", rules.concat());
+    let aws = Recorded::default().on("DescribeSecurityGroupRules", &answer);
+    let found = aws.session().ec2.describe_security_group_rules().send().await.unwrap();
+    let existing = found.security_group_rules().iter().map(|rule| security_group_rules::existing(rule).unwrap());
+    let existing: Vec<_> = existing.map(|it| (it.id, it.rule.from_port, it.rule.source)).collect();
+    let expected = [
+        ("sgr-1", RuleSource::ItSelf),
+        ("sgr-2", RuleSource::SecurityGroup("999999999999/sg-9".into())),
+        ("sgr-3", RuleSource::CidrIpv6("::/0".into())),
+        ("sgr-4", RuleSource::CidrIpv4("0.0.0.0/0".into())),
+    ];
+    assert_eq!(existing, expected.map(|(id, source)| (id.to_string(), None, source)));
+}
 
 /// Recorded: DescribeNetworkInterfaces, of a NAT gateway and of an interface endpoint.
 #[tokio::test(start_paused = true)]
