@@ -154,6 +154,8 @@ pub struct Seen {
     pub objects: Vec<Observed>,
     /// The root's tag `fgw:state`; `None` if it has no such tag, or one with another value.
     pub root_state: Option<RootState>,
+    /// The ids of the objects whose creation AWS has not completed yet, such as pending NAT gateways.
+    pub incomplete: BTreeSet<String>,
 }
 
 /// One object as read from AWS.

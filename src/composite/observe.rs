@@ -48,7 +48,7 @@ pub(super) fn observe(
         entry.key = object.key;
         entry.learned.extend(object.learned);
         let spec = with_owned_tags(object.spec, &entry.applied);
-        entry.observed = (spec != entry.applied).then_some(spec);
+        entry.observe(spec);
     }
     never_ignore_missing_root(&mut private.inventory);
     unseen.sort_by(|a, b| (&a.key, &a.id).cmp(&(&b.key, &b.id)));

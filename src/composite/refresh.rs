@@ -23,6 +23,10 @@ pub(super) async fn refresh<P: Topology>(
     let entries = known.as_ref().map(|private| private.inventory.entries.as_slice()).unwrap_or_default();
     let Some(seen) = cloud.read(P::KIND, root_id, entries).await? else { return Ok(None) };
     let mut private = observe(known, seen.objects, &cloud.scope().ignore_tags, ignored);
+    // The next apply waits for them.
+    for entry in private.inventory.entries.iter_mut().filter(|entry| seen.incomplete.contains(&entry.id)) {
+        entry.unfinished = true;
+    }
     private.root_state = seen.root_state.filter(|state| *state != RootState::Ready);
     private.marking_refused &= private.root_state.is_some();
     Ok(Some(private))

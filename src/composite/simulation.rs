@@ -374,7 +374,7 @@ impl Cloud for Simulation {
             learned: self.shown(&object.spec, &ids[&object.key]),
         });
         let root_state = self.root_state.lock().unwrap().filter(|_| has_root);
-        let seen = Seen { objects: seen.collect(), root_state };
+        let seen = Seen { objects: seen.collect(), root_state, ..Seen::default() };
         Ok((!seen.objects.is_empty()).then_some(seen))
     }
 
@@ -420,6 +420,9 @@ impl Cloud for Simulation {
                         assert!(!collides, "{:?} and {:?} both claim {claim:?}", object.key, other.key);
                     }
                 }
+            }
+            for other in objects.iter_mut() {
+                other.spec = other.spec.clone().after_creation_of(&object.spec);
             }
             objects.push(Object::new(object.key.clone(), object.spec.clone()));
             self.ids.lock().unwrap().insert(object.key.clone(), id.clone());

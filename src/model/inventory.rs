@@ -1,6 +1,6 @@
 //! The inventory: the existing objects of one topology with their AWS IDs, as stored in state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::Discriminant;
 
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,11 @@ pub struct ResolvedObject {
 /// IDs by key. A plan starts with the IDs of the objects that are kept; an apply adds those of the objects that it
 /// creates.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ids(BTreeMap<Key, ResolvedObject>);
+pub struct Ids {
+    objects: BTreeMap<Key, ResolvedObject>,
+    /// The objects of which AWS may return further values during the apply.
+    incomplete: BTreeSet<Key>,
+}
 
 impl Entry {
     /// A newly created object.
@@ -86,6 +90,11 @@ impl Entry {
     /// The spec found in AWS, if it differs from `applied` and is not ignored.
     pub fn drifted(&self) -> Option<&Spec> {
         self.observed.as_ref().filter(|_| !self.ignored)
+    }
+
+    /// Records the spec found in AWS.
+    pub fn observe(&mut self, spec: Spec) {
+        self.observed = (spec != self.applied).then_some(spec);
     }
 
     /// Whether it exists, or counts as existing because its deletion is ignored.
@@ -126,10 +135,9 @@ impl Inventory {
 
     /// The IDs of the objects that exist and are not pending deletion.
     pub fn ids(&self) -> Ids {
-        Ids(self
-            .current()
-            .map(|entry| (entry.key.clone(), ResolvedObject { id: entry.id.clone(), learned: entry.learned.clone() }))
-            .collect())
+        let resolved = |entry: &Entry| ResolvedObject { id: entry.id.clone(), learned: entry.learned.clone() };
+        let objects = self.current().map(|entry| (entry.key.clone(), resolved(entry))).collect();
+        Ids { objects, incomplete: BTreeSet::new() }
     }
 
     /// The object with a slot, if it exists and is not pending deletion.
@@ -141,22 +149,22 @@ impl Inventory {
 impl Ids {
     /// The ID of an object and further values.
     pub fn get(&self, key: &Key) -> Option<&ResolvedObject> {
-        self.0.get(key)
+        self.objects.get(key)
     }
 
     /// Adds or replaces an object.
     pub fn insert(&mut self, key: Key, resolved: ResolvedObject) {
-        self.0.insert(key, resolved);
+        self.objects.insert(key, resolved);
     }
 
     /// Removes an object.
     pub fn remove(&mut self, key: &Key) {
-        self.0.remove(key);
+        self.objects.remove(key);
     }
 
     /// Every object, by key.
     pub fn iter(&self) -> impl Iterator<Item = (&Key, &ResolvedObject)> {
-        self.0.iter()
+        self.objects.iter()
     }
 
     /// The AWS ID of a reference; `None` if its object does not exist yet.
@@ -172,10 +180,20 @@ impl Ids {
         self.get(key).map_or(Value::Unknown, |resolved| resolved.id.as_str().into())
     }
 
-    /// A further value of an object as an output value: unknown until the object exists, null if AWS did not return the
-    /// value.
+    /// Marks an object whose creation has not finished: a value that AWS has not returned yet may become known.
+    pub fn mark_incomplete(&mut self, key: &Key) {
+        self.incomplete.insert(key.clone());
+    }
+
+    /// A further value of an object as an output value: unknown until the object is complete, null if AWS did not
+    /// return the value.
     pub fn learned(&self, key: &Key, name: &str) -> Value {
-        self.get(key).map_or(Value::Unknown, |resolved| resolved.learned.get(name).cloned().into())
+        let value = self.get(key).map(|resolved| resolved.learned.get(name).cloned());
+        match value {
+            Some(None) if self.incomplete.contains(key) => Value::Unknown,
+            Some(value) => value.into(),
+            None => Value::Unknown,
+        }
     }
 
     /// The ID of an object, for a text that contains it, such as an ARN.

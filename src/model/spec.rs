@@ -224,7 +224,7 @@ impl Spec {
         match self {
             Spec::RouteTableAssociation(it) => Some(&it.subnet),
             Spec::Route(it) => Some(&it.route_table),
-            Spec::VpcIpv6Block(it) => Some(&it.vpc),
+            Spec::VpcIpv6Block(it) => it.parent(),
             Spec::DefaultNetworkAcl(it) => Some(&it.vpc),
             Spec::DefaultSecurityGroup(it) => Some(&it.vpc),
             Spec::Authorizer(it) => Some(&it.api),
@@ -390,6 +390,18 @@ impl Spec {
             (Spec::Authorizer(found), Spec::Authorizer(wanted)) => found.mask_unowned(wanted),
             (Spec::LogSubscription(found), Spec::LogSubscription(wanted)) => found.mask_unowned(wanted),
             _ => {}
+        }
+    }
+
+    /// This spec after the creation of another object of the topology, which AWS may let change this one.
+    #[must_use]
+    pub fn after_creation_of(self, created: &Spec) -> Spec {
+        match (self, created) {
+            (Spec::DefaultNetworkAcl(acl), Spec::VpcIpv6Block(_)) => Spec::DefaultNetworkAcl(acl.with_ipv6_range()),
+            (Spec::DefaultSecurityGroup(group), Spec::VpcIpv6Block(_)) => {
+                Spec::DefaultSecurityGroup(group.with_ipv6_range())
+            }
+            (spec, _) => spec,
         }
     }
 

@@ -3,12 +3,15 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::plan::Action;
-use crate::model::{Entry, Inventory, Key, Object};
+use crate::model::{Entry, Inventory, Key, Object, Spec};
 
-/// Returns creates and updates in the order of the blueprint, then deletions in reverse order of creation.
+/// Returns creates and updates in the order of the blueprint, then deletions in reverse order of creation. An object
+/// that AWS changes when another one is created is updated afterwards.
 pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
     let mut taken = HashSet::new();
     let mut actions = Vec::new();
+    let created: Vec<&Spec> =
+        wanted.iter().filter(|object| holder(existing, &object.key).is_none()).map(|object| &object.spec).collect();
     for object in wanted {
         let Some(entry) = holder(existing, &object.key) else {
             actions.push(Action::Create(object.clone()));
@@ -16,6 +19,7 @@ pub(super) fn diff(existing: &Inventory, wanted: &[Object]) -> Vec<Action> {
         };
         taken.insert(entry.kind_and_id());
         let before = entry.normalized_against(&object.spec);
+        let before = created.iter().fold(before, |before, created| before.after_creation_of(created));
         if entry.unfinished || before != object.spec {
             let (id, certain) = (entry.id.clone(), !entry.unfinished);
             actions.push(Action::Update { id, before, certain, to: object.clone() });

@@ -354,6 +354,9 @@ impl Execution<'_> {
             entry.id = id.to_string();
             return;
         }
+        for other in inventory.entries.iter_mut().filter(|entry| entry.is_present() && !entry.ignored) {
+            other.observe(other.spec().clone().after_creation_of(&object.spec));
+        }
         let mut entry = Entry::new(object.key.clone(), id, object.spec.of_begun_create());
         entry.unfinished = true;
         inventory.entries.push(entry);

@@ -4,6 +4,8 @@
 mod acls_and_propagation;
 #[path = "testbed/endpoints.rs"]
 mod endpoints;
+#[path = "testbed/first_answers.rs"]
+mod first_answers;
 #[path = "testbed/host.rs"]
 mod host;
 #[path = "testbed/instrument.rs"]
@@ -243,6 +245,23 @@ impl Network {
         text(&self.ec2("create_nat_gateway", arguments)["NatGateway"]["NatGatewayId"])
     }
 
+    /// The IPv6 range of the VPC. The first answer after its creation shows it as associating.
+    fn ipv6_block(&self) -> Value {
+        let shown = || {
+            let found = self.ec2("describe_vpcs", json!({"VpcIds": [self.vpc]}));
+            found["Vpcs"][0]["Ipv6CidrBlockAssociationSet"][0].clone()
+        };
+        let first = shown();
+        assert_eq!(
+            (&first["Ipv6CidrBlock"], &first["Ipv6CidrBlockState"]["State"]),
+            (&json!(""), &json!("associating"))
+        );
+        assert_eq!((&first["Ipv6Pool"], &first["NetworkBorderGroup"]), (&json!("Amazon"), &json!("us-east-1")));
+        let second = shown();
+        assert_eq!(second["Ipv6CidrBlockState"]["State"], "associated");
+        second
+    }
+
     fn nat_state(&self, nat: &str) -> String {
         text(&self.ec2("describe_nat_gateways", json!({"NatGatewayIds": [nat]}))["NatGateways"][0]["State"])
     }
@@ -259,16 +278,15 @@ fn text(value: &Value) -> String {
 #[test]
 fn a_subnet_shows_its_ipv6_association_as_associated() {
     let network = Network::new();
-    let vpc = network.ec2("describe_vpcs", json!({"VpcIds": [network.vpc]}));
-    let block = text(&vpc["Vpcs"][0]["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlock"]).replace("/56", "/64");
+    let block = text(&network.ipv6_block()["Ipv6CidrBlock"]).replace("/56", "/64");
     let created = network.ec2(
         "create_subnet",
         json!({"VpcId": network.vpc, "CidrBlock": "10.0.9.0/24", "Ipv6CidrBlock": block, "AvailabilityZone": "us-east-1b"}),
     );
     let state = |subnet: &Value| text(&subnet["Ipv6CidrBlockAssociationSet"][0]["Ipv6CidrBlockState"]["State"]);
-    assert_eq!(state(&created["Subnet"]), "associated");
-    let found = network.ec2("describe_subnets", json!({"SubnetIds": [created["Subnet"]["SubnetId"]]}));
-    assert_eq!(state(&found["Subnets"][0]), "associated");
+    assert_eq!(state(&created["Subnet"]), "associating");
+    let found = || network.ec2("describe_subnets", json!({"SubnetIds": [created["Subnet"]["SubnetId"]]}));
+    assert_eq!([found(), found()].map(|it| state(&it["Subnets"][0])), ["associating", "associated"]);
 }
 
 #[test]
@@ -301,7 +319,7 @@ fn second_nat_gateway_can_use_the_address_of_the_first() {
     network.ec2("delete_nat_gateway", json!({"NatGatewayId": first}));
     let second = network.nat();
     assert_ne!(first, second);
-    assert_eq!(network.nat_state(&second), "available");
+    assert_eq!([network.nat_state(&second), network.nat_state(&second)], ["pending", "available"]);
     let error = network.rejected("delete_nat_gateway", json!({"NatGatewayId": "nat-00000000000000000"}));
     assert_eq!(error, "NatGatewayNotFound");
 }
@@ -332,12 +350,15 @@ fn nat_gateway_fails_by_script_or_without_internet_gateway() {
     let network = Network::new();
     network.proxy.nat_fails(1, "InsufficientFreeAddressesInSubnet", "full");
     let scripted = network.nat();
+    assert_eq!(network.nat_state(&scripted), "pending");
     let described = network.ec2("describe_nat_gateways", json!({"NatGatewayIds": [scripted]}));
     assert_eq!(described["NatGateways"][0]["State"], "failed");
     assert_eq!(described["NatGateways"][0]["FailureCode"], "InsufficientFreeAddressesInSubnet");
     network.ec2("delete_nat_gateway", json!({"NatGatewayId": scripted}));
     network.ec2("detach_internet_gateway", json!({"InternetGatewayId": network.gateway, "VpcId": network.vpc}));
-    let described = network.ec2("describe_nat_gateways", json!({"NatGatewayIds": [network.nat()]}));
+    let detached = network.nat();
+    assert_eq!(network.nat_state(&detached), "pending");
+    let described = network.ec2("describe_nat_gateways", json!({"NatGatewayIds": [detached]}));
     assert_eq!(described["NatGateways"][0]["FailureCode"], "Gateway.NotAttached");
 }
 

@@ -194,7 +194,12 @@ impl Proxy {
         self.shared.moto.nats.constrain(zone_ids);
     }
 
-    /// How long IPAM pools keep the range of a VPC allocated after its deletion; on AWS, up to half an hour.
+    /// How long the IPv6 ranges of VPCs and subnets are associating; on AWS, some seconds.
+    pub(crate) fn ipv6_associating(&self, associating: Lasts) {
+        self.shared.moto.associating.set(associating);
+    }
+
+    /// How long IPAM pools keep a range allocated that its VPC no longer has; on AWS, up to half an hour.
     pub(crate) fn ipam_releasing(&self, releasing: Lasts) {
         self.shared.moto.ipam.set_releasing(releasing);
     }

@@ -52,7 +52,7 @@ pub(crate) async fn read(
         // permissions, the domain and its record may remain after a failed destroy.
         let mut objects = outliving(&session.scope, root_id, known, &logs?, &policies?, &domains?);
         objects.extend(dns::known(&records?, known, &objects));
-        return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
+        return Ok((!objects.is_empty()).then_some(Seen { objects, ..Seen::default() }));
     };
     let root_state = match state_in(api.tags.as_ref()) {
         Some(RootState::Ready) | None => state_in(api.tags.as_ref()),
@@ -76,14 +76,14 @@ pub(crate) async fn read(
         let mut objects = view.known(known);
         objects.extend(dns::known(&records?, known, &objects));
         objects.extend(dns::of_unknown_domains(session, known, &objects).await?);
-        return Ok(Some(Seen { objects, root_state }));
+        return Ok(Some(Seen { objects, root_state, ..Seen::default() }));
     }
     view.logs = Logs::of_stage(session, view.stage.as_ref(), &resource).await?;
     view.policies = policies_of_functions(session, &view).await?;
     view.domains = domain::tagged(session, &resource).await?;
     let mut objects = view.everything(known, &resource);
     objects.extend(dns::imported(session, &objects).await?);
-    Ok(Some(Seen { objects, root_state }))
+    Ok(Some(Seen { objects, root_state, ..Seen::default() }))
 }
 
 fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {

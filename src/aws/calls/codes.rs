@@ -16,37 +16,46 @@ pub(crate) fn cause(code: Option<&str>, message: &str) -> Cause {
         return Cause::Throttled;
     }
     match code {
-        // Without a dot, unlike every other code of EC2.
+        // Without a dot, unlike every other code of EC2: gruntwork-io/cloud-nuke#325
         "NatGatewayNotFound" => Cause::NotFound,
         // API Gateway and KMS. Recorded: GetApi, GetStage, DescribeKey.
         "NotFoundException" => Cause::NotFound,
         // Lambda and CloudWatch Logs. Recorded: GetPolicy, AddPermission, RemovePermission,
         // DescribeSubscriptionFilters. ACM: ansible-collections/amazon.aws#622
         "ResourceNotFoundException" => Cause::NotFound,
-        // ReplaceRoute returns it for a missing route.
+        // ReplaceRoute returns it for a missing route, see getmoto/moto#6425, which was compared with AWS.
         "InvalidParameterValue" if message.contains("There is no route defined for") => Cause::NotFound,
+        // Recorded: DeleteSubnet, DeleteInternetGateway.
         "DependencyViolation" => Cause::InUse,
         // DeleteVpcEndpoints, for the gateway endpoint of S3: cloudposse/terraform-aws-vpc#153
         "InvalidParameter" if is_private_dns_dependency(message) => Cause::InUse,
         // ACM. Recorded: DeleteCertificate.
         "ResourceInUseException" => Cause::InUse,
-        "RouteAlreadyExists"
-        | "NetworkAclEntryAlreadyExists"
-        | "Resource.AlreadyAssociated"
-        | "InvalidSubnet.Conflict" => Cause::Exists,
+        // ansible/ansible#59863
+        "RouteAlreadyExists" => Cause::Exists,
+        // ansible-collections/amazon.aws#2592
+        "NetworkAclEntryAlreadyExists" => Cause::Exists,
+        // Addresses of NAT gateways: hashicorp/terraform#13836
+        "Resource.AlreadyAssociated" => Cause::Exists,
+        // hashicorp/terraform#33470
+        "InvalidSubnet.Conflict" => Cause::Exists,
         // CloudWatch Logs. Recorded: CreateLogGroup.
         "ResourceAlreadyExistsException" => Cause::Exists,
         // API Gateway and Lambda use one code for several errors, which only the message distinguishes.
         "ConflictException" | "ResourceConflictException" => conflict(message),
         // CloudWatch Logs returns it while another change of the same log group is in progress: aws/aws-cdk#17546
         "OperationAbortedException" => Cause::Throttled,
+        // EC2: hashicorp/terraform-provider-aws#34234
         "UnauthorizedOperation" => Cause::Denied,
         // Route 53: pcorliss/ruby_route_53#16
         "AccessDenied" => Cause::Denied,
         // API Gateway, KMS and CloudWatch Logs. Recorded: GetAccount, DescribeKey, PutSubscriptionFilter.
         "AccessDeniedException" => Cause::Denied,
+        // Recorded for subnets, internet gateways, addresses, security groups and network interfaces.
         _ if code.ends_with(".NotFound") => Cause::NotFound,
+        // IPv6 ranges: hashicorp/terraform-provider-aws#29077 (VPC), hashicorp/terraform-provider-aws#3562 (subnet).
         _ if code.ends_with(".InUse") => Cause::InUse,
+        // Recorded: AuthorizeSecurityGroupIngress.
         _ if code.ends_with(".Duplicate") => Cause::Exists,
         _ => Cause::Other,
     }
@@ -221,12 +230,27 @@ pub(crate) fn is_rejected_batch(failure: &Failure) -> bool {
     has_code(failure, &["InvalidChangeBatch"])
 }
 
-/// EC2: a gateway is not attached to a VPC. This means success for a detach call, and failure for any other call.
+/// EC2: a gateway is not attached to a VPC. This means success for a detach call, and failure for any other call, see
+/// aws-samples/cfn101-workshop#165.
 pub(crate) fn is_not_attached(failure: &Failure) -> bool {
     has_code(failure, &["Gateway.NotAttached"])
 }
 
-/// EC2: an address was released and now belongs to another account, or a NAT gateway still uses it.
+/// EC2: the VPC has another internet gateway (binlab/terraform-aws-vault-ha-raft#54).
+pub(crate) fn is_other_gateway_attached(failure: &Failure) -> bool {
+    has_code(failure, &["InvalidParameterValue"])
+        && failure.message.contains("already has an internet gateway attached")
+}
+
+/// EC2: the partition may not support tags in the call that creates an object. hashicorp/terraform-provider-aws creates
+/// endpoints without tags in isolated partitions if AWS rejects the call with one of these codes, among others.
+pub(crate) fn is_tagging_unsupported(failure: &Failure, partition: &str) -> bool {
+    let codes = ["UnsupportedOperation", "UnknownParameter", "InvalidParameterValue", "InvalidRequest"];
+    partition.starts_with("aws-iso") && has_code(failure, &codes)
+}
+
+/// EC2: an address was released and now belongs to another account, or a NAT gateway still uses it
+/// (kubernetes/kops#938).
 pub(crate) fn is_auth_failure(failure: &Failure) -> bool {
     has_code(failure, &["AuthFailure"])
 }
@@ -242,23 +266,26 @@ pub(crate) fn is_zone_without_nat_gateways(failure: &Failure) -> bool {
     has_code(failure, &["NotAvailableInZone"])
 }
 
-/// EC2: IPAM does not monitor the account yet.
+/// EC2: IPAM does not monitor the account yet. Public files quote the answer: "The operation AllocateIpamPoolCidr is
+/// not supported. Account ... is not monitored by IPAM ipam-...".
 pub(crate) fn is_not_monitored(failure: &Failure) -> bool {
     has_code(failure, &["UnsupportedOperation"]) && failure.message.contains("is not monitored by IPAM")
 }
 
-/// EC2: a security group or network ACL has reached its limit of rules.
+/// EC2: a security group or network ACL has reached its limit of rules: dan-v/awslambdaproxy#25 (group),
+/// cisagov/cool-assessment-terraform#288 (ACL).
 pub(crate) fn is_rule_limit(failure: &Failure) -> bool {
     has_code(failure, &["RulesPerSecurityGroupLimitExceeded", "NetworkAclEntryLimitExceeded"])
 }
 
-/// EC2: a rule of a security group to add already exists, or one to remove no longer exists.
+/// EC2: a rule of a security group to add already exists (recorded), or one to remove no longer exists
+/// (cloud-custodian/cloud-custodian#6099). moto's tests of rule IDs are verified against AWS.
 pub(crate) fn is_outdated_rule(failure: &Failure) -> bool {
     let codes = ["InvalidPermission.Duplicate", "InvalidPermission.NotFound", "InvalidSecurityGroupRuleId.NotFound"];
     has_code(failure, &codes)
 }
 
-/// EC2: a network ACL has no entry with this number.
+/// EC2: a network ACL has no entry with this number (hashicorp/terraform-provider-aws#12175).
 pub(crate) fn is_no_acl_entry(failure: &Failure) -> bool {
     has_code(failure, &["InvalidNetworkAclEntry.NotFound"])
 }

@@ -144,8 +144,9 @@ fn original_rules(ipv6: bool) -> Vec<NetworkAclRule> {
 /// Whether an IPv6 range is associated or associating.
 async fn has_ipv6(operation: &Operation<'_>) -> Result<bool, Failure> {
     let call = operation.session.ec2.describe_vpcs().filters(filter("vpc-id", operation.root_id()?));
-    let answer = call.send().await.map_err(|error| error.failure("DescribeVpcs"))?;
-    let ranges = answer.vpcs().iter().flat_map(|vpc| vpc.ipv6_cidr_block_association_set());
+    let vpcs = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let vpcs = vpcs.map_err(|error| error.failure("DescribeVpcs"))?;
+    let ranges = vpcs.iter().flat_map(|vpc| vpc.ipv6_cidr_block_association_set());
     let mut states = ranges.filter_map(|range| range.ipv6_cidr_block_state()?.state());
     Ok(states.any(|state| matches!(state, VpcCidrBlockStateCode::Associated | VpcCidrBlockStateCode::Associating)))
 }

@@ -25,8 +25,12 @@ pub(super) fn read(
     let managed = |direction: fn(&DefaultSecurityGroup) -> &Input<Option<Vec<SecurityGroupRule>>>| {
         applied.is_none_or(|applied| direction(applied) != &Input::Known(None))
     };
-    let ingress = managed(|it| &it.ingress).then(|| rules::of_permissions(group.ip_permissions(), id));
-    let egress = managed(|it| &it.egress).then(|| rules::of_permissions(group.ip_permissions_egress(), id));
+    let rules_of = |permissions, direction: fn(&DefaultSecurityGroup) -> &Input<Option<Vec<SecurityGroupRule>>>| {
+        let applied = applied.and_then(|applied| direction(applied).known()?.as_deref()).unwrap_or_default();
+        managed(direction).then(|| rules::of_permissions(permissions, id, group.owner_id(), applied))
+    };
+    let ingress = rules_of(group.ip_permissions(), |it| &it.ingress);
+    let egress = rules_of(group.ip_permissions_egress(), |it| &it.egress);
     Some(Observed {
         id: id.to_string(),
         key,
@@ -46,8 +50,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &DefaultSecurityGrou
     let id = wait::until("DescribeSecurityGroups", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
         let call = session.ec2.describe_security_groups();
         let call = call.filters(filter("vpc-id", vpc_id)).filters(filter("group-name", "default"));
-        let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
-        Ok(match answer.security_groups().first().and_then(|group| group.group_id()) {
+        let groups = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let groups = groups.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+        Ok(match groups.first().and_then(|group| group.group_id()) {
             Some(id) => Poll::Done(id.to_string()),
             None => Poll::Pending("the default group is not visible yet".to_string()),
         })

@@ -83,7 +83,8 @@ impl Finder<'_> {
 
     /// Network interfaces, except those of managed NAT gateways, which AWS deletes with these.
     async fn interfaces(&self, filter: Filter) -> Result<Vec<Dependent>, Failure> {
-        let call = self.session.ec2.describe_network_interfaces().filters(filter);
+        // AWS hides the interfaces of some of its services by default, although they block deletions as well.
+        let call = self.session.ec2.describe_network_interfaces().include_managed_resources(true).filters(filter);
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeNetworkInterfaces"))?;
         let unmanaged = found.iter().filter(|interface| !self.is_of_managed_nat(interface));

@@ -35,7 +35,7 @@ fn policy(document: Value) -> Value {
 }
 
 /// Sorts lists, which are sets, replaces a list of one element by the element, and converts booleans and numbers to
-/// text.
+/// text. Removes an empty `Sid`, which AWS returns for a statement without one.
 fn canonical(value: Value) -> Value {
     match value {
         Value::Array(items) => {
@@ -45,7 +45,8 @@ fn canonical(value: Value) -> Value {
             if items.len() == 1 { items.remove(0) } else { Value::Array(items) }
         }
         Value::Object(fields) => {
-            let fields = fields.into_iter().map(|(name, value)| match name.as_str() {
+            let is_set = |(name, value): &(String, Value)| !(name == "Sid" && value == "");
+            let fields = fields.into_iter().filter(is_set).map(|(name, value)| match name.as_str() {
                 "Principal" | "NotPrincipal" => (name, principal(value)),
                 _ => (name, canonical(value)),
             });
@@ -112,6 +113,18 @@ mod tests {
     fn a_version_changes_the_meaning_of_a_policy() {
         let newer = FULL_ACCESS.replace("2008-10-17", "2012-10-17");
         assert!(!same(FULL_ACCESS, &newer));
+    }
+
+    #[test]
+    fn an_empty_sid_equals_an_absent_one() {
+        let with = |sid: &str| {
+            let statement = r#""Effect":"Allow","Principal":{"AWS":"*"},"Action":"s3:GetObject","Resource":"*""#;
+            format!(r#"{{"Version":"2012-10-17","Statement":[{{{sid}{statement}}}]}}"#)
+        };
+        assert!(same(&with(""), &with(r#""Sid":"","#)));
+        assert!(!same(&with(""), &with(r#""Sid":"read","#)));
+        let full = FULL_ACCESS.replace(r#""Effect""#, r#""Sid":"","Effect""#);
+        assert_eq!(shown(Some(&full), None), None);
     }
 
     #[test]

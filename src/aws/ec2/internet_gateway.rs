@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::ResourceType;
 
-use super::tags;
+use super::{filter, tags};
 use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
@@ -54,9 +54,10 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &InternetGateway) ->
             },
             || async {
                 let call = session.ec2.describe_internet_gateways().set_filters(Some(tags::of_this_object(operation)?));
-                let answer = call.send().await.map_err(|error| error.failure("DescribeInternetGateways"))?;
+                let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+                let found = found.map_err(|error| error.failure("DescribeInternetGateways"))?;
                 // An attached gateway existed before the call whose answer was lost.
-                let mut new = answer.internet_gateways().iter().filter(|it| it.attachments().is_empty());
+                let mut new = found.iter().filter(|it| it.attachments().is_empty());
                 Ok(new.find_map(|it| it.internet_gateway_id()).map(str::to_string))
             },
         )
@@ -108,8 +109,11 @@ async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> 
         .await;
     let rejection = match attached {
         Ok(()) => None,
-        // Either this gateway is attached already or the VPC has another one; the poll shows which.
+        // This gateway is attached already, because an earlier answer was lost.
         Err(failure) if failure.cause == Cause::Exists => Some(failure),
+        Err(failure) if codes::is_other_gateway_attached(&failure) => {
+            return Err(with_other_gateway(operation, failure, vpc_id).await);
+        }
         Err(failure) => return Err(failure),
     };
     let check = |gateway: Option<&aws_sdk_ec2::types::InternetGateway>| {
@@ -124,4 +128,26 @@ async fn attach(operation: &Operation<'_>, id: &str, spec: &InternetGateway) -> 
     };
     let deadlines = operation.deadlines(ATTACHED);
     session.pollers.internet_gateways.until(&session.ec2, "DescribeInternetGateways", id, &deadlines, check).await
+}
+
+/// The failure of an attachment to a VPC that has another gateway, with the id of that gateway and what to do.
+async fn with_other_gateway(operation: &Operation<'_>, failure: Failure, vpc_id: &str) -> Failure {
+    let call = operation.session.ec2.describe_internet_gateways().filters(filter("attachment.vpc-id", vpc_id));
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let other = match &found {
+        Ok(found) => found.first().and_then(|it| it.internet_gateway_id()).unwrap_or("Another gateway").to_string(),
+        Err(error) => {
+            tracing::warn!(
+                "The internet gateway of {vpc_id} is unknown: {}",
+                error.failure("DescribeInternetGateways")
+            );
+            "Another gateway".to_string()
+        }
+    };
+    let message = format!(
+        "{}. A VPC can have only one. {other}, which this resource does not manage, is attached. Detach it, or set \
+         create_igw to false",
+        failure.message.trim_end_matches('.')
+    );
+    Failure { message, ..failure }
 }

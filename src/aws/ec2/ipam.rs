@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::filter;
+use aws_sdk_ec2::types::{IpamPoolAllocation, IpamPoolAllocationResourceType};
+use ipnet::IpNet;
+
 use crate::aws::calls::codes;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
@@ -30,26 +32,31 @@ where
     wait::retry_while(&operation.deadlines(MONITORED), &mut backoff, codes::is_not_monitored, call).await
 }
 
-/// Waits until a pool has released the range of a deleted VPC. Does not wait without the permission to list the
-/// allocations of the pool, because using a pool does not require it.
-pub(super) async fn released(operation: &Operation<'_>, pool_id: &str, vpc_id: &str) -> Result<(), Failure> {
+/// Waits until a pool has released a range that the VPC no longer has; `None` means all ranges of a deleted VPC. Does
+/// not wait without the permission to list the allocations of the pool, because using a pool does not require it.
+pub(super) async fn released(
+    operation: &Operation<'_>,
+    pool_id: &str,
+    vpc_id: &str,
+    range: Option<IpNet>,
+) -> Result<(), Failure> {
     wait::until("GetIpamPoolAllocations", &operation.deadlines(RELEASED), wait::MINUTES, || async {
+        // AWS documents no filters of this call.
         let call = operation.session.ec2.get_ipam_pool_allocations().ipam_pool_id(pool_id);
-        let call = call.filters(filter("resource-type", "vpc")).filters(filter("resource-id", vpc_id));
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         match found.map_err(|error| error.failure("GetIpamPoolAllocations")) {
-            Ok(found) => Ok(match found.iter().find(|allocation| allocation.resource_id() == Some(vpc_id)) {
+            Ok(found) => Ok(match found.iter().find(|allocation| is_of(allocation, vpc_id, range)) {
                 None => Poll::Done(()),
                 Some(allocation) => {
                     let cidr = allocation.cidr().unwrap_or("its range");
-                    Poll::Pending(format!("{pool_id} has not released {cidr} of the deleted {vpc_id} yet"))
+                    Poll::Pending(format!("{pool_id} has not released {cidr} of {vpc_id} yet"))
                 }
             }),
             Err(failure) if failure.cause == Cause::NotFound => Ok(Poll::Done(())),
             Err(failure) if failure.cause == Cause::Denied => {
                 tracing::warn!(
-                    "{vpc_id} is deleted. Whether {pool_id} has released its range is unknown; a release may take 30 \
-                     minutes: {failure}"
+                    "The range of {vpc_id} is deleted. Whether {pool_id} has released it is unknown; a release may \
+                     take 30 minutes: {failure}"
                 );
                 Ok(Poll::Done(()))
             }
@@ -57,4 +64,12 @@ pub(super) async fn released(operation: &Operation<'_>, pool_id: &str, vpc_id: &
         }
     })
     .await
+}
+
+/// Whether an allocation is that of a range of the VPC.
+fn is_of(allocation: &IpamPoolAllocation, vpc_id: &str, range: Option<IpNet>) -> bool {
+    let has_range = |range: IpNet| allocation.cidr().and_then(|cidr| cidr.parse().ok()) == Some(range);
+    allocation.resource_type() == Some(&IpamPoolAllocationResourceType::Vpc)
+        && allocation.resource_id() == Some(vpc_id)
+        && range.is_none_or(has_range)
 }

@@ -1,9 +1,8 @@
 //! The secondary private addresses of a private NAT gateway. They change in place.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use aws_sdk_ec2::types::{NatGateway, NatGatewayAddress, NatGatewayAddressStatus};
+use aws_sdk_ec2::types::{NatGateway, NatGatewayAddress, NatGatewayAddressStatus, NatGatewayState};
 
 use crate::aws::calls::non_idempotent::Mutation;
 use crate::aws::calls::wait::Poll;
@@ -13,6 +12,11 @@ use crate::model;
 
 /// How long a change of addresses may take. AWS drains the connections of an address before it unassigns it.
 const CHANGED: Duration = Duration::from_secs(10 * 60);
+
+/// Whether AWS is still creating it. A pending NAT gateway has no addresses yet.
+pub(super) fn is_pending(gateway: &NatGateway) -> bool {
+    gateway.state() == Some(&NatGatewayState::Pending)
+}
 
 /// The primary address. AWS may not mark it if it is the only one.
 pub(super) fn primary(gateway: &NatGateway) -> Option<&NatGatewayAddress> {
@@ -63,8 +67,8 @@ pub(super) async fn wait(operation: &Operation<'_>, id: &str, wanted: i32) -> Re
 #[derive(Default)]
 struct Addresses {
     assigned: Vec<String>,
-    /// AWS's reason for each failed address.
-    failed: BTreeMap<String, String>,
+    /// The failed addresses, each with AWS's reason.
+    failed: Vec<(String, String)>,
 }
 
 /// Assigns `missing` more addresses. The call accepts no idempotency token. After a lost answer, an increased number of
@@ -89,13 +93,20 @@ async fn assign(operation: &Operation<'_>, id: &str, before: &Addresses, missing
 
 /// Waits until `wanted` addresses are assigned. Fails if an address has failed since `before`.
 async fn until(operation: &Operation<'_>, id: &str, wanted: usize, before: &Addresses) -> Result<(), Failure> {
-    stable(operation, id, |current| match current.failed.iter().find(|(ip, _)| !before.failed.contains_key(*ip)) {
-        Some((ip, reason)) => {
-            let message = format!("{ip} could not be assigned to the NAT gateway: {reason}");
-            Err(Failure::new(Cause::Other, "AssignPrivateNatGatewayAddress", message))
+    stable(operation, id, |current| {
+        let other = current.failed.iter().find(|failed| !before.failed.contains(failed));
+        // Without an IP, a new failure may look like an earlier one.
+        match other.or_else(|| current.failed.get(before.failed.len())) {
+            Some((ip, reason)) => {
+                let message = format!("{ip} could not be assigned to the NAT gateway: {reason}");
+                Err(Failure::new(Cause::Other, "AssignPrivateNatGatewayAddress", message))
+            }
+            None if current.assigned.len() == wanted => Ok(Poll::Done(())),
+            None => {
+                let assigned = current.assigned.len();
+                Ok(Poll::Pending(format!("{assigned} of {wanted} secondary addresses are assigned")))
+            }
         }
-        None if current.assigned.len() == wanted => Ok(Poll::Done(())),
-        None => Ok(Poll::Pending(format!("{} of {wanted} secondary addresses are assigned", current.assigned.len()))),
     })
     .await
 }
@@ -114,14 +125,18 @@ async fn stable<T>(
             let Some(gateway) = gateway else {
                 return Ok(Poll::Pending("the NAT gateway is not visible yet".to_string()));
             };
+            if is_pending(gateway) {
+                return Ok(Poll::Pending("the NAT gateway is pending".to_string()));
+            }
             let mut current = Addresses::default();
             for address in secondary(gateway) {
-                let ip = address.private_ip().unwrap_or_default().to_string();
+                // AWS returns an address without its IP until it is assigned.
+                let ip = address.private_ip().unwrap_or("a secondary address").to_string();
                 match address.status() {
                     None | Some(NatGatewayAddressStatus::Succeeded) => current.assigned.push(ip),
                     Some(NatGatewayAddressStatus::Failed) => {
                         let reason = address.failure_message().unwrap_or("AWS gave no reason");
-                        current.failed.insert(ip, reason.to_string());
+                        current.failed.push((ip, reason.to_string()));
                     }
                     Some(status) => return Ok(Poll::Pending(format!("{ip} is {}", status.as_str()))),
                 }
@@ -150,11 +165,14 @@ mod tests {
     use crate::model::Key;
     use crate::model::keys::network as keys;
 
-    /// A private NAT gateway with a primary address and these secondary ones: last number and status.
+    /// A private NAT gateway with a primary address and these secondary ones: last number and status. AWS returns an
+    /// address without its IP while it is assigning.
     fn gateway(addresses: &[(u8, &str)]) -> String {
         let item = |number: u8, status: &str, primary: bool| {
+            let ip =
+                if status == "assigning" { String::new() } else { format!("<privateIp>10.0.0.{number}</privateIp>") };
             format!(
-                "<item><privateIp>10.0.0.{number}</privateIp><isPrimary>{primary}</isPrimary><status>{status}</status>\
+                "<item>{ip}<isPrimary>{primary}</isPrimary><status>{status}</status>\
                  <failureMessage>no address is free</failureMessage></item>"
             )
         };
@@ -239,6 +257,42 @@ mod tests {
         let reads: [&[(u8, &str)]; 2] = [&[(5, "failed")], &[(5, "failed"), (6, "succeeded")]];
         let aws = describes(Recorded::default().on("AssignPrivateNatGatewayAddress", ""), &reads);
         assert_eq!(run(&aws, async |operation| change(operation, "nat-1", 1).await).await, Ok(()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn addresses_of_a_pending_gateway_are_not_changed() {
+        let pending = "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><state>pending</state>\
+                       <connectivityType>private</connectivityType><natGatewayAddressSet><item/>\
+                       </natGatewayAddressSet></item></natGatewaySet>";
+        let aws = Recorded::default().on("DescribeNatGateways", pending);
+        let aws = describes(aws, &[&[(5, "assigning")], &[(5, "succeeded")]]);
+        run(&aws, async |operation| change(operation, "nat-1", 1).await).await.unwrap();
+        assert_eq!(
+            aws.calls("AssignPrivateNatGatewayAddress").len(),
+            0,
+            "the address of the creation is the wanted one"
+        );
+        assert_eq!(aws.calls("DescribeNatGateways").len(), 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_second_failure_without_an_ip_is_reported() {
+        let failed = |count: usize| {
+            let item = "<item><isPrimary>false</isPrimary><status>failed</status><failureMessage>no address is free\
+                        </failureMessage></item>";
+            format!(
+                "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><state>available</state><natGatewayAddressSet>\
+                 <item><privateIp>10.0.0.4</privateIp><isPrimary>true</isPrimary></item>{}</natGatewayAddressSet></item>\
+                 </natGatewaySet>",
+                item.repeat(count)
+            )
+        };
+        let aws = Recorded::default()
+            .on("AssignPrivateNatGatewayAddress", "")
+            .on("DescribeNatGateways", &failed(1))
+            .on("DescribeNatGateways", &failed(2));
+        let failure = run(&aws, async |operation| change(operation, "nat-1", 1).await).await.unwrap_err();
+        assert_eq!(failure.message, "a secondary address could not be assigned to the NAT gateway: no address is free");
     }
 
     #[tokio::test(start_paused = true)]

@@ -73,9 +73,10 @@ fn has_ports(protocol: &str) -> bool {
     matches!(protocol, "6" | "17")
 }
 
-/// Whether the protocol is ICMP or ICMPv6.
-fn has_icmp_type(protocol: &str) -> bool {
-    matches!(protocol, "1" | "58")
+/// Whether a rule has an ICMP type and code. AWS ignores them in a rule for ICMPv6 with an IPv4 range, which applies to
+/// all types.
+fn has_icmp_type(protocol: &str, is_ipv6: bool) -> bool {
+    protocol == "1" || protocol == "58" && is_ipv6
 }
 
 fn rule(entry: &NetworkAclEntry) -> Option<NetworkAclRule> {
@@ -88,7 +89,7 @@ fn rule(entry: &NetworkAclEntry) -> Option<NetworkAclRule> {
         allow: entry.rule_action()?.as_str().eq_ignore_ascii_case("allow"),
         cidr_block: cidr_block.parse::<IpNet>().map_or(cidr_block.to_string(), |net| net.trunc().to_string()),
         ports: ports.filter(|_| has_ports(&protocol)),
-        icmp: has_icmp_type(&protocol).then(|| icmp.unwrap_or((-1, -1))),
+        icmp: has_icmp_type(&protocol, entry.cidr_block().is_none()).then(|| icmp.unwrap_or((-1, -1))),
         protocol,
     })
 }
@@ -265,7 +266,7 @@ fn ports(rule: &NetworkAclRule) -> Option<PortRange> {
 }
 
 fn icmp(rule: &NetworkAclRule) -> Option<IcmpTypeCode> {
-    let (kind, code) = rule.icmp.filter(|_| has_icmp_type(&rule.protocol))?;
+    let (kind, code) = rule.icmp.filter(|_| has_icmp_type(&rule.protocol, rule.cidr_block.contains(':')))?;
     Some(IcmpTypeCode::builder().r#type(int(kind)).code(int(code)).build())
 }
 
@@ -288,6 +289,20 @@ mod tests {
     }
 
     const DONE: &str = "<return>true</return>";
+
+    #[test]
+    fn icmpv6_with_an_ipv4_range_has_no_type() {
+        let entry = |range: &str| {
+            let entry = NetworkAclEntry::builder().protocol("58").rule_number(100).rule_action(RuleAction::Allow);
+            let entry = entry.egress(false).icmp_type_code(IcmpTypeCode::builder().r#type(-1).code(-1).build());
+            let is_ipv6 = range.contains(':');
+            let entry = if is_ipv6 { entry.ipv6_cidr_block(range) } else { entry.cidr_block(range) };
+            of_entries(&[entry.build()], false).remove(0)
+        };
+        assert_eq!(entry("10.0.0.0/8").icmp, None);
+        assert_eq!(icmp(&entry("10.0.0.0/8")), None);
+        assert_eq!(entry("2001:db8::/32").icmp, Some((-1, -1)));
+    }
 
     #[test]
     fn allow_rules_are_created_first_and_deleted_last() {

@@ -1,15 +1,17 @@
 //! The batched read of a network. The number of calls does not depend on the number of subnets.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_ec2::types::{
     Address, InternetGateway, NatGateway, NetworkAcl, RouteTable, SecurityGroup, Subnet, Vpc, VpcEndpoint,
+    VpcIpv6CidrBlockAssociation,
 };
 use ipnet::Ipv6Net;
 
 use super::{
-    default_network_acl, default_security_group, eip, filter, filter_any, internet_gateway, ipv6_range, nat_gateway,
-    route, route_table, route_table_association, subnet, tags, vpc, vpc_endpoint, vpc_ipv6_block,
+    default_network_acl, default_security_group, eip, filter, filter_any, internet_gateway, nat_gateway,
+    nat_gateway_addresses, route, route_table, route_table_association, subnet, tags, vpc, vpc_endpoint,
+    vpc_ipv6_block,
 };
 use crate::aws::Session;
 use crate::aws::calls::AwsError;
@@ -53,7 +55,7 @@ pub(crate) async fn read(
         let mut shown = Shown::new(owner, root_id, root, &known);
         add_addresses(&mut shown, &addresses);
         let objects = shown.into_objects();
-        return Ok((!objects.is_empty()).then_some(Seen { objects, root_state: None }));
+        return Ok((!objects.is_empty()).then_some(Seen { objects, ..Seen::default() }));
     };
     let (attributes, subnets, tables, gateways) = (attributes?, subnets?, tables?, gateways?);
     let (nats, addresses, endpoints, groups, acls) = (nats?, addresses?, endpoints?, groups?, acls?);
@@ -85,31 +87,42 @@ pub(crate) async fn read(
     add_default_acl(&mut shown, &acls);
     add_default_group(&mut shown, &groups);
     let root_state = tags::value(vpc.tags(), ownership::STATE).and_then(ownership::state_in);
-    Ok(Some(Seen { objects: shown.into_objects(), root_state }))
+    Ok(Some(Seen { objects: shown.into_objects(), root_state, incomplete: incomplete(vpc, &nats) }))
+}
+
+/// The ids of the pending NAT gateways, which no traffic may be routed to yet, and of the associating IPv6 ranges.
+fn incomplete(vpc: &Vpc, nats: &[NatGateway]) -> BTreeSet<String> {
+    let nats = nats.iter().filter(|nat| nat_gateway_addresses::is_pending(nat)).filter_map(|nat| nat.nat_gateway_id());
+    let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| vpc_ipv6_block::is_associating(block));
+    nats.chain(blocks.filter_map(|block| block.association_id())).map(str::to_string).collect()
 }
 
 /// Adds the VPC's IPv6 ranges that are in state. Ranges have no tags, so a first read, without state, adopts the range
 /// that contains the range of a managed subnet. If no managed subnet has an IPv6 range, because a run was interrupted,
-/// it adopts the only range that no subnet uses, if there is exactly one. All other ranges are unmanaged.
+/// it adopts the only range that no subnet uses, if there is exactly one. All other ranges are unmanaged. No subnet
+/// uses a range that is associating, which AWS returns as an empty one.
 fn add_ipv6_blocks(shown: &mut Shown<'_>, vpc: &Vpc, subnets: &[Subnet], region: &str) {
     let (managed, unmanaged): (Vec<&Subnet>, Vec<&Subnet>) =
         subnets.iter().partition(|it| shown.ours(it.subnet_id(), it.tags()).is_some());
     let ranges_of =
         |subnets: Vec<&Subnet>| -> Vec<Ipv6Net> { subnets.into_iter().filter_map(subnet::ipv6_range).collect() };
-    let (mut ranges, unmanaged) = (ranges_of(managed), ranges_of(unmanaged));
+    let (managed, unmanaged) = (ranges_of(managed), ranges_of(unmanaged));
     let blocks = vpc.ipv6_cidr_block_association_set().iter().filter(|block| vpc_ipv6_block::exists(block));
-    if ranges.is_empty() {
-        let whole = blocks.clone().filter_map(|block| block.ipv6_cidr_block().and_then(ipv6_range));
-        let unused: Vec<Ipv6Net> = whole.filter(|whole| !unmanaged.iter().any(|range| whole.contains(range))).collect();
-        ranges.extend(unused.first().filter(|_| unused.len() == 1));
-    }
+    let is_used = |block: &VpcIpv6CidrBlockAssociation, by: &[Ipv6Net]| {
+        vpc_ipv6_block::range(block).is_some_and(|whole| by.iter().any(|range| whole.contains(range)))
+    };
+    let unused: Vec<Option<&str>> =
+        blocks.clone().filter(|block| !is_used(block, &unmanaged)).map(|block| block.association_id()).collect();
+    let is_adopted = |block: &VpcIpv6CidrBlockAssociation| match managed.is_empty() {
+        true => unused == [block.association_id()],
+        false => is_used(block, &managed),
+    };
     let first_read = shown.is_first_read();
     for block in blocks {
         let known = block.association_id().and_then(|id| shown.known(id));
-        let whole = block.ipv6_cidr_block().and_then(ipv6_range);
         let (key, source) = match known {
             Some(Entry { key, applied: Spec::VpcIpv6Block(applied), .. }) => (key.clone(), applied.source.clone()),
-            None if first_read && whole.is_some_and(|whole| ranges.iter().any(|range| whole.contains(range))) => {
+            None if first_read && is_adopted(block) => {
                 let source = vpc_ipv6_block::source(block, region);
                 (keys::ipv6_cidr_block(&source), source)
             }

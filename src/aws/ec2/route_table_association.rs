@@ -174,8 +174,9 @@ async fn of_subnet(
     subnet_id: &str,
 ) -> Result<Option<(String, String, Option<RouteTableAssociationState>)>, Failure> {
     let call = operation.session.ec2.describe_route_tables().filters(filter("association.subnet-id", subnet_id));
-    let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
-    let mut associations = answer.route_tables().iter().flat_map(|table| table.associations());
+    let tables = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let tables = tables.map_err(|error| error.failure("DescribeRouteTables"))?;
+    let mut associations = tables.iter().flat_map(|table| table.associations());
     Ok(associations.find(|it| it.subnet_id() == Some(subnet_id) && is_active(it.association_state())).and_then(|it| {
         let (id, table) = (it.route_table_association_id()?, it.route_table_id()?);
         Some((id.to_string(), table.to_string(), it.association_state().cloned()))

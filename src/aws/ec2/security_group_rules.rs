@@ -52,7 +52,13 @@ impl Difference {
 
 /// Whether two rules are equal except for their descriptions.
 pub(super) fn same(one: &SecurityGroupRule, other: &SecurityGroupRule) -> bool {
-    let bare = |rule: &SecurityGroupRule| canonical(SecurityGroupRule { description: None, ..rule.clone() });
+    let bare = |rule: &SecurityGroupRule| {
+        let source = match &rule.source {
+            RuleSource::SecurityGroup(group) => RuleSource::SecurityGroup(id_of(group).to_string()),
+            other => other.clone(),
+        };
+        canonical(SecurityGroupRule { description: None, source, ..rule.clone() })
+    };
     bare(one) == bare(other)
 }
 
@@ -62,7 +68,9 @@ pub(super) fn existing(rule: &aws_sdk_ec2::types::SecurityGroupRule) -> Option<E
         (Some(cidr), ..) => RuleSource::CidrIpv4(cidr.to_string()),
         (_, Some(cidr), ..) => RuleSource::CidrIpv6(cidr.to_string()),
         (_, _, Some(id), _) => RuleSource::PrefixList(id.to_string()),
-        (_, _, _, Some(group)) => group_source(group.group_id()?, rule.group_id()?),
+        (_, _, _, Some(group)) => {
+            group_source(group.group_id()?, group.user_id(), rule.group_id()?, rule.group_owner_id())
+        }
         _ => return None,
     };
     Some(Existing {
@@ -77,8 +85,14 @@ pub(super) fn existing(rule: &aws_sdk_ec2::types::SecurityGroupRule) -> Option<E
     })
 }
 
-/// The rules of the permissions that `DescribeSecurityGroups` returns, sorted.
-pub(super) fn of_permissions(permissions: &[IpPermission], group_id: &str) -> Vec<SecurityGroupRule> {
+/// The rules of the permissions of a group that `DescribeSecurityGroups` returns, sorted. `applied` are the rules of
+/// the last apply: a group of the same account may be written with or without it, so their form is kept.
+pub(super) fn of_permissions(
+    permissions: &[IpPermission],
+    group_id: &str,
+    owner: Option<&str>,
+    applied: &[SecurityGroupRule],
+) -> Vec<SecurityGroupRule> {
     let mut rules = Vec::new();
     for permission in permissions {
         let mut add = |source: RuleSource, description: Option<&str>| {
@@ -101,7 +115,8 @@ pub(super) fn of_permissions(permissions: &[IpPermission], group_id: &str) -> Ve
             add(RuleSource::PrefixList(id.to_string()), list.description());
         }
         for pair in permission.user_id_group_pairs() {
-            add(group_source(pair.group_id().unwrap_or_default(), group_id), pair.description());
+            let id = pair.group_id().unwrap_or_default();
+            add(as_applied(group_source(id, pair.user_id(), group_id, owner), applied), pair.description());
         }
     }
     rules.sort();
@@ -116,7 +131,10 @@ pub(super) fn permission(rule: &SecurityGroupRule, group_id: &str) -> IpPermissi
         .set_from_port(rule.from_port.and_then(|port| i32::try_from(port).ok()))
         .set_to_port(rule.to_port.and_then(|port| i32::try_from(port).ok()));
     let description = rule.description;
-    let pair = |id: &str, description| UserIdGroupPair::builder().group_id(id).set_description(description).build();
+    let pair = |group: &str, description| {
+        let account = group.split_once('/').map(|(account, _)| account.to_string());
+        UserIdGroupPair::builder().set_user_id(account).group_id(id_of(group)).set_description(description).build()
+    };
     match rule.source {
         RuleSource::CidrIpv4(cidr) => {
             permission.ip_ranges(IpRange::builder().cidr_ip(cidr).set_description(description).build())
@@ -133,8 +151,25 @@ pub(super) fn permission(rule: &SecurityGroupRule, group_id: &str) -> IpPermissi
     .build()
 }
 
-fn group_source(id: &str, own_id: &str) -> RuleSource {
-    if id == own_id { RuleSource::ItSelf } else { RuleSource::SecurityGroup(id.to_string()) }
+/// A group as a source. AWS returns its account, also if that is the owner of the rule.
+fn group_source(id: &str, account: Option<&str>, own_id: &str, owner: Option<&str>) -> RuleSource {
+    match account.filter(|account| Some(*account) != owner && owner.is_some()) {
+        _ if id == own_id => RuleSource::ItSelf,
+        Some(account) => RuleSource::SecurityGroup(format!("{account}/{id}")),
+        None => RuleSource::SecurityGroup(id.to_string()),
+    }
+}
+
+/// The source in the form of an applied rule for the same group.
+fn as_applied(source: RuleSource, applied: &[SecurityGroupRule]) -> RuleSource {
+    let RuleSource::SecurityGroup(group) = &source else { return source };
+    let same = |rule: &&SecurityGroupRule| matches!(&rule.source, RuleSource::SecurityGroup(other) if id_of(other) == id_of(group));
+    applied.iter().find(same).map_or_else(|| source.clone(), |rule| rule.source.clone())
+}
+
+/// The ID of a group without its account. IDs are unique in a partition.
+fn id_of(group: &str) -> &str {
+    group.rsplit('/').next().unwrap_or(group)
 }
 
 /// The rule in the form that AWS returns: protocols by name if they have one, and no ports if the protocol has none.
@@ -228,7 +263,7 @@ mod tests {
             .user_id_group_pairs(UserIdGroupPair::builder().group_id("sg-1").build())
             .user_id_group_pairs(UserIdGroupPair::builder().group_id("sg-2").build())
             .build();
-        let rules = of_permissions(&[permission], "sg-1");
+        let rules = of_permissions(&[permission], "sg-1", None, &[]);
         let sources: Vec<_> = rules.iter().map(|rule| rule.source.clone()).collect();
         assert_eq!(
             sources,
@@ -240,5 +275,38 @@ mod tests {
             ]
         );
         assert_eq!(rules[0].description.as_deref(), Some("office"));
+    }
+
+    #[test]
+    fn a_group_of_another_account_keeps_the_account() {
+        let pair = |account: &str, id: &str| UserIdGroupPair::builder().user_id(account).group_id(id).build();
+        let permission = IpPermission::builder()
+            .ip_protocol("-1")
+            .user_id_group_pairs(pair("111111111111", "sg-1"))
+            .user_id_group_pairs(pair("111111111111", "sg-2"))
+            .user_id_group_pairs(pair("222222222222", "sg-3"))
+            .build();
+        let permissions = [permission];
+        let sources = |applied: &[SecurityGroupRule]| {
+            let rules = of_permissions(&permissions, "sg-1", Some("111111111111"), applied);
+            rules.into_iter().map(|rule| rule.source).collect::<Vec<_>>()
+        };
+        let group = |text: &str| RuleSource::SecurityGroup(text.into());
+        assert_eq!(sources(&[]), [RuleSource::ItSelf, group("222222222222/sg-3"), group("sg-2")]);
+        let written = rule("-1", None, group("111111111111/sg-2"));
+        assert_eq!(
+            sources(std::slice::from_ref(&written)),
+            [RuleSource::ItSelf, group("111111111111/sg-2"), group("222222222222/sg-3")],
+            "the account of the group itself may be written"
+        );
+        assert!(same(&written, &rule("-1", None, group("sg-2"))));
+        let sent = permission_of("222222222222/sg-3");
+        assert_eq!((sent.user_id(), sent.group_id()), (Some("222222222222"), Some("sg-3")));
+        assert_eq!(permission_of("sg-2").user_id(), None);
+    }
+
+    fn permission_of(group: &str) -> UserIdGroupPair {
+        let sent = permission(&rule("-1", None, RuleSource::SecurityGroup(group.into())), "sg-1");
+        sent.user_id_group_pairs()[0].clone()
     }
 }

@@ -71,8 +71,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Subnet) -> Result<(
             .set_filters(Some(tags::of_this_object(operation)?))
             .filters(filter("vpc-id", vpc_id))
             .filters(filter("cidr-block", cidr_block));
-        let answer = call.send().await.map_err(|error| error.failure("DescribeSubnets"))?;
-        let mut in_zone = answer.subnets().iter().filter(|it| {
+        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let found = found.map_err(|error| error.failure("DescribeSubnets"))?;
+        let mut in_zone = found.iter().filter(|it| {
             it.availability_zone_id() == Some(spec.availability_zone_id.as_str())
                 || it.availability_zone() == Some(spec.availability_zone.as_str())
         });

@@ -138,9 +138,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
 
     let ready = operation.deadlines(READY);
     let available = wait::until("DescribeVpcs", &ready, wait::SECONDS, || async {
-        let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", &id)).send().await;
-        let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
-        let Some(vpc) = answer.vpcs().first() else {
+        let found = describe(session, &id).await?;
+        let Some(vpc) = found.first() else {
             return Ok(Poll::Pending("the VPC is not visible yet".to_string()));
         };
         Ok(match (vpc.state(), identify(vpc)) {
@@ -166,7 +165,7 @@ pub(crate) async fn update(operation: &Operation<'_>, id: &str, from: Option<&Vp
     apply_attributes(operation, id, now, wanted(operation, to)?).await?;
     let tenancy = operation.known(&to.instance_tenancy)?;
     // AWS allows a change to `default` only. A change to `dedicated` replaces the VPC.
-    if tenancy == Tenancy::Default.as_str() && from.is_none_or(|from| from.instance_tenancy != to.instance_tenancy) {
+    if tenancy == Tenancy::Default.as_str() && has_other_tenancy(operation, id, from).await? {
         set_default_tenancy(operation, id).await?;
     }
     let name = operation.known(&to.name)?;
@@ -187,9 +186,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     })
     .await?;
     wait::until("DescribeVpcs", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
-        let answer = session.ec2.describe_vpcs().filters(filter("vpc-id", id)).send().await;
-        let answer = answer.map_err(|error| error.failure("DescribeVpcs"))?;
-        Ok(match answer.vpcs() {
+        Ok(match describe(session, id).await?.as_slice() {
             [] => Poll::Done(()),
             _ => Poll::Pending("the VPC still exists".to_string()),
         })
@@ -197,7 +194,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     .await?;
     match &entry.applied {
         Spec::Vpc(Vpc { ipv4_ipam_pool_id: Input::Known(Some(pool_id)), .. }) => {
-            ipam::released(operation, pool_id, id).await
+            ipam::released(operation, pool_id, id, None).await
         }
         _ => Ok(()),
     }
@@ -238,12 +235,24 @@ pub(crate) async fn mark_root(session: &Session, id: &str, state: RootState) -> 
     call.map(|_| ()).map_err(|error| error.failure("CreateTags"))
 }
 
+/// The VPCs with this name whose creation has not completed. Filter values support wildcards, which a name may contain,
+/// so the filter includes no name.
 async fn creating(session: &Session, owner: TopologyKind, name: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
     let call = session
         .ec2
         .describe_vpcs()
-        .filters(filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, name)))
+        .filters(filter(format!("tag:{}", ownership::RESOURCE), ownership::resource(owner, "*")))
         .filters(filter(format!("tag:{}", ownership::STATE), ownership::state(RootState::Creating)));
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    let mut found = found.map_err(|error| error.failure("DescribeVpcs"))?;
+    let resource = ownership::resource(owner, name);
+    found.retain(|vpc| tags::value(vpc.tags(), ownership::RESOURCE) == Some(resource.as_str()));
+    Ok(found)
+}
+
+/// The VPC with this ID; empty if AWS does not return it.
+async fn describe(session: &Session, id: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
+    let call = session.ec2.describe_vpcs().filters(filter("vpc-id", id));
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
     found.map_err(|error| error.failure("DescribeVpcs"))
 }
@@ -277,32 +286,25 @@ async fn learn_defaults(operation: &Operation<'_>, id: &str) -> Result<Learned, 
         wait::until("DescribeRouteTables", &deadlines, wait::SECONDS, || async {
             let call =
                 ec2.describe_route_tables().filters(filter("vpc-id", id)).filters(filter("association.main", "true"));
-            let answer = call.send().await.map_err(|error| error.failure("DescribeRouteTables"))?;
-            Ok(found(
-                answer
-                    .route_tables()
-                    .iter()
-                    .find(|it| it.vpc_id() == Some(id))
-                    .and_then(|table| table.route_table_id()),
-                "main route table",
-            ))
+            let tables = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+            let tables = tables.map_err(|error| error.failure("DescribeRouteTables"))?;
+            let table = tables.iter().find(|it| it.vpc_id() == Some(id));
+            Ok(found(table.and_then(|table| table.route_table_id()), "main route table"))
         }),
         wait::until("DescribeNetworkAcls", &deadlines, wait::SECONDS, || async {
             let call = ec2.describe_network_acls().filters(filter("vpc-id", id)).filters(filter("default", "true"));
-            let answer = call.send().await.map_err(|error| error.failure("DescribeNetworkAcls"))?;
-            Ok(found(
-                answer.network_acls().iter().find(|it| it.vpc_id() == Some(id)).and_then(|acl| acl.network_acl_id()),
-                "default network ACL",
-            ))
+            let acls = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+            let acls = acls.map_err(|error| error.failure("DescribeNetworkAcls"))?;
+            let acl = acls.iter().find(|it| it.vpc_id() == Some(id));
+            Ok(found(acl.and_then(|acl| acl.network_acl_id()), "default network ACL"))
         }),
         wait::until("DescribeSecurityGroups", &deadlines, wait::SECONDS, || async {
             let call =
                 ec2.describe_security_groups().filters(filter("vpc-id", id)).filters(filter("group-name", "default"));
-            let answer = call.send().await.map_err(|error| error.failure("DescribeSecurityGroups"))?;
-            Ok(found(
-                answer.security_groups().iter().find(|it| it.vpc_id() == Some(id)).and_then(|group| group.group_id()),
-                "default security group",
-            ))
+            let groups = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+            let groups = groups.map_err(|error| error.failure("DescribeSecurityGroups"))?;
+            let group = groups.iter().find(|it| it.vpc_id() == Some(id));
+            Ok(found(group.and_then(|group| group.group_id()), "default security group"))
         }),
     );
     Ok(Learned::from([
@@ -368,6 +370,19 @@ async fn apply_attributes(
         .await?;
     }
     Ok(())
+}
+
+/// Whether the tenancy of the VPC is not `default`. If `from` is `None`, reads the VPC, because AWS may reject a change
+/// to the tenancy that the VPC already has.
+async fn has_other_tenancy(operation: &Operation<'_>, id: &str, from: Option<&Vpc>) -> Result<bool, Failure> {
+    let default = Tenancy::Default;
+    match from {
+        Some(from) => Ok(operation.known(&from.instance_tenancy)? != default.as_str()),
+        None => {
+            let found = describe(operation.session, id).await?;
+            Ok(found.iter().any(|vpc| vpc.instance_tenancy().is_some_and(|tenancy| *tenancy != default)))
+        }
+    }
 }
 
 async fn set_default_tenancy(operation: &Operation<'_>, id: &str) -> Result<(), Failure> {

@@ -68,24 +68,34 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
     let (service_name, policy) = (operation.known(&spec.service_name)?, operation.known(&spec.policy)?);
     let tags = ownership::tags_on_create(operation, &spec.tags)?;
     let used: Vec<&str> = [vpc_id].into_iter().chain(tables.iter().map(String::as_str)).collect();
-    let id = operation
-        .retry_until_visible(&used, || async {
-            let call = session
-                .ec2
-                .create_vpc_endpoint()
-                .vpc_id(vpc_id)
-                .vpc_endpoint_type(VpcEndpointType::Gateway)
-                .service_name(service_name)
-                .set_route_table_ids(Some(tables.clone()))
-                .set_policy_document(policy.clone())
-                .client_token(client_token())
-                .tag_specifications(tags::on_create(ResourceType::VpcEndpoint, &tags));
-            let answer = call.send().await.map_err(|error| error.failure("CreateVpcEndpoint"))?;
+    let send = |with_tags: bool| {
+        let call = session
+            .ec2
+            .create_vpc_endpoint()
+            .vpc_id(vpc_id)
+            .vpc_endpoint_type(VpcEndpointType::Gateway)
+            .service_name(service_name)
+            .set_route_table_ids(Some(tables.clone()))
+            .set_policy_document(policy.clone())
+            .client_token(client_token());
+        let specification = with_tags.then(|| vec![tags::on_create(ResourceType::VpcEndpoint, &tags)]);
+        async move {
+            let answer = call.set_tag_specifications(specification).send().await;
+            let answer = answer.map_err(|error| error.failure("CreateVpcEndpoint"))?;
             let id = answer.vpc_endpoint().and_then(|it| it.vpc_endpoint_id());
             id.map(str::to_string).ok_or_else(|| incomplete_answer("CreateVpcEndpoint", "an id"))
-        })
-        .await?;
+        }
+    };
+    let (id, has_tags) = match operation.retry_until_visible(&used, || send(true)).await {
+        Err(failure) if codes::is_tagging_unsupported(&failure, &session.scope.partition) => {
+            (operation.retry_until_visible(&used, || send(false)).await?, false)
+        }
+        created => (created?, true),
+    };
     operation.record_id(&id);
+    if !has_tags {
+        tags::set(operation, &id, &tags).await?;
+    }
     let check = |endpoint: Option<&aws_sdk_ec2::types::VpcEndpoint>| {
         let Some(endpoint) = endpoint else {
             return Ok(Poll::Pending("the endpoint is not visible yet".to_string()));
@@ -107,7 +117,9 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &VpcEndpoint) -> Res
         .await
 }
 
-/// Updates route tables and policy in one call, and tags.
+/// Updates route tables and policy in one call, and tags. Waits until AWS returns the new route tables, because a plan
+/// directly after the apply would otherwise report drift. The policy is not waited for: AWS may return a text that
+/// differs for another reason than a delay.
 pub(crate) async fn update(
     operation: &Operation<'_>,
     id: &str,
@@ -156,7 +168,22 @@ pub(crate) async fn update(
             })
             .await?;
     }
+    if !add.is_empty() || !remove.is_empty() {
+        await_tables(operation, id, &add, &remove).await?;
+    }
     tags::update(operation, id, from.map(|from| &from.tags), &to.tags).await
+}
+
+/// Waits until the endpoint has the added route tables and none of the removed ones.
+async fn await_tables(operation: &Operation<'_>, id: &str, add: &[String], remove: &[String]) -> Result<(), Failure> {
+    let (session, deadlines) = (operation.session, operation.deadlines(wait::PROPAGATION));
+    let check = |endpoint: Option<&aws_sdk_ec2::types::VpcEndpoint>| {
+        let tables = endpoint.map(|it| it.route_table_ids()).unwrap_or_default();
+        let is_current = add.iter().all(|id| tables.contains(id)) && !remove.iter().any(|id| tables.contains(id));
+        let pending = || Poll::Pending(format!("the endpoint has the route tables {}", tables.join(", ")));
+        Ok(if is_current { Poll::Done(()) } else { pending() })
+    };
+    session.pollers.vpc_endpoints.until(&session.ec2, "ModifyVpcEndpoint", id, &deadlines, check).await
 }
 
 /// Deletes the endpoint, and with it its routes in all tables.
@@ -291,7 +318,17 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn tables_and_policy_change_in_one_call() {
-        let aws = Recorded::default().on("ModifyVpcEndpoint", "<return>true</return>");
+        let shown = |tables: &[&str]| {
+            let tables: String = tables.iter().map(|table| format!("<item>{table}</item>")).collect();
+            format!(
+                "<vpcEndpointSet><item><vpcEndpointId>vpce-1</vpcEndpointId><routeTableIdSet>{tables}</routeTableIdSet>\
+                 </item></vpcEndpointSet>"
+            )
+        };
+        let aws = Recorded::default()
+            .on("ModifyVpcEndpoint", "<return>true</return>")
+            .on("DescribeVpcEndpoints", &shown(&["rtb-a", "rtb-b"]))
+            .on("DescribeVpcEndpoints", &shown(&["rtb-b", "rtb-c"]));
         let (a, b, c) = (Key::new("a"), Key::new("b"), Key::new("c"));
         let ids = [(&a, "rtb-a"), (&b, "rtb-b"), (&c, "rtb-c")];
         Notes::default()
@@ -300,12 +337,40 @@ mod tests {
             })
             .await
             .unwrap();
-        assert_eq!(aws.actions(), ["ModifyVpcEndpoint"]);
+        let read = "DescribeVpcEndpoints";
+        assert_eq!(aws.actions(), ["ModifyVpcEndpoint", read, read], "until AWS returns the new tables");
         let call = &aws.calls("ModifyVpcEndpoint")[0];
         assert_eq!(call["AddRouteTableId.1"], "rtb-c");
         assert_eq!(call["RemoveRouteTableId.1"], "rtb-a");
         assert_eq!(call["ResetPolicy"], "true");
         assert!(!call.contains_key("AddRouteTableId.2") && !call.contains_key("PolicyDocument"), "{call:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endpoint_is_tagged_afterwards_where_creation_takes_no_tags() {
+        let rejected = || {
+            Recorded::default()
+                .fail("CreateVpcEndpoint", 400, "UnsupportedOperation", "The operation is not supported.")
+                .on("CreateVpcEndpoint", "<vpcEndpoint><vpcEndpointId>vpce-1</vpcEndpointId></vpcEndpoint>")
+                .on("CreateTags", "<return>true</return>")
+                .on(
+                    "DescribeVpcEndpoints",
+                    "<vpcEndpointSet><item><vpcEndpointId>vpce-1</vpcEndpointId><state>available</state></item>\
+                     </vpcEndpointSet>",
+                )
+        };
+        for (partition, is_created) in [("aws-iso", true), ("aws-iso-b", true), ("aws", false)] {
+            let (aws, notes, vpc, a) = (rejected(), Notes::default(), Key::new("vpc"), Key::new("a"));
+            let mut session = aws.session();
+            session.scope.partition = partition.to_string();
+            let (key, wanted, ids) = (key(), spec(&["a"], None), [(&vpc, "vpc-1"), (&a, "rtb-a")]);
+            let created = notes.run(&session, &key, &ids, async |operation| create(operation, &wanted).await);
+            assert_eq!(created.await.is_ok(), is_created, "{partition}");
+            let calls = aws.calls("CreateVpcEndpoint");
+            assert_eq!(calls.iter().filter(|call| call.contains_key("TagSpecification.1.ResourceType")).count(), 1);
+            assert_eq!((calls.len(), aws.calls("CreateTags").len()), if is_created { (2, 1) } else { (1, 0) });
+            assert_eq!(notes.ids().len(), usize::from(is_created));
+        }
     }
 
     #[tokio::test(start_paused = true)]

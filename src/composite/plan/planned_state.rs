@@ -96,6 +96,7 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
                 let learned = learned.map(|entry| entry.learned.clone()).unwrap_or_default();
                 ids.insert(to.key.clone(), ResolvedObject { id: id.clone(), learned });
             }
+            Action::Update { to, certain: false, .. } => ids.mark_incomplete(&to.key),
             _ => {}
         }
     }

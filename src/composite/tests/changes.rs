@@ -47,6 +47,25 @@ async fn an_ipv6_range_of_another_source_replaces_no_subnet() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn rules_that_aws_adds_with_an_ipv6_range_are_removed() {
+    let mut terraform = Terraform::<FourTierVpc>::new(2);
+    let mut config = network(&[("apply_default_nacl_rules", true.into())]);
+    properties::allow_only_ipv4(&mut config);
+    terraform.assert_applies(&config).await;
+    terraform.account.take_calls();
+    config.set("enable_ipv6", true.into());
+    config.set("assign_generated_ipv6_cidr_block", true.into());
+    terraform.assert_applies(&config).await;
+    let calls = terraform.account.take_calls();
+    let position =
+        |call: &str| calls.iter().position(|it| it == call).unwrap_or_else(|| panic!("no {call} in {calls:?}"));
+    let range = position("create ipv6_cidr_block");
+    for kind in ["default_network_acl", "default_security_group"] {
+        assert!(position(&format!("update {kind}")) > range, "{calls:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_replacement_continues_after_a_partial_destroy() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     let config = network(&[]);

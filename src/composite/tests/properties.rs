@@ -28,11 +28,27 @@ pub(super) fn some_network() -> impl Strategy<Value = Value> {
             config.set("cidr_block", Value::Null);
             config.set("ipv4_ipam_pool_id", "ipam-pool-1".into());
         }
+        if secondary == 1 {
+            allow_only_ipv4(&mut config);
+        }
         if propagates {
             config.set("private_propagating_vgws", vec!["vgw-2", "vgw-1"].into());
         }
         config
     })
+}
+
+/// Sets the rules that AWS creates in a VPC without IPv6. AWS adds rules to them when a range is associated.
+pub(super) fn allow_only_ipv4(config: &mut Value) {
+    let rule = |pairs: &[(&str, Value)]| {
+        let all = [("protocol", Value::from("-1")), ("from_port", 0_i64.into()), ("to_port", 0_i64.into())];
+        Value::map([("all", Value::map(all.into_iter().chain(pairs.iter().cloned())))])
+    };
+    let group = rule(&[("cidr_blocks", vec!["0.0.0.0/0"].into())]);
+    let acl = [("cidr_block", "0.0.0.0/0".into()), ("rule_no", 100_i64.into()), ("action", "allow".into())];
+    config.set("default_security_group_egress_rules", group);
+    config.set("default_nacl_ingress_rules", rule(&acl));
+    config.set("default_nacl_egress_rules", rule(&acl));
 }
 
 fn some_plain_network() -> impl Strategy<Value = Value> {

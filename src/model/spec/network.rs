@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::OnDelete::{NoAction, Restrict};
+use crate::model::OnDelete::{DeleteAfter, NoAction, Restrict};
 use crate::model::{Claim, Key, Need, Ref, Tags};
 use crate::plugin::Input;
 
@@ -255,7 +255,7 @@ pub enum RuleSource {
     ItSelf,
     /// The ID of a prefix list.
     PrefixList(String),
-    /// The ID of another group.
+    /// The ID of another group, after the ID of its account and a slash if that is another account.
     SecurityGroup(String),
 }
 
@@ -298,8 +298,19 @@ impl Vpc {
 }
 
 impl VpcIpv6Block {
+    /// A pool releases the range after the deletion of the VPC, so the wait for it comes last.
     pub(super) fn needs(&self) -> Vec<Need> {
-        vec![Need::new(&self.vpc, Restrict)]
+        let on_delete = if self.is_of_pool() { DeleteAfter } else { Restrict };
+        vec![Need::new(&self.vpc, on_delete)]
+    }
+
+    /// AWS deletes the range with the VPC. That of a pool still has to be waited for.
+    pub(super) fn parent(&self) -> Option<&Key> {
+        (!self.is_of_pool()).then_some(&self.vpc)
+    }
+
+    fn is_of_pool(&self) -> bool {
+        matches!(self.source, Ipv6Source::Pool { .. })
     }
 
     /// AWS does not return the pool of a range.
@@ -431,6 +442,21 @@ impl DefaultNetworkAcl {
         needs
     }
 
+    /// With an IPv6 range, AWS adds rule 101, which allows all IPv6 traffic, to each direction that has only the
+    /// original rule 100.
+    pub(super) fn with_ipv6_range(mut self) -> DefaultNetworkAcl {
+        for rules in [&mut self.ingress, &mut self.egress] {
+            let Input::Known(rules) = rules else { continue };
+            if let [NetworkAclRule { rule_no: 100, allow: true, protocol, cidr_block, .. }] = rules.as_slice()
+                && protocol == "-1"
+                && cidr_block == "0.0.0.0/0"
+            {
+                rules.push(NetworkAclRule { rule_no: 101, cidr_block: "::/0".to_string(), ..rules[0].clone() });
+            }
+        }
+        self
+    }
+
     /// AWS associates new subnets with this ACL itself, so another ACL was associated outside this resource.
     pub(super) fn mask_unowned(&mut self, wanted: &DefaultNetworkAcl) {
         self.subnets = wanted.subnets.clone();
@@ -440,6 +466,20 @@ impl DefaultNetworkAcl {
 impl DefaultSecurityGroup {
     pub(super) fn needs(&self) -> Vec<Need> {
         vec![Need::new(&self.vpc, Restrict)]
+    }
+
+    /// With an IPv6 range, AWS adds an egress rule that allows all IPv6 traffic to a group that has only the original
+    /// egress rule.
+    pub(super) fn with_ipv6_range(mut self) -> DefaultSecurityGroup {
+        if let Input::Known(Some(rules)) = &mut self.egress
+            && let [SecurityGroupRule { protocol, source: RuleSource::CidrIpv4(range), .. }] = rules.as_slice()
+            && protocol == "-1"
+            && range == "0.0.0.0/0"
+        {
+            let source = RuleSource::CidrIpv6("::/0".to_string());
+            rules.push(SecurityGroupRule { source, description: None, ..rules[0].clone() });
+        }
+        self
     }
 
     /// An empty map of rules leaves the existing rules unchanged.

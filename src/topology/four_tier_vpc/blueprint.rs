@@ -79,7 +79,7 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
         draft.public_routes(&tables, internet_gateway, ipv6_range.as_ref());
     }
     if structure.endpoints {
-        draft.endpoints(&tables);
+        warnings.extend(draft.endpoints(&tables));
     }
     draft.associations(&subnets, &tables);
     let mut gateways = draft.nat_gateways(&nats, &subnets, internet_gateway.as_ref());
@@ -91,6 +91,9 @@ pub(super) fn blueprint(context: &Context<'_, Config>) -> Result<Blueprint, Vec<
     }
     if structure.default_security_group {
         draft.default_security_group();
+    }
+    if let Some(range) = &ipv6_range {
+        draft.rules_after(range);
     }
     let Draft { objects, mut problems, .. } = draft;
     let over = objects.iter().filter_map(|it| tags::too_many(&it.key.slot, it.spec.tags()?));
@@ -261,16 +264,29 @@ impl<'a> Draft<'a> {
         gateways
     }
 
-    fn endpoints(&mut self, tables: &BTreeMap<SubnetSlot, Key>) {
+    /// Adds the endpoints of the services that the Region offers. Returns a warning for each other service.
+    fn endpoints(&mut self, tables: &BTreeMap<SubnetSlot, Key>) -> Vec<Problem> {
         let config = self.context.config;
+        let mut missing = Vec::new();
         let mut route_tables: Vec<Ref> = tables.values().cloned().map(Ref::Key).collect();
         route_tables.sort();
         route_tables.dedup();
         for service in EndpointService::ALL {
-            let Some(service_name) = self.service_name(service) else { continue };
-            let (policy, suffix) = match service {
-                EndpointService::ObjectStore => (&config.objectstore_endpoint_policy, "-objectstore"),
-                EndpointService::KeyValue => (&config.keyvalue_endpoint_policy, "-keyvalue"),
+            let (policy, path, suffix) = match service {
+                EndpointService::ObjectStore => {
+                    (&config.objectstore_endpoint_policy, "objectstore_endpoint_policy", "-objectstore")
+                }
+                EndpointService::KeyValue => {
+                    (&config.keyvalue_endpoint_policy, "keyvalue_endpoint_policy", "-keyvalue")
+                }
+            };
+            let Some(service_name) = self.service_name(service) else {
+                if let Input::Known(Some(_)) = policy {
+                    let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
+                    self.problems.push(Problem::new(AttributePath::new(path), message, "Remove the policy."));
+                }
+                missing.push(service);
+                continue;
             };
             let spec = VpcEndpoint {
                 vpc: self.vpc.clone(),
@@ -281,11 +297,22 @@ impl<'a> Draft<'a> {
             };
             self.add(&keys::vpc_endpoint(service, &service_name), Spec::VpcEndpoint(spec));
         }
+        let path = || AttributePath::new("create_vpc_endpoints");
+        if missing.len() == EndpointService::ALL.len() {
+            let message = "The Region offers no gateway endpoints for the services s3 and dynamodb.";
+            self.problems.push(Problem::new(path(), message, "Set create_vpc_endpoints to false."));
+            return Vec::new();
+        }
+        let warning = |service: EndpointService| {
+            let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
+            Problem::new(path(), message, "Only the endpoint of the other service is created.")
+        };
+        missing.into_iter().map(warning).collect()
     }
 
     /// The service name from AWS's list, else that of the existing endpoint. Service names differ between partitions,
-    /// so they cannot be computed.
-    fn service_name(&mut self, service: EndpointService) -> Option<Input<String>> {
+    /// so they cannot be computed. `None` if the Region does not offer the service.
+    fn service_name(&self, service: EndpointService) -> Option<Input<String>> {
         let listed = self.context.facts.gateway_endpoint_services.as_ref();
         let found = listed.and_then(|names| names.iter().find(|name| EndpointService::of_name(name) == Some(service)));
         if let Some(name) = found {
@@ -297,12 +324,7 @@ impl<'a> Draft<'a> {
         match (existing.map(|entry| &entry.applied), listed) {
             (Some(Spec::VpcEndpoint(endpoint)), _) => Some(endpoint.service_name.clone()),
             (_, None) => Some(Input::Unknown),
-            (_, Some(_)) => {
-                let message = format!("The Region offers no gateway endpoint for the service {}.", service.label());
-                let hint = "Set create_vpc_endpoints to false.";
-                self.problems.push(Problem::new(AttributePath::new("create_vpc_endpoints"), message, hint));
-                None
-            }
+            (_, Some(_)) => None,
         }
     }
 
@@ -319,6 +341,15 @@ impl<'a> Draft<'a> {
             tags: self.tags("", &[]),
         };
         self.add(&keys::default_network_acl(), Spec::DefaultNetworkAcl(spec));
+    }
+
+    /// AWS adds rules to the default network ACL and the default security group when the range is associated.
+    fn rules_after(&mut self, range: &Object) {
+        let has_rules =
+            |object: &&mut Object| matches!(object.spec, Spec::DefaultNetworkAcl(_) | Spec::DefaultSecurityGroup(_));
+        for object in self.objects.iter_mut().filter(has_rules) {
+            object.after.push(range.key.clone());
+        }
     }
 
     fn default_security_group(&mut self) {

@@ -85,7 +85,7 @@ crate::attributes! {
         create_igw: Input<bool> = default(true)
             .change(PlanEffect::PartialReplace("creates or deletes the internet gateway and the routes to it")),
         /// Whether to create gateway endpoints for S3 and DynamoDB, and to associate them with all route tables of this
-        /// resource.
+        /// resource. In a Region that offers only one of them, only that one is created.
         create_vpc_endpoints: Input<bool> = default(true).change(PlanEffect::PartialReplace(
             "creates or deletes the endpoints, which interrupts open connections to S3 and DynamoDB"
         )),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::config::tests::config;
 use super::fixtures::{applied, blueprint, next_objects, objects, scope};
 use super::*;
-use crate::model::{Entry, Key, Ref, ResolvedObject, Spec, waves};
+use crate::model::{Entry, Facts, Key, Ref, ResolvedObject, Spec, waves};
 use crate::plugin::{Type, schema};
 
 /// Three AZs, transit, three NAT gateways.
@@ -368,6 +368,34 @@ fn other_tiers_reach_the_internet_only_when_allowed() {
     let targets = targets(&objects(&allowed, "a"));
     assert_eq!(targets["route.transit.0.ipv4"], "nat_gateway.0");
     assert_eq!(targets["route.private_persistence.0.ipv4"], "nat_gateway.0");
+}
+
+#[test]
+fn only_the_offered_endpoint_services_get_endpoints() {
+    let blueprint_with = |names: &[&str], pairs: &[(&str, Value)]| {
+        let (scope, config, existing) = (scope(), config(pairs), Inventory::default());
+        let names = names.iter().map(|name| format!("com.amazonaws.eu-central-1.{name}")).collect();
+        let facts = Facts { gateway_endpoint_services: Some(names), ..super::fixtures::facts("ab") };
+        FourTierVpc::blueprint(&Context {
+            config: &config,
+            prior: None,
+            existing: &existing,
+            scope: &scope,
+            facts: &facts,
+        })
+    };
+    let Ok(Blueprint::Decided { objects, warnings, .. }) = blueprint_with(&["s3"], &[]) else { panic!() };
+    assert_eq!(slots(&objects, "vpc_endpoint"), ["vpc_endpoint.objectstore"]);
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].message.contains("no gateway endpoint for the service dynamodb"), "{warnings:?}");
+
+    let policy = [("keyvalue_endpoint_policy", Value::from(r#"{"Version":"2012-10-17","Statement":[]}"#))];
+    for (names, pairs, path) in
+        [(&["s3"][..], &policy[..], "keyvalue_endpoint_policy"), (&["other"], &[], "create_vpc_endpoints")]
+    {
+        let problems = blueprint_with(names, pairs).unwrap_err();
+        assert_eq!(problems.iter().map(|it| it.path.to_string()).collect::<Vec<_>>(), [path]);
+    }
 }
 
 #[test]

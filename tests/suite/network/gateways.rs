@@ -44,6 +44,26 @@ fn routes_move_before_a_nat_gateway_is_deleted() {
 }
 
 #[test]
+fn another_internet_gateway_in_the_vpc_is_named() {
+    let env = TestEnv::new();
+    let closed = two_azs("  num_nat_gateways = 0\n  create_igw = false");
+    env.change(&closed);
+    let other = text(&env.ec2("create_internet_gateway", json!({}))["InternetGateway"]["InternetGatewayId"]);
+    let attachment = json!({"InternetGatewayId": other, "VpcId": env.id("vpc")});
+    env.ec2("attach_internet_gateway", attachment.clone());
+    let open = two_azs("  num_nat_gateways = 0");
+    env.config(&open);
+    let failed = env.workspace.apply(&[]);
+    failed.failed_with("AttachInternetGateway returned InvalidParameterValue");
+    failed.failed_with(&format!(
+        "{other}, which this resource does not manage, is attached. Detach it, or set create_igw"
+    ));
+    env.ec2("detach_internet_gateway", attachment);
+    env.change(&open);
+    env.destroy();
+}
+
+#[test]
 fn existing_addresses_serve_nat_gateways_and_are_kept() {
     let env = TestEnv::new();
     let own = addresses(&env, 3);

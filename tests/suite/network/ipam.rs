@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{TestEnv, assert_unchanged, text};
+use crate::support::proxy::fault::Fault;
 use crate::support::proxy::lasts::Lasts;
 
 const OF_POOL: &str = "  cidr_block = null\n  ipv4_ipam_pool_id = \"ipam-pool-0123456789abcdef0\"\n  \
@@ -61,13 +62,52 @@ fn a_network_gets_its_range_from_a_pool_and_returns_it() {
     env.config(&three);
     env.proxy.clear_calls();
     env.destroy();
-    assert_eq!(env.proxy.count("GetIpamPoolAllocations"), 6, "the wait ends when the pool has its range back");
+    // The pool has two allocations until then, and each page of the list has one.
+    assert_eq!(env.proxy.count("GetIpamPoolAllocations"), 11, "the wait ends when the pool has its range back");
     let next = env.change(OF_POOL);
     assert!(
         next.new.iter().any(|line| line.starts_with("vpc main 10.64.0.0/20")),
         "the pool allocates the same range again: {next:#?}"
     );
     env.destroy();
+}
+
+/// Two public subnets, with an IPv6 range from this source.
+fn dual(source: &str) -> String {
+    format!(
+        "  num_availability_zones = 2\n  num_nat_gateways = 0\n  create_private_app_subnets = false\n  \
+         create_private_persistence_subnets = false\n  create_vpc_endpoints = false\n  {source}"
+    )
+}
+
+const IPV6_OF_POOL: &str = "enable_ipv6 = true\n  ipv6_ipam_pool_id = \"ipam-pool-6\"\n  ipv6_netmask_length = 56";
+
+#[test]
+fn a_range_of_a_lost_answer_is_found_before_it_is_known() {
+    let env = TestEnv::new();
+    env.change(&dual(""));
+    env.proxy.ipv6_associating(Lasts::Answers(3));
+    env.proxy.fault(Fault::on("AssociateVpcCidrBlock").first(1).after_work());
+    let added = env.change(&dual(IPV6_OF_POOL));
+    assert!(added.calls.contains("AssociateVpcCidrBlock 1"), "no second range is requested: {added:#?}");
+    assert!(text(&env.attribute("ipv6_cidr_block")).ends_with("/56"));
+    env.assert_state_matches_aws();
+    env.destroy();
+}
+
+#[test]
+fn an_ipv6_range_returns_to_its_pool() {
+    let env = TestEnv::new();
+    env.proxy.ipam_releasing(Lasts::Answers(3));
+    env.change(&dual(IPV6_OF_POOL));
+    env.change(&dual(""));
+    let polls = |env: &TestEnv| env.proxy.count("GetIpamPoolAllocations");
+    assert_eq!(polls(&env), 7, "the update waits for the pool: three times two pages, and the last one");
+    env.change(&dual(IPV6_OF_POOL));
+    env.proxy.clear_calls();
+    env.destroy();
+    assert_eq!(polls(&env), 7, "the destroy waits for the pool");
+    assert_eq!(env.proxy.count("DisassociateVpcCidrBlock"), 0, "AWS deletes the range with the VPC");
 }
 
 #[test]

@@ -150,6 +150,40 @@ fn ipv6_is_turned_on_and_off_in_an_existing_network() {
     env.destroy();
 }
 
+/// The rules of a VPC without IPv6, to which AWS adds rules for IPv6 when a range is associated.
+const ONLY_IPV4: &str = "  apply_default_nacl_rules = true
+  default_nacl_ingress_rules = {
+    all = { rule_no = 100, action = \"allow\", protocol = \"-1\", from_port = 0, to_port = 0, cidr_block = \"0.0.0.0/0\" }
+  }
+  default_nacl_egress_rules = {
+    all = { rule_no = 100, action = \"allow\", protocol = \"-1\", from_port = 0, to_port = 0, cidr_block = \"0.0.0.0/0\" }
+  }
+  default_security_group_egress_rules = {
+    all = { protocol = \"-1\", from_port = 0, to_port = 0, cidr_blocks = [\"0.0.0.0/0\"] }
+  }";
+
+#[test]
+fn rules_that_aws_adds_with_a_range_are_removed() {
+    let group = "group default main in(-1 self) out(-1 0.0.0.0/0)";
+    let acl = "acl default main (in 100 allow 0.0.0.0/0, in 32767 deny 0.0.0.0/0, in 32768 deny ::/0, out 100 allow \
+               0.0.0.0/0, out 32767 deny 0.0.0.0/0, out 32768 deny ::/0) 2 subnets";
+    let new = TestEnv::new();
+    let created = new.change(&dual(ONLY_IPV4));
+    for line in [group, acl] {
+        assert!(created.new.iter().any(|it| it == line), "no {line} in {created:#?}");
+    }
+    new.destroy();
+
+    let later = TestEnv::new();
+    later.change(&public(ONLY_IPV4));
+    let on = later.change(&dual(ONLY_IPV4));
+    assert!(on.calls.contains("DeleteNetworkAclEntry 2"), "{on:#?}");
+    assert!(on.calls.contains("RevokeSecurityGroupEgress 1"), "{on:#?}");
+    assert_eq!(on.new.iter().filter(|line| line.starts_with("acl")).collect::<Vec<_>>(), [acl]);
+    assert!(!on.new.iter().any(|line| line.starts_with("group")), "the group has its rules again: {on:#?}");
+    later.destroy();
+}
+
 #[test]
 fn a_block_moves_only_if_its_own_entry_changes() {
     let env = TestEnv::new();

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{TestEnv, text};
+use crate::support::proxy::call::Call;
 use crate::support::proxy::fault::Fault;
 use crate::support::proxy::lasts::Lasts;
 use crate::support::proxy::log::Record;
@@ -64,6 +65,61 @@ fn routes_use_another_nat_gateway_until_one_is_recreated() {
     assert_eq!(env.snapshot().lines(), good.lines());
     assert_eq!(env.attribute("nat_gateway_public_ips"), addresses);
     assert_eq!(env.id("nat_gateway.1"), other);
+    env.destroy();
+}
+
+#[test]
+fn the_address_of_a_pending_gateway_becomes_known_in_the_next_apply() {
+    let env = TestEnv::new();
+    env.change(&azs(1, "  num_nat_gateways = 0"));
+    let own = text(&env.ec2("allocate_address", json!({"Domain": "vpc"}))["AllocationId"]);
+    let with = format!("  num_nat_gateways = 1\n  use_custom_nat_eips = true\n  custom_nat_eips = [\"{own}\"]");
+    env.config(&azs(1, &with));
+    env.proxy.nat_pending(Lasts::UntilSet);
+    let is_poll = |call: &Call| call.filters().iter().any(|(name, _)| *name == "nat-gateway-id");
+    env.proxy.fault(Fault::on("DescribeNatGateways").when(is_poll).answer(400, "InvalidRequest", "scripted"));
+    env.workspace.apply(&[]).failed_with("InvalidRequest");
+    env.proxy.clear_faults();
+
+    // AWS returns no address of a pending gateway. Terraform rejects an apply that changes a known value of its plan.
+    let plan = env.workspace.plan_json(&[]);
+    let unknown = &plan["resource_changes"][0]["change"]["after_unknown"];
+    assert_eq!(unknown["nat_gateway_public_ips"], json!([true]), "{unknown:#}");
+    env.proxy.nat_pending(Lasts::NOT_AT_ALL);
+    env.workspace.apply_plan().succeeded();
+    env.workspace.assert_nothing_to_do();
+    let address = &env.proxy.account().list_of("addresses")[0]["PublicIp"];
+    assert_eq!(env.attribute("nat_gateway_public_ips"), json!([address]));
+    env.destroy();
+}
+
+#[test]
+fn the_pending_gateway_of_a_killed_run_is_awaited() {
+    let env = TestEnv::with_terraform();
+    env.change(&azs(1, "  num_nat_gateways = 0"));
+    env.config(&azs(1, "  num_nat_gateways = 1"));
+    env.proxy.nat_pending(Lasts::UntilSet);
+    env.proxy.pause_when(1, |record| record.call.action == "CreateNatGateway" && record.worked.is_some());
+    let mut running = env.workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"]);
+    running.reach(|| env.proxy.is_paused());
+    running.kill();
+    drop(running);
+    env.proxy.finish_calls();
+    env.proxy.clear_calls();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let is_poll = |record: &Record| {
+                let filters = record.call.filters();
+                record.status == 200 && filters.iter().any(|(name, _)| *name == "nat-gateway-id")
+            };
+            until("the provider polls the gateway", || env.proxy.count_like(is_poll) >= 2);
+            assert_eq!(env.proxy.count("CreateRoute"), 0, "no route uses a pending gateway");
+            env.proxy.nat_pending(Lasts::NOT_AT_ALL);
+        });
+        env.workspace.apply(&[]).succeeded();
+    });
+    assert_eq!(env.proxy.count("CreateNatGateway"), 0, "the gateway of the killed run is used");
+    env.workspace.assert_nothing_to_do();
     env.destroy();
 }
 

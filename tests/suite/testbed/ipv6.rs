@@ -6,8 +6,7 @@ use super::*;
 /// range, and the subnet's range.
 fn dual() -> (Network, String, String, String) {
     let network = Network::new();
-    let vpc = network.ec2("describe_vpcs", json!({"VpcIds": [network.vpc]}));
-    let block = &vpc["Vpcs"][0]["Ipv6CidrBlockAssociationSet"][0];
+    let block = network.ipv6_block();
     let range = text(&block["Ipv6CidrBlock"]).replace("/56", "/64");
     let subnet = json!({"SubnetId": network.subnets[0], "Ipv6CidrBlock": range});
     let created = network.ec2("associate_subnet_cidr_block", subnet);

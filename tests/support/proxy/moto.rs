@@ -1,10 +1,13 @@
 //! The differences between moto and AWS in EC2, which the proxy repairs. Each repair states the behavior of AWS.
 
 mod acls;
+mod associating;
 mod dependencies;
 mod endpoints;
+mod internet_gateways;
 mod ipam;
 mod ipv6;
+mod nat_addresses;
 pub(super) mod nats;
 mod propagation;
 mod vpcs;
@@ -14,6 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use self::acls::Icmp;
+use self::associating::Associating;
 use self::endpoints::Endpoints;
 use self::ipam::Ipam;
 use self::nats::Nats;
@@ -31,6 +35,7 @@ pub(super) struct Repairs {
     pub(super) nats: Nats,
     pub(super) zones: Zones,
     pub(super) ipam: Ipam,
+    pub(super) associating: Associating,
     icmp: Icmp,
     propagation: Propagation,
     endpoints: Endpoints,
@@ -70,6 +75,7 @@ impl Repairs {
                 }
                 answer
             }
+            "AttachInternetGateway" => internet_gateways::second(emulator, call, &message).await?,
             "DetachInternetGateway" => dependencies::of_attachment(&self.nats, emulator, call, &message).await?,
             "ReleaseAddress" => dependencies::of_address(&self.nats, emulator, call, &message).await?,
             "DeleteVpc" => dependencies::of_vpc(&self.nats, emulator, call, &message).await?,
@@ -110,19 +116,26 @@ impl Repairs {
             return missing_object(emulator, call, message, reply).await;
         }
         let reply = match call.action.as_str() {
-            "CreateSubnet" | "DescribeSubnets" => association_state(reply),
+            "CreateSubnet" => self.associating.created(call, association_state(reply))?,
+            "AssociateSubnetCidrBlock" => self.associating.created(call, reply)?,
+            "DescribeSubnets" => self.associating.described(call, association_state(reply))?,
             "CreateVpc" => {
                 self.ipam.created(call, &reply)?;
-                vpcs::complete(emulator, message, reply).await?
+                self.associating.created(call, vpcs::complete(emulator, message, reply).await?)?
             }
             "DeleteVpc" => {
                 self.ipam.deleted(call);
                 reply
             }
-            "AssociateVpcCidrBlock" => {
-                self.ipam.associated(call, vpcs::complete_ipv6(emulator, call, message, reply).await?)?
+            "DisassociateVpcCidrBlock" => {
+                self.ipam.disassociated(call);
+                reply
             }
-            "DescribeVpcs" => self.ipam.described(reply)?,
+            "AssociateVpcCidrBlock" => {
+                let reply = vpcs::complete_ipv6(emulator, call, message, reply).await?;
+                self.associating.created(call, self.ipam.associated(call, reply)?)?
+            }
+            "DescribeVpcs" => self.associating.described(call, self.ipam.described(reply)?)?,
             "DescribeAvailabilityZones" => self.zones.described(call, reply)?,
             "CreateNatGateway" => self.nats.created(emulator, call, message, reply).await?,
             "DescribeNatGateways" => self.nats.described(call, reply)?,

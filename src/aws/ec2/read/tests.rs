@@ -579,3 +579,4 @@ async fn unmanaged_subnets_are_learned_until_they_are_deleted() {
 }
 
 mod ipv6;
+mod recorded_shapes;

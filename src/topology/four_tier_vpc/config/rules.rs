@@ -34,8 +34,8 @@ crate::attributes! {
         cidr_blocks: Strings = default(empty_list()).in_place(),
         /// Description of the rule, at most 255 characters.
         description: Input<Option<String>> = optional().in_place(),
-        /// First port. For icmp and icmpv6, the ICMP type, where -1 means all. Must be 0 if the rule is for all
-        /// protocols.
+        /// First port. For icmp and icmpv6, the ICMP type, where -1 means all. Must be 0 for protocols other than tcp,
+        /// udp, icmp and icmpv6.
         from_port: Input<i64> = required().check(Check::between(-1, 65535)).in_place(),
         /// IPv6 CIDR blocks.
         ipv6_cidr_blocks: Strings = default(empty_list()).in_place(),
@@ -43,12 +43,12 @@ crate::attributes! {
         prefix_list_ids: Strings = default(empty_list()).in_place(),
         /// Protocol: `tcp`, `udp`, `icmp`, `icmpv6`, or a protocol number. `-1` and `all` mean all protocols.
         protocol: Input<String> = required().in_place(),
-        /// IDs of other security groups.
+        /// IDs of other security groups. For a group of another account, in a peered VPC, `<account ID>/<group ID>`.
         security_groups: Strings = default(empty_list()).in_place(),
         /// Whether to allow the security group itself as a source or destination.
         self_: Input<bool> = default(false).in_place(),
-        /// Last port. For icmp and icmpv6, the ICMP code, where -1 means all. Must be 0 if the rule is for all
-        /// protocols.
+        /// Last port. For icmp and icmpv6, the ICMP code, where -1 means all. Must be 0 for protocols other than tcp,
+        /// udp, icmp and icmpv6.
         to_port: Input<i64> = required().check(Check::between(-1, 65535)).in_place(),
     }
 }

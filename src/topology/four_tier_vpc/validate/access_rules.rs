@@ -2,6 +2,7 @@
 
 use super::super::config::{NaclRule, SecurityGroupRule};
 use super::*;
+use crate::model::is_account_id;
 
 impl Problems {
     pub(super) fn access_rules(&mut self, config: &Config) {
@@ -61,6 +62,9 @@ impl Problems {
         let (Input::Known(icmp_type), Input::Known(icmp_code)) = (&rule.icmp_type, &rule.icmp_code) else { return };
         if is_ipv6.is_some_and(|is_ipv6| network_acl::has_icmp(&protocol, is_ipv6)) {
             self.icmp(path, text, *icmp_type, *icmp_code);
+        } else if protocol == "58" && is_ipv6 == Some(false) && (is_limited(*icmp_type) || is_limited(*icmp_code)) {
+            let message = format!("AWS ignores the ICMP type and code of a rule for {text} with an IPv4 range.");
+            self.add(path.attribute("icmp_type"), message, "Use ipv6_cidr_block, or remove icmp_type and icmp_code.");
         } else if matches!(protocol.as_str(), "6" | "17" | "-1") && (icmp_type.is_some() || icmp_code.is_some()) {
             let message = format!("A rule for protocol {text} has no ICMP type and code.");
             self.add(path.attribute("icmp_type"), message, "Remove icmp_type and icmp_code.");
@@ -143,6 +147,10 @@ impl Problems {
                 self.add(path.attribute("from_port"), message, "Use -1 to 255, where -1 means all.");
             }
             "-1" | "tcp" | "udp" | "icmp" | "icmpv6" => {}
+            other if other.parse::<u8>().is_ok() && (*from, *to) != (0, 0) => {
+                let message = format!("A rule for protocol {protocol} has no ports, but this one has {from} to {to}.");
+                self.add(path.attribute("from_port"), message, "Set from_port and to_port to 0.");
+            }
             other if other.parse::<u8>().is_ok() => {}
             _ => {
                 let message = format!("{protocol:?} is not a known protocol.");
@@ -158,7 +166,7 @@ impl Problems {
             ("cidr_blocks", &rule.cidr_blocks, is_ipv4_range, ipv4, "10.0.0.0/16"),
             ("ipv6_cidr_blocks", &rule.ipv6_cidr_blocks, is_ipv6_range, ipv6, "::/0"),
             ("prefix_list_ids", &rule.prefix_list_ids, |id| id.starts_with("pl-"), prefix_list, "pl-0123456789abcdef0"),
-            ("security_groups", &rule.security_groups, |id| id.starts_with("sg-"), group, "sg-0123456789abcdef0"),
+            ("security_groups", &rule.security_groups, is_group, group, "sg-0123456789abcdef0"),
         ];
         for (name, list, is_valid, what, example) in lists {
             self.each(&path.attribute(name), list, is_valid, what, &format!("Use a value such as {example}."));
@@ -171,5 +179,18 @@ impl Problems {
                 "Set cidr_blocks, ipv6_cidr_blocks, prefix_list_ids, security_groups or self.",
             );
         }
+    }
+}
+
+/// Whether a rule with this ICMP type or code applies to this one only.
+fn is_limited(type_or_code: Option<i64>) -> bool {
+    type_or_code.is_some_and(|number| number != -1)
+}
+
+/// Whether this is the ID of a security group, which may follow the ID of its account and a slash.
+fn is_group(text: &str) -> bool {
+    match text.split_once('/') {
+        Some((account, id)) => is_account_id(account) && id.starts_with("sg-"),
+        None => text.starts_with("sg-"),
     }
 }

@@ -2,11 +2,22 @@
 
 use super::*;
 
+/// The ranges that AWS rejects for a VPC with `InvalidVpc.Range`, each with its purpose in RFC 6890.
+const RESERVED: [(&str, &str); 4] = [
+    ("0.0.0.0/8", "hosts in this network"),
+    ("127.0.0.0/8", "loopback"),
+    ("169.254.0.0/16", "link-local addresses"),
+    ("224.0.0.0/4", "multicast"),
+];
+
 impl Problems {
     pub(super) fn addresses(&mut self, config: &Config) {
         self.pool(config);
         let vpc = match &config.cidr_block {
-            Input::Known(Some(text)) => self.ipv4_range(AttributePath::new("cidr_block"), text, 16, 27),
+            Input::Known(Some(text)) => {
+                let range = self.ipv4_range(AttributePath::new("cidr_block"), text, 16, 27);
+                range.filter(|range| !self.is_reserved(range))
+            }
             Input::Known(None) if config.ipv4_ipam_pool_id == Input::Known(None) => {
                 let message = "A network requires an IPv4 range.";
                 let hint = "Set cidr_block, for example to \"10.0.0.0/16\", or set ipv4_ipam_pool_id.";
@@ -44,6 +55,17 @@ impl Problems {
                 }
             }
         }
+    }
+
+    /// Reports a range of a VPC whose addresses no host can have.
+    fn is_reserved(&mut self, range: &Ipv4Net) -> bool {
+        let reserved = RESERVED.iter().find(|(text, _)| text.parse().is_ok_and(|whole: Ipv4Net| whole.contains(range)));
+        if let Some((whole, purpose)) = reserved {
+            let message = format!("{range} is in {whole}, which is reserved for {purpose}.");
+            let hint = "Use a private range, such as 10.0.0.0/16.";
+            self.add(AttributePath::new("cidr_block"), message, hint);
+        }
+        reserved.is_some()
     }
 
     /// Checks the size of the subnets of a tier in a VPC range of this length.

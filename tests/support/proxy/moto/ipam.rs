@@ -1,10 +1,12 @@
 //! IPAM pools, which moto does not support. Every pool of a test allocates the next free range from 10.64.0.0 on to
-//! each VPC, and releases the range of a deleted VPC after a while. IPv6 ranges of a pool are Amazon-provided ranges of
-//! moto.
+//! each VPC, and releases a range that the VPC no longer has after a while. IPv6 ranges of a pool are Amazon-provided
+//! ranges of moto.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Mutex;
+
+use ipnet::IpNet;
 
 use crate::support::proxy::call::Call;
 use crate::support::proxy::lasts::{Begun, Lasts};
@@ -24,19 +26,19 @@ pub(in crate::support::proxy) struct Ipam(Mutex<Pools>);
 
 #[derive(Debug, Default)]
 struct Pools {
-    /// How long the range of a deleted VPC stays allocated; on AWS, up to half an hour.
+    /// How long a range stays allocated that its VPC no longer has; on AWS, up to half an hour.
     releasing: Lasts,
     given: Vec<Allocation>,
-    /// The association IDs of the IPv6 ranges from a pool.
-    ipv6: BTreeSet<String>,
 }
 
 #[derive(Debug)]
 struct Allocation {
     pool: String,
-    range: ipnet::Ipv4Net,
+    range: IpNet,
     /// `None` until the VPC is created.
     vpc: Option<String>,
+    /// The association ID of an IPv6 range.
+    association: Option<String>,
     released: Option<Begun>,
 }
 
@@ -59,18 +61,19 @@ impl Ipam {
         }
         let mut pools = lock(&self.0);
         pools.expire();
-        let range: ipnet::Ipv4Net = match call.param("CidrBlock") {
+        let range: IpNet = match call.param("CidrBlock") {
             "" => {
                 let length = call.param("Ipv4NetmaskLength").parse().unwrap_or(DEFAULT_LENGTH);
-                let is_free = |range: &ipnet::Ipv4Net| pools.given.iter().all(|it| !overlap(&it.range, range));
+                let is_free = |range: &IpNet| pools.given.iter().all(|it| !overlap(&it.range, range));
                 let step = 1_u32 << (32 - length);
                 let first = u32::from(Ipv4Addr::new(10, 64, 0, 0));
-                let ranges = (0..64).map(|number| ipnet::Ipv4Net::new((first + number * step).into(), length));
+                let ranges = (0..64).map(|number| IpNet::new(Ipv4Addr::from(first + number * step).into(), length));
                 ranges.filter_map(Result::ok).find(is_free).ok_or("the pool is empty")?
             }
             requested => requested.parse().map_err(|error| format!("{requested}: {error}"))?,
         };
-        pools.given.push(Allocation { pool: pool.to_owned(), range, vpc: None, released: None });
+        let pool = pool.to_owned();
+        pools.given.push(Allocation { pool, range, vpc: None, association: None, released: None });
         let mut params: BTreeMap<String, String> = call.params.clone();
         params.retain(|name, _| name != "Ipv4IpamPoolId" && name != "Ipv4NetmaskLength");
         params.insert("CidrBlock".into(), range.to_string());
@@ -94,7 +97,14 @@ impl Ipam {
     pub(super) fn deleted(&self, call: &Call) {
         let mut pools = lock(&self.0);
         for it in pools.given.iter_mut().filter(|it| it.vpc.as_deref() == Some(call.param("VpcId"))) {
-            it.released = Some(Begun::now());
+            it.released.get_or_insert_with(Begun::now);
+        }
+    }
+
+    pub(super) fn disassociated(&self, call: &Call) {
+        let id = call.param("AssociationId");
+        for it in lock(&self.0).given.iter_mut().filter(|it| it.association.as_deref() == Some(id)) {
+            it.released.get_or_insert_with(Begun::now);
         }
     }
 
@@ -118,7 +128,14 @@ impl Ipam {
         }
         let mut root = Element::parse(&reply.text())?;
         let block = root.child_mut("ipv6CidrBlockAssociation").ok_or("AssociateVpcCidrBlock returns no IPv6 range")?;
-        lock(&self.0).ipv6.insert(block.text_of("associationId").to_owned());
+        let range = block.text_of("ipv6CidrBlock");
+        lock(&self.0).given.push(Allocation {
+            pool: call.param("Ipv6IpamPoolId").to_owned(),
+            range: range.parse().map_err(|error| format!("{range}: {error}"))?,
+            vpc: Some(call.param("VpcId").to_owned()),
+            association: Some(block.text_of("associationId").to_owned()),
+            released: None,
+        });
         block.set("ipv6Pool", MANAGED);
         Ok(reply.with_body(root.to_string()))
     }
@@ -126,53 +143,58 @@ impl Ipam {
     /// AWS returns that a range is from a pool, but not from which one.
     pub(super) fn described(&self, reply: Reply) -> Result<Reply, String> {
         let pools = lock(&self.0);
-        if pools.ipv6.is_empty() {
+        if pools.given.is_empty() {
             return Ok(reply);
         }
+        let is_of_pool = |id: &str| pools.given.iter().any(|it| it.association.as_deref() == Some(id));
         let mut root = Element::parse(&reply.text())?;
         for block in root.items_mut("vpcSet").iter_mut().flat_map(|vpc| vpc.items_mut("ipv6CidrBlockAssociationSet")) {
-            if pools.ipv6.contains(block.text_of("associationId")) {
+            if is_of_pool(block.text_of("associationId")) {
                 block.set("ipv6Pool", MANAGED);
             }
         }
         Ok(reply.with_body(root.to_string()))
     }
 
+    /// AWS documents no filter of this call. Each page has one allocation, the first one that of another VPC.
     pub(super) fn allocations(&self, call: &Call) -> Reply {
+        if let Some((name, _)) = call.filters().first() {
+            let text = format!("The filter '{name}' is invalid");
+            return Reply::error(call, 400, "InvalidParameterValue", &text);
+        }
         let mut pools = lock(&self.0);
         pools.expire();
-        let filters = call.filters();
-        let wanted = |vpc: &str| {
-            filters.iter().all(|(name, values)| match *name {
-                "resource-type" => values.contains(&"vpc"),
-                "resource-id" => values.contains(&vpc),
-                _ => false,
-            })
-        };
-        let mut items = String::new();
-        for it in pools.given.iter_mut().filter(|it| it.pool == call.param("IpamPoolId")) {
-            let vpc = it.vpc.as_deref().unwrap_or_default();
-            if wanted(vpc) {
-                if let Some(released) = &mut it.released {
-                    released.shown();
-                }
-                items += &format!(
-                    "<item><cidr>{}</cidr><ipamPoolAllocationId>ipam-pool-alloc-1</ipamPoolAllocationId>\
-                     <resourceId>{vpc}</resourceId><resourceType>vpc</resourceType></item>",
-                    it.range
-                );
+        let mut items = vec![allocation("10.255.0.0/16", "vpc-00000000000000000")];
+        let of_pool: Vec<&mut Allocation> =
+            pools.given.iter_mut().filter(|it| it.pool == call.param("IpamPoolId")).collect();
+        let page: usize = call.param("NextToken").parse().unwrap_or(0);
+        for (number, it) in of_pool.into_iter().enumerate() {
+            // A released range counts its answer when its page is returned.
+            if let Some(released) = it.released.as_mut().filter(|_| page == number + 1) {
+                released.shown();
             }
+            items.push(allocation(&it.range.to_string(), it.vpc.as_deref().unwrap_or_default()));
         }
+        let next = if page + 1 < items.len() { format!("<nextToken>{}</nextToken>", page + 1) } else { String::new() };
+        let shown = items.get(page).map_or("", String::as_str);
         Reply::xml(
             200,
             &format!(
                 "<GetIpamPoolAllocationsResponse xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>proxy\
-                 </requestId><ipamPoolAllocationSet>{items}</ipamPoolAllocationSet></GetIpamPoolAllocationsResponse>"
+                 </requestId><ipamPoolAllocationSet>{shown}</ipamPoolAllocationSet>{next}\
+                 </GetIpamPoolAllocationsResponse>"
             ),
         )
     }
 }
 
-fn overlap(a: &ipnet::Ipv4Net, b: &ipnet::Ipv4Net) -> bool {
+fn allocation(range: &str, vpc: &str) -> String {
+    format!(
+        "<item><cidr>{range}</cidr><ipamPoolAllocationId>ipam-pool-alloc-1</ipamPoolAllocationId>\
+         <resourceId>{vpc}</resourceId><resourceType>vpc</resourceType></item>"
+    )
+}
+
+fn overlap(a: &IpNet, b: &IpNet) -> bool {
     a.contains(b) || b.contains(a)
 }

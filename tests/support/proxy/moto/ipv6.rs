@@ -23,7 +23,8 @@ pub(super) async fn of_subnets(emulator: &Upstream, call: &Call, message: &Messa
     Ok(in_use.then(|| Reply::error(call, 400, "InvalidCidrBlock.InUse", &text)))
 }
 
-/// AWS does not disassociate the range of a subnet that assigns IPv6 addresses to new network interfaces.
+/// AWS does not disassociate the range of a subnet that assigns IPv6 addresses to new network interfaces. Its answer is
+/// quoted in hashicorp/terraform-provider-aws#3562.
 pub(super) async fn of_addressing(
     emulator: &Upstream,
     call: &Call,

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
+use super::nat_addresses::{Secondary, rewrite_primary};
 use super::{done, without_filters};
 use crate::support::proxy::call::Call;
 use crate::support::proxy::lasts::{Begun, Lasts};
@@ -13,10 +14,10 @@ use crate::support::proxy::upstream::Upstream;
 use crate::support::proxy::xml::Element;
 
 /// The state of the NAT gateways that were created through this proxy.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::support::proxy) struct Nats(Mutex<State>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     pending: Lasts,
     deleting: Lasts,
@@ -25,14 +26,29 @@ struct State {
     known: HashMap<String, Life>,
     /// The IDs of AZs without NAT gateways.
     constrained: Vec<String>,
-    /// The secondary addresses of private gateways, which moto does not support.
-    secondary: HashMap<String, Vec<String>>,
-    assigned: usize,
+    secondary: Secondary,
+}
+
+impl Default for Nats {
+    fn default() -> Self {
+        Self(Mutex::new(State {
+            // AWS never returns a new gateway as available at once.
+            pending: Lasts::Answers(1),
+            deleting: Lasts::NOT_AT_ALL,
+            created: 0,
+            failures: BTreeMap::new(),
+            known: HashMap::new(),
+            constrained: Vec::new(),
+            secondary: Secondary::default(),
+        }))
+    }
 }
 
 #[derive(Clone, Debug)]
 struct Life {
     created: Begun,
+    /// Whether it was shown in a later state than `pending`, which AWS never reverts.
+    was_ready: bool,
     deleted: Option<Begun>,
     failure: Option<Failure>,
 }
@@ -114,16 +130,23 @@ impl Nats {
 
     /// Assigns the requested number of secondary addresses.
     pub(super) fn assign(&self, call: &Call) -> Reply {
-        lock(&self.0).assign(call.param("NatGatewayId"), call.param("PrivateIpAddressCount"));
+        let id = call.param("NatGatewayId");
+        let mut state = lock(&self.0);
+        if let Some(rejection) = state.busy(call, id) {
+            return rejection;
+        }
+        state.secondary.assign(id, call.param("PrivateIpAddressCount"));
         done(call)
     }
 
     /// Unassigns these addresses.
     pub(super) fn unassign(&self, call: &Call) -> Reply {
-        let removed = call.list("PrivateIpAddress");
-        if let Some(addresses) = lock(&self.0).secondary.get_mut(call.param("NatGatewayId")) {
-            addresses.retain(|ip| !removed.contains(&ip.as_str()));
+        let id = call.param("NatGatewayId");
+        let mut state = lock(&self.0);
+        if let Some(rejection) = state.busy(call, id) {
+            return rejection;
         }
+        state.secondary.unassign(id, &call.list("PrivateIpAddress"));
         done(call)
     }
 
@@ -152,14 +175,12 @@ impl Nats {
             state.created += 1;
             let number = state.created;
             let failure = state.failures.remove(&number).or(failure);
-            state.assign(&id, call.param("SecondaryPrivateIpAddressCount"));
-            state.known.insert(id, Life { created: Begun::now(), deleted: None, failure });
+            state.secondary.assign(&id, call.param("SecondaryPrivateIpAddressCount"));
+            state.known.insert(id, Life { created: Begun::now(), was_ready: false, deleted: None, failure });
         }
-        self.rewrite(nat);
-        // AWS answers before it does any work: even a gateway that fails at once is `pending` first.
-        if nat.text_of("state") == "failed" {
-            nat.set("state", "pending");
-        }
+        // AWS answers before it does any work: the gateway is `pending`, even if it fails at once, and has no IP.
+        nat.set("state", "pending");
+        rewrite_primary(nat);
         Ok(reply.with_body(root.to_string()))
     }
 
@@ -189,7 +210,7 @@ impl Nats {
         let id = call.param("NatGatewayId");
         {
             let mut state = lock(&self.0);
-            let unknown = || Life { created: Begun::now(), deleted: None, failure: None };
+            let unknown = || Life { created: Begun::now(), was_ready: true, deleted: None, failure: None };
             let life = state.known.entry(id.to_owned()).or_insert_with(unknown);
             life.deleted.get_or_insert_with(Begun::now);
         }
@@ -252,7 +273,7 @@ impl Nats {
         let shown = match &life.deleted {
             Some(deleted) if deleted.goes_on(state.deleting) => "deleting",
             Some(_) => "deleted",
-            None if life.created.goes_on(state.pending) => "pending",
+            None if !life.was_ready && life.created.goes_on(state.pending) => "pending",
             None if life.failure.is_some() => "failed",
             None => raw,
         };
@@ -261,8 +282,14 @@ impl Nats {
 
     /// Counts an answer that shows the current state, or would show it without its filters.
     fn count_answer(&self, nat: &Element) {
-        if let Some(life) = lock(&self.0).known.get_mut(nat.text_of("natGatewayId")) {
+        let mut state = lock(&self.0);
+        let id = nat.text_of("natGatewayId");
+        if let Some(life) = state.known.get_mut(id) {
             life.deleted.as_mut().unwrap_or(&mut life.created).shown();
+            life.was_ready |= nat.text_of("state") != "pending";
+        }
+        if nat.text_of("state") != "pending" {
+            state.secondary.count_answer(id);
         }
     }
 
@@ -278,31 +305,20 @@ impl Nats {
         if nat.text_of("connectivityType").is_empty() {
             nat.set("connectivityType", "public");
         }
-        for (number, address) in nat.items_mut("natGatewayAddressSet").iter_mut().enumerate() {
-            address.set("isPrimary", if number == 0 { "true" } else { "false" });
-            address.set("status", "succeeded");
-        }
-        let secondary = lock(&self.0).secondary.get(nat.text_of("natGatewayId")).cloned().unwrap_or_default();
+        rewrite_primary(nat);
+        let secondary = lock(&self.0).secondary.shown(nat.text_of("natGatewayId"));
         if let Some(set) = nat.child_mut("natGatewayAddressSet") {
-            set.children.extend(secondary.iter().map(|ip| {
-                let mut address = Element::leaf("item", "");
-                address.set("privateIp", ip);
-                address.set("isPrimary", "false");
-                address.set("status", "succeeded");
-                address
-            }));
+            set.children.extend(secondary);
         }
     }
 }
 
 impl State {
-    /// An empty count is zero. The addresses are arbitrary, because nothing depends on them.
-    fn assign(&mut self, id: &str, count: &str) {
-        for _ in 0..count.parse().unwrap_or(0) {
-            self.assigned += 1;
-            let ip = format!("10.0.255.{}", self.assigned);
-            self.secondary.entry(id.to_owned()).or_default().push(ip);
-        }
+    /// AWS rejects a change of the addresses of a gateway while another one is in progress. Its message is known for
+    /// addresses of public gateways: hashicorp/terraform-provider-aws#44581
+    fn busy(&self, call: &Call, id: &str) -> Option<Reply> {
+        let text = "Service is currently changing the addresses of the NAT gateway";
+        self.secondary.is_changing(id).then(|| Reply::error(call, 400, "OperationInProgress", text))
     }
 }
 

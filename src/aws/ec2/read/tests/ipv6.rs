@@ -77,6 +77,9 @@ async fn import_adopts_the_only_unused_range_without_ipv6_subnets() {
     let without_range = subnets(PART, "disassociated");
     let adopted = |objects: &[Observed]| block(objects).map(|(seen, _)| seen.id.clone());
     assert_eq!(adopted(&read_with(&[OLD, MANAGED, UNMANAGED], &without_range, &[]).await), Some("assoc-1".to_string()));
+    let associating = ("assoc-1", "IPAM Managed", "", "associating");
+    let read = read_with(&[associating, UNMANAGED], &without_range, &[]).await;
+    assert_eq!(adopted(&read), Some("assoc-1".to_string()), "no subnet uses it yet");
     let spare = ("assoc-3", "Amazon", "2600:1f18:0:ef00::/56", "associated");
     assert_eq!(adopted(&read_with(&[MANAGED, spare], &without_range, &[]).await), None, "both ranges are unused");
     assert_eq!(adopted(&read_with(&[UNMANAGED], &without_range, &[]).await), None, "an unmanaged subnet uses it");

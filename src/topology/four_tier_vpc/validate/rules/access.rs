@@ -116,6 +116,13 @@ pub(super) fn network_acl_rules() -> Vec<Rule> {
             acl(json!({"protocol": "icmp", "icmp_type": 3, "icmp_code": -1})),
         ),
         (
+            "AWS ignores the ICMPv6 type of an IPv4 range",
+            acl(json!({"protocol": "icmpv6", "icmp_type": 128, "icmp_code": 0})),
+            &["default_nacl_ingress_rules[\"r\"].icmp_type"],
+            &["icmpv6", "ipv6_cidr_block"],
+            acl(json!({"protocol": "58", "icmp_type": -1, "icmp_code": -1})),
+        ),
+        (
             "a rule for TCP has no ICMP type",
             acl(json!({"protocol": "tcp", "icmp_type": 8})),
             &["default_nacl_ingress_rules[\"r\"].icmp_type"],
@@ -146,6 +153,20 @@ pub(super) fn security_group_rules() -> Vec<Rule> {
             group(json!({"from_port": 79})),
         ),
         (
+            "a group's rule for a protocol without ports has none",
+            group(json!({"protocol": "50"})),
+            &["default_security_group_egress_rules[\"r\"].from_port"],
+            &["50", "80 to 80"],
+            group(json!({"protocol": "50", "from_port": 0, "to_port": 0})),
+        ),
+        (
+            "a group's account has twelve digits",
+            group(json!({"security_groups": ["1234/sg-0123456789abcdef0"]})),
+            &["default_security_group_egress_rules[\"r\"].security_groups[0]"],
+            &["1234/sg-0123456789abcdef0"],
+            group(json!({"security_groups": ["123456789012/sg-0123456789abcdef0"]})),
+        ),
+        (
             "a group's rule for all protocols has no ports",
             group(json!({"protocol": "-1"})),
             &["default_security_group_egress_rules[\"r\"].from_port"],
@@ -157,7 +178,7 @@ pub(super) fn security_group_rules() -> Vec<Rule> {
             group(json!({"protocol": "http"})),
             &["default_security_group_egress_rules[\"r\"].protocol"],
             &["http", "tcp"],
-            group(json!({"protocol": "50"})),
+            group(json!({"protocol": "50", "from_port": 0, "to_port": 0})),
         ),
         (
             "a group's ICMP type is at most 255",
