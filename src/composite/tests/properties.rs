@@ -130,7 +130,7 @@ enum Event {
     Nothing,
     /// The NAT gateway with this number is deleted outside Terraform.
     DeletedNatGateway(u32),
-    /// Somebody creates a subnet with this block, unless that is in use.
+    /// A subnet with this block is created outside Terraform, unless the block is in use.
     UnmanagedSubnet(&'static str),
     /// The configuration lists the addresses that the network has created.
     OwnAddresses,

@@ -188,7 +188,7 @@ fn a_resized_tier_moves_to_free_space() {
     let is_deletion = |position: &usize| matches!(plan.ops[*position].action, crate::reconcile::Action::Delete { .. });
     let is_subnet = |op: &&crate::reconcile::Op| matches!(op.action.spec(), Spec::Subnet(_));
     for op in plan.ops.iter().filter(is_subnet).filter(|op| matches!(op.action, crate::reconcile::Action::Create(_))) {
-        assert!(!op.depends_on.iter().any(|it| is_deletion(it)), "{} waits for a deletion", op.action.key());
+        assert!(!op.depends_on.iter().any(is_deletion), "{} waits for a deletion", op.action.key());
     }
     // After an apply that created only one of the new subnets, the next plan is the same.
     let mut halfway = existing;
