@@ -105,7 +105,7 @@ impl<'a> Ordering<'a> {
         }
     }
 
-    /// Lets the deletion of a target wait for the deletion of the subnets whose route tables refer to it. AWS may reject
+    /// Lets the deletion of a target wait for the deletion of the subnets whose route tables refer to it. AWS rejects
     /// the deletion of a subnet while it is in use. The deletion of a target that frees a claim cannot wait, so its
     /// routes are rerouted (see `reroute`). If the whole topology is deleted, nothing is kept.
     fn keep_targets(&mut self, claimed: &BTreeSet<usize>) {

@@ -15,8 +15,8 @@ enum TargetState {
 }
 
 /// Adds an update to a fallback target for each object whose target is created in this plan, if the current target does
-/// not exist until then, and for the routes of deleted tables that subnets in use keep for a while. Returns the objects without a usable fallback target. A deletion in `deferred` follows all
-/// operations that are not.
+/// not exist until then, and to another target for the routes of deleted subnets. Returns the objects without a usable
+/// fallback target. A deletion in `deferred` follows all operations that are not.
 pub(super) fn reroute(
     ops: &mut Vec<Op>,
     claimed: &BTreeSet<usize>,

@@ -138,8 +138,8 @@ fn gateways<'a>(operation: &Operation<'_>, spec: &'a RouteTable) -> Result<Vec<&
     gateways.iter().map(|gateway| operation.known(gateway).map(String::as_str)).collect()
 }
 
-/// Enables the propagation of each gateway concurrently, so that a detached gateway does not delay the others. Of several
-/// failures, returns one that the next apply cannot solve by itself.
+/// Enables the propagation of each gateway concurrently, so that a detached gateway does not delay the others. Returns
+/// `NotAttached` only if there is no other failure.
 async fn enable_all(
     operation: &Operation<'_>,
     id: &str,

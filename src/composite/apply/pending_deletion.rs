@@ -74,8 +74,8 @@ pub(super) fn defer_deletes(
     failure
 }
 
-/// Removes the late updates from an outcome. They remove references to objects that stay, so the spec before them is the
-/// one that this apply has reached.
+/// Removes the late updates from an outcome. They remove references to objects that stay, so the spec before them is
+/// the one that this apply has reached.
 fn defer_late_updates(plan: &Plan, outcome: &mut Outcome, inventory: &mut Inventory) {
     for position in outcome.not_started.extract_if(.., |position| plan.ops[*position].phase == Phase::Late) {
         let Action::Update { before, to, .. } = &plan.ops[position].action else { continue };

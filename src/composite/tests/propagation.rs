@@ -118,7 +118,7 @@ async fn a_plan_without_refresh_does_not_wait_for_an_attachment() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_route_uses_another_nat_gateway_although_a_gateway_is_not_attached() {
+async fn a_route_is_rerouted_although_a_gateway_is_not_attached() {
     let mut terraform = Terraform::<FourTierVpc>::new(2);
     set_unattached(&terraform, &["vgw-1"]);
     let mut config = propagating(&["vgw-1"], &[("num_nat_gateways", 2.into())]);

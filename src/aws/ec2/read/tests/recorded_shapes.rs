@@ -359,7 +359,9 @@ async fn interfaces_are_listed_with_their_creators() {
         interface("eni-1", "nat_gateway", "Interface for NAT Gateway nat-1", "123456789012"),
         interface("eni-2", "vpc_endpoint", "VPC Endpoint Interface vpce-9", "727180483921"),
     );
-    let aws = Recorded::default().on("DescribeNetworkInterfaces", &found);
+    // The endpoint is looked up, because it may be one of GuardDuty.
+    let aws =
+        Recorded::default().on("DescribeNetworkInterfaces", &found).on("DescribeVpcEndpoints", "<vpcEndpointSet/>");
     let nat = at(&objects(&whole_network(), &[]).await, "nat_gateway.0").clone();
     let known = [Entry::new(nat.key, nat.id, nat.spec)];
     let within = DependentScope::Subnets(&["subnet-1"]);

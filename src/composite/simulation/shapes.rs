@@ -1,0 +1,108 @@
+//! What AWS returns for an object: its name, its spec and further values.
+
+use crate::model::{Caller, Entry, Input, Key, Learned, Object, Ref, Spec};
+
+/// Returns a spec as a read with this known entry does. For a known route table, a read returns only the applied
+/// propagating gateways. The subnets of a known network ACL are never read.
+pub(super) fn as_known(spec: &Spec, known: Option<&Entry>) -> Spec {
+    let mut spec = spec.clone();
+    if let (Spec::Api(_) | Spec::Authorizer(_), Some(known)) = (&spec, known) {
+        // A different order is not a difference.
+        let shown = Entry { adopted: true, ..Entry::new(known.key.clone(), known.id.clone(), spec) };
+        return shown.normalized_against(&known.applied);
+    }
+    if let (Spec::DefaultNetworkAcl(acl), Some(Entry { applied: Spec::DefaultNetworkAcl(applied), .. })) =
+        (&mut spec, known)
+    {
+        acl.subnets.clone_from(&applied.subnets);
+    }
+    if let (Spec::RouteTable(table), Some(Entry { applied: Spec::RouteTable(applied), .. })) = (&mut spec, known)
+        && let (Input::Known(gateways), Input::Known(ours)) =
+            (&mut table.propagating_gateways, &applied.propagating_gateways)
+    {
+        gateways.retain(|gateway| ours.contains(gateway));
+    }
+    spec
+}
+
+/// The name of an object whose id is its name. Objects of different kinds may have the same name.
+pub(super) fn named(spec: &Spec) -> Option<String> {
+    match spec {
+        Spec::LogGroup(group) => group.name.known().cloned(),
+        Spec::DomainName(domain) => domain.domain_name.known().cloned(),
+        _ => None,
+    }
+}
+
+/// Whether a read that knows only the root finds an object: a log group through the stage that logs to it, a permission
+/// through the caller of its function, and an IPv6 range through a subnet with a block of it, or if no subnet has one.
+pub(super) fn is_found(object: &Object, objects: &[Object]) -> bool {
+    let logs_to = |group: &Key| {
+        let of = |it: &Object| match &it.spec {
+            Spec::Stage(stage) => stage.access_log.as_ref().map(|log| log.log_group.clone()),
+            _ => None,
+        };
+        objects.iter().filter_map(of).any(|it| it == Ref::Key(group.clone()))
+    };
+    match &object.spec {
+        Spec::VpcIpv6Block(_) => {
+            let of = |it: &Object| match &it.spec {
+                Spec::Subnet(subnet) => subnet.ipv6_block.clone(),
+                _ => None,
+            };
+            let mut used = objects.iter().filter_map(of).peekable();
+            used.peek().is_none() || used.any(|range| range == object.key)
+        }
+        Spec::LogGroup(_) => logs_to(&object.key),
+        Spec::LogSubscription(filter) => logs_to(&filter.log_group),
+        Spec::LambdaPermission(permission) => objects.iter().any(|it| match (&permission.caller, &it.spec) {
+            (Caller::Routes, Spec::Integration(integration)) => integration.permission.as_ref() == Some(&object.key),
+            (Caller::Authorizer(authorizer), Spec::Authorizer(_)) => it.key == *authorizer,
+            (Caller::LogGroup(group), Spec::LogSubscription(filter)) => {
+                logs_to(group) && filter.permission.as_ref() == Some(&object.key)
+            }
+            _ => false,
+        }),
+        _ => true,
+    }
+}
+
+pub(super) fn outlives_root(spec: &Spec) -> bool {
+    matches!(
+        spec,
+        Spec::Eip(_)
+            | Spec::LogGroup(_)
+            | Spec::LogSubscription(_)
+            | Spec::LambdaPermission(_)
+            | Spec::DomainName(_)
+            | Spec::DnsRecord(_)
+    )
+}
+
+pub(super) fn learned(spec: &Spec, id: &str) -> Learned {
+    let pairs: &[(&str, &str)] = match spec {
+        Spec::Vpc(_) => &[
+            ("owner_id", "123456789012"),
+            ("cidr_block", "10.0.0.0/16"),
+            ("default_route_table_id", "rtb-main"),
+            ("default_network_acl_id", "acl-default"),
+            ("default_security_group_id", "sg-default"),
+        ],
+        Spec::VpcIpv6Block(_) => &[("ipv6_cidr_block", "2001:db8:1234::/56")],
+        Spec::Api(_) => &[("api_endpoint", "https://api.example.com"), ("resource", "http_gateway/front")],
+        Spec::DomainName(_) => &[("target_domain_name", "d-1.example.com"), ("target_hosted_zone_id", "Z1")],
+        _ => &[],
+    };
+    let mut learned: Learned = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    // The address belongs to the allocation. A NAT gateway returns the address of its allocation.
+    let address = match spec {
+        Spec::Eip(_) => Some(id.to_string()),
+        Spec::NatGateway(nat) => nat.allocation.as_ref().and_then(|it| it.known()).map(|it| match it {
+            Ref::Key(key) => key.slot.clone(),
+            Ref::Id(id) => id.clone(),
+        }),
+        _ => None,
+    };
+    learned.extend(address.map(|address| ("public_ip".to_string(), address)));
+    learned
+}
