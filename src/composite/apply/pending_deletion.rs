@@ -118,9 +118,8 @@ pub(super) fn take_not_attached(
 ) -> BTreeMap<String, String> {
     let is_attachment = |failure: &Failure| failure.cause == Cause::NotAttached;
     let taken = outcome.failed.extract_if(.., |(_, failure)| is_attachment(failure));
-    let taken: BTreeMap<String, String> = taken
-        .map(|(position, failure)| (plan.ops[position].action.key().slot.clone(), failure.message.clone()))
-        .collect();
+    let taken: BTreeMap<String, String> =
+        taken.map(|(position, failure)| (plan.ops[position].action.key().slot.clone(), failure.message)).collect();
     diagnostics::not_attached(&taken, diagnostics);
     taken
 }
