@@ -260,6 +260,11 @@ pub(crate) fn is_needed_by_interface_endpoint(failure: &Failure) -> bool {
     has_code(failure, &["InvalidParameter"]) && is_private_dns_dependency(&failure.message)
 }
 
+/// EC2: AWS still makes an earlier change of the interface endpoint (hashicorp/terraform-provider-aws#42875).
+pub(crate) fn is_endpoint_busy(failure: &Failure) -> bool {
+    has_code(failure, &["OperationInProgress"])
+}
+
 /// EC2: NAT gateways are not available in the AZ of a subnet. The troubleshooting page for NAT gateways in AWS's VPC
 /// guide lists the code; sysdiglabs/terraform-aws-secure-for-cloud#52 quotes an answer of CreateNatGateway.
 pub(crate) fn is_zone_without_nat_gateways(failure: &Failure) -> bool {

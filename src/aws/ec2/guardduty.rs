@@ -14,8 +14,9 @@ use tokio::time::Instant;
 
 use super::{filter, tags, vpc_endpoint};
 use crate::aws::Session;
+use crate::aws::calls::codes;
 use crate::aws::calls::wait;
-use crate::aws::calls::wait::Poll;
+use crate::aws::calls::wait::{Backoff, Poll};
 use crate::aws::calls::{AwsError, Operation};
 use crate::cloud::{Cause, Deadlines, Failure, GuardDutyObjects};
 
@@ -148,17 +149,23 @@ async fn remove(operation: &Operation<'_>, vpc_id: &str, within: Within<'_>) -> 
             Ok(!in_subnet.is_empty())
         }
         (GuardDutyObjects::Delete, _) => {
-            for endpoint in &found {
+            let blocks = |endpoint: &&Endpoint| match within {
+                Within::Subnet(subnet) => endpoint.subnets.iter().any(|it| it == subnet),
+                Within::Vpc => true,
+            };
+            let blocking: Vec<&Endpoint> = found.iter().filter(blocks).collect();
+            for endpoint in &blocking {
                 tracing::info!("deleting {} of GuardDuty in {vpc_id}", endpoint.id);
-                vpc_endpoint::send_delete(operation.session, &endpoint.id).await.or_else(ignore_missing)?;
+                let delete = || vpc_endpoint::send_delete(operation.session, &endpoint.id);
+                while_busy(operation, delete).await.or_else(ignore_missing)?;
             }
             if let Within::Vpc = within {
-                for endpoint in &found {
+                for endpoint in &blocking {
                     vpc_endpoint::until_deleted(operation, &endpoint.id).await?;
                 }
                 delete_groups(operation, vpc_id).await?;
             }
-            Ok(!found.is_empty())
+            Ok(!blocking.is_empty())
         }
         (GuardDutyObjects::LeaveSubnets, Within::Vpc) | (GuardDutyObjects::Keep, _) => Ok(false),
     }
@@ -179,11 +186,24 @@ async fn leave(operation: &Operation<'_>, endpoint: &Endpoint, subnet: &str) -> 
         session.pollers.vpc_endpoints.until(&session.ec2, "DescribeVpcEndpoints", id, &deadlines, check).await?;
     }
     tracing::info!("removing {subnet} from {id} of GuardDuty");
-    let call = session.ec2.modify_vpc_endpoint().vpc_endpoint_id(id).remove_subnet_ids(subnet).send().await;
-    call.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint")).or_else(ignore_missing)
+    let send = || async {
+        let call = session.ec2.modify_vpc_endpoint().vpc_endpoint_id(id).remove_subnet_ids(subnet).send().await;
+        call.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
+    };
+    while_busy(operation, send).await.or_else(ignore_missing)
 }
 
-/// Deletes the security group of the endpoint, after the endpoint.
+/// Retries a change of an endpoint while AWS still makes an earlier one, such as for another subnet.
+async fn while_busy<F>(operation: &Operation<'_>, send: impl FnMut() -> F) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    let deadlines = operation.deadlines(INTERFACES);
+    wait::retry_while(&deadlines, &mut Backoff::new(wait::SECONDS), codes::is_endpoint_busy, send).await
+}
+
+/// Deletes the security group of the endpoint, after the endpoint. A group that is still in use is left to the next
+/// search, because GuardDuty may have created its endpoint again.
 async fn delete_groups(operation: &Operation<'_>, vpc_id: &str) -> Result<(), Failure> {
     let ec2 = &operation.session.ec2;
     let call = ec2.describe_security_groups();
@@ -192,11 +212,14 @@ async fn delete_groups(operation: &Operation<'_>, vpc_id: &str) -> Result<(), Fa
     let found = found.map_err(|error| error.failure("DescribeSecurityGroups"))?;
     for id in found.iter().filter(|group| is_group(group, vpc_id)).filter_map(|group| group.group_id()) {
         tracing::info!("deleting {id} of GuardDuty in {vpc_id}");
-        wait::retry_while_in_use(&operation.work.deadlines, || async {
+        let deadlines = &operation.work.deadlines;
+        let in_use_until = deadlines.in_use_until.min(Instant::now() + AGAIN);
+        let deadlines = Deadlines { in_use_until, ..deadlines.clone() };
+        let deleted = wait::retry_while_in_use(&deadlines, || async {
             let call = ec2.delete_security_group().group_id(id).send().await;
             call.map(|_| ()).map_err(|error| error.failure("DeleteSecurityGroup"))
-        })
-        .await?;
+        });
+        deleted.await.or_else(|failure| if failure.cause == Cause::InUse { Ok(()) } else { Err(failure) })?;
     }
     Ok(())
 }

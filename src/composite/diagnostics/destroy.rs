@@ -1,7 +1,7 @@
 //! Warnings about a topology that is destroyed or replaced.
 
 use super::text::{counted, deleted_with, detail, listed, lost, of_guardduty};
-use crate::cloud::{Dependents, GuardDutyObjects};
+use crate::cloud::{Dependent, Dependents, GuardDutyObjects};
 use crate::model::{Entry, Inventory};
 use crate::plugin::Diagnostics;
 use crate::topology::Topology;
@@ -54,6 +54,21 @@ pub(in crate::composite) fn warn_of_end<P: Topology>(
     }
 }
 
+/// The objects because of which AWS rejects the deletion of a root, and those of GuardDuty that the destroy removes.
+fn blocking(id: &str, objects: &[Dependent], guardduty: GuardDutyObjects) -> String {
+    let is_removed = |it: &&Dependent| guardduty == GuardDutyObjects::Delete && !it.guardduty.is_empty();
+    let others: Vec<Dependent> = objects.iter().filter(|it| !is_removed(it)).cloned().collect();
+    let text = match others.is_empty() {
+        true => format!("AWS rejects the deletion of {id} while objects of GuardDuty exist."),
+        false => format!(
+            "AWS rejects the deletion of {id} while these exist:\n{}\n\nObjects that Terraform destroys before this resource \
+             are no obstacle. Remove the others: otherwise the destroy waits until timeouts.delete expires, and then fails.",
+            listed(&others, "  "),
+        ),
+    };
+    text + &of_guardduty(objects, guardduty)
+}
+
 fn lines(entries: &[&Entry], line: impl Fn(&&Entry) -> String) -> String {
     entries.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -69,13 +84,7 @@ fn warn_of_unmanaged<P: Topology>(
     if !found.objects.is_empty() {
         let mut text = match P::KIND.takes_foreign_objects_along() {
             true => deleted_with(id, &found.objects),
-            false => format!(
-                "AWS rejects the deletion of {id} while these exist:\n{}\n\nObjects that Terraform destroys before this \
-                 resource are no obstacle. Remove the others: otherwise the destroy waits until timeouts.delete expires, \
-                 and then fails.{}",
-                listed(&found.objects, "  "),
-                of_guardduty(&found.objects, guardduty)
-            ),
+            false => blocking(id, &found.objects, guardduty),
         };
         if !unseen.is_empty() {
             text.push_str(&format!("\n\nThe list may be incomplete. {}", unseen.join("\n")));

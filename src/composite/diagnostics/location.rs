@@ -15,9 +15,9 @@ pub(in crate::composite) fn elsewhere<P: Topology>(
         format!("Error accessing {} {id}: another account or Region", P::TYPE_NAME),
         format!(
             "According to state, {id} is in {stored}, but the provider is connected to {connected}. Nothing was read or \
-             changed.\n\nCorrect the credentials or the Region of the provider. If the resource is to be created in the \
-             other account or Region instead, first destroy it with the former provider configuration, or, to keep its \
-             objects, remove it from state with `terraform state rm ADDRESS`.",
+             changed.\n\nCorrect the credentials or the Region of the provider. To create the resource there instead, first \
+             remove it here: destroy it with the former provider configuration, or run `terraform state rm ADDRESS`, which \
+             keeps its objects.",
         ),
     );
 }

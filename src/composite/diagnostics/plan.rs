@@ -86,11 +86,11 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
             let lost = if *stays { String::new() } else { lost(entry) };
             let line = format!("  {what}: {} ({}){lost}", entry.key, entry.id);
             let inside = dependents.holding(&entry.id);
-            match inside.len() {
-                0 => line,
-                count => {
-                    format!("{line}, contains {}:\n{}", counted(count, "network interface"), listed(&inside, "      "))
-                }
+            let relation = if entry.spec().holds_network_interfaces() { "contains" } else { "is used by" };
+            let count = counted(inside.len(), "network interface");
+            match inside.is_empty() {
+                true => line,
+                false => format!("{line}, {relation} {count}:\n{}", listed(&inside, "      ")),
             }
         })
         .collect();
@@ -106,7 +106,7 @@ pub(in crate::composite) fn warn_of_deletions<P: Topology>(
     text.push_str(&kept_until_deleted(plan, dependents));
     text.push_str(&of_guardduty(&dependents.objects, guardduty));
     for failure in &dependents.unseen {
-        text.push_str(&format!("\n\nCould not list the network interfaces of the network. {}", detail(failure)));
+        text.push_str(&format!("\n\nThe list of network interfaces may be incomplete. {}", detail(failure)));
     }
     let count = |staying: bool| deleted.iter().filter(|(_, stays)| *stays == staying).count();
     let does = match count(false) {
@@ -222,8 +222,8 @@ pub(in crate::composite) fn warn_of_outages<P: Topology>(name: &str, plan: &Plan
     diagnostics.warning(
         format!("Updating {} {name:?} interrupts {}", P::TYPE_NAME, counted(lines.len(), "route")),
         format!(
-            "Their target was deleted, or must be deleted first, and the network contains no other target to use in between. \
-             Traffic on these routes is dropped:\n{}",
+            "Their target was deleted, or must be deleted before its replacement can be created, and the network contains no \
+             other target to use in between. Traffic on these routes is dropped:\n{}",
             lines.join("\n")
         ),
     );

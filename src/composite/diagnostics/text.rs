@@ -69,13 +69,13 @@ pub(super) fn of_guardduty(dependents: &[Dependent], guardduty: GuardDutyObjects
     let ids = ids.into_iter().collect::<Vec<_>>().join(", ");
     let text = match guardduty {
         GuardDutyObjects::Keep => {
-            "and does not delete them, so they block the deletion. Delete them, or set delete_guardduty_resources to true: \
-             an update then removes the subnets that it deletes from the endpoint, and a destroy after that apply deletes \
-             the endpoint and its security group."
+            "and does not delete them, so they block the deletion. Delete them, or set delete_guardduty_resources to true \
+             and apply that first: an update then removes the subnets that it deletes from the endpoint, and a later \
+             destroy or replacement deletes the endpoint and its security group."
         }
         GuardDutyObjects::LeaveSubnets => {
-            "and delete_guardduty_resources is true. The update removes the subnets that it deletes from the endpoint, if AWS \
-             rejects their deletion."
+            "and delete_guardduty_resources is true. If AWS rejects the deletion of a subnet, the update removes it from the \
+             endpoint, and waits up to ten minutes for the network interface in it to be deleted."
         }
         GuardDutyObjects::Delete => {
             "and delete_guardduty_resources is true. The destroy deletes the endpoint and its security group, if AWS rejects \

@@ -90,14 +90,18 @@ fn unchanged_ids(inventory: &Inventory, decision: &Decision) -> Ids {
         match &op.action {
             Action::Create(object) => ids.remove(&object.key),
             Action::Update { to, .. } if to.spec.gets_new_id_when_updated() => ids.remove(&to.key),
-            // An object that is renamed in place, or required again while it is in pending deletion, keeps its ID.
-            Action::Update { id, to, .. } if existing.get(&to.key).is_none() && !id.is_empty() => {
-                let learned = inventory.present().find(|entry| entry.id == *id && entry.key == to.key);
-                let learned = learned.map(|entry| entry.learned.clone()).unwrap_or_default();
-                ids.insert(to.key.clone(), ResolvedObject { id: id.clone(), learned });
+            Action::Update { id, to, certain, .. } => {
+                // An object that is renamed in place, or required again while it is in pending deletion, keeps its ID.
+                if existing.get(&to.key).is_none() && !id.is_empty() {
+                    let learned = inventory.present().find(|entry| entry.id == *id && entry.key == to.key);
+                    let learned = learned.map(|entry| entry.learned.clone()).unwrap_or_default();
+                    ids.insert(to.key.clone(), ResolvedObject { id: id.clone(), learned });
+                }
+                if !certain {
+                    ids.mark_incomplete(&to.key);
+                }
             }
-            Action::Update { to, certain: false, .. } => ids.mark_incomplete(&to.key),
-            _ => {}
+            Action::Delete { .. } => {}
         }
     }
     ids

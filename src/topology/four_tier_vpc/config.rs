@@ -26,11 +26,11 @@ crate::attributes! {
             "unless the change sets the block that the IPAM pool allocated, or removes `cidr_block` and keeps the pool"
         )),
         /// Number of NAT gateways, which are public, or private if `enable_private_nat` is true. One per AZ is
-        /// recommended for production; one for the whole network is enough elsewhere. More than one per AZ carry no
-        /// traffic. Without a public tier, no public NAT gateways are created.
+        /// recommended for production; one for the whole network is enough elsewhere. A second gateway in an AZ carries
+        /// no traffic. Without a public tier, no public NAT gateways are created.
         num_nat_gateways: Input<i64> = required().check(Check::between(0, 200)).change(PlanEffect::PartialReplace(
-            "creates or deletes NAT gateways, with the Elastic IP addresses that this resource creates for them, first \
-             those in AZs that are removed. Routes switch before a gateway is deleted, but connections through it break"
+            "creates or deletes NAT gateways and the Elastic IP addresses that this resource created for them; those in \
+             removed AZs go first. Routes switch before a gateway is deleted, but connections through it break"
         )),
         /// Name of the network, such as `production`. It is the prefix of the Name tags of all objects, and of the keys
         /// in the outputs `<tier>_subnets`, such as `public_subnets`.
@@ -227,7 +227,7 @@ crate::attributes! {
 
         /// Whether to set the rules of the default network ACL to `default_nacl_ingress_rules` and
         /// `default_nacl_egress_rules`. Allow rules are added first and removed last, so traffic that both the old and
-        /// the new rules allow is never blocked, but traffic that both deny can pass for moments. Turning this off
+        /// the new rules allow is never blocked, but traffic that both deny may pass briefly. Turning this off
         /// restores AWS's original rules, which allow all traffic.
         apply_default_nacl_rules: Input<bool> = default(false).in_place(),
         /// Whether to associate the public, private app and private persistence subnets with the default network ACL.
@@ -259,9 +259,9 @@ crate::attributes! {
         /// IAM policy of the DynamoDB endpoint, in JSON. Null allows all access.
         keyvalue_endpoint_policy: Input<Option<String>> = optional().in_place(),
         /// IDs of the virtual private gateways, such as `vgw-0123456789abcdef0`, whose VPN routes propagate to the
-        /// public route tables. In all tiers, propagation that was enabled outside Terraform stays enabled. AWS enables
-        /// propagation only from a gateway that is attached to the VPC, and an attachment that refers to the ID of a
-        /// new VPC is created after it: apply once to create and attach, and again to enable propagation.
+        /// public route tables. In all tiers, propagation that was enabled outside Terraform stays enabled. The
+        /// gateway must be attached to the VPC. If the attachment refers to this VPC, two applies are needed: the first
+        /// one creates the VPC and attaches the gateway, the second one enables propagation.
         public_propagating_vgws: Strings = default(empty_list()).in_place(),
         /// IDs of the virtual private gateways whose VPN routes propagate to the private app route tables.
         private_propagating_vgws: Strings = default(empty_list()).in_place(),
@@ -305,9 +305,9 @@ crate::attributes! {
 
         /// Whether to remove the objects that GuardDuty Runtime Monitoring created in the VPC by itself, if they block
         /// a deletion. An update then removes the subnets that it deletes from the interface endpoint of GuardDuty, and
-        /// a destroy deletes this endpoint and its security group. By default, they are kept, because they are part of
-        /// the monitoring: the plan warns about them, and subnets with an interface of the endpoint cannot be deleted.
-        /// A destroy uses the value of the last apply.
+        /// a destroy deletes this endpoint and its security group. By default, they are kept. The plan then warns
+        /// about them, and AWS rejects the deletion of subnets that contain an interface of the endpoint. A destroy
+        /// uses the value of the last apply.
         delete_guardduty_resources: Input<bool> = default(false).changes_nothing(),
         /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of matching
         /// objects is neither reported nor corrected until a change of the configuration affects these objects.

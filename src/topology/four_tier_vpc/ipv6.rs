@@ -232,7 +232,7 @@ fn is_compatible(entry: &Entry, source: &Ipv6Source, wanted: &Ipv6Source, region
             let range = actual(entry);
             let is_pool = pool_id.is_known() && (existing == pool_id || *existing == Input::Known(None));
             let is_range = match cidr_block {
-                Input::Known(Some(text)) => text.parse().ok() == range,
+                Input::Known(Some(text)) => range.is_none_or(|range| text.parse() == Ok(range)),
                 Input::Known(None) => true,
                 Input::Unknown => false,
             };

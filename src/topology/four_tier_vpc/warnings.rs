@@ -119,8 +119,8 @@ fn access_rules(context: &Context<'_, Config>) -> Vec<Problem> {
                     warnings.push(Problem::new(
                         AttributePath::new(name),
                         format!(
-                            "The map has {count} rules. With {denying} of AWS that deny the rest, these are {}, but AWS \
-                             allows {MOST_RULES} per direction by default.",
+                            "The map has {count} rules, and AWS adds {denying} that deny the rest, which makes {}. By \
+                             default, AWS allows {MOST_RULES} per direction.",
                             count + denying
                         ),
                         "Use fewer rules, unless AWS has raised the quota of this account.",
@@ -201,13 +201,14 @@ pub(super) fn nat_gateways(
     let idle: Vec<&str> = idle.map(|key| key.slot.as_str()).collect();
     if !idle.is_empty() {
         messages.push(format!(
-            "The network has {} NAT gateways in {} AZs. Each route table uses one, the one in its AZ if there is one, so \
-             these carry no traffic, but AWS charges for them: {}.",
+            "The network has {} NAT gateways in {} AZ{}. Each route table uses one: the one in its AZ, or else another one. \
+             No route table uses these, but AWS charges for them: {}.",
             gateways.len(),
             places.len(),
+            if places.len() == 1 { "" } else { "s" },
             idle.join(", ")
         ));
-        hints.push("Use at most as many NAT gateways as AZs.");
+        hints.push("Reduce num_nat_gateways.");
     }
     let addresses = objects.iter().filter(|object| matches!(object.spec, Spec::Eip(_)));
     let (count, new) = addresses.fold((0, 0), |(count, new), object| {
@@ -334,7 +335,7 @@ mod tests {
         };
         // AWS's rules that deny the rest count too.
         assert_eq!((with(19, false), with(18, true)), (vec![], vec![]));
-        for (count, ipv6, says) in [(20, false, "20 rules. With 1 of AWS"), (19, true, "19 rules. With 2 of AWS")] {
+        for (count, ipv6, says) in [(20, false, "20 rules, and AWS adds 1"), (19, true, "19 rules, and AWS adds 2")] {
             let warnings = with(count, ipv6);
             assert_eq!(warnings[0].0, "default_nacl_egress_rules");
             assert!(warnings[0].1.contains(says), "{warnings:?}");
@@ -383,7 +384,7 @@ mod tests {
             let warnings = with(3);
             assert_eq!((warnings.len(), warnings[0].0.as_str()), (1, "num_nat_gateways"));
             let message = &warnings[0].1;
-            assert!(message.contains("3 NAT gateways in 1 AZs") && message.contains("nat_gateway.1, "), "{message}");
+            assert!(message.contains("3 NAT gateways in 1 AZ.") && message.contains("nat_gateway.1, "), "{message}");
         }
     }
 

@@ -110,7 +110,7 @@ fn an_az_leaves_the_endpoint_of_guardduty_if_set() {
     env.proxy.in_use("DeleteSubnet", Lasts::Answers(3));
     env.config(&ALLOWED.replace("num_availability_zones = 2", "num_availability_zones = 1"));
     let plan = env.workspace.plan(&[]);
-    monitoring.assert_named(&plan, "The update removes the subnets that it deletes from the endpoint");
+    monitoring.assert_named(&plan, "the update removes it from the endpoint");
     let change = env.apply();
     assert!(
         change.calls.contains("ModifyVpcEndpoint 1") && !change.calls.contains("DeleteVpcEndpoints"),

@@ -147,7 +147,7 @@ fn a_role_without_access_to_interfaces_plans_and_applies() {
     assert_says(
         &plan,
         &[
-            "Could not list the network interfaces of the network.",
+            "The list of network interfaces may be incomplete.",
             "DescribeNetworkInterfaces returned UnauthorizedOperation: You are not authorized",
         ],
     );

@@ -90,6 +90,16 @@ async fn an_update_removes_its_subnet_from_the_endpoint() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_change_waits_for_an_earlier_change_of_the_endpoint() {
+    let busy = ("OperationInProgress", "VpcEndpoint modify operation in progress");
+    let mut deleted = Deleted::new(Within::Subnet("subnet-1"), GuardDutyObjects::LeaveSubnets, 1);
+    let aws = deleted.aws.on("DescribeVpcEndpoints", &of_guardduty("available"));
+    deleted.aws = aws.fail("ModifyVpcEndpoint", 400, busy.0, busy.1).on("ModifyVpcEndpoint", DONE);
+    deleted.run(SECONDS).await.unwrap();
+    assert_eq!(deleted.aws.calls("ModifyVpcEndpoint").len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn other_endpoints_are_not_touched() {
     let others = [
         endpoint("vpce-9", SERVICE, "available", "false"),
@@ -105,10 +115,12 @@ async fn other_endpoints_are_not_touched() {
         assert_eq!(deleted.aws.actions(), ["DeleteSubnet", "DescribeVpcEndpoints", "DeleteSubnet"], "{other}");
     }
     // The endpoint is in other subnets only.
-    let mut deleted = Deleted::new(Within::Subnet("subnet-3"), GuardDutyObjects::LeaveSubnets, 1);
-    deleted.aws = deleted.aws.on("DescribeVpcEndpoints", &of_guardduty("available"));
-    deleted.run(SECONDS).await.unwrap();
-    assert_eq!(deleted.aws.actions(), ["DeleteSubnet", "DescribeVpcEndpoints", "DeleteSubnet"]);
+    for handling in [GuardDutyObjects::LeaveSubnets, GuardDutyObjects::Delete] {
+        let mut deleted = Deleted::new(Within::Subnet("subnet-3"), handling, 1);
+        deleted.aws = deleted.aws.on("DescribeVpcEndpoints", &of_guardduty("available"));
+        deleted.run(SECONDS).await.unwrap();
+        assert_eq!(deleted.aws.actions(), ["DeleteSubnet", "DescribeVpcEndpoints", "DeleteSubnet"]);
+    }
 }
 
 #[tokio::test(start_paused = true)]

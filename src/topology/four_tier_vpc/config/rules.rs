@@ -43,7 +43,7 @@ crate::attributes! {
         prefix_list_ids: Strings = default(empty_list()).in_place(),
         /// Protocol: `tcp`, `udp`, `icmp`, `icmpv6`, or a protocol number. `-1` and `all` mean all protocols.
         protocol: Input<String> = required().in_place(),
-        /// IDs of other security groups. For a group of another account, in a peered VPC, `<account ID>/<group ID>`.
+        /// IDs of other security groups. For a group in a peered VPC of another account: `<account ID>/<group ID>`.
         security_groups: Strings = default(empty_list()).in_place(),
         /// Whether to allow the security group itself as a source or destination.
         self_: Input<bool> = default(false).in_place(),

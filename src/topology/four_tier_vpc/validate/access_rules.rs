@@ -166,7 +166,13 @@ impl Problems {
             ("cidr_blocks", &rule.cidr_blocks, is_ipv4_range, ipv4, "10.0.0.0/16"),
             ("ipv6_cidr_blocks", &rule.ipv6_cidr_blocks, is_ipv6_range, ipv6, "::/0"),
             ("prefix_list_ids", &rule.prefix_list_ids, |id| id.starts_with("pl-"), prefix_list, "pl-0123456789abcdef0"),
-            ("security_groups", &rule.security_groups, is_group, group, "sg-0123456789abcdef0"),
+            (
+                "security_groups",
+                &rule.security_groups,
+                is_group,
+                group,
+                "sg-0123456789abcdef0, or 123456789012/sg-0123456789abcdef0 for another account",
+            ),
         ];
         for (name, list, is_valid, what, example) in lists {
             self.each(&path.attribute(name), list, is_valid, what, &format!("Use a value such as {example}."));
