@@ -2,7 +2,7 @@
 
 use aws_sdk_ec2::types::{Filter, NetworkAcl, VpcCidrBlockStateCode};
 
-use super::{filter, network_acl_rules as rules, tags};
+use super::{filter, network_acl_rules as rules, tags, vpc};
 use crate::aws::calls::ownership;
 use crate::aws::calls::wait;
 use crate::aws::calls::wait::{Backoff, Poll};
@@ -143,9 +143,7 @@ fn original_rules(ipv6: bool) -> Vec<NetworkAclRule> {
 
 /// Whether an IPv6 range is associated or associating.
 async fn has_ipv6(operation: &Operation<'_>) -> Result<bool, Failure> {
-    let call = operation.session.ec2.describe_vpcs().filters(filter("vpc-id", operation.root_id()?));
-    let vpcs = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let vpcs = vpcs.map_err(|error| error.failure("DescribeVpcs"))?;
+    let vpcs = vpc::with_id(operation.session, operation.root_id()?).await?;
     let ranges = vpcs.iter().flat_map(|vpc| vpc.ipv6_cidr_block_association_set());
     let mut states = ranges.filter_map(|range| range.ipv6_cidr_block_state()?.state());
     Ok(states.any(|state| matches!(state, VpcCidrBlockStateCode::Associated | VpcCidrBlockStateCode::Associating)))

@@ -153,9 +153,7 @@ impl Finder<'_> {
     /// Endpoints of all types, and those of GuardDuty among them. One that is being deleted is left out, but its
     /// network interfaces are listed.
     async fn endpoints(&self) -> Result<(Vec<Dependent>, Vec<guardduty::Endpoint>), Failure> {
-        let call = self.session.ec2.describe_vpc_endpoints().filters(self.in_vpc());
-        let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let found = found.map_err(|error| error.failure("DescribeVpcEndpoints"))?;
+        let found = vpc_endpoint::in_vpc(self.session, self.root_id).await?;
         let existing: Vec<&VpcEndpoint> = found.iter().filter(|endpoint| vpc_endpoint::exists(endpoint)).collect();
         let dependents = existing.iter().filter_map(|endpoint| {
             let id = self.unmanaged(endpoint.vpc_endpoint_id())?;

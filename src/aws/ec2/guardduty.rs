@@ -47,14 +47,13 @@ impl Endpoint {
         let is_of_guardduty = found.vpc_endpoint_type() == Some(&VpcEndpointType::Interface)
             && SERVICES.iter().any(|end| service.ends_with(end))
             && has_tag(found.tags());
-        let ids = |ids: &[String]| ids.to_vec();
         is_of_guardduty.then_some(())?;
         Some(Endpoint {
             id: found.vpc_endpoint_id()?.to_string(),
             state: vpc_endpoint::state(found),
-            interfaces: ids(found.network_interface_ids()),
+            interfaces: found.network_interface_ids().to_vec(),
             groups: found.groups().iter().filter_map(|group| group.group_id()).map(str::to_string).collect(),
-            subnets: ids(found.subnet_ids()),
+            subnets: found.subnet_ids().to_vec(),
         })
     }
 
@@ -79,9 +78,7 @@ fn has_tag(found: &[Tag]) -> bool {
 
 /// The endpoints of GuardDuty in a VPC, except deleted ones.
 pub(super) async fn endpoints(session: &Session, vpc_id: &str) -> Result<Vec<Endpoint>, Failure> {
-    let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", vpc_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let found = found.map_err(|error| error.failure("DescribeVpcEndpoints"))?;
+    let found = vpc_endpoint::in_vpc(session, vpc_id).await?;
     Ok(found.iter().filter(|it| vpc_endpoint::exists(it)).filter_map(Endpoint::of).collect())
 }
 
@@ -138,22 +135,17 @@ fn longer(deadlines: &Deadlines) -> Deadlines {
 async fn remove(operation: &Operation<'_>, vpc_id: &str, within: Within<'_>) -> Result<bool, Failure> {
     // The subnets of a VPC are deleted concurrently.
     let _lock = operation.session.process.locks.lock(format!("guardduty {vpc_id}")).await;
-    let found = endpoints(operation.session, vpc_id).await?;
+    let mut blocking = endpoints(operation.session, vpc_id).await?;
+    if let Within::Subnet(subnet) = within {
+        blocking.retain(|endpoint| endpoint.subnets.iter().any(|it| it == subnet));
+    }
     match (operation.work.guardduty, within) {
         (GuardDutyObjects::LeaveSubnets, Within::Subnet(subnet)) => {
-            let is_in_subnet = |endpoint: &Endpoint| endpoint.subnets.iter().any(|it| it == subnet);
-            let in_subnet: Vec<Endpoint> = found.into_iter().filter(is_in_subnet).collect();
-            for endpoint in &in_subnet {
+            for endpoint in &blocking {
                 leave(operation, endpoint, subnet).await?;
             }
-            Ok(!in_subnet.is_empty())
         }
         (GuardDutyObjects::Delete, _) => {
-            let blocks = |endpoint: &&Endpoint| match within {
-                Within::Subnet(subnet) => endpoint.subnets.iter().any(|it| it == subnet),
-                Within::Vpc => true,
-            };
-            let blocking: Vec<&Endpoint> = found.iter().filter(blocks).collect();
             for endpoint in &blocking {
                 tracing::info!("deleting {} of GuardDuty in {vpc_id}", endpoint.id);
                 let delete = || vpc_endpoint::send_delete(operation.session, &endpoint.id);
@@ -165,10 +157,10 @@ async fn remove(operation: &Operation<'_>, vpc_id: &str, within: Within<'_>) -> 
                 }
                 delete_groups(operation, vpc_id).await?;
             }
-            Ok(!blocking.is_empty())
         }
-        (GuardDutyObjects::LeaveSubnets, Within::Vpc) | (GuardDutyObjects::Keep, _) => Ok(false),
+        (GuardDutyObjects::LeaveSubnets, Within::Vpc) | (GuardDutyObjects::Keep, _) => return Ok(false),
     }
+    Ok(!blocking.is_empty())
 }
 
 /// Removes a subnet from an endpoint, and with it the network interface in the subnet. AWS changes an endpoint only

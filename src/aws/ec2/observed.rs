@@ -77,9 +77,12 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Adds a learned value to an object that was added.
-    pub(super) fn learn(&mut self, id: &str, name: String, value: String) {
-        if let Some(object) = self.objects.iter_mut().find(|object| object.id == id) {
+    /// Adds a learned value to an object that was added. A value stays in state until it is overwritten, so one that
+    /// AWS no longer returns is recorded as an empty text.
+    pub(super) fn learn(&mut self, id: &str, name: String, value: Option<String>) {
+        let was_known = self.known(id).is_some_and(|entry| entry.learned.contains_key(&name));
+        let value = value.or_else(|| was_known.then(String::new));
+        if let (Some(value), Some(object)) = (value, self.objects.iter_mut().find(|object| object.id == id)) {
             object.learned.insert(name, value);
         }
     }

@@ -35,14 +35,14 @@ pub(crate) async fn read(
 ) -> Result<Option<Seen>, Failure> {
     let known: HashMap<&str, &Entry> = known.iter().map(|entry| (entry.id.as_str(), entry)).collect();
     let (vpcs, attributes, subnets, tables, gateways, nats, addresses, endpoints, groups, acls) = tokio::join!(
-        vpcs(session, root_id),
+        vpc::with_id(session, root_id),
         vpc::read_attributes(session, root_id),
         subnets(session, root_id),
         route_tables(session, root_id),
         internet_gateways(session, owner, root_id, &known),
         nat_gateways(session, root_id),
         addresses(session, owner, root_id, &known),
-        vpc_endpoints(session, root_id),
+        vpc_endpoint::in_vpc(session, root_id),
         default_groups(session, root_id),
         default_acls(session, root_id),
     );
@@ -169,11 +169,8 @@ fn learn_unmanaged_subnets(shown: &mut Shown<'_>, root_id: &str, subnets: &[Subn
         Some(UnmanagedSubnet { id, block: it.cidr_block()?.parse().ok()? })
     });
     let unmanaged: Vec<UnmanagedSubnet> = unmanaged.collect();
-    let were_known = shown.known(root_id).is_some_and(|entry| entry.learned.contains_key(UnmanagedSubnet::LEARNED));
-    // A learned value stays until it is overwritten, so deleted subnets must be, too.
-    if !unmanaged.is_empty() || were_known {
-        shown.learn(root_id, UnmanagedSubnet::LEARNED.to_string(), UnmanagedSubnet::join(unmanaged));
-    }
+    let found = (!unmanaged.is_empty()).then(|| UnmanagedSubnet::join(unmanaged));
+    shown.learn(root_id, UnmanagedSubnet::LEARNED.to_string(), found);
 }
 
 fn add_route_tables(shown: &mut Shown<'_>, tables: &[RouteTable]) {
@@ -240,11 +237,7 @@ fn add_routes(shown: &mut Shown<'_>, tables: &[RouteTable]) {
             (keys::UNMANAGED_ROUTES.to_string(), (!all.is_empty()).then(|| all.join(", "))),
         ];
         for (name, found) in learned {
-            let was_known = shown.known(table_id).is_some_and(|entry| entry.learned.contains_key(&name));
-            // A learned value stays until it is overwritten, so a deleted route is recorded as an empty text.
-            if let Some(value) = found.or_else(|| was_known.then(String::new)) {
-                shown.learn(table_id, name, value);
-            }
+            shown.learn(table_id, name, found);
         }
     }
 }
@@ -286,12 +279,6 @@ fn add_default_group(shown: &mut Shown<'_>, groups: &[SecurityGroup]) {
         };
         shown.add(default_security_group::read(shown, key, applied, group));
     }
-}
-
-async fn vpcs(session: &Session, root_id: &str) -> Result<Vec<Vpc>, Failure> {
-    let call = session.ec2.describe_vpcs().filters(filter("vpc-id", root_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeVpcs"))
 }
 
 async fn subnets(session: &Session, root_id: &str) -> Result<Vec<Subnet>, Failure> {
@@ -367,12 +354,6 @@ async fn addresses(
         found.extend(describe(filter_any("allocation-id", missing)).await?);
     }
     Ok(found)
-}
-
-async fn vpc_endpoints(session: &Session, root_id: &str) -> Result<Vec<VpcEndpoint>, Failure> {
-    let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", root_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeVpcEndpoints"))
 }
 
 async fn default_groups(session: &Session, root_id: &str) -> Result<Vec<SecurityGroup>, Failure> {

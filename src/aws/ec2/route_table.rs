@@ -251,7 +251,7 @@ mod tests {
             update(&operation, "rtb-1", Some(&from), &to).await
         });
         assert_eq!(updated.await.unwrap_err().cause, Cause::NotAttached);
-        assert_eq!(aws.actions(), ["EnableVgwRoutePropagation"], "AWS is asked once");
+        assert_eq!(aws.actions(), ["EnableVgwRoutePropagation"], "one attempt");
     }
 
     #[tokio::test(start_paused = true)]

@@ -138,7 +138,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &Vpc) -> Result<(), 
 
     let ready = operation.deadlines(READY);
     let available = wait::until("DescribeVpcs", &ready, wait::SECONDS, || async {
-        let found = describe(session, &id).await?;
+        let found = with_id(session, &id).await?;
         let Some(vpc) = found.first() else {
             return Ok(Poll::Pending("the VPC is not visible yet".to_string()));
         };
@@ -186,7 +186,7 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     })
     .await?;
     wait::until("DescribeVpcs", &operation.deadlines(wait::PROPAGATION), wait::SECONDS, || async {
-        Ok(match describe(session, id).await?.as_slice() {
+        Ok(match with_id(session, id).await?.as_slice() {
             [] => Poll::Done(()),
             _ => Poll::Pending("the VPC still exists".to_string()),
         })
@@ -251,7 +251,7 @@ async fn creating(session: &Session, owner: TopologyKind, name: &str) -> Result<
 }
 
 /// The VPC with this ID; empty if AWS does not return it.
-async fn describe(session: &Session, id: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
+pub(super) async fn with_id(session: &Session, id: &str) -> Result<Vec<aws_sdk_ec2::types::Vpc>, Failure> {
     let call = session.ec2.describe_vpcs().filters(filter("vpc-id", id));
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
     found.map_err(|error| error.failure("DescribeVpcs"))
@@ -379,7 +379,7 @@ async fn has_other_tenancy(operation: &Operation<'_>, id: &str, from: Option<&Vp
     match from {
         Some(from) => Ok(operation.known(&from.instance_tenancy)? != default.as_str()),
         None => {
-            let found = describe(operation.session, id).await?;
+            let found = with_id(operation.session, id).await?;
             Ok(found.iter().any(|vpc| vpc.instance_tenancy().is_some_and(|tenancy| *tenancy != default)))
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aws_sdk_ec2::types::{ResourceType, VpcEndpointType};
 
-use super::tags;
+use super::{filter, tags};
 use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::errors::{incomplete_answer, item_failure};
@@ -202,6 +202,13 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
         false => failure,
     })?;
     until_deleted(operation, id).await
+}
+
+/// The endpoints of all types in a VPC, also deleted ones.
+pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::VpcEndpoint>, Failure> {
+    let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", vpc_id));
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    found.map_err(|error| error.failure("DescribeVpcEndpoints"))
 }
 
 /// Requests the deletion of an endpoint. AWS reports a rejection inside a successful response.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_sdk_ec2::types::{VpcCidrBlockStateCode, VpcIpv6CidrBlockAssociation};
 use ipnet::{IpNet, Ipv6Net};
 
-use super::{filter, ipam, ipv6_range};
+use super::{ipam, ipv6_range, vpc};
 use crate::aws::Session;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::non_idempotent::Mutation;
@@ -191,9 +191,7 @@ async fn blocks_with_ranges(
 }
 
 async fn blocks(session: &Session, vpc_id: &str) -> Result<Vec<VpcIpv6CidrBlockAssociation>, Failure> {
-    let call = session.ec2.describe_vpcs().filters(filter("vpc-id", vpc_id));
-    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    let mut found = found.map_err(|error| error.failure("DescribeVpcs"))?;
+    let mut found = vpc::with_id(session, vpc_id).await?;
     found.retain(|vpc| vpc.vpc_id() == Some(vpc_id));
     Ok(found.pop().and_then(|vpc| vpc.ipv6_cidr_block_association_set).unwrap_or_default())
 }
