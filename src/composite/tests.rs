@@ -59,7 +59,7 @@ impl<P: Topology> Terraform<P> {
         for (name, value) in attributes.as_map().unwrap() {
             config.set(name, value.clone());
         }
-        config
+        completed(&config, &self.kind)
     }
 
     async fn refresh(&mut self) {
@@ -173,6 +173,27 @@ impl<P: Topology> Terraform<P> {
         let diagnostics = self.apply(attributes).await;
         assert!(!diagnostics.has_errors(), "{diagnostics:?}");
         self.assert_quiet(attributes).await;
+    }
+}
+
+/// The value with every attribute of its type: core sends a null for each optional attribute that is absent.
+fn completed(value: &Value, kind: &Type) -> Value {
+    match (value, kind) {
+        (Value::List(items), Type::List(item) | Type::Set(item)) => {
+            Value::List(items.iter().map(|it| completed(it, item)).collect())
+        }
+        (Value::Map(entries), Type::Map(item)) => {
+            Value::Map(entries.iter().map(|(key, it)| (key.clone(), completed(it, item))).collect())
+        }
+        (Value::Map(entries), Type::Object(attributes)) => {
+            let mut object = entries.clone();
+            for (name, kind) in attributes {
+                let attribute = completed(value.get(name), kind);
+                object.insert(name.clone(), attribute);
+            }
+            Value::Map(object)
+        }
+        _ => value.clone(),
     }
 }
 
