@@ -11,6 +11,7 @@ use crate::model::{Facts, Lookup, Scope, Timeouts};
 
 #[cfg(debug_assertions)]
 pub mod panic_on_demand;
+pub mod retries;
 
 /// The AWS account, or a simulation of it.
 #[async_trait]

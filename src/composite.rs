@@ -27,6 +27,7 @@ mod tests;
 use std::marker::PhantomData;
 
 use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
 
 use crate::cloud::{Connected, Connection};
 use crate::plugin::{
@@ -78,6 +79,32 @@ impl<P: Topology> Resource for Composite<P> {
     }
 
     async fn read(&self, request: ReadRequest) -> ReadResponse {
+        self.shared.retry_limits(None, &request.stop).scope(self.read_now(request)).await
+    }
+
+    async fn plan(&self, request: PlanRequest) -> PlanResponse {
+        let limits = self.shared.retry_limits(None, &request.stop);
+        limits.scope(plan::plan::<P>(&self.connection, &self.read_roots, request)).await
+    }
+
+    async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
+        // After a stop, an apply still records what it has done.
+        let limits = self.shared.retry_limits(None, &CancellationToken::new());
+        limits.scope(self.apply_now(request)).await
+    }
+
+    async fn import(&self, id: &str) -> ImportResponse {
+        let mut diagnostics = Diagnostics::default();
+        let Some(cloud) = account(&self.connection, &mut diagnostics) else {
+            return ImportResponse { state: None, private: Vec::new(), diagnostics };
+        };
+        let limits = self.shared.retry_limits(None, &CancellationToken::new());
+        limits.scope(import::import::<P>(cloud.as_ref(), id)).await
+    }
+}
+
+impl<P: Topology> Composite<P> {
+    async fn read_now(&self, request: ReadRequest) -> ReadResponse {
         let mut diagnostics = Diagnostics::default();
         let unchanged =
             |diagnostics| ReadResponse { state: request.state.clone(), private: request.private.clone(), diagnostics };
@@ -106,11 +133,7 @@ impl<P: Topology> Resource for Composite<P> {
         }
     }
 
-    async fn plan(&self, request: PlanRequest) -> PlanResponse {
-        plan::plan::<P>(&self.connection, &self.read_roots, request).await
-    }
-
-    async fn apply(&self, request: ApplyRequest) -> ApplyResponse {
+    async fn apply_now(&self, request: ApplyRequest) -> ApplyResponse {
         let mut diagnostics = Diagnostics::default();
         let cloud = account(&self.connection, &mut diagnostics)
             .filter(|cloud| location::is_reachable::<P>(&request.prior, cloud.scope(), &mut diagnostics));
@@ -118,13 +141,5 @@ impl<P: Topology> Resource for Composite<P> {
             return ApplyResponse { state: request.prior, private: request.planned_private, diagnostics };
         };
         apply::apply::<P>(&self.shared, cloud, request).await
-    }
-
-    async fn import(&self, id: &str) -> ImportResponse {
-        let mut diagnostics = Diagnostics::default();
-        let Some(cloud) = account(&self.connection, &mut diagnostics) else {
-            return ImportResponse { state: None, private: Vec::new(), diagnostics };
-        };
-        import::import::<P>(cloud.as_ref(), id).await
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod process_state;
 pub(crate) mod rate_limit;
 pub(crate) mod recent;
 pub(crate) mod retry;
+pub(crate) mod retry_limits;
 pub(crate) mod tag_changes;
 pub(crate) mod wait;
 

@@ -25,6 +25,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Action, Phase, Plan, Progress};
+use crate::cloud::retries::{Retry, RetryLimits};
 use crate::cloud::{Cause, Cloud, Deadlines, Failure, GuardDutyObjects, OpContext, Recorder};
 use crate::model::Timeouts;
 use crate::model::TopologyKind;
@@ -54,8 +55,8 @@ pub struct Execution<'a> {
     pub guardduty: GuardDutyObjects,
     /// Canceled when no further operation may start.
     pub stop: CancellationToken,
-    /// The output for finished operations.
-    pub progress: &'a Progress,
+    /// The output for finished operations and retries.
+    pub progress: Arc<Progress>,
     /// The id of the root in the prior state, by which its objects are identified even after its deletion.
     pub root_id: Option<String>,
     /// The number of operations that have succeeded in all plans of this execution.
@@ -226,8 +227,17 @@ impl Execution<'_> {
         };
         // Unwind safety: a panic can interrupt only changes of the inventory, which is locked for single changes, and
         // whose entries are marked as unfinished.
-        let result = AssertUnwindSafe(self.run(action, &usable)).catch_unwind().await;
+        let work = self.retry_limits(action).scope(self.run(action, &usable));
+        let result = AssertUnwindSafe(work).catch_unwind().await;
         (position, started, result.unwrap_or_else(|payload| Err(panicked(action, &*payload))))
+    }
+
+    /// The limits of the retries of one operation. Calls in flight finish after a stop, which does not end their
+    /// retries.
+    fn retry_limits(&self, action: &Action) -> RetryLimits {
+        let (progress, slot) = (Arc::clone(&self.progress), action.key().slot.clone());
+        let report = Arc::new(move |retry: &Retry| progress.retrying(Some(&slot), retry));
+        RetryLimits { deadline: Some(self.deadline), stop: CancellationToken::new(), report }
     }
 
     /// Runs one operation and returns the id of its object.

@@ -5,7 +5,9 @@ use std::io::Write as _;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Writes finished operations to the log, and to the file or terminal in `FGW_PROGRESS` if it is set.
+use crate::cloud::retries::Retry;
+
+/// Writes finished operations and retries to the log, and to the file or terminal in `FGW_PROGRESS` if it is set.
 #[derive(Debug, Default)]
 pub struct Progress {
     file: Mutex<Option<std::fs::File>>,
@@ -33,6 +35,18 @@ impl Progress {
         write_duration(&mut line, took);
         let _ = write!(line, ", {done} of {of}");
         tracing::info!("{line}");
+        self.write(&line);
+    }
+
+    /// Writes a line for a retry, with the object of the call if there is one: `nat_gateway.0: retrying
+    /// CreateNatGateway (2 of at most 7): HTTP status 503`.
+    pub fn retrying(&self, slot: Option<&str>, retry: &Retry) {
+        let line = slot.map_or_else(|| retry.to_string(), |slot| format!("{slot}: {retry}"));
+        tracing::warn!("{line}");
+        self.write(&line);
+    }
+
+    fn write(&self, line: &str) {
         let mut file = self.file.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(file) = file.as_mut()
             && let Err(error) = file.write_all(format!("{line}\n").as_bytes())

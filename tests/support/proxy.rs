@@ -420,6 +420,7 @@ fn struck_by(faults: &[Fault], call: &Call) -> Option<Fault> {
 async fn strike(effect: &Effect, call: &Call) -> Result<Option<Reply>, Lost> {
     match effect {
         Effect::Answer { status, code, message } => Ok(Some(Reply::error(call, *status, code, message))),
+        Effect::Page => Ok(Some(Reply::page())),
         Effect::Reset => Err(Lost),
         Effect::Hang => std::future::pending().await,
         Effect::Delay(by) => {

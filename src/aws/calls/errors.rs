@@ -35,7 +35,7 @@ where
         let code = self.code().or(rejected.is_some().then_some("InvalidChangeBatch")).map(str::to_string);
         let message = match self.message() {
             Some(message) => message.to_string(),
-            None => rejected.unwrap_or_else(|| chain(self)),
+            None => rejected.or_else(|| not_from_aws(self.raw_response()?)).unwrap_or_else(|| chain(self)),
         };
         let cause = match cause(code.as_deref(), &message) {
             Cause::Other if self.is_lost() => Cause::Lost,
@@ -80,6 +80,27 @@ pub(crate) fn incomplete_answer(action: &str, what: &str) -> Failure {
 /// The pause that a `Retry-After` header requests. Its form with a date, which no AWS service sends, is not supported.
 fn retry_after<E>(error: &SdkError<E, HttpResponse>) -> Option<Duration> {
     error.raw_response()?.headers().get("retry-after")?.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// The description of an error response that no AWS service has sent. `None` if it contains an AWS error.
+pub(crate) fn not_from_aws(response: &HttpResponse) -> Option<String> {
+    let body = response.body().bytes().unwrap_or_default();
+    let is_xml_error = ["<Code>", "<InvalidChangeBatch"].iter().any(|tag| contains(body, tag));
+    let is_json = body.trim_ascii_start().starts_with(b"{");
+    if response.status().is_success() || is_xml_error || is_json || response.headers().get("x-amzn-errortype").is_some()
+    {
+        return None;
+    }
+    let status = response.status().as_u16();
+    let kind = response.headers().get("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("empty");
+    Some(format!(
+        "HTTP status {status} with a response of type {kind} instead of an AWS error. Proxies return such responses, and \
+         emulators of AWS for calls that they do not support"
+    ))
+}
+
+fn contains(body: &[u8], text: &str) -> bool {
+    body.windows(text.len()).any(|part| part == text.as_bytes())
 }
 
 /// The messages of a change that Route 53 rejects with `<InvalidChangeBatch>` instead of `<ErrorResponse>`. The SDK

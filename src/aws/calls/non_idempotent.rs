@@ -20,10 +20,11 @@ use tokio::time::Instant;
 use super::wait::{Again, Backoff, repeat};
 use super::{AwsError, Operation};
 use crate::aws::Session;
+use crate::cloud::retries::Retry;
 use crate::cloud::{Cause, Deadlines, Failure};
 
 /// How often a create call is sent if every response is lost.
-const SENDS: usize = 3;
+const SENDS: u32 = 3;
 
 /// After how many busy answers the parent is read, and after how many more it is read again.
 const BUSY_ANSWERS: usize = 3;
@@ -112,7 +113,10 @@ impl<'a> Mutation<'a> {
             sent += 1;
             match self.search(&find).await {
                 Ok(Some(found)) => return Ok(found),
-                Ok(None) if sent < SENDS && !self.is_over() => {}
+                Ok(None) if sent < SENDS && !self.is_over() => {
+                    let (action, reason) = (self.action.to_string(), error.failure.message);
+                    Retry { action, number: Some((sent, SENDS - 1)), reason }.report();
+                }
                 Ok(None) => return Err(error.failure),
                 // The outcome is unknown, so a retry could create a second object.
                 Err(search) => return Err(error.with_unknown_outcome(&search)),

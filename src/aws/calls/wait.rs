@@ -2,10 +2,12 @@
 //! request and AWS's `Retry-After`.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::cloud::retries::Retry;
 use crate::cloud::{Cause, Deadlines, Failure};
 
 /// How long AWS may return `NotFound` for a new object.
@@ -127,14 +129,23 @@ where
 }
 
 /// Retries a delete call as long as the object is in use. `NotFound` is success. At the deadline returns AWS's last
-/// failure, whose cause is still `InUse`, with the time spent.
+/// failure, whose cause is still `InUse`, with the time spent. Only the first retry is reported.
 pub(crate) async fn retry_while_in_use<F>(deadlines: &Deadlines, call: impl FnMut() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
 {
     let deadlines = &Deadlines { deadline: deadlines.in_use_until, ..deadlines.clone() };
     let mut backoff = Backoff::new(MINUTES);
-    match retry_while(deadlines, &mut backoff, |failure| failure.cause == Cause::InUse, call).await {
+    let shown = AtomicBool::new(false);
+    let is_in_use = |failure: &Failure| {
+        let is_in_use = failure.cause == Cause::InUse;
+        if is_in_use && !shown.swap(true, Ordering::Relaxed) {
+            let (action, reason) = (failure.action.clone(), failure.message.clone());
+            Retry { action, number: None, reason }.report();
+        }
+        is_in_use
+    };
+    match retry_while(deadlines, &mut backoff, is_in_use, call).await {
         Err(failure) if failure.cause == Cause::NotFound => Ok(()),
         Err(failure) if failure.cause == Cause::InUse => Err(backoff.given_up(failure)),
         result => result,
@@ -218,7 +229,7 @@ impl WaitEnded {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::AtomicU32;
 
     use super::*;
 

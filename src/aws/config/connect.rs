@@ -18,6 +18,7 @@ use crate::aws::Session;
 use crate::aws::calls::deployed_changes::RecordDeployedChanges;
 use crate::aws::calls::process_state::ProcessState;
 use crate::aws::calls::retry::{DEFAULT_ATTEMPTS, budget};
+use crate::aws::calls::retry_limits::LimitRetries;
 use crate::aws::config::tls::{Verification, tls};
 use crate::model::check_tag;
 use crate::model::{IgnoreTags, Scope};
@@ -42,7 +43,8 @@ pub(crate) async fn connect(settings: &Settings, terraform_version: &str) -> Res
         default_tags: BTreeMap::new(),
     };
     let default_tags = default_tags(settings, &scope.ignore_tags, std::env::vars())?;
-    Ok(session(settings, &sdk, Scope { default_tags, ..scope }))
+    let limit_retries = LimitRetries { is_number_set: configured_attempts(settings, &sources)?.is_some() };
+    Ok(session(settings, &sdk, limit_retries, Scope { default_tags, ..scope }))
 }
 
 fn http_client(settings: &Settings, sources: &Sources, terraform_version: &str) -> Result<AwsHttpClient, ConfigError> {
@@ -137,22 +139,24 @@ fn retry_config(settings: &Settings, sources: &Sources) -> Result<RetryConfig, C
             return Err(ConfigError::new("Error configuring the provider: invalid retry mode", detail).at("retry_mode"));
         }
     };
-    let attempts = match settings.max_attempts {
-        Some(attempts) => attempts,
-        None => {
-            let text = environment(&["AWS_MAX_ATTEMPTS"])
-                .or_else(|| sources.profile_setting("max_attempts").map(str::to_string));
-            match text {
-                None => DEFAULT_ATTEMPTS,
-                Some(text) => text.parse().map_err(|_| {
-                    let detail = format!("{text:?} is not a number. Correct AWS_MAX_ATTEMPTS or the profile.");
-                    ConfigError::new("Error configuring the provider: invalid number of attempts", detail)
-                        .at("max_retries")
-                })?,
-            }
-        }
-    };
+    let attempts = configured_attempts(settings, sources)?.unwrap_or(DEFAULT_ATTEMPTS);
     Ok(config.with_max_attempts(attempts.max(1)))
+}
+
+/// The maximum number of attempts that the user has set.
+fn configured_attempts(settings: &Settings, sources: &Sources) -> Result<Option<u32>, ConfigError> {
+    if settings.max_attempts.is_some() {
+        return Ok(settings.max_attempts);
+    }
+    let text = environment(&["AWS_MAX_ATTEMPTS"]);
+    let text = text.or_else(|| sources.profile_setting("max_attempts").map(str::to_string));
+    let attempts = text.map(|text| {
+        text.parse().map_err(|_| {
+            let detail = format!("{text:?} is not a number. Correct AWS_MAX_ATTEMPTS or the profile.");
+            ConfigError::new("Error configuring the provider: invalid number of attempts", detail).at("max_retries")
+        })
+    });
+    attempts.transpose()
 }
 
 /// The default tags. The provider configuration takes precedence over the environment.
@@ -189,12 +193,13 @@ fn ignore_tags(settings: &Settings, variables: impl Iterator<Item = (String, Str
     ignored
 }
 
-fn session(settings: &Settings, sdk: &SdkConfig, scope: Scope) -> Session {
+fn session(settings: &Settings, sdk: &SdkConfig, limit_retries: LimitRetries, scope: Scope) -> Session {
     let process = ProcessState::shared();
     macro_rules! config {
         ($sdk:ident, $service:expr) => {{
-            let mut builder =
-                $sdk::config::Builder::from(sdk).retry_partition(budget($service.id(), settings.retry_capacity));
+            let mut builder = $sdk::config::Builder::from(sdk)
+                .retry_partition(budget($service.id(), settings.retry_capacity))
+                .interceptor(limit_retries);
             if let Some(url) = settings.endpoints.get(&$service) {
                 builder = builder.endpoint_url(url);
             }

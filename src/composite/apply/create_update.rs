@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::inventory::{normalize_inventory, pending};
 use super::pending_deletion::{Found, cancel_pending_deletion, defer_deletes, take_not_attached};
 use super::run::{Run, Setup, Shared, SharedInventory};
@@ -40,12 +42,15 @@ async fn change<P: Topology>(
     diagnostics: &mut Diagnostics,
 ) -> Option<(Value, Vec<u8>)> {
     let mut change = PreparedApply::<P>::prepare(shared, cloud, request, diagnostics)?;
-    let facts = change.look_up(diagnostics).await?;
+    let timeouts = P::timeouts(&change.config);
+    let seconds = if change.creating() { timeouts.of_create() } else { timeouts.of_update() };
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    let limits = || shared.retry_limits(Some(deadline), &request.stop);
+    let facts = limits().scope(change.look_up(diagnostics)).await?;
     let decision = change.decide(&facts, diagnostics)?;
-    if change.creating() && change.finds_leftovers(diagnostics).await {
+    if change.creating() && limits().scope(change.finds_leftovers(diagnostics)).await {
         return None;
     }
-    let timeouts = P::timeouts(&change.config);
     let run = Run::<P>::new(Setup {
         shared,
         cloud,
@@ -53,7 +58,7 @@ async fn change<P: Topology>(
         name: change.name.clone(),
         inventory: change.take_inventory(&decision),
         timeouts: &timeouts,
-        seconds: if change.creating() { timeouts.of_create() } else { timeouts.of_update() },
+        deadline,
         in_use: (!change.creating()).then_some(UPDATE_DELETE_TIMEOUT),
         guardduty: if change.creating() { GuardDutyObjects::Keep } else { guardduty::of_update::<P>(&change.config) },
     });

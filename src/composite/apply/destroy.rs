@@ -1,5 +1,9 @@
 //! Destroy: deletes all objects. If a deletion fails, the remaining objects stay in state.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::run::{Run, Setup, Shared, SharedInventory};
 use crate::cloud::{Cloud, Failure};
 use crate::composite::observe::drift;
@@ -68,7 +72,7 @@ async fn destroy<P: Topology>(
         name: config.as_ref().map(state::name::<P>).unwrap_or_default(),
         inventory: private.inventory,
         timeouts: &timeouts,
-        seconds: timeouts.of_delete(),
+        deadline: Instant::now() + Duration::from_secs(timeouts.of_delete()),
         in_use: None,
         guardduty: guardduty::of_destroy::<P>(&request.prior),
     });

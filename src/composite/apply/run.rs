@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::created_here::CreatedHere;
 use super::pending_deletion::cancel_pending_deletion;
 use super::unknown_outcomes;
+use crate::cloud::retries::{Retry, RetryLimits};
 use crate::cloud::{Cause, Cloud, Deadlines, DependentsByOp, Failure, GuardDutyObjects};
 use crate::composite::decision::Decision;
 use crate::composite::{dependents, diagnostics};
@@ -19,14 +21,25 @@ use crate::topology::Topology;
 
 /// The state that all applies of a process share.
 pub(in crate::composite) struct Shared {
-    pub(super) progress: Progress,
+    progress: Arc<Progress>,
     pub(super) created_here: CreatedHere,
 }
 
 impl Shared {
     /// Opens the progress file. No root has been created yet.
     pub(in crate::composite) fn new() -> Shared {
-        Shared { progress: Progress::from_environment(), created_here: CreatedHere::default() }
+        Shared { progress: Arc::new(Progress::from_environment()), created_here: CreatedHere::default() }
+    }
+
+    /// Returns limits of retries that report to the progress file.
+    pub(in crate::composite) fn retry_limits(
+        &self,
+        deadline: Option<Instant>,
+        stop: &CancellationToken,
+    ) -> RetryLimits {
+        let progress = Arc::clone(&self.progress);
+        let report = Arc::new(move |retry: &Retry| progress.retrying(None, retry));
+        RetryLimits { deadline, stop: stop.clone(), report }
     }
 }
 
@@ -40,8 +53,8 @@ pub(super) struct Setup<'a> {
     /// The existing objects.
     pub(super) inventory: Inventory,
     pub(super) timeouts: &'a Timeouts,
-    /// The timeout of the whole run, in seconds.
-    pub(super) seconds: u64,
+    /// The time at which the whole run ends.
+    pub(super) deadline: Instant,
     /// The timeout for a deletion of an object that is in use; `None` for the timeout of the run.
     pub(super) in_use: Option<Duration>,
     /// What a deletion does with the objects of GuardDuty that block it.
@@ -72,20 +85,20 @@ impl SharedInventory {
 }
 
 impl<'a, P: Topology> Run<'a, P> {
-    /// Creates a run. Its timeout starts now.
+    /// Creates a run.
     pub(super) fn new(setup: Setup<'a>) -> Run<'a, P> {
-        let Setup { shared, cloud, request, name, inventory, timeouts, seconds, in_use, guardduty } = setup;
+        let Setup { shared, cloud, request, name, inventory, timeouts, deadline, in_use, guardduty } = setup;
         let execution = Execution {
             cloud,
             owner: P::KIND,
             in_create: request.prior.is_null(),
             inventory: Arc::new(Mutex::new(inventory)),
             timeouts,
-            deadline: Instant::now() + Duration::from_secs(seconds),
+            deadline,
             in_use,
             guardduty,
             stop: request.stop.clone(),
-            progress: &shared.progress,
+            progress: Arc::clone(&shared.progress),
             root_id: request.prior.get("id").as_str().map(str::to_string),
             done: Default::default(),
         };

@@ -166,3 +166,34 @@ fn create_and_destroy_wait_for_slow_nat_gateways() {
     let release = |call: &Call| call.action == "ReleaseAddress";
     assert!(polls_between("DeleteNatGateway", &release) > 6, "the address of a gateway is released after its deletion");
 }
+
+/// Emulators answer calls that they lack with such a page. In 0.1 a call of it was retried for minutes.
+#[test]
+fn a_failing_server_is_retried_briefly_and_shown_in_the_progress() {
+    let mut env = TestEnv::with_terraform();
+    let progress = env.workspace.path().join("progress.log");
+    env.workspace.env("FGW_PROGRESS", progress.to_str().expect("the path is text"));
+    env.config(TWO_AZS);
+    env.proxy.fault(Fault::on("ModifyVpcAttribute").page());
+    let failed = env.workspace.apply(&[]);
+    failed.failed_with("Error creating VPC \"vpc\"");
+    failed.failed_with("ModifyVpcAttribute");
+    failed.failed_with("HTTP status 500 with a response of type text/html instead of an AWS error");
+    assert_eq!(env.proxy.count("ModifyVpcAttribute"), 3, "{failed}");
+    let lines = std::fs::read_to_string(&progress).expect("the provider writes the file");
+    for number in [1, 2] {
+        let line = format!("vpc: retrying ModifyVpcAttribute ({number} of at most 2): HTTP status 500");
+        assert!(lines.contains(&line), "{lines}");
+    }
+
+    env.proxy.clear_faults();
+    env.workspace.untaint(THIS);
+    env.config("  num_availability_zones = 3\n  num_nat_gateways = 3\n  create_vpc_endpoints = false");
+    env.proxy.fault(Fault::on("CreateNatGateway").first(1).page());
+    env.workspace.apply(&[]).succeeded();
+    assert_eq!(env.proxy.account().list_of("nat_gateways").len(), 3);
+    let lines = std::fs::read_to_string(&progress).expect("the provider writes the file");
+    assert!(lines.contains("nat_gateway.2: retrying CreateNatGateway ("), "{lines}");
+    env.workspace.env("FGW_PROGRESS", "");
+    env.destroy();
+}

@@ -12,6 +12,8 @@ use super::call::Call;
 pub(crate) enum Effect {
     /// An AWS error in the protocol of the call.
     Answer { status: u16, code: String, message: String },
+    /// An HTTP 500 with a web page instead of an AWS error, as emulators return it for a call that they lack.
+    Page,
     /// The connection ends without an answer.
     Reset,
     /// No answer, and the connection stays open: the timeout of the caller must end it.
@@ -89,6 +91,11 @@ impl Fault {
 
     pub(crate) fn answer(mut self, status: u16, code: &str, message: &str) -> Self {
         self.effect = Effect::Answer { status, code: code.into(), message: message.into() };
+        self
+    }
+
+    pub(crate) fn page(mut self) -> Self {
+        self.effect = Effect::Page;
         self
     }
 

@@ -88,6 +88,13 @@ impl Reply {
         Self::new(status, "text/xml;charset=UTF-8", body.to_owned())
     }
 
+    /// The page of Werkzeug, moto's web server, for an internal error.
+    pub(super) fn page() -> Self {
+        let text = "<!doctype html>\n<html lang=en>\n<title>500 Internal Server Error</title>\n\
+                    <h1>Internal Server Error</h1>\n";
+        Self::new(500, "text/html; charset=utf-8", text.to_owned())
+    }
+
     /// 204, API Gateway's answer to a delete.
     pub(super) fn no_content() -> Self {
         Self { status: 204, headers: HeaderMap::new(), body: Bytes::new() }

@@ -1,0 +1,71 @@
+//! The limits of retries, which the caller of a call to AWS sets, and the reports of retries, which it receives.
+//!
+//! They are not arguments, because the SDK retries calls far below the code that knows the timeout.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+tokio::task_local! {
+    static LIMITS: RetryLimits;
+}
+
+/// What ends the retries of all calls in a scope, and where they are reported.
+#[derive(Clone)]
+pub struct RetryLimits {
+    /// The time after which nothing is retried; `None` if the caller cancels the call itself, or waits for it.
+    pub deadline: Option<Instant>,
+    /// Canceled when Terraform requests a stop.
+    pub stop: CancellationToken,
+    /// Called before each retry.
+    pub report: Arc<dyn Fn(&Retry) + Send + Sync>,
+}
+
+/// A retry that follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// The AWS action, such as `CreateNatGateway`.
+    pub action: String,
+    /// The number of the retry, from 1, and the largest number; `None` if only the deadline limits the retries.
+    pub number: Option<(u32, u32)>,
+    /// The reason, such as the error of AWS.
+    pub reason: String,
+}
+
+impl RetryLimits {
+    /// Runs work whose calls to AWS obey these limits.
+    pub async fn scope<F: Future>(self, work: F) -> F::Output {
+        LIMITS.scope(self, work).await
+    }
+
+    /// The limits of the current work; `None` outside every scope.
+    pub fn current() -> Option<RetryLimits> {
+        LIMITS.try_with(Clone::clone).ok()
+    }
+
+    /// Whether nothing may be retried any more.
+    pub fn have_ended(&self) -> bool {
+        self.stop.is_cancelled() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+impl Retry {
+    /// Reports this retry to the current work, or to the log if there is none.
+    pub fn report(&self) {
+        match RetryLimits::current() {
+            Some(limits) => (limits.report)(self),
+            None => tracing::warn!("{self}"),
+        }
+    }
+}
+
+impl std::fmt::Display for Retry {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "retrying {}", self.action)?;
+        if let Some((number, of)) = self.number {
+            write!(formatter, " ({number} of at most {of})")?;
+        }
+        write!(formatter, ": {}", self.reason)
+    }
+}
