@@ -19,7 +19,7 @@ export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN)))
 
 .DEFAULT_GOAL := help
 .PHONY: help build install check lint fmt docs test faults bench package package-sums package-test deny
-.PHONY: demo demo-end clean-venv
+.PHONY: demo demo-end clean-venv policies
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ package-sums: ## Write the checksums and the signature of the zip files of all p
 package-test: PROFILE := release
 package-test: ## Build the release in two directories, compare the zip files byte by byte, run the binary, and sign
 	@python=$$(scripts/prerequisites.sh cargo python) && PROFILE="$(PROFILE)" exec "$$python" scripts/package_test.py
+
+policies: ## Write the IAM policies of the permissions guide to target/policies; needs ACCOUNT and REGION
+	@python=$$(scripts/prerequisites.sh python) && ACCOUNT="$(ACCOUNT)" REGION="$(REGION)" exec "$$python" scripts/policies.py
 
 deny: ## Check licenses, advisories and sources of dependencies against deny.toml (needs cargo-deny and the network)
 	@scripts/prerequisites.sh cargo

@@ -43,6 +43,8 @@ pub struct Attribute {
     pub otherwise: Option<&'static str>,
     /// The descriptions of the fields of a plain object type, by name. Terraform's schema has no place for them.
     pub fields: &'static [(&'static str, &'static str)],
+    /// A sentence at the end of the documentation.
+    pub remark: Option<&'static str>,
 }
 
 /// The effect of a change of an attribute's value. If the effect depends on the values, this is the most severe one,
@@ -184,6 +186,7 @@ impl Attribute {
             change: None,
             otherwise: None,
             fields: &[],
+            remark: None,
         }
     }
 
@@ -276,7 +279,14 @@ impl Attribute {
         self
     }
 
-    /// The description for Terraform: the purpose, the default if it is short, and the effect of a change.
+    /// Its documentation ends with this sentence.
+    #[must_use]
+    pub fn remark(mut self, sentence: &'static str) -> Attribute {
+        self.remark = Some(sentence);
+        self
+    }
+
+    /// The description for Terraform: the purpose, the default if it is short, the effect of a change, and the remark.
     pub fn text(&self) -> String {
         let default = match (&self.default, self.otherwise) {
             (Some(value @ (Value::Bool(_) | Value::Number(_) | Value::String(_))), _) => {
@@ -286,7 +296,8 @@ impl Attribute {
             _ => String::new(),
         };
         let change = self.change.map(|change| format!(" {change}")).unwrap_or_default();
-        format!("{}{default}{change}", self.description)
+        let remark = self.remark.map(|remark| format!(" {remark}")).unwrap_or_default();
+        format!("{}{default}{change}{remark}", self.description)
     }
 
     /// Adds a rule for known, non-null values.

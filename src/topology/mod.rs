@@ -13,6 +13,10 @@ pub use ignored::IgnoredDrift;
 use crate::model::{Entry, Facts, Ids, Inventory, Lookup, Object, Scope, Timeouts, TopologyKind};
 use crate::plugin::{Attribute, AttributePath, Input, Nested, Problem, Value};
 
+/// The remark of an argument whose calls neither AWS nor an emulator has ever carried out, so that its tests use only
+/// simulated responses. To be removed when an acceptance run on AWS has used the argument.
+pub const NOT_YET_RUN: &str = "Not yet run on AWS, and no emulator supports it.";
+
 /// One resource type. Everything here is pure: no I/O, no async, no clock.
 pub trait Topology: Send + Sync + 'static {
     /// The decoded configuration.

@@ -3,6 +3,8 @@
 
 #[path = "guides/addresses.rs"]
 mod addresses;
+#[path = "guides/first_run.rs"]
+mod first_run;
 #[path = "guides/getting_started.rs"]
 mod getting_started;
 #[path = "guides/modules.rs"]

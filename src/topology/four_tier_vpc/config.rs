@@ -8,6 +8,7 @@ use crate::model::OperationTimeouts;
 use crate::model::timeouts::duration;
 use crate::model::{Tags, Tier};
 use crate::plugin::{Check, Input, PlanEffect, Value};
+use crate::topology::NOT_YET_RUN;
 
 pub use rules::{NaclRule, SecurityGroupRule};
 
@@ -116,7 +117,7 @@ crate::attributes! {
         /// simultaneous connections to one destination. AWS allows 7 by default; more require a higher quota. A number
         /// above 0 requires `enable_private_nat`.
         nat_secondary_private_ip_address_count: Input<i64>
-            = default(0_i64).check(Check::between(0, 31)).in_place(),
+            = default(0_i64).check(Check::between(0, 31)).in_place().remark(NOT_YET_RUN),
         /// Whether to create one route table for all public subnets instead of one per subnet.
         one_route_table_public_subnets: Input<bool> = default(true).change(PlanEffect::PartialReplace(
             "replaces the public route tables. The new tables have their routes before subnets are associated with them"
@@ -185,12 +186,14 @@ crate::attributes! {
         /// block of the length `ipv4_netmask_length`, otherwise a block of the pool's default length. The output
         /// `vpc_cidr_block` contains the allocated block.
         ipv4_ipam_pool_id: Input<Option<String>> = optional()
-            .change(PlanEffect::RequiresReplace("unless the change removes it and `cidr_block` is that of the VPC")),
+            .change(PlanEffect::RequiresReplace("unless the change removes it and `cidr_block` is that of the VPC"))
+            .remark(NOT_YET_RUN),
         /// Prefix length of the CIDR block to request from the IPAM pool, from 16 to 27. Requires `ipv4_ipam_pool_id`
         /// and conflicts with `cidr_block`.
         ipv4_netmask_length: Input<Option<i64>> = optional()
             .check(Check::between(16, 27))
-            .change(PlanEffect::RequiresReplace("unless the change removes it or sets the length that the VPC has")),
+            .change(PlanEffect::RequiresReplace("unless the change removes it or sets the length that the VPC has"))
+            .remark(NOT_YET_RUN),
         /// Whether to enable IPv6: the VPC gets an IPv6 range, each public subnet a block of it, and the public route
         /// tables an IPv6 default route to the internet gateway. Requires `assign_generated_ipv6_cidr_block` or
         /// `ipv6_ipam_pool_id`.
@@ -206,17 +209,20 @@ crate::attributes! {
         /// IPv6 CIDR block to request from the IPAM pool: a /44, /48, /52, /56 or /60. Requires `ipv6_ipam_pool_id` and
         /// conflicts with `ipv6_netmask_length`. If it is not set, AWS chooses the block, and this attribute contains
         /// the IPv6 CIDR block of the VPC, or null if there is none.
-        ipv6_cidr_block: Input<Option<String>> = optional_computed().change(PlanEffect::PartialReplace(OTHER_RANGE)),
+        ipv6_cidr_block: Input<Option<String>>
+            = optional_computed().change(PlanEffect::PartialReplace(OTHER_RANGE)).remark(NOT_YET_RUN),
         /// Network border group to which AWS limits the advertisement of the IPv6 range, such as that of a Local Zone.
         /// Defaults to that of the Region. Requires `assign_generated_ipv6_cidr_block`.
         ipv6_cidr_block_network_border_group: Input<Option<String>>
             = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)),
         /// ID of the IPv6 IPAM pool that allocates the IPv6 range. Conflicts with `assign_generated_ipv6_cidr_block`.
         /// Used only with `enable_ipv6`.
-        ipv6_ipam_pool_id: Input<Option<String>> = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)),
+        ipv6_ipam_pool_id: Input<Option<String>>
+            = optional().change(PlanEffect::PartialReplace(OTHER_RANGE)).remark(NOT_YET_RUN),
         /// Prefix length of the IPv6 range to request from the IPAM pool. The only allowed value is 56. Not required if
         /// the pool has a default length. Requires `ipv6_ipam_pool_id` and conflicts with `ipv6_cidr_block`.
-        ipv6_netmask_length: Input<Option<i64>> = optional().change(PlanEffect::PartialReplace(OTHER_LENGTH)),
+        ipv6_netmask_length: Input<Option<i64>>
+            = optional().change(PlanEffect::PartialReplace(OTHER_LENGTH)).remark(NOT_YET_RUN),
         /// Number of bits added to the prefix length of the IPv6 range for public subnets: with 8, a /56 range has /64
         /// subnets. The subnets must be /56, /60 or /64.
         ipv6_subnet_bits: Input<i64>
@@ -308,7 +314,7 @@ crate::attributes! {
         /// a destroy deletes this endpoint and its security group. By default, they are kept. The plan then warns
         /// about them, and AWS rejects the deletion of subnets that contain an interface of the endpoint. A destroy
         /// uses the value of the last apply.
-        delete_guardduty_resources: Input<bool> = default(false).changes_nothing(),
+        delete_guardduty_resources: Input<bool> = default(false).changes_nothing().remark(NOT_YET_RUN),
         /// Patterns of keys in `aws_objects`, such as `subnet.public.*`, where `*` matches any text. Drift of matching
         /// objects is neither reported nor corrected until a change of the configuration affects these objects.
         ignore_drift: Input<Option<Vec<Input<String>>>> = optional().changes_nothing(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::{OperationTimeouts, Tags};
 use crate::plugin::{Check, Input, Number, PlanEffect, Value};
+use crate::topology::NOT_YET_RUN;
 
 /// The payload format versions with which API Gateway calls a function.
 const PAYLOAD_FORMATS: &[&str] = &["1.0", "2.0"];
@@ -94,7 +95,8 @@ crate::attributes! {
         /// an alias. The key policy must allow `logs.<region>.amazonaws.com` to use the key. By default, CloudWatch
         /// Logs uses its own encryption. A change applies only to new events. Older events can be read only as long as
         /// the key that encrypted them exists. Has no effect without `access_log_logservice_group_name`.
-        access_log_logservice_group_kms_key_id: Input<Option<String>> = optional().in_place(),
+        access_log_logservice_group_kms_key_id: Input<Option<String>>
+            = optional().in_place().remark(NOT_YET_RUN),
         /// ARN of the Lambda function, Kinesis stream or Firehose delivery stream that receives the log events that
         /// match `access_log_logservice_group_subscription_filter_pattern`. It must be in the Region and account of the
         /// gateway. For a function, the provider creates the permission that CloudWatch Logs needs; a stream requires

@@ -130,6 +130,9 @@ fn item(attribute: &Attribute, path: &str) -> String {
     if let Some(change) = attribute.change {
         text += &format!("  - Change: {}\n", effect(change));
     }
+    if let Some(remark) = attribute.remark {
+        text += &format!("  - {remark}\n");
+    }
     text
 }
 

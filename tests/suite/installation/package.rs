@@ -27,6 +27,13 @@ fn fake_binary() -> PathBuf {
 }
 
 #[test]
+fn readme_and_changelog_name_the_version() {
+    assert!(project("README.md").contains(&format!("the version is {VERSION}")));
+    assert!(project("README.md").contains(&format!("`version = \"{VERSION}\"`")));
+    assert!(project("CHANGELOG.md").contains(&format!("## [{VERSION}]")));
+}
+
+#[test]
 fn packages_of_one_binary_are_identical() {
     let (binary, key) = (fake_binary(), Key::new());
     let packages = [Release::of(&binary, Some(&key)), Release::of(&binary, Some(&key))];

@@ -2,6 +2,7 @@
 
 use super::{Strings, empty_list};
 use crate::plugin::{Check, Input, Value};
+use crate::topology::NOT_YET_RUN;
 
 crate::attributes! {
     /// A rule of the default network ACL.
@@ -13,9 +14,9 @@ crate::attributes! {
         /// First port. Must be 0 for protocols other than tcp and udp.
         from_port: Input<i64> = required().check(Check::between(0, 65535)).in_place(),
         /// ICMP code; -1 means all. Required for icmp, and for icmpv6 with `ipv6_cidr_block`.
-        icmp_code: Input<Option<i64>> = optional().in_place(),
+        icmp_code: Input<Option<i64>> = optional().in_place().remark(NOT_YET_RUN),
         /// ICMP type; -1 means all. Required for icmp, and for icmpv6 with `ipv6_cidr_block`.
-        icmp_type: Input<Option<i64>> = optional().in_place(),
+        icmp_type: Input<Option<i64>> = optional().in_place().remark(NOT_YET_RUN),
         /// IPv6 CIDR block. Each rule requires either `cidr_block` or `ipv6_cidr_block`.
         ipv6_cidr_block: Input<Option<String>> = optional().in_place(),
         /// Name or number of the protocol, such as `tcp` or `6`. `-1` means all protocols.

@@ -1,0 +1,67 @@
+//! The guide on the first run on an AWS account: its list of arguments is generated from the schema, and its policies
+//! are those of the permissions guide.
+
+use std::process::Command;
+
+use fgw::plugin::{Attribute, AttributeType, Provider as _};
+use fgw::provider::Fgw;
+use fgw::topology::NOT_YET_RUN;
+use serde_json::Value;
+
+use super::Guide;
+
+/// The paths of the attributes that no emulator supports.
+fn not_yet_run(attributes: &[Attribute], parent: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for attribute in attributes {
+        let path = format!("{parent}{}", attribute.name);
+        if let AttributeType::Nested(_, nested) = &attribute.kind {
+            paths.extend(not_yet_run(nested, &format!("{path}.")));
+        }
+        if attribute.remark == Some(NOT_YET_RUN) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+#[test]
+fn guide_on_the_first_run_lists_the_arguments_without_an_emulator() {
+    let mut guide = Guide::open("first-run-on-an-aws-account.md");
+    let mut list = String::new();
+    for resource in Fgw::default().resources() {
+        let paths = not_yet_run(&resource.schema().attributes, "");
+        let names: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
+        list += &format!("- `{}`: {}\n", resource.type_name(), names.join(", "));
+    }
+    guide.put("not-yet-run", &list);
+    guide.check();
+}
+
+#[test]
+fn policies_are_written_for_the_account_and_the_region() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let run = |account: &str| {
+        let account = format!("ACCOUNT={account}");
+        let arguments = ["-s", "policies", &account, "REGION=cn-north-1"];
+        Command::new("make").args(arguments).current_dir(root).output().expect("make can be started")
+    };
+    let written = run("210987654321");
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    let files = String::from_utf8(written.stdout).expect("paths are text");
+    assert_eq!(files.lines().count(), 7, "{files}");
+    let guide = Guide::open("permissions.md");
+    for file in files.lines() {
+        let name = file.trim_start_matches("target/policies/").trim_end_matches(".json");
+        let text = std::fs::read_to_string(format!("{root}/{file}")).expect("the file was written");
+        let policy: Value = serde_json::from_str(&text).expect("a policy is JSON");
+        let expected = &guide.text[guide.part(name)];
+        let expected = expected.trim().trim_start_matches("```json").trim_end_matches("```");
+        let expected = expected.replace("123456789012", "210987654321").replace("eu-central-1", "cn-north-1");
+        let expected: Value = serde_json::from_str(&expected.replace("arn:aws:", "arn:aws-cn:")).expect("JSON too");
+        assert_eq!(policy, expected, "{name}");
+    }
+    let refused = run("1234");
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("make policies ACCOUNT=123456789012 REGION="));
+}
