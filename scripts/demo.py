@@ -22,7 +22,7 @@ import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
-from demo_processes import ROOT, Children, Failed, Interrupted  # noqa: E402
+from processes import ROOT, Children, Failed, Interrupted  # noqa: E402
 
 TERRAFORM = os.environ.get("TERRAFORM", "terraform")
 KEEP = os.environ.get("KEEP", "") not in ("", "0")

@@ -1,4 +1,4 @@
-"""The child processes of the demo: each has a time limit, none is left behind, and the active one receives Ctrl-C."""
+"""The child processes of a script: each has a time limit, none is left behind, and the active one receives Ctrl-C."""
 
 import os
 import pathlib
@@ -12,18 +12,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Failed(Exception):
-    """The demo cannot continue; the text states the reason and what to do."""
+    """The script cannot continue; the text states the reason and what to do."""
 
 
 class Interrupted(Exception):
-    """The user has stopped the demo."""
+    """The user has stopped the script."""
 
 
 class Children:
     """Starts child processes, each in its own process group, and ends them.
 
-    The demo itself forwards a signal, once, to the active program: a terminal would send Ctrl-C to both Terraform and
-    its provider. A shell script of three lines watches the demo and ends all groups if the demo is killed.
+    The script itself forwards a signal, once, to the active program: a terminal would send Ctrl-C to both Terraform and
+    its provider. A small shell script watches this process and ends all groups if it is killed.
     """
 
     def __init__(self):
@@ -45,7 +45,7 @@ class Children:
             os.kill(child.pid, signal.SIGINT)
 
     def check(self):
-        """Raises Interrupted if the user has stopped the demo."""
+        """Raises Interrupted if the user has stopped the script."""
         if self.interrupted:
             raise Interrupted
 
@@ -115,7 +115,7 @@ class Children:
         self._forget(child)
 
     def leave(self, child):
-        """Keeps a program running after the demo."""
+        """Keeps a program running after the script."""
         self._forget(child)
 
     def end_all(self):
