@@ -4,10 +4,11 @@
 # TOFU=PATH (see test), FGW_VENV=DIR (another Python environment), FGW_BINARY=PATH and KEEP=1 (see demo),
 # PROFILE=release and INSTALL_DIR=DIR (see install), GPG_KEY=ID, TARGET=TRIPLE and more (see package; scripts/package.py
 # names them all), FGW_BENCH_AWS_PROVIDER=DIR, ONLY=network,gateway, RUNS=5, TRY=1 and FGW_BINARY=PATH (see bench, and
-# benches/topologies.rs).
+# benches/topologies.rs), AWS_PROFILE, AWS_REGION, PREFIX=NAME, ONLY=network,gateway,questions, DOMAIN=example.com, YES=1,
+# REPORT=PATH and FGW_BINARY=PATH (see acceptance, sweep and scripts/acceptance/__main__.py).
 #
-# ONLY has two meanings: check and test take a part of the path of a test, such as network::pending_deletion; bench
-# takes parts of the benchmark, such as network,gateway.
+# ONLY has two meanings: check and test take a part of the path of a test, such as network::pending_deletion; bench and
+# acceptance take names of their parts, such as network,gateway.
 
 PROFILE ?= dev
 INSTALL_DIR ?= $(HOME)/.local/share/terraform-provider-fgw
@@ -19,7 +20,7 @@ export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN)))
 
 .DEFAULT_GOAL := help
 .PHONY: help build install check lint fmt docs test faults bench package package-sums package-test deny
-.PHONY: demo demo-end clean-venv policies
+.PHONY: demo demo-end acceptance sweep clean-venv policies
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +52,7 @@ lint: ## Check Terraform files and scripts; change nothing
 	@scripts/prerequisites.sh python terraform >/dev/null
 	$(TERRAFORM) fmt -check -diff -recursive examples benches
 	@for script in scripts/*.sh .ci/run; do sh -n "$$script" || exit 1; done
-	@python=$$(scripts/prerequisites.sh python) && for script in scripts/*.py examples/demo/functions/*.py; do \
+	@python=$$(scripts/prerequisites.sh python) && for script in scripts/*.py scripts/*/*.py examples/demo/functions/*.py; do \
 	    "$$python" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$$script" || exit 1; done
 
 fmt: ## Format Rust and Terraform files
@@ -116,6 +117,14 @@ demo: ## Apply both resources on this machine, without AWS; KEEP=1 leaves everyt
 
 demo-end: ## End the demos that were started with KEEP=1
 	@python=$$(scripts/prerequisites.sh python) && exec "$$python" scripts/demo.py end
+
+acceptance: ## Test the provider on your AWS account: prints cost and duration, and asks before it creates anything
+	@scripts/prerequisites.sh $(if $(FGW_BINARY),,cargo) python terraform >/dev/null
+	@venv=$$(scripts/venv.sh) && exec "$$venv/bin/python" -B scripts/acceptance run
+
+sweep: ## Delete what an interrupted acceptance run left on your AWS account: lists it, and asks
+	@scripts/prerequisites.sh python >/dev/null
+	@venv=$$(scripts/venv.sh) && exec "$$venv/bin/python" -B scripts/acceptance sweep
 
 clean-venv: ## Remove the Python environment of the tests and the demo
 	rm -rf .venv

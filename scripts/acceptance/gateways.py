@@ -1,0 +1,163 @@
+"""The scenarios of `fgw_http_gateway`: its examples as users copy them, and changes of one gateway that is called."""
+
+import json
+import re
+
+from acceptance import http_client, networks
+from acceptance.scenario import Plan
+from processes import ROOT, Failed
+
+EXAMPLES = ROOT / "examples/resources/fgw_http_gateway"
+KIND = "fgw_http_gateway"
+ADDRESS = f"{KIND}.change"
+HELLO, MOVED = "GET /hello", "GET /moved/{id}"
+KEY = {"x-key": "open sesame"}
+
+SUMMARIES = {
+    "authorizers": "two authorizers",
+    "domain": "a custom domain with a DNS record",
+    "logs": "encrypted access logs with a subscription",
+    "production": "routes, authorizers, CORS, access logs",
+    "resource": "one function",
+}
+
+
+def plans():
+    found = []
+    for file in sorted(EXAMPLES.glob("*.tf")):
+        if file.name.startswith("import-"):
+            continue
+        run = lambda scenario, file=file: example(scenario, file)  # noqa: E731
+        summary = f"example {file.name}: {SUMMARIES.get(file.stem, 'without a summary')}"
+        needs_domain = "hosted_zone_id" in file.read_text()
+        minutes = 4 if needs_domain else 2
+        found.append(Plan("gateway", f"gateway-{file.stem}", summary, run, minutes, needs_domain=needs_domain))
+    summary = "changes of a gateway: routes, functions, authorizers, CORS, access logs, tags, import, calls over HTTP"
+    found.append(Plan("gateway", "gateway-change", summary, change, 8))
+    return found
+
+
+def example(scenario, file):
+    workspace = scenario.workspace
+    with scenario.step("prepare"):
+        text = with_functions(scenario.run, file.read_text())
+        workspace.write("main.tf", text)
+        workspace.write_json("terraform.tfvars.json", variables(scenario.run, text))
+        workspace.write("acceptance_override.tf", networks.blocks(overrides(scenario.run, text), KIND))
+    scenario.apply("create")
+    scenario.destroy()
+
+
+def with_functions(run, text):
+    """The example with functions of this account instead of its own. Parts of a map cannot be overridden."""
+
+    def arn(match):
+        name, _, alias = match[1].partition(":")
+        return run.fixtures.function(name) + (f":{alias}" if alias else "")
+
+    text = re.sub(r"arn:aws:lambda:[a-z0-9-]+:123456789012:function:([\w:-]+)", arn, text)
+    before, mark, authorizers = text.partition("faas_authorizers = {")
+
+    def name(match):
+        return match[1] + run.fixtures.function(match[2], "authorize").rpartition(":")[2]
+
+    return before + mark + re.sub(r'(authorizer_name\s*=\s*")([\w-]+)', name, authorizers)
+
+
+def variables(run, text):
+    values = {}
+    if "var.orders_function_arn" in text:
+        values["orders_function_arn"] = run.fixtures.function("orders")
+    if "var.hosted_zone_id" in text:
+        values["hosted_zone_id"] = run.fixtures.zone_id()
+    return values
+
+
+def overrides(run, text):
+    found = {}
+    for label in re.findall(rf'^resource "{KIND}" "(\w+)"', text, re.MULTILINE):
+        attributes = {"name": run.name(label)}
+        if "access_log_logservice_group_name" in text:
+            attributes["access_log_logservice_group_name"] = f"/aws/vendedlogs/{run.name(label)}"
+        if "access_log_logservice_group_kms_key_id" in text:
+            attributes["access_log_logservice_group_kms_key_id"] = run.fixtures.key_alias(f"{label}-logs")
+        if "var.hosted_zone_id" in text:
+            attributes["domain_name"] = f"{run.name(label)}.{run.settings.domain}"
+            attributes["certificate_domain"] = f"*.{run.settings.domain}"
+            run.fixtures.certificate_arn()  # Without one, the scenario fails with a clear message.
+        found[label] = attributes
+    return found
+
+
+def change(scenario):
+    run = scenario.run
+    with scenario.step("prepare"):
+        hello, other = run.fixtures.function("hello"), run.fixtures.function("other")
+        guard = run.fixtures.function("guard", "authorize").rpartition(":")[2]
+    routes = {HELLO: {"faas_function_arn": hello}}
+    attributes = {"name": run.name("change"), "route_config": routes}
+
+    def apply(title, **values):
+        nonlocal attributes
+        attributes = attributes | values
+        networks.write(scenario, attributes, KIND)
+        scenario.apply(title)
+
+    apply("create")
+    answers(scenario, "/hello", 200)
+    apply("add a route", route_config=routes | {MOVED: {"faas_function_arn": hello}})
+    answers(scenario, "/moved/7", 200)
+    with http_client.Load(run, url(scenario, "/moved/7")) as load:
+        apply("change the function of a route", route_config=routes | {MOVED: {"faas_function_arn": other}})
+    observe(run, load)
+    answers(scenario, "/moved/7", 200, text="other")
+    authorizer = {
+        "authorizer_name": guard,
+        "authorizer_payload_format_version": "2.0",
+        "enable_simple_responses": True,
+        "identity_sources": ["$request.header.x-key"],
+        "result_ttl_in_seconds": 60,
+    }
+    guarded = routes | {MOVED: {"faas_function_arn": other, "authorizer_name": "guard"}}
+    apply("add an authorizer", route_config=guarded, faas_authorizers={"guard": authorizer})
+    answers(scenario, "/moved/7", 401)
+    answers(scenario, "/moved/7", 200, KEY)
+    apply("change its TTL", faas_authorizers={"guard": authorizer | {"result_ttl_in_seconds": 120}})
+    cors = {"allow_origins": ["https://shop.example.com"], "allow_methods": ["GET"], "max_age": 300}
+    apply("enable CORS", cors_configuration=cors)
+    apply("remove the maximum age of CORS", cors_configuration=cors | {"max_age": None})
+    apply("disable CORS", cors_configuration=None)
+    apply("enable access logs", access_log_logservice_group_name=f"/aws/vendedlogs/{run.name('change')}")
+    apply("disable access logs", access_log_logservice_group_name=None)
+    apply("set tags", api_tags={"Team": "shop"}, stage_tags={"Team": "shop"})
+    answers(scenario, "/hello", 200)
+    scenario.import_again(ADDRESS)
+    answers(scenario, "/moved/7", 200, KEY)
+    scenario.destroy()
+
+
+def url(scenario, path):
+    return scenario.workspace.attribute(ADDRESS, "invoke_url").rstrip("/") + path
+
+
+def answers(scenario, path, status, headers=None, text=""):
+    """Calls the gateway. AWS needs some seconds until a new host name and a new deployment are in use everywhere."""
+    title = f"GET {path} returns {status}" + (" with the key" if headers else "")
+    with scenario.step(title):
+        address, last = url(scenario, path), None
+
+        def is_expected():
+            nonlocal last
+            last = http_client.call(scenario.run, address, headers)
+            return last[0] == status and text in last[1]
+
+        try:
+            scenario.run.fixtures.wait(f"{path} did not return {status}", 90, is_expected)
+        except Failed as failure:
+            raise Failed(f"{failure} The last answer: {last[0]} {last[1][:300]}") from failure
+        scenario.workspace.record(f"GET {address}\n{json.dumps(last)}")
+
+
+def observe(run, load):
+    text = f"{load.total} requests, status codes {dict(sorted(load.statuses.items()))}"
+    run.observe("route-moved-under-load", text, as_assumed=set(load.statuses) == {"200"})

@@ -1,0 +1,163 @@
+"""Finds all objects with the tag `fgw-acceptance` by calls of each service, independently of the provider."""
+
+import dataclasses
+
+from acceptance.account import BOTO_ERRORS, RUN_TAG, TAG, text_of
+
+# The path of the roles of the run.
+ROLE_PATH = "/fgw-acceptance/"
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    kind: str
+    id: str
+    # The tag of its run.
+    run: str
+    # What the deletion needs in addition to the ID.
+    detail: object = dataclasses.field(default=None, compare=False, hash=False)
+
+    def __str__(self):
+        return f"{self.kind} {self.id}"
+
+
+class Inventory:
+    """The tagged objects of a prefix, in the order in which they can be deleted."""
+
+    def __init__(self, account, prefix):
+        self.account = account
+        self.prefix = prefix
+        # Failures of list calls: what they concern is unknown.
+        self.unlisted = []
+
+    def items(self, run=None):
+        self.unlisted = []
+        found = []
+        for listing in (self.domains, self.apis, self.log_groups, self.functions, self.roles, self.keys, self.network):
+            try:
+                found += listing()
+            except BOTO_ERRORS as error:
+                self.unlisted.append(f"{listing.__name__}: {text_of(error)}")
+        return [item for item in found if run is None or item.run == run]
+
+    def item(self, kind, identifier, tags, detail=None):
+        """A list of one item, or of none if the tag is missing."""
+        if tags.get(TAG) != self.prefix:
+            return []
+        return [Item(kind, identifier, tags.get(RUN_TAG, ""), detail)]
+
+    def domains(self):
+        """With the records that point to them. Records have no tags, so that of the domain counts."""
+        found = []
+        for domain in self.all("apigatewayv2", "get_domain_names", "Items"):
+            name = domain["DomainName"]
+            for item in self.item("custom domain", name, domain.get("Tags", {})):
+                targets = {it["ApiGatewayDomainName"] for it in domain.get("DomainNameConfigurations", ())}
+                found += self.records(name, targets, item.run) + [item]
+        return found
+
+    def records(self, name, targets, run):
+        route53, found = self.account.client("route53"), []
+        zones = [zone for page in route53.get_paginator("list_hosted_zones").paginate() for zone in page["HostedZones"]]
+        for zone in zones:
+            if not f".{name}.".endswith("." + zone["Name"]):
+                continue
+            listed = route53.list_resource_record_sets(HostedZoneId=zone["Id"], StartRecordName=name, MaxItems="10")
+            for record in listed["ResourceRecordSets"]:
+                target = record.get("AliasTarget", {}).get("DNSName", "").rstrip(".")
+                if record["Name"].rstrip(".") == name and target in targets:
+                    found.append(Item("DNS record", f"{record['Type']} {name}", run, (zone["Id"], record)))
+        return found
+
+    def apis(self):
+        apis = self.all("apigatewayv2", "get_apis", "Items")
+        return [item for api in apis for item in self.item("HTTP API", api["ApiId"], api.get("Tags", {}))]
+
+    def log_groups(self):
+        logs, found = self.account.client("logs"), []
+        for place in (f"/aws/vendedlogs/{self.prefix}-", f"/{self.prefix}-"):
+            for page in logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=place):
+                for group in page["logGroups"]:
+                    arn = group["arn"].removesuffix(":*")
+                    tags = logs.list_tags_for_resource(resourceArn=arn)["tags"]
+                    found += self.item("log group", group["logGroupName"], tags)
+        return found
+
+    def functions(self):
+        functions, found = self.account.client("lambda"), []
+        for page in functions.get_paginator("list_functions").paginate():
+            for function in page["Functions"]:
+                if function["FunctionName"].startswith(f"{self.prefix}-"):
+                    tags = functions.list_tags(Resource=function["FunctionArn"])["Tags"]
+                    found += self.item("function", function["FunctionName"], tags)
+        return found
+
+    def roles(self):
+        iam, found = self.account.client("iam"), []
+        for page in iam.get_paginator("list_roles").paginate(PathPrefix=ROLE_PATH):
+            for role in page["Roles"]:
+                if role["RoleName"].startswith(f"{self.prefix}-"):
+                    tags = iam.list_role_tags(RoleName=role["RoleName"])["Tags"]
+                    found += self.item("role", role["RoleName"], as_map(tags))
+        return found
+
+    def keys(self):
+        """A key exists for a week after its deletion was scheduled. Its alias shows that this has not been done."""
+        kms, found = self.account.client("kms"), []
+        for page in kms.get_paginator("list_aliases").paginate():
+            for alias in page["Aliases"]:
+                name, key = alias["AliasName"], alias.get("TargetKeyId")
+                if name.startswith(f"alias/{self.prefix}-") and key:
+                    tags = kms.list_resource_tags(KeyId=key)["Tags"]
+                    found += self.item("key", name, {it["TagKey"]: it["TagValue"] for it in tags}, key)
+        return found
+
+    def network(self):
+        found = []
+        for kind, operation, member, name, counts in NETWORK:
+            for it in self.all("ec2", operation, member, Filters=[{"Name": f"tag:{TAG}", "Values": [self.prefix]}]):
+                if counts(it):
+                    found += self.item(kind, it[name], as_map(it.get("Tags", it.get("TagSet", ()))), it)
+        return found
+
+    def all(self, service, operation, member, **arguments):
+        client = self.account.client(service)
+        # EC2 names the list of one filter `Filter` in this call only.
+        if operation == "describe_nat_gateways" and "Filters" in arguments:
+            arguments["Filter"] = arguments.pop("Filters")
+        if client.can_paginate(operation):
+            return [it for page in client.get_paginator(operation).paginate(**arguments) for it in page[member]]
+        return getattr(client, operation)(**arguments)[member]
+
+
+def as_map(tags):
+    return {tag["Key"]: tag["Value"] for tag in tags}
+
+
+def always(_):
+    return True
+
+
+def is_not_deleted(it):
+    return it["State"].lower() not in ("deleted", "deleting")
+
+
+# Kind, operation, member, ID, and whether an object counts. AWS still returns some deleted objects. The default group
+# and ACL and the main route table are deleted with their VPC.
+NETWORK = [
+    ("VPC endpoint", "describe_vpc_endpoints", "VpcEndpoints", "VpcEndpointId", is_not_deleted),
+    ("NAT gateway", "describe_nat_gateways", "NatGateways", "NatGatewayId", lambda it: it["State"] != "deleted"),
+    ("address", "describe_addresses", "Addresses", "AllocationId", always),
+    ("virtual private gateway", "describe_vpn_gateways", "VpnGateways", "VpnGatewayId", is_not_deleted),
+    ("network interface", "describe_network_interfaces", "NetworkInterfaces", "NetworkInterfaceId", always),
+    ("internet gateway", "describe_internet_gateways", "InternetGateways", "InternetGatewayId", always),
+    ("egress-only internet gateway", "describe_egress_only_internet_gateways", "EgressOnlyInternetGateways",
+     "EgressOnlyInternetGatewayId", always),
+    ("subnet", "describe_subnets", "Subnets", "SubnetId", always),
+    ("route table", "describe_route_tables", "RouteTables", "RouteTableId",
+     lambda it: not any(link.get("Main") for link in it["Associations"])),
+    ("security group", "describe_security_groups", "SecurityGroups", "GroupId",
+     lambda it: it["GroupName"] != "default"),
+    ("network ACL", "describe_network_acls", "NetworkAcls", "NetworkAclId", lambda it: not it["IsDefault"]),
+    ("VPC", "describe_vpcs", "Vpcs", "VpcId", always),
+]  # fmt: skip

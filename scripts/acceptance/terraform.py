@@ -1,0 +1,135 @@
+"""Terraform in its own directory, with a transcript from which secrets are removed."""
+
+import json
+import os
+import pathlib
+import shlex
+
+from acceptance.account import RUN_TAG, TAG
+from processes import ROOT, Failed
+
+# AWS's default deadline of one resource is an hour. A configuration with two resources creates them at the same time.
+LONGEST = 2 * 3600
+
+
+class Terraform:
+    """Installs the provider by `dev_overrides`, so that no registry is needed."""
+
+    def __init__(self, settings, account, children, directory):
+        self.program = settings.terraform
+        self.region = account.region
+        self.children = children
+        self.binary = self.build(settings)
+        plugins = directory / "plugins"
+        plugins.mkdir(parents=True)
+        (plugins / "terraform-provider-fgw").symlink_to(self.binary)
+        self.config = directory / "terraform.rc"
+        self.config.write_text(
+            "provider_installation {\n"
+            f'  dev_overrides {{\n    "fgw/fgw" = {json.dumps(str(plugins))}\n  }}\n'
+            "  direct {}\n}\n"
+        )
+
+    def build(self, settings):
+        if settings.binary:
+            binary = pathlib.Path(settings.binary).resolve()
+            if not os.access(binary, os.X_OK) or binary.is_dir():
+                raise Failed(f"FGW_BINARY is {settings.binary}, which is not an executable file.")
+            return binary
+        print("Building the provider (the first time 6 to 8 minutes on 2 cores, later seconds)", flush=True)
+        options = {"quiet_streams": True, "cwd": ROOT}
+        command = ["cargo", "build", "--locked", "--bin", "terraform-provider-fgw"]
+        code, _ = self.children.run(command, 3600, **options)
+        if code != 0:
+            raise Failed("cargo could not build the provider; see its output above.")
+        metadata = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
+        code, text = self.children.run(metadata, 60, **options)
+        if code != 0:
+            raise Failed("cargo metadata failed; see its output above.")
+        return pathlib.Path(json.loads(text)["target_directory"]) / "debug/terraform-provider-fgw"
+
+    def version(self):
+        code, text = self.children.run([self.program, "version", "-json"], 60, env=self.environment())
+        if code != 0:
+            raise Failed(f"{self.program} version failed:\n{text}")
+        version = json.loads(text[text.index("{") :])["terraform_version"]
+        return f"{pathlib.Path(self.program).name} {version}"
+
+    def environment(self):
+        """That of the user, because it selects the account, but without settings of Terraform."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
+        own = {"TF_CLI_CONFIG_FILE": str(self.config), "CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1"}
+        return kept | own | {"AWS_REGION": self.region}
+
+
+class Workspace:
+    """A directory with a configuration, its state and `transcript.txt`."""
+
+    def __init__(self, run, name):
+        self.run = run
+        self.terraform = run.terraform
+        self.directory = run.directory / name
+        self.directory.mkdir(parents=True)
+        self.applied = False
+        provider = {"default_tags": [{"tags": {TAG: run.settings.prefix, RUN_TAG: run.id}}]}
+        self.write_json("acceptance.tf.json", {"provider": {"fgw": provider}})
+
+    def write(self, file, text):
+        (self.directory / file).write_text(text)
+
+    def write_json(self, file, value):
+        self.write(file, json.dumps(value, indent=2) + "\n")
+
+    def record(self, text):
+        with (self.directory / "transcript.txt").open("a") as transcript:
+            transcript.write(self.run.account.redact(text) + "\n")
+
+    def command(self, *arguments, accept=(0,)):
+        command = [self.terraform.program, *arguments]
+        options = {"cwd": self.directory, "env": self.terraform.environment()}
+        code, text = self.run.children.run(command, LONGEST, **options)
+        self.record(f"$ {shlex.join(command)}\n{text}")
+        if code not in accept:
+            raise Failed(f"{shlex.join(command)} failed:\n{errors_of(text)}")
+        return code, text
+
+    def apply(self):
+        self.applied = True
+        self.command("apply", "-auto-approve", "-input=false", "-no-color")
+
+    def plan_is_empty(self):
+        arguments = ("plan", "-detailed-exitcode", "-input=false", "-no-color")
+        code, text = self.command(*arguments, accept=(0, 2))
+        if code != 0:
+            raise Failed(f"The plan is not empty:\n{text[-6000:]}")
+
+    def destroy(self):
+        self.command("destroy", "-auto-approve", "-input=false", "-no-color")
+        self.applied = False
+
+    def import_again(self, address):
+        """Removes a resource from the state, and imports it by its ID."""
+        identifier = self.attribute(address, "id")
+        self.command("state", "rm", address)
+        self.command("import", "-input=false", "-no-color", address, identifier)
+
+    def attribute(self, address, name):
+        _, text = self.command_silently("show", "-json")
+        for resource in json.loads(text).get("values", {}).get("root_module", {}).get("resources", []):
+            if resource["address"] == address:
+                return resource["values"][name]
+        raise Failed(f"{address} is not in the state.")
+
+    def command_silently(self, *arguments):
+        """Standard output alone, which is not recorded, because it is a whole state."""
+        options = {"cwd": self.directory, "env": self.terraform.environment(), "quiet_streams": True}
+        code, text = self.run.children.run([self.terraform.program, *arguments], 120, **options)
+        if code != 0:
+            raise Failed(f"{self.terraform.program} {shlex.join(arguments)} failed.")
+        return code, text
+
+
+def errors_of(text):
+    """The output of Terraform from its first error on."""
+    _, mark, rest = text.partition("Error: ")
+    return (mark + rest if mark else text)[:6000]
