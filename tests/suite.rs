@@ -3,6 +3,8 @@
 #[path = "support/mod.rs"]
 mod support;
 
+#[path = "suite/acceptance.rs"]
+mod acceptance;
 #[path = "suite/fault_injection.rs"]
 mod fault_injection;
 #[path = "suite/docs.rs"]

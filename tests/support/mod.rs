@@ -18,7 +18,7 @@ pub(crate) mod emulator;
 mod host;
 pub(crate) mod http;
 pub(crate) mod interruption;
-mod kept;
+pub(crate) mod kept;
 pub(crate) mod listing;
 pub(crate) mod permissions;
 pub(crate) mod plugin_client;
