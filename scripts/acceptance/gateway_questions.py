@@ -106,6 +106,7 @@ def authorizers(ask):
         "create_authorizer", ApiId=api, Name="guard", AuthorizerType="REQUEST", AuthorizerUri=uri,
         AuthorizerPayloadFormatVersion="2.0", EnableSimpleResponses=True, IdentitySource=["$request.header.x-key"],
     )["AuthorizerId"]  # fmt: skip
+    ask.api("get_authorizer", ApiId=api, AuthorizerId=authorizer)
     route = ask.route(api, AuthorizationType="CUSTOM", AuthorizerId=authorizer)
     ask.stage(api)
     used = ask.attempt("apigatewayv2", "delete_authorizer", ApiId=api, AuthorizerId=authorizer)
@@ -137,6 +138,8 @@ def stage_tags(ask):
     api = ask.http_api()
     created = ask.attempt("apigatewayv2", "create_stage", ApiId=api, StageName="$default", AutoDeploy=True,
                           Tags=ask.run.fixtures.tag_map())  # fmt: skip
+    if not created.code:
+        ask.api("get_stage", ApiId=api, StageName="$default")
     arn = f"arn:{ask.account.partition}:apigateway:{ask.account.region}::/apis/{api}/stages/$default"
     tagged = ask.attempt("apigatewayv2", "tag_resource", ResourceArn=arn, Tags={"Team": "shop"})
     shown = ask.attempt("apigatewayv2", "get_stage", ApiId=api, StageName="$default").data.get("Tags", {})
@@ -170,6 +173,7 @@ def mappings(ask):
     ask.stage(api)
     mapping = ask.api("create_api_mapping", ApiId=api, DomainName=name, Stage="$default")["ApiMappingId"]
     ask.afterwards("apigatewayv2", "delete_api_mapping", DomainName=name, ApiMappingId=mapping)
+    ask.api("get_api_mapping", DomainName=name, ApiMappingId=mapping)
     second = ask.attempt("apigatewayv2", "create_api_mapping", ApiId=api, DomainName=name, Stage="$default")
     exists = second.code == "ConflictException" and "already exists" in second.text.lower()
     ask.observe("mapping-exists", str(second), exists)
@@ -184,6 +188,11 @@ def log_group(ask):
     name = f"/aws/vendedlogs/{ask.run.name('question')}"
     ask.do("logs", "create_log_group", logGroupName=name, tags=ask.run.fixtures.tag_map())
     ask.afterwards("logs", "delete_log_group", logGroupName=name)
+
+    def is_visible():
+        return ask.do("logs", "describe_log_groups", logGroupNamePrefix=name)["logGroups"]
+
+    ask.run.fixtures.wait(f"{name} was not visible", 60, is_visible)
     return name
 
 

@@ -1,8 +1,9 @@
 """Finds all objects with the tag `fgw-acceptance` by calls of each service, independently of the provider."""
 
 import dataclasses
+import time
 
-from acceptance.account import BOTO_ERRORS, RUN_TAG, TAG, text_of
+from acceptance.account import BOTO_ERRORS, RUN_TAG, TAG, code_of, is_not_found, text_of
 
 # The path of the roles of the run.
 ROLE_PATH = "/fgw-acceptance/"
@@ -39,6 +40,15 @@ class Inventory:
             except BOTO_ERRORS as error:
                 self.unlisted.append(f"{listing.__name__}: {text_of(error)}")
         return [item for item in found if run is None or item.run == run]
+
+    def remaining(self, run, ignored, seconds, poll):
+        """The items of a run that are still listed after this time. AWS may list a deleted object for some seconds."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = [item for item in self.items(run) if item not in ignored]
+            if not found or time.monotonic() > deadline:
+                return found
+            time.sleep(poll)
 
     def item(self, kind, identifier, tags, detail=None):
         """A list of one item, or of none if the tag is missing."""
@@ -79,7 +89,7 @@ class Inventory:
             for page in logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=place):
                 for group in page["logGroups"]:
                     arn = group["arn"].removesuffix(":*")
-                    tags = logs.list_tags_for_resource(resourceArn=arn)["tags"]
+                    tags = tags_of(lambda arn=arn: logs.list_tags_for_resource(resourceArn=arn)["tags"])
                     found += self.item("log group", group["logGroupName"], tags)
         return found
 
@@ -87,18 +97,20 @@ class Inventory:
         functions, found = self.account.client("lambda"), []
         for page in functions.get_paginator("list_functions").paginate():
             for function in page["Functions"]:
-                if function["FunctionName"].startswith(f"{self.prefix}-"):
-                    tags = functions.list_tags(Resource=function["FunctionArn"])["Tags"]
-                    found += self.item("function", function["FunctionName"], tags)
+                name, arn = function["FunctionName"], function["FunctionArn"]
+                if name.startswith(f"{self.prefix}-"):
+                    tags = tags_of(lambda arn=arn: functions.list_tags(Resource=arn)["Tags"])
+                    found += self.item("function", name, tags)
         return found
 
     def roles(self):
         iam, found = self.account.client("iam"), []
         for page in iam.get_paginator("list_roles").paginate(PathPrefix=ROLE_PATH):
             for role in page["Roles"]:
-                if role["RoleName"].startswith(f"{self.prefix}-"):
-                    tags = iam.list_role_tags(RoleName=role["RoleName"])["Tags"]
-                    found += self.item("role", role["RoleName"], as_map(tags))
+                name = role["RoleName"]
+                if name.startswith(f"{self.prefix}-"):
+                    tags = tags_of(lambda name=name: as_map(iam.list_role_tags(RoleName=name)["Tags"]))
+                    found += self.item("role", name, tags)
         return found
 
     def keys(self):
@@ -108,8 +120,8 @@ class Inventory:
             for alias in page["Aliases"]:
                 name, key = alias["AliasName"], alias.get("TargetKeyId")
                 if name.startswith(f"alias/{self.prefix}-") and key:
-                    tags = kms.list_resource_tags(KeyId=key)["Tags"]
-                    found += self.item("key", name, {it["TagKey"]: it["TagValue"] for it in tags}, key)
+                    tags = tags_of(lambda key=key: as_map(kms.list_resource_tags(KeyId=key)["Tags"], "Tag"))
+                    found += self.item("key", name, tags, key)
         return found
 
     def network(self):
@@ -130,8 +142,18 @@ class Inventory:
         return getattr(client, operation)(**arguments)[member]
 
 
-def as_map(tags):
-    return {tag["Key"]: tag["Value"] for tag in tags}
+def as_map(tags, prefix=""):
+    return {tag[f"{prefix}Key"]: tag[f"{prefix}Value"] for tag in tags}
+
+
+def tags_of(read):
+    """No tags if the object was deleted after it was listed."""
+    try:
+        return read()
+    except BOTO_ERRORS as error:
+        if is_not_found(code_of(error)):
+            return {}
+        raise
 
 
 def always(_):

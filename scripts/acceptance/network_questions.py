@@ -16,8 +16,7 @@ def removed_ranges(ask):
     association, block = ask.ipv6_range(vpc)
     subnet = ask.subnet(vpc)
     of_subnet = block.replace("/56", "/64")
-    created = ask.ec2("associate_subnet_cidr_block", SubnetId=subnet, Ipv6CidrBlock=of_subnet)
-    ask.ec2("disassociate_subnet_cidr_block", AssociationId=created["Ipv6CidrBlockAssociation"]["AssociationId"])
+    ask.ec2("disassociate_subnet_cidr_block", AssociationId=ask.subnet_range(subnet, of_subnet))
 
     def states(objects):
         return [it["Ipv6CidrBlockState"]["State"] for it in objects[0].get("Ipv6CidrBlockAssociationSet", [])]
@@ -58,12 +57,11 @@ def ranges_of_subnets(ask):
     ipv4 = ask.attempt(
         "ec2", "create_subnet", VpcId=vpc, CidrBlock="10.62.0.0/24", TagSpecifications=ask.tags("subnet")
     )
-    associated = ask.ec2("associate_subnet_cidr_block", SubnetId=first, Ipv6CidrBlock=range_of_subnet)
+    association = ask.subnet_range(first, range_of_subnet)
     ipv6 = ask.attempt("ec2", "associate_subnet_cidr_block", SubnetId=second, Ipv6CidrBlock=range_of_subnet)
     conflict = "InvalidSubnet.Conflict"
     ask.observe("subnet-range-taken", f"IPv4: {ipv4}; IPv6: {ipv6}", ipv4.code == conflict and ipv6.code == conflict)
     ask.ec2("modify_subnet_attribute", SubnetId=first, AssignIpv6AddressOnCreation={"Value": True})
-    association = associated["Ipv6CidrBlockAssociation"]["AssociationId"]
     answer = ask.attempt("ec2", "disassociate_subnet_cidr_block", AssociationId=association)
     # The provider turns addressing off first, so it works in either case.
     ask.observe("ipv6-addressing-on", str(answer))
@@ -97,6 +95,7 @@ def propagation(ask):
     created = ask.ec2("create_vpn_gateway", Type="ipsec.1", TagSpecifications=ask.tags("vpn-gateway"))
     gateway = created["VpnGateway"]["VpnGatewayId"]
     ask.afterwards("ec2", "delete_vpn_gateway", VpnGatewayId=gateway)
+    ask.ec2("describe_vpn_gateways", VpnGatewayIds=[gateway])
     answer = ask.attempt("ec2", "enable_vgw_route_propagation", RouteTableId=table, GatewayId=gateway)
     ask.observe("propagation-detached", str(answer), answer.code == "Gateway.NotAttached")
 
@@ -205,6 +204,7 @@ def acl_entries(ask):
     created = ask.ec2("create_network_acl", VpcId=vpc, TagSpecifications=ask.tags("network-acl"))
     acl = created["NetworkAcl"]["NetworkAclId"]
     ask.afterwards("ec2", "delete_network_acl", NetworkAclId=acl)
+    ask.ec2("describe_network_acls", NetworkAclIds=[acl])
 
     def entry(number):
         rule = {"Protocol": "-1", "RuleAction": "allow", "CidrBlock": "10.0.0.0/8", "Egress": False}
@@ -246,8 +246,12 @@ def tenancy(ask):
 def rules_added_with_ipv6(ask):
     vpc = ask.vpc()
     of_vpc = [{"Name": "vpc-id", "Values": [vpc]}]
-    acl = ask.ec2("describe_network_acls", Filters=of_vpc)["NetworkAcls"][0]["NetworkAclId"]
-    group = ask.ec2("describe_security_groups", Filters=of_vpc)["SecurityGroups"][0]["GroupId"]
+    wait = ask.run.fixtures.wait
+    acls = wait("The ACL was missing", 60, lambda: ask.ec2("describe_network_acls", Filters=of_vpc)["NetworkAcls"])
+    groups = wait(
+        "The group was missing", 60, lambda: ask.ec2("describe_security_groups", Filters=of_vpc)["SecurityGroups"]
+    )
+    acl, group = acls[0]["NetworkAclId"], groups[0]["GroupId"]
     ask.ec2("delete_network_acl_entry", NetworkAclId=acl, RuleNumber=100, Egress=False)
     ask.ec2("revoke_security_group_egress", GroupId=group, IpPermissions=[
         {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}])  # fmt: skip

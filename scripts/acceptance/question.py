@@ -98,15 +98,19 @@ class Ask:
         self.stack.callback(self.delete, service, operation, arguments)
 
     def delete(self, service, operation, arguments):
-        last = ""
+        last, missing = "", 0
 
         def is_deleted():
-            nonlocal last
+            nonlocal last, missing
             answer = self.attempt(service, operation, **arguments)
             last = answer.text
-            if not answer.code or is_not_found(answer.code) or answer.code == "Gateway.NotAttached":
+            if is_not_found(answer.code) or answer.code == "Gateway.NotAttached":
+                # The first time, AWS may not know a new object yet.
+                missing += 1
+                return missing == 2
+            if not answer.code:
                 return True
-            if answer.code.startswith(BUSY) or answer.code.endswith("InUse"):
+            if answer.code.startswith(BUSY) or answer.code.endswith("InUse") or "emove all" in answer.text:
                 return False
             raise Failed(f"{operation} failed: {answer.text}")
 
@@ -146,6 +150,7 @@ class Ask:
         created = self.ec2("create_route_table", VpcId=vpc, TagSpecifications=self.tags("route-table"))
         table = created["RouteTable"]["RouteTableId"]
         self.afterwards("ec2", "delete_route_table", RouteTableId=table)
+        self.ec2("describe_route_tables", RouteTableIds=[table])
         return table
 
     def security_group(self, vpc):
@@ -155,6 +160,7 @@ class Ask:
             TagSpecifications=self.tags("security-group"),
         )  # fmt: skip
         self.afterwards("ec2", "delete_security_group", GroupId=created["GroupId"])
+        self.ec2("describe_security_groups", GroupIds=[created["GroupId"]])
         return created["GroupId"]
 
     def network_interface(self, subnet):
@@ -163,6 +169,7 @@ class Ask:
         )
         interface = created["NetworkInterface"]["NetworkInterfaceId"]
         self.afterwards("ec2", "delete_network_interface", NetworkInterfaceId=interface)
+        self.ec2("describe_network_interfaces", NetworkInterfaceIds=[interface])
         return interface
 
     def internet_gateway(self, vpc):
@@ -171,6 +178,12 @@ class Ask:
         self.afterwards("ec2", "delete_internet_gateway", InternetGatewayId=gateway)
         self.ec2("attach_internet_gateway", InternetGatewayId=gateway, VpcId=vpc)
         self.afterwards("ec2", "detach_internet_gateway", InternetGatewayId=gateway, VpcId=vpc)
+
+        def is_attached():
+            found = self.ec2("describe_internet_gateways", InternetGatewayIds=[gateway])["InternetGateways"]
+            return found and found[0]["Attachments"]
+
+        self.run.fixtures.wait(f"{gateway} was not attached", 60, is_attached)
         return gateway
 
     def ipv6_range(self, vpc):
@@ -184,10 +197,24 @@ class Ask:
         found = self.run.fixtures.wait("The IPv6 range was not associated", 120, associated)
         return found["AssociationId"], found["Ipv6CidrBlock"]
 
+    def subnet_range(self, subnet, block):
+        """The ID of the association of an IPv6 range with a subnet, once it is associated."""
+        created = self.ec2("associate_subnet_cidr_block", SubnetId=subnet, Ipv6CidrBlock=block)
+        association = created["Ipv6CidrBlockAssociation"]["AssociationId"]
+
+        def associated():
+            found = self.ec2("describe_subnets", SubnetIds=[subnet])["Subnets"][0]
+            ranges = found.get("Ipv6CidrBlockAssociationSet", [])
+            return [it for it in ranges if it["Ipv6CidrBlockState"]["State"] == "associated"]
+
+        self.run.fixtures.wait(f"{block} was not associated", 120, associated)
+        return association
+
     def nat_gateway(self, **arguments):
         created = self.ec2("create_nat_gateway", TagSpecifications=self.tags("natgateway"), **arguments)
         gateway = created["NatGateway"]["NatGatewayId"]
         self.stack.callback(self.delete_nat_gateway, gateway)
+        self.nat_state(gateway)
         return gateway
 
     def nat_gateway_is_available(self, gateway):
@@ -219,6 +246,7 @@ class Ask:
         name = self.run.name("question")
         created = self.api("create_api", Name=name, ProtocolType="HTTP", Tags=self.run.fixtures.tag_map(), **arguments)
         self.afterwards("apigatewayv2", "delete_api", ApiId=created["ApiId"])
+        self.api("get_api", ApiId=created["ApiId"])
         return created["ApiId"]
 
     def route(self, api, key="GET /a", **arguments):
@@ -227,12 +255,15 @@ class Ask:
         integration = self.api(
             "create_integration", ApiId=api, IntegrationType="AWS_PROXY", IntegrationUri=uri, PayloadFormatVersion="2.0"
         )["IntegrationId"]
-        return self.api("create_route", ApiId=api, RouteKey=key, Target=f"integrations/{integration}", **arguments)[
-            "RouteId"
-        ]
+        self.api("get_integration", ApiId=api, IntegrationId=integration)
+        target = f"integrations/{integration}"
+        route = self.api("create_route", ApiId=api, RouteKey=key, Target=target, **arguments)["RouteId"]
+        self.api("get_route", ApiId=api, RouteId=route)
+        return route
 
     def stage(self, api, **arguments):
         self.api("create_stage", ApiId=api, StageName="$default", AutoDeploy=True, **arguments)
+        self.api("get_stage", ApiId=api, StageName="$default")
 
     def deployment_of(self, api):
         stage = self.api("get_stage", ApiId=api, StageName="$default")

@@ -149,7 +149,8 @@ class Run:
             self.failures += deletion.failures
 
     def look_for_leftovers(self, interrupted):
-        self.left = [str(item) for item in self.inventory.items(self.id)]
+        seconds = 0 if interrupted else self.settings.watch
+        self.left = [str(item) for item in self.inventory.remaining(self.id, (), seconds, self.settings.poll)]
         self.left += [f"not listed: {failure}" for failure in self.inventory.unlisted]
         if self.left:
             tags = f"{TAG} = {self.settings.prefix} and {RUN_TAG} = {self.id}"

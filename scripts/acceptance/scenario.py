@@ -107,20 +107,12 @@ class Scenario:
         with self.step("destroy"):
             self.workspace.destroy()
 
-    def left(self, before):
-        """The objects that boto3 finds. AWS may list a deleted object for some seconds."""
-        deadline, shared = time.monotonic() + self.run.settings.watch, self.run.fixtures.shared
-        while True:
-            self.run.children.check()
-            found = [item for item in self.run.inventory.items(self.run.id) if item not in before | shared]
-            if not found or time.monotonic() > deadline:
-                return found
-            time.sleep(self.run.settings.poll)
-
     def nothing_is_left(self, before):
         """`before`: the objects that existed before the scenario. Others may be shared by scenarios."""
         with self.step("nothing is left"):
-            left = self.left(before)
+            run, settings = self.run, self.run.settings
+            ignored = before | run.fixtures.shared
+            left = run.inventory.remaining(run.id, ignored, settings.watch, settings.poll)
             if self.run.inventory.unlisted:
                 raise Failed("Some objects could not be listed: " + "; ".join(self.run.inventory.unlisted))
             if left:

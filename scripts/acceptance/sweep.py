@@ -163,7 +163,7 @@ def sweep(settings, account):
         deletion.delete(items)
     finally:
         children.end_all()
-    left = inventory.items()
+    left = inventory.remaining(None, (), settings.watch, settings.poll)
     failures = [*inventory.unlisted, *map(str, left)]
     account.say("Left: " + "; ".join(failures) if failures else "Everything is deleted.")
     return 1 if failures else 0

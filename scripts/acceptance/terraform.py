@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shlex
+import time
 
 from acceptance.account import RUN_TAG, TAG
 from processes import ROOT, Failed
@@ -100,8 +101,14 @@ class Workspace:
     def plan_is_empty(self):
         arguments = ("plan", "-detailed-exitcode", "-input=false", "-no-color")
         code, text = self.command(*arguments, accept=(0, 2))
-        if code != 0:
-            raise Failed(f"The plan is not empty:\n{text[-6000:]}")
+        if code == 0:
+            return
+        # Shows whether AWS has only not returned a change yet. That is a failure too.
+        seconds = self.run.settings.watch
+        time.sleep(seconds)
+        again, _ = self.command(*arguments, accept=(0, 2))
+        later = "empty" if again == 0 else "not empty either"
+        raise Failed(f"The plan is not empty. {seconds:.0f} s later, it is {later}.\n{plan_of(text)}")
 
     def destroy(self):
         self.command("destroy", "-auto-approve", "-input=false", "-no-color")
@@ -127,6 +134,11 @@ class Workspace:
         if code != 0:
             raise Failed(f"{self.terraform.program} {shlex.join(arguments)} failed.")
         return code, text
+
+
+def plan_of(text):
+    _, mark, rest = text.partition("Terraform will perform")
+    return (mark + rest if mark else text)[:6000]
 
 
 def errors_of(text):
