@@ -278,13 +278,17 @@ fn without_a_confirmation_nothing_is_created() {
 fn a_failed_scenario_fails_the_run_and_leaves_nothing() {
     let env = TestEnv::new();
     env.network.fault(Fault::on("CreateNatGateway").answer(400, "NotAvailableInZone", "not here"));
-    let finished = env.run("run", &[("ONLY", "network-resource,network-private-nat,vpc-in-use")]);
+    // AWS quotes values of a request in some messages.
+    let quoted = format!("{SECRET_KEY} of {}", env.network.account().id);
+    env.network.fault(Fault::on("ModifyVpcTenancy").answer(400, "Quoted", &quoted));
+    let finished = env.run("run", &[("ONLY", "network-resource,network-private-nat,tenancy-default")]);
     assert_eq!(finished.code, Some(1), "{}", finished.text);
     let facts = env.facts();
     assert_eq!(facts["result"], "failed");
     assert_eq!(results(&facts), ["network-private-nat \"failed\"", "network-resource \"failed\""]);
     assert!(facts["scenarios"][0]["failure"].to_string().contains("NotAvailableInZone"), "{facts:#}");
-    assert_eq!(facts["questions"][0]["id"], "vpc-in-use");
+    let last_digits = &env.network.account().id[8..];
+    assert_eq!(facts["questions"][0]["observation"], format!("Quoted: [redacted] of ********{last_digits}"));
     assert!(read(&env.report()).contains("- Result: failed"));
     env.assert_nothing_left();
     env.assert_no_secrets(&finished.text);
