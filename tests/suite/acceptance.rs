@@ -1,6 +1,7 @@
 //! `make acceptance` and `make sweep`, in full against the emulators: networks on moto, everything else on ministack,
 //! each through its proxy.
 
+use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -114,9 +115,29 @@ impl TestEnv {
         let report = read(&self.report());
         assert!(report.contains("This run used an emulator."), "{report}");
         assert!(!report.contains("object at 0x"), "{report}");
+        self.assert_calls_are_allowed();
         self.assert_nothing_left();
         self.assert_no_secrets(&finished.text);
         facts
+    }
+
+    /// The policy of the scripts allows each of their calls. The actions of API Gateway are HTTP methods, all of which
+    /// it allows.
+    fn assert_calls_are_allowed(&self) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/acceptance/policy.json");
+        let policy: Value = serde_json::from_str(&read(&path)).expect("the policy is JSON");
+        let actions = policy["Statement"].as_array().into_iter().flatten().flat_map(|it| it["Action"].as_array());
+        let allowed: BTreeSet<&str> = actions.flatten().filter_map(Value::as_str).collect();
+        let is_allowed = |action: &str| {
+            let is_described = action.starts_with("ec2:Describe") && allowed.contains("ec2:Describe*");
+            is_described || action.starts_with("apigateway:") || allowed.contains(action)
+        };
+        let calls = [self.network.calls(), self.gateway.calls()].concat();
+        let by_scripts = calls.iter().filter(|it| it.call.user_agent.contains("Boto3"));
+        let made: BTreeSet<String> = by_scripts.map(|it| format!("{}:{}", it.call.service, it.call.action)).collect();
+        assert!(made.len() > 10, "{made:?}");
+        let denied: Vec<&String> = made.iter().filter(|action| !is_allowed(action)).collect();
+        assert!(denied.is_empty(), "{denied:?}");
     }
 
     fn assert_nothing_left(&self) {
@@ -333,6 +354,7 @@ fn a_sweep_deletes_every_kind_of_object() {
     assert!(names.into_iter().all(|kind| kind != "A"), "{zones:?}");
     let finished = env.run("sweep", &[]);
     assert!(finished.code == Some(0) && finished.text.contains("  none"), "{}", finished.text);
+    env.assert_calls_are_allowed();
 }
 
 #[test]
@@ -359,6 +381,7 @@ fn a_sweep_deletes_what_a_killed_run_left() {
     assert_eq!(env.tagged(), ["1 internet_gateways"], "{}", finished.text);
     let vpcs = env.network.account().list_of("vpcs");
     assert_eq!(vpcs.iter().map(|it| &it["VpcId"]).collect::<Vec<_>>(), [&similar]);
+    env.assert_calls_are_allowed();
 }
 
 #[test]
