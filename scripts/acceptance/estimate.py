@@ -35,6 +35,7 @@ def announce(run):
         say(line)
     say("It needs 3 AZs and, at the same time, 2 VPCs (quota 5 per Region, with the default VPC) and 3 Elastic IP")
     say("addresses (quota 5 per Region).")
+    say(f"Transcripts: {run.directory}/<name>/transcript.txt")
     say("Ctrl-C stops it. Each part deletes its own objects. To delete what an interruption leaves:")
     say(f"  {sweep_command(settings)}")
 

@@ -88,8 +88,11 @@ class Workspace:
     def command(self, *arguments, accept=(0,)):
         command = [self.terraform.program, *arguments]
         options = {"cwd": self.directory, "env": self.terraform.environment()}
-        code, text = self.run.children.run(command, LONGEST, **options)
-        self.record(f"$ {shlex.join(command)}\n{text}")
+        self.record(f"$ {shlex.join(command)}")
+        # Each line at once, because a create takes minutes.
+        code, text = self.run.children.run(
+            command, LONGEST, on_line=lambda line: self.record(line.rstrip("\n")), **options
+        )
         if code not in accept:
             raise Failed(f"{shlex.join(command)} failed:\n{errors_of(text)}")
         return code, text
