@@ -5,7 +5,7 @@
 # PROFILE=release and INSTALL_DIR=DIR (see install), GPG_KEY=ID, TARGET=TRIPLE and more (see package; scripts/package.py
 # names them all), FGW_BENCH_AWS_PROVIDER=DIR, ONLY=network,gateway, RUNS=5, TRY=1 and FGW_BINARY=PATH (see bench, and
 # benches/topologies.rs), AWS_PROFILE, AWS_REGION, PREFIX=NAME, ONLY=network,gateway,questions, DOMAIN=example.com, YES=1,
-# REPORT=PATH and FGW_BINARY=PATH (see acceptance, sweep and scripts/acceptance/__main__.py).
+# REPORT=PATH, ROLE_ARN=ARN and FGW_BINARY=PATH (see acceptance, sweep and scripts/acceptance/__main__.py).
 #
 # ONLY has two meanings: check and test take a part of the path of a test, such as network::pending_deletion; bench and
 # acceptance take names of their parts, such as network,gateway.

@@ -8,6 +8,7 @@ ONLY=network,gateway          runs only these groups (network, gateway, question
 DOMAIN=example.com            a public hosted zone of the account, with an issued certificate for *.example.com
 YES=1                         asks nothing
 REPORT=PATH                   the report; transcripts are written next to it
+ROLE_ARN=ARN                  the role that the provider assumes; by default, it uses the same credentials
 FGW_BINARY=PATH               an existing binary of the provider
 TERRAFORM=tofu                another program than terraform
 
@@ -40,7 +41,7 @@ def main():
         settings = Settings.of_environment()
         account = Account(settings)
         return COMMANDS[sys.argv[1]](settings, account)
-    except Interrupted:
+    except (Interrupted, KeyboardInterrupt):
         code, words = 130, "Stopped. To delete what exists: make sweep"
     except Failed as failure:
         code, words = 1, str(failure)

@@ -23,6 +23,9 @@ AWS = (
     "sc2s.sgov.gov",
 )  # fmt: skip
 
+# The part of an ARN with the name of a caller.
+CALLER = re.compile(r"(:(?:assumed-role|user|federated-user)/)[^\s\"',;)]+")
+
 BOTO_ERRORS = (botocore.exceptions.ClientError, botocore.exceptions.BotoCoreError)
 
 
@@ -34,6 +37,7 @@ class Account:
         self.session = boto3.Session()
         self.secrets = set()
         self.id = None
+        self.names = set()
         # As the provider does, and unlike boto3, which does not read AWS_REGION.
         self.region = os.environ.get("AWS_REGION") or self.session.region_name
         if not self.region:
@@ -51,6 +55,9 @@ class Account:
             raise Failed(f"The account cannot be determined. {self.redact(str(error))}") from error
         self.id = identity["Account"]
         self.partition = identity["Arn"].split(":")[1]
+        # AWS quotes the caller in errors. The name of a session is often the e-mail address of a person.
+        session = identity["UserId"].rpartition(":")[2]
+        self.names = {identity["UserId"]} | ({session} if "@" in session else set())
 
     @property
     def is_emulator(self):
@@ -75,22 +82,23 @@ class Account:
 
     def redact(self, text):
         """The text without credentials, and with only the last four digits of the account ID."""
-        with contextlib.suppress(*BOTO_ERRORS):  # Renewing may fail. The known secrets are removed all the same.
+        with contextlib.suppress(Exception):  # Renewing may fail. The known secrets are removed all the same.
             self.remember_secrets()
         if self.id:
             text = text.replace(self.id, self.masked_id)
-        for secret in sorted(self.secrets, key=len, reverse=True):
+        for secret in sorted(self.secrets | self.names, key=len, reverse=True):
             if len(secret) >= 8:
                 for form in {secret, urllib.parse.quote(secret, safe="")}:
                     text = text.replace(form, "[redacted]")
-        return text
+        return CALLER.sub(r"\1[redacted]", text)
 
     @property
     def masked_id(self):
         return "********" + self.id[-4:]
 
     def say(self, text=""):
-        print(self.redact(text), flush=True)
+        with contextlib.suppress(OSError):  # A closed terminal must not end the cleanup.
+            print(self.redact(text), flush=True)
 
 
 def is_of_aws(address):
@@ -117,6 +125,18 @@ def text_of(error):
     if isinstance(error, botocore.exceptions.ClientError):
         return f"{code_of(error)}: {error.response.get('Error', {}).get('Message', '')}".strip()
     return f"{code_of(error)}: {error}"
+
+
+# The beginnings of codes that AWS returns while an object is in use, or is being changed.
+BUSY = (
+    "DependencyViolation", "AuthFailure", "IncorrectState", "OperationInProgress", "OperationAborted",
+    "ConflictException", "ResourceConflictException", "DeleteConflict", "TooManyRequests", "ResourceInUse",
+)  # fmt: skip
+
+
+def is_busy(code, text):
+    """Whether a deletion may succeed later. API Gateway has only a text for a domain that is still mapped."""
+    return code.startswith(BUSY) or code.endswith("InUse") or "emove all" in text
 
 
 def is_not_found(code):

@@ -17,6 +17,7 @@ def announce(run):
     settings, account, say = run.settings, run.account, run.account.say
     say(f"Account  {account.masked_id} (aws sts get-caller-identity shows all digits)")
     say(f"Region   {account.region}")
+    say(f"Role     {settings.role or 'none: the provider uses the same credentials (ROLE_ARN names a role)'}")
     say(f"Prefix   {settings.prefix}: names begin with {settings.prefix}-{run.id}-")
     say(f"Tags     {TAG} = {settings.prefix}, {RUN_TAG} = {run.id}")
     if account.is_emulator:
@@ -27,15 +28,19 @@ def announce(run):
     for plan in run.plans:
         say(f"  {plan.name:<28} {plan.summary}")
     if run.questions:
-        say(f"  {len([row for it in run.questions for row in it.rows])} questions about AWS")
+        rows = [row for it in run.questions for row in it.rows]
+        say(f"  {len(rows)} questions: small objects, with which the answers of AWS to single calls are recorded")
     for name, reason in run.not_run:
-        say(f"  not {name}: {reason}")
+        say(f"  does not run: {name} ({reason})")
     say()
     for line in costs(run):
         say(line)
-    say("It needs 3 AZs and, at the same time, 2 VPCs (quota 5 per Region, with the default VPC) and 3 Elastic IP")
+    say("It needs 3 Availability Zones and, at the same time, 2 VPCs (quota 5 per Region, with the default VPC) and 3 Elastic IP")
     say("addresses (quota 5 per Region).")
     say(f"Transcripts: {run.directory}/<name>/transcript.txt")
+    if any(plan.group == "gateway" for plan in run.plans):
+        say("AWS keeps what it creates by itself for gateways: the service-linked role AWSServiceRoleForAPIGateway, the")
+        say("resource policy AWSLogDeliveryWrite20150319 of CloudWatch Logs, and a KMS key for 7 days until it is deleted.")
     say("Ctrl-C stops it. Each part deletes its own objects. To delete what an interruption leaves:")
     say(f"  {sweep_command(settings)}")
 

@@ -4,8 +4,9 @@ import io
 import json
 import zipfile
 
-from acceptance.account import BOTO_ERRORS, RUN_TAG, TAG, code_of, text_of, until
+from acceptance.account import BOTO_ERRORS, RUN_TAG, TAG, code_of, is_not_found, text_of, until
 from acceptance.inventory import ROLE_PATH, Item
+from acceptance.sweep import Deletion
 from processes import Failed
 
 SOURCE = """
@@ -100,13 +101,26 @@ class Fixtures:
 
     def address(self):
         """The allocation ID of a new Elastic IP address."""
-        created = self.account.client("ec2").allocate_address(
-            Domain="vpc", TagSpecifications=self.specifications("elastic-ip")
-        )
-        return created["AllocationId"]
+        ec2 = self.account.client("ec2")
+        address = ec2.allocate_address(Domain="vpc", TagSpecifications=self.specifications("elastic-ip"))["AllocationId"]
+
+        def is_visible():
+            try:
+                return ec2.describe_addresses(AllocationIds=[address])["Addresses"]
+            except BOTO_ERRORS as error:
+                if is_not_found(code_of(error)):
+                    return None
+                raise
+
+        self.wait(f"{address} was not visible", 60, is_visible)
+        return address
 
     def release(self, address):
-        self.account.client("ec2").release_address(AllocationId=address)
+        """AWS may refuse this for some time after the deletion of the NAT gateway that used the address."""
+        deletion = Deletion(self.account, self.run.settings.poll, self.run.children.check)
+        deletion.delete([Item("address", address, self.run.id)])
+        if deletion.failures:
+            raise Failed("; ".join(deletion.failures))
 
     def key_alias(self, label):
         """The alias of a new KMS key that CloudWatch Logs may use."""
@@ -128,7 +142,18 @@ class Fixtures:
         kms = account.client("kms")
         policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
         key = kms.create_key(Policy=policy, Tags=self.tags("TagKey", "TagValue"))["KeyMetadata"]["KeyId"]
-        kms.create_alias(AliasName=alias, TargetKeyId=key)
+
+        def has_alias():
+            try:
+                return kms.create_alias(AliasName=alias, TargetKeyId=key)
+            except kms.exceptions.NotFoundException:  # AWS may not know a new key yet.
+                return None
+
+        try:
+            self.wait(f"{alias} could not be created", 60, has_alias)
+        except BaseException:
+            kms.schedule_key_deletion(KeyId=key, PendingWindowInDays=7)
+            raise
         self.share("key", alias)
         self.wait(f"{alias} was not visible", 60, lambda: is_visible(kms, alias))
         return alias

@@ -100,7 +100,7 @@ def change(scenario):
     def apply(title, **values):
         nonlocal attributes
         attributes = attributes | values
-        networks.write(scenario, attributes, KIND)
+        networks.write(scenario.workspace, attributes, KIND)
         scenario.apply(title)
 
     apply("create")

@@ -21,7 +21,7 @@ def call(run, url, headers=None):
             return answer.status, answer.read().decode(errors="replace")
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode(errors="replace")
-    except OSError as error:
+    except (OSError, http.client.HTTPException) as error:
         return 0, str(error)
 
 

@@ -62,7 +62,7 @@ class Inventory:
         for domain in self.all("apigatewayv2", "get_domain_names", "Items"):
             name = domain["DomainName"]
             for item in self.item("custom domain", name, domain.get("Tags", {})):
-                targets = {it["ApiGatewayDomainName"] for it in domain.get("DomainNameConfigurations", ())}
+                targets = {it.get("ApiGatewayDomainName") for it in domain.get("DomainNameConfigurations", ())}
                 found += self.records(name, targets, item.run) + [item]
         return found
 
@@ -122,6 +122,24 @@ class Inventory:
                 if name.startswith(f"alias/{self.prefix}-") and key:
                     tags = tags_of(lambda key=key: as_map(kms.list_resource_tags(KeyId=key)["Tags"], "Tag"))
                     found += self.item("key", name, tags, key)
+        return found + self.keys_without_alias({item.detail for item in found})
+
+    def keys_without_alias(self, known):
+        """A run that was killed between the creation of a key and that of its alias leaves one."""
+        kms, found = self.account.client("kms"), []
+        for page in kms.get_paginator("list_keys").paginate():
+            for key in (it["KeyId"] for it in page["Keys"] if it["KeyId"] not in known):
+                try:
+                    metadata = kms.describe_key(KeyId=key)["KeyMetadata"]
+                    if metadata.get("KeyManager") == "AWS" or metadata["KeyState"] == "PendingDeletion":
+                        continue
+                    tags = as_map(kms.list_resource_tags(KeyId=key)["Tags"], "Tag")
+                except BOTO_ERRORS as error:
+                    # The policy of another key may deny this, but not that of a key of a run.
+                    if code_of(error) != "AccessDeniedException":
+                        raise
+                    continue
+                found += self.item("key", key, tags, key)
         return found
 
     def network(self):
@@ -138,8 +156,8 @@ class Inventory:
         if operation == "describe_nat_gateways" and "Filters" in arguments:
             arguments["Filter"] = arguments.pop("Filters")
         if client.can_paginate(operation):
-            return [it for page in client.get_paginator(operation).paginate(**arguments) for it in page[member]]
-        return getattr(client, operation)(**arguments)[member]
+            return [it for page in client.get_paginator(operation).paginate(**arguments) for it in page.get(member, [])]
+        return getattr(client, operation)(**arguments).get(member, [])
 
 
 def as_map(tags, prefix=""):

@@ -3,6 +3,7 @@
 import json
 import time
 
+from acceptance.account import is_not_found
 from acceptance.question import Question, Row
 
 CODES = "src/aws/calls/codes.rs"
@@ -124,11 +125,16 @@ def public_nat_gateway(ask):
 
     def is_deleted():
         state = (ask.nat_state(gateway), state_of_default_route(ask, table))
-        if state not in states:
+        # The first answers may be older than the deletion.
+        if state not in states and (states or state[0] != "available"):
             states.append(state)
         return state[0] in ("deleted", "missing")
 
     ask.run.fixtures.wait("The NAT gateway was not deleted", 600, is_deleted)
+    deadline = time.monotonic() + min(60, ask.run.settings.watch)
+    while states[-1][1] != "blackhole" and time.monotonic() < deadline:
+        time.sleep(ask.run.settings.poll)
+        is_deleted()
     text = "; ".join(f"{nat}, route {route}" for nat, route in states)
     known = all(nat in ("deleting", "deleted") for nat, _ in states)
     ask.observe("nat-deletion", text, known and states[-1][1] == "blackhole")
@@ -177,9 +183,9 @@ def endpoint_policies(ask):
 
 
 def is_endpoint_deleted(ask, endpoint):
-    filters = [{"Name": "vpc-endpoint-id", "Values": [endpoint]}]
-    found = ask.attempt("ec2", "describe_vpc_endpoints", Filters=filters).data.get("VpcEndpoints", [])
-    return all(it["State"] == "deleted" for it in found if it["VpcEndpointId"] == endpoint)
+    answer = ask.attempt("ec2", "describe_vpc_endpoints", VpcEndpointIds=[endpoint])
+    found = answer.data.get("VpcEndpoints", [])
+    return is_not_found(answer.code) or not answer.code and all(it["State"].lower() == "deleted" for it in found)
 
 
 def endpoint_services(ask):
@@ -234,7 +240,9 @@ def group_rules(ask):
     ranges = [{"CidrIp": f"10.0.{number}.0/24"} for number in range(201)]
     permission = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": ranges}
     answer = ask.attempt("ec2", "authorize_security_group_ingress", GroupId=group, IpPermissions=[permission])
-    ask.observe("group-quota", f"201 rules: {answer}", answer.code == "RulesPerSecurityGroupLimitExceeded")
+    # An account may have a higher quota.
+    verdict = answer.code == "RulesPerSecurityGroupLimitExceeded" if answer.code else None
+    ask.observe("group-quota", f"201 rules: {answer}", verdict)
 
 
 def tenancy(ask):
@@ -256,8 +264,13 @@ def rules_added_with_ipv6(ask):
     ask.ec2("revoke_security_group_egress", GroupId=group, IpPermissions=[
         {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}])  # fmt: skip
     ask.ipv6_range(vpc)
-    # AWS adds the rules shortly after the association.
-    time.sleep(min(ask.run.settings.watch, 5))
+    # AWS adds the rules shortly after the association. That it adds none shows only after the whole time.
+    deadline = time.monotonic() + ask.run.settings.watch
+    while time.monotonic() < deadline:
+        entries = ask.ec2("describe_network_acls", NetworkAclIds=[acl])["NetworkAcls"][0]["Entries"]
+        if any("Ipv6CidrBlock" in it and it["RuleNumber"] < 32767 for it in entries):
+            break
+        time.sleep(ask.run.settings.poll)
     entries = ask.ec2("describe_network_acls", NetworkAclIds=[acl])["NetworkAcls"][0]["Entries"]
     permissions = ask.ec2("describe_security_groups", GroupIds=[group])["SecurityGroups"][0]["IpPermissionsEgress"]
     ipv6 = [f"{'egress' if it['Egress'] else 'ingress'} {it['RuleNumber']}" for it in entries if "Ipv6CidrBlock" in it]

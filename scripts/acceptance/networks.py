@@ -98,12 +98,12 @@ def change(scenario):
         "num_nat_gateways": 1,
     }
     address = f"{KIND}.change"
-    write(scenario, attributes)
+    write(scenario.workspace, attributes)
     scenario.apply("create")
     network = scenario.workspace.attribute(address, "id")
     for title, values in CHANGES:
         attributes |= values
-        write(scenario, attributes)
+        write(scenario.workspace, attributes)
         scenario.apply(title)
     if scenario.workspace.attribute(address, "id") != network:
         raise Failed("A change has replaced the VPC.")
@@ -111,7 +111,7 @@ def change(scenario):
     scenario.destroy()
 
 
-def write(scenario, attributes, kind=KIND):
+def write(workspace, attributes, kind=KIND):
     configured = {name: value for name, value in attributes.items() if value is not None}
     required = {"required_providers": {"fgw": {"source": "fgw/fgw"}}}
-    scenario.workspace.write_json("main.tf.json", {"terraform": required, "resource": {kind: {"change": configured}}})
+    workspace.write_json("main.tf.json", {"terraform": required, "resource": {kind: {"change": configured}}})

@@ -5,16 +5,9 @@ import contextlib
 import dataclasses
 import time
 
-from acceptance.account import BOTO_ERRORS, code_of, is_not_found, text_of
+from acceptance.account import BOTO_ERRORS, code_of, is_busy, is_not_found, text_of
 from acceptance.sweep import LONGEST
 from processes import Failed
-
-
-# The beginnings of codes that AWS returns while an object is in use, or is being changed.
-BUSY = (
-    "DependencyViolation", "AuthFailure", "IncorrectState", "OperationInProgress", "OperationAborted",
-    "ConflictException", "TooManyRequests",
-)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +103,7 @@ class Ask:
                 return missing == 2
             if not answer.code:
                 return True
-            if answer.code.startswith(BUSY) or answer.code.endswith("InUse") or "emove all" in answer.text:
+            if is_busy(answer.code, answer.text):
                 return False
             raise Failed(f"{operation} failed: {answer.text}")
 
@@ -234,8 +227,15 @@ class Ask:
 
     def delete_nat_gateway(self, gateway):
         self.delete("ec2", "delete_nat_gateway", {"NatGatewayId": gateway})
+
+        def is_deleted():
+            # Not `nat_state`, which Ctrl-C ends.
+            answer = self.attempt("ec2", "describe_nat_gateways", NatGatewayIds=[gateway])
+            found = answer.data.get("NatGateways", [])
+            return is_not_found(answer.code) or not answer.code and all(it["State"] == "deleted" for it in found)
+
         try:
-            self.wait(f"{gateway} was not deleted", LONGEST, lambda: self.nat_state(gateway) in ("deleted", "missing"))
+            self.wait(f"{gateway} was not deleted", LONGEST, is_deleted)
         except Failed as failure:
             self.undeleted.append(str(failure))
 

@@ -16,21 +16,28 @@ END = "<!-- The section of make acceptance ends here. -->\n"
 NOT_ASKED = network_questions.NOT_ASKED + gateway_questions.NOT_ASKED
 
 
-def write(run, interrupted):
-    settings, say = run.settings, run.account.say
-    facts = collect(run, interrupted)
+def save(run, result):
+    """Writes the report as it is now, so that a run that is killed has one too. Returns the facts and the text."""
+    settings, facts = run.settings, collect(run, result)
     text = run.account.redact(markdown(facts))
     settings.report.parent.mkdir(parents=True, exist_ok=True)
     settings.report.write_text(text)
     facts_file = settings.report.with_suffix(".json")
     facts_file.write_text(run.account.redact(json.dumps(facts, indent=2)) + "\n")
+    return facts, text
+
+
+def finish(run, result):
+    """Writes the report, and prints a summary of it."""
+    settings, say = run.settings, run.account.say
+    facts, text = save(run, result)
     say(f"\nResult: {facts['result']}")
     for scenario in facts["scenarios"]:
         say(f"  {scenario['result']:<7} {scenario['name']:<28} {duration(scenario['seconds'])}")
     verdicts = [row["verdict"] for row in facts["questions"]]
     counts = ", ".join(f"{verdicts.count(it)} {it}" for it in dict.fromkeys(verdicts))
     say(f"  questions: {counts or 'none'}")
-    for failure in facts["failures"]:
+    for failure in [*facts["failures"], *facts["left"]]:
         say(f"  {failure}")
     say(f"Report: {settings.report}\nTranscripts: {run.directory}")
     if run.account.is_emulator:
@@ -51,20 +58,21 @@ def publish(page, text):
     page.write_text(f"{head}{BEGIN}\n{lowered}\n\n{END}{tail}")
 
 
-def collect(run, interrupted):
+def collect(run, result):
     rows = {row.id: row for it in [*run.all_questions, gateway_questions.UNDER_LOAD] for row in rows_of(it)}
     observed = run.observations
     skipped = [{"name": name, "reason": reason} for name, reason in run.not_run]
     # A run without a domain is not complete, because one scenario is missing.
-    complete = not run.settings.only and not skipped and not interrupted
+    complete = not run.settings.only and not skipped and result in ("passed", "failed")
     return {
         "target": "emulator" if run.account.is_emulator else "AWS",
-        "result": "interrupted" if interrupted else "failed" if run.has_failed else "passed",
+        "result": result,
         "complete": complete,
         "run": run.id,
         "date": datetime.datetime.fromtimestamp(run.begun, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "account": run.account.masked_id,
         "region": run.account.region,
+        "role": run.settings.role or "none: the provider used the credentials of the scripts",
         "provider": f"{version()}, commit {commit()}",
         "terraform": run.version,
         "system": f"{platform.system()} {platform.machine()}",
@@ -114,6 +122,7 @@ def markdown(facts):
         "Date": facts["date"],
         "Provider": facts["provider"],
         "Target": f"{facts['target']}, account {facts['account']}, Region {facts['region']}",
+        "Role of the provider": facts["role"],
         "Terraform": facts["terraform"],
         "System": facts["system"],
     }))  # fmt: skip

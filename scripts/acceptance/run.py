@@ -10,7 +10,7 @@ from acceptance.fixtures import Fixtures
 from acceptance.question import Ask
 from acceptance.scenario import Scenario, duration
 from acceptance.sweep import Deletion, Inventory, confirmed
-from acceptance.terraform import Terraform
+from acceptance.terraform import Terraform, Workspace
 from processes import Children, Failed, Interrupted
 
 QUESTIONS = network_questions.QUESTIONS + gateway_questions.QUESTIONS
@@ -33,6 +33,8 @@ class Run:
         self.not_run = []
         # Failures outside scenarios.
         self.failures = []
+        self.version = "unknown"
+        self.left = []
         self.begun = time.time()
         self.plans = [it for it in networks.plans() + gateways.plans() if settings.selects(it.group, it.name)]
         self.questions = [it for it in QUESTIONS if any(settings.selects("questions", row.id) for row in it.rows)]
@@ -56,20 +58,30 @@ class Run:
         try:
             self.terraform = Terraform(self.settings, self.account, self.children, self.directory)
             self.version = self.terraform.version()
+            self.check_access()
             self.execute()
         except Interrupted:
             interrupted = True
+            self.not_run.append(("rest", "The run was interrupted."))
+        except Failed as failure:
+            self.fail(str(failure))
+        except Exception:
+            self.fail(f"An error in the scripts:\n{traceback.format_exc()}")
         finally:
             self.children.end_all()
-        if interrupted:
-            self.not_run.append(("rest", "The run was interrupted."))
         self.look_for_leftovers(interrupted)
-        report.write(self, interrupted)
+        report.finish(self, "interrupted" if interrupted else "failed" if self.has_failed else "passed")
         return 130 if interrupted else 1 if self.has_failed else 0
+
+    def fail(self, text):
+        """Ends the run, but its results so far are reported."""
+        self.failures.append(text)
+        self.not_run.append(("rest", "The run has failed before."))
+        self.account.say(f"\n{text}")
 
     @property
     def has_failed(self):
-        return bool(self.failures) or any(scenario.failure for scenario in self.scenarios)
+        return bool(self.failures or self.left) or any(scenario.failure for scenario in self.scenarios)
 
     def check_selection(self):
         plans, rows = networks.plans() + gateways.plans(), [row for it in QUESTIONS for row in it.rows]
@@ -77,6 +89,18 @@ class Run:
         for name in self.settings.only:
             if name not in known:
                 raise Failed(f"ONLY names {name!r}, which is none of {', '.join(sorted(known))}.")
+
+    def check_access(self):
+        """Before anything is created: the provider may find other credentials than boto3, or none."""
+        filters = [{"Name": "zone-type", "Values": ["availability-zone"]}]
+        zones = self.account.client("ec2").describe_availability_zones(Filters=filters)["AvailabilityZones"]
+        if len(zones) < 3 and any(plan.group == "network" for plan in self.plans):
+            raise Failed(f"{self.account.region} has only {len(zones)} Availability Zones, but the networks need 3.")
+        self.account.say("\nPlanning a network, to check the credentials of the provider ...")
+        workspace = Workspace(self, "access")
+        attributes = {"vpc_name": self.name("access"), "cidr_block": "10.60.0.0/16", "num_nat_gateways": 1}
+        networks.write(workspace, attributes)
+        workspace.command("plan", "-input=false", "-no-color")
 
     def leave_out_domains(self):
         """Without a domain, or without its zone and certificate, some parts cannot run."""
@@ -103,9 +127,11 @@ class Run:
                 scenario = Scenario(self, plan)
                 self.scenarios.append(scenario)
                 scenario.execute()
+                report.save(self, "in progress")
             for question in self.questions:
                 self.children.check()
                 self.ask(question)
+                report.save(self, "in progress")
         finally:
             self.delete_fixtures()
 
@@ -128,7 +154,7 @@ class Run:
                 self.failures.append(f"Question {ids}: {traceback.format_exc()}")
         for row in question.rows:
             if row.id not in self.observations:
-                self.observe(row.id, f"The preparation failed. {failure}" if failure else "Not reached.", "no answer")
+                self.observe(row.id, f"The question could not be asked. {failure}" if failure else "An earlier answer made it pointless.", "no answer")
         self.failures += [f"Question {ids}: {text}" for text in ask.undeleted]
         self.account.say(f"  after {duration(time.monotonic() - begun)}")
 
@@ -158,7 +184,5 @@ class Run:
             for line in self.left:
                 self.account.say(f"  {line}")
             self.account.say(f"To delete them: {estimate.sweep_command(self.settings)}")
-            if not interrupted:
-                self.failures.append(f"Left: {'; '.join(self.left)}")
         else:
             self.account.say("\nNothing with the tags of this run is left.")

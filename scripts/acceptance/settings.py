@@ -22,6 +22,8 @@ class Settings:
     # An existing binary of the provider, or empty.
     binary: str
     terraform: str
+    # The role that the provider assumes, or empty.
+    role: str
     # In seconds: the pause between two reads, and the time for which a deployment is observed.
     poll: float
     watch: float
@@ -32,7 +34,8 @@ class Settings:
         prefix = value("PREFIX") or "fgw-acceptance"
         # With the run and a label behind it, the prefix is part of names of at most 64 characters.
         if not re.fullmatch(r"[a-z][a-z0-9-]{1,22}[a-z0-9]", prefix):
-            raise Failed(f"PREFIX is {prefix!r}. It needs 3 to 24 lower-case letters, digits and hyphens.")
+            raise Failed(f"PREFIX is {prefix!r}. It needs 3 to 24 lower-case letters, digits and "
+                         "hyphens, and begins with a letter.")  # fmt: skip
         domain = (value("DOMAIN") or "").strip(".").lower()
         if domain and not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", domain):
             raise Failed(f"DOMAIN is {domain!r}, which is not the name of a hosted zone such as example.com.")
@@ -40,10 +43,11 @@ class Settings:
             prefix=prefix,
             only=tuple(filter(None, re.split(r"[,\s]+", value("ONLY") or ""))),
             domain=domain,
-            yes=(value("YES") or "0") != "0",
+            yes=is_yes(value("YES")),
             report=pathlib.Path(value("REPORT") or ROOT / "target/acceptance/report.md").absolute(),
             binary=value("FGW_BINARY") or "",
             terraform=value("TERRAFORM") or "terraform",
+            role=value("ROLE_ARN") or "",
             poll=seconds("FGW_ACCEPTANCE_POLL", 2),
             watch=seconds("FGW_ACCEPTANCE_WATCH", 30),
         )
@@ -57,3 +61,9 @@ def seconds(name, default):
         return float(os.environ.get(name) or default)
     except ValueError as error:
         raise Failed(f"{name} is not a number of seconds.") from error
+
+
+def is_yes(value):
+    if value not in (None, "", "0", "1"):
+        raise Failed(f"YES is {value!r}. YES=1 asks nothing; without YES, a confirmation is required.")
+    return value == "1"

@@ -1,7 +1,9 @@
 """Deletes what carries the tag `fgw-acceptance`, in the order of its dependencies, and the command `make sweep`. An
 object without the tag is never changed."""
 
-from acceptance.account import BOTO_ERRORS, TAG, code_of, is_not_found, text_of, until
+import contextlib
+
+from acceptance.account import BOTO_ERRORS, TAG, code_of, is_busy, is_not_found, text_of, until
 from acceptance.inventory import Inventory
 from processes import Children, Failed
 
@@ -19,6 +21,7 @@ class Deletion:
         self.failures = []
 
     def delete(self, items):
+        self.start_nat_gateways(items)
         for item in items:
             self.on_wait()
             self.account.say(f"  deleting {item}")
@@ -28,6 +31,21 @@ class Deletion:
                 reason = text_of(error) if isinstance(error, BOTO_ERRORS) else str(error)
                 self.failures.append(f"{item}: {reason}")
                 self.account.say(f"  {item} could not be deleted. {reason}")
+
+    def start_nat_gateways(self, items):
+        """All at once, because each takes minutes and is billed until then. A failure is reported at its turn."""
+        for item in items:
+            if item.kind == "NAT gateway":
+                with contextlib.suppress(*BOTO_ERRORS):
+                    self.ec2("delete_nat_gateway", NatGatewayId=item.id)
+
+    def unless_missing(self, service, operation, **arguments):
+        """A call before the deletion itself, whose object an earlier attempt may have removed."""
+        try:
+            getattr(self.account.client(service), operation)(**arguments)
+        except BOTO_ERRORS as error:
+            if not is_not_found(code_of(error)):
+                raise
 
     def delete_one(self, item):
         last = None
@@ -42,7 +60,7 @@ class Deletion:
                 if is_not_found(code):
                     return True
                 # Another object of this run, which is being deleted, still uses it.
-                if code in ("DependencyViolation", "AuthFailure", "TooManyRequestsException") or code.endswith("InUse"):
+                if is_busy(code, text_of(error)):
                     last = text_of(error)
                     return False
                 raise
@@ -72,19 +90,21 @@ class Deletion:
     def virtual_private_gateway(self, item):
         for attachment in item.detail.get("VpcAttachments", ()):
             if attachment["State"] in ("attached", "attaching"):
-                self.ec2("detach_vpn_gateway", VpnGatewayId=item.id, VpcId=attachment["VpcId"])
+                self.unless_missing("ec2", "detach_vpn_gateway", VpnGatewayId=item.id, VpcId=attachment["VpcId"])
         self.ec2("delete_vpn_gateway", VpnGatewayId=item.id)
 
     def internet_gateway(self, item):
         listed = self.ec2("describe_internet_gateways", InternetGatewayIds=[item.id])["InternetGateways"]
         for attachment in (it for gateway in listed for it in gateway["Attachments"]):
-            self.ec2("detach_internet_gateway", InternetGatewayId=item.id, VpcId=attachment["VpcId"])
+            detach = {"InternetGatewayId": item.id, "VpcId": attachment["VpcId"]}
+            self.unless_missing("ec2", "detach_internet_gateway", **detach)
         self.ec2("delete_internet_gateway", InternetGatewayId=item.id)
 
     def route_table(self, item):
         for table in self.ec2("describe_route_tables", RouteTableIds=[item.id])["RouteTables"]:
             for link in table["Associations"]:
-                self.ec2("disassociate_route_table", AssociationId=link["RouteTableAssociationId"])
+                association = link["RouteTableAssociationId"]
+                self.unless_missing("ec2", "disassociate_route_table", AssociationId=association)
         self.ec2("delete_route_table", RouteTableId=item.id)
 
     def vpc(self, item):
@@ -98,7 +118,8 @@ class Deletion:
     def domain(self, item):
         gateway = self.account.client("apigatewayv2")
         for mapping in gateway.get_api_mappings(DomainName=item.id)["Items"]:
-            gateway.delete_api_mapping(DomainName=item.id, ApiMappingId=mapping["ApiMappingId"])
+            found = {"DomainName": item.id, "ApiMappingId": mapping["ApiMappingId"]}
+            self.unless_missing("apigatewayv2", "delete_api_mapping", **found)
         gateway.delete_domain_name(DomainName=item.id)
 
     def role(self, item):
@@ -111,7 +132,8 @@ class Deletion:
         kms = self.account.client("kms")
         if kms.describe_key(KeyId=item.detail)["KeyMetadata"]["KeyState"] != "PendingDeletion":
             kms.schedule_key_deletion(KeyId=item.detail, PendingWindowInDays=7)
-        kms.delete_alias(AliasName=item.id)
+        if item.id.startswith("alias/"):
+            kms.delete_alias(AliasName=item.id)
 
 
 def one_call(operation, argument, service="ec2"):

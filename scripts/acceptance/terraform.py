@@ -72,7 +72,13 @@ class Workspace:
         self.directory = run.directory / name
         self.directory.mkdir(parents=True)
         self.applied = False
-        provider = {"default_tags": [{"tags": {TAG: run.settings.prefix, RUN_TAG: run.id}}]}
+        provider = {
+            "default_tags": [{"tags": {TAG: run.settings.prefix, RUN_TAG: run.id}}],
+            # boto3 and the provider may prefer different profiles. Only the confirmed account may be changed.
+            "allowed_account_ids": [run.account.id],
+        }
+        if run.settings.role:
+            provider["assume_role"] = [{"role_arn": run.settings.role}]
         self.write_json("acceptance.tf.json", {"provider": {"fgw": provider}})
 
     def write(self, file, text):

@@ -253,8 +253,12 @@ fn network_scenarios_pass() {
 #[test]
 fn gateway_scenarios_pass() {
     let env = TestEnv::with_domain();
-    let finished = env.run("run", &[("ONLY", "gateway"), ("DOMAIN", "example.com")]);
+    let role = format!("arn:aws:iam::{}:role/fgw", env.gateway.account().id);
+    let variables = [("ONLY", "gateway"), ("DOMAIN", "example.com"), ("ROLE_ARN", &role)];
+    let finished = env.run("run", &variables);
     let facts = env.assert_passed(&finished);
+    assert!(env.gateway.count("AssumeRole") > 0, "the provider assumes the role");
+    assert!(facts["role"].as_str().is_some_and(|role| role.ends_with(":role/fgw")), "{}", facts["role"]);
     assert_eq!(results(&facts).len(), 6, "{facts:#}");
     assert!(results(&facts).iter().all(|it| it.ends_with("\"passed\"")), "{facts:#}");
     let under_load =
@@ -293,6 +297,31 @@ fn without_a_confirmation_nothing_is_created() {
     let changes = [env.network.mutations(), env.gateway.mutations()].concat();
     assert!(changes.is_empty(), "{changes:?}");
     assert!(!env.report().exists());
+}
+
+#[test]
+fn a_provider_without_access_creates_nothing() {
+    let env = TestEnv::new();
+    // boto3 and the provider read different variables of profiles, for example.
+    env.gateway.fault(Fault::on("AssumeRole").answer(403, "AccessDenied", "not you"));
+    let finished = env.run("run", &[("ROLE_ARN", "arn:aws:iam::210987654321:role/fgw")]);
+    assert_eq!(finished.code, Some(1), "{}", finished.text);
+    assert!(finished.text.contains("AccessDenied"), "{}", finished.text);
+    let changes = [env.network.mutations(), env.gateway.mutations()].concat();
+    assert!(changes.iter().all(|it| it.call.action == "AssumeRole"), "{changes:?}");
+    assert_eq!(env.facts()["result"], "failed");
+    assert_eq!(env.facts()["complete"], false);
+}
+
+#[test]
+fn only_1_is_a_confirmation_in_advance() {
+    let env = TestEnv::new();
+    for command in ["run", "sweep"] {
+        let finished = env.run(command, &[("YES", "no")]);
+        assert_eq!(finished.code, Some(1), "{}", finished.text);
+        assert!(finished.text.contains("YES is 'no'"), "{}", finished.text);
+    }
+    assert!([env.network.mutations(), env.gateway.mutations()].concat().is_empty());
 }
 
 #[test]
@@ -346,7 +375,11 @@ fn a_sweep_deletes_every_kind_of_object() {
         assert!(left.contains(kind), "{kind} is missing: {left}");
     }
     env.gateway.clear_faults();
+    let tag = json!([{ "TagKey": "fgw-acceptance", "TagValue": "fgw-acceptance" }]);
+    let key = env.gateway.account().boto("kms", "create_key", json!({ "Tags": tag }))["KeyMetadata"]["KeyId"].clone();
     let finished = env.run("sweep", &[("DOMAIN", "")]);
+    let key = env.gateway.account().boto("kms", "describe_key", json!({ "KeyId": key }));
+    assert_eq!(key["KeyMetadata"]["KeyState"], "PendingDeletion", "a key without an alias: {}", finished.text);
     assert_eq!(finished.code, Some(0), "{}", finished.text);
     assert_eq!(env.tagged(), Vec::<String>::new());
     let zones = env.gateway.account().list_of("hosted_zones");
@@ -445,6 +478,17 @@ fn answers_of_a_gateway_on_aws_are_read_by_status() {
     let ready = format!("{}/_ministack/ready", emulator.endpoint());
     let missing = format!("{}/_aws/execute-api/00000000/x", emulator.endpoint());
     python(code, &[&ready, &missing, "http://127.0.0.1:1/"]);
+}
+
+#[test]
+fn errors_of_aws_are_shown_without_the_name_of_the_caller() {
+    let code = "from acceptance.account import Account; account = Account.__new__(Account); account.id = None; \
+                account.secrets = set(); account.names = {'AROA1:ada@example.com', 'ada@example.com'}; \
+                account.remember_secrets = lambda: 1 / 0; \
+                text = 'User: arn:aws:sts::1:assumed-role/Admins/ada@example.com is not authorized; user ada@example.com'; \
+                expected = 'User: arn:aws:sts::1:assumed-role/[redacted] is not authorized; user [redacted]'; \
+                assert account.redact(text) == expected, account.redact(text)";
+    python(code, &[]);
 }
 
 #[test]
