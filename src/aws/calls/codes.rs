@@ -260,6 +260,12 @@ pub(crate) fn is_needed_by_interface_endpoint(failure: &Failure) -> bool {
     has_code(failure, &["InvalidParameter"]) && is_private_dns_dependency(&failure.message)
 }
 
+/// EC2: a route or a route table does not exist. As an answer of DeleteVpcEndpoints, it is known only of moto 5.2.5,
+/// which does not delete the endpoint then.
+pub(crate) fn is_route_missing(failure: &Failure) -> bool {
+    has_code(failure, &["InvalidRoute.NotFound", "InvalidRouteTableID.NotFound"])
+}
+
 /// EC2: AWS still makes an earlier change of the interface endpoint (hashicorp/terraform-provider-aws#42875).
 pub(crate) fn is_endpoint_busy(failure: &Failure) -> bool {
     has_code(failure, &["OperationInProgress"])

@@ -11,7 +11,7 @@ use aws_smithy_types::error::metadata::ProvideErrorMetadata;
 use aws_types::request_id::RequestId;
 
 use super::codes::{cause, is_throttle};
-use crate::aws::config::http_client::chain;
+use crate::aws::config::http_client::{Endpoint, chain};
 use crate::aws::config::redact::redact;
 use crate::cloud::{Cause, Failure};
 
@@ -93,9 +93,11 @@ pub(crate) fn not_from_aws(response: &HttpResponse) -> Option<String> {
     }
     let status = response.status().as_u16();
     let kind = response.headers().get("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("empty");
+    let endpoint = response.extension::<Endpoint>();
+    let endpoint = endpoint.map(|Endpoint(url)| format!(" The response is from {url}.")).unwrap_or_default();
     Some(format!(
-        "HTTP status {status} with a response of type {kind} instead of an AWS error. Proxies return such responses, and \
-         emulators of AWS for calls that they do not support"
+        "HTTP status {status} with a response of type {kind} instead of an AWS error.{endpoint} Proxies return such \
+         responses, and emulators of AWS for calls that they do not support"
     ))
 }
 
@@ -125,7 +127,27 @@ fn missing_permission(message: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use aws_smithy_types::body::SdkBody;
+
     use super::*;
+
+    #[test]
+    fn a_web_page_instead_of_an_error_is_described_with_its_endpoint() {
+        let response = |status: u16, body: &'static str| {
+            let status = status.try_into().expect("a status is valid");
+            let mut response = HttpResponse::new(status, SdkBody::from(body));
+            response.headers_mut().insert("content-type", "text/html; charset=utf-8");
+            response.add_extension(Endpoint("http://127.0.0.1:5000".into()));
+            not_from_aws(&response)
+        };
+        assert_eq!(
+            response(500, "<!doctype html><title>500 Internal Server Error</title>").unwrap(),
+            "HTTP status 500 with a response of type text/html instead of an AWS error. The response is from \
+             http://127.0.0.1:5000. Proxies return such responses, and emulators of AWS for calls that they do not support"
+        );
+        let of_aws = "<Response><Errors><Error><Code>InternalError</Code></Error></Errors></Response>";
+        assert_eq!((response(500, of_aws), response(200, "<html>")), (None, None));
+    }
 
     #[test]
     fn a_missing_permission_is_named() {

@@ -98,6 +98,7 @@ impl HttpConnector for SendRequest {
             Err(error) => return HttpConnectorFuture::ready(Err(ConnectorError::user(error.into()))),
         };
         self.http.prepare(&mut request);
+        let endpoint = Endpoint::of(request.uri());
         let answer = self.http.client.request(request);
         let timeout = self.response_timeout;
         HttpConnectorFuture::new(async move {
@@ -109,8 +110,24 @@ impl HttpConnector for SendRequest {
                 },
             };
             let response = answer.map_err(connector_error)?.map(SdkBody::from_body_1_x);
-            HttpResponse::try_from(response).map_err(|error| ConnectorError::other(error.into(), None))
+            let response = HttpResponse::try_from(response);
+            let mut response = response.map_err(|error| ConnectorError::other(error.into(), None))?;
+            response.add_extension(endpoint);
+            Ok(response)
         })
+    }
+}
+
+/// The endpoint of a response, such as `https://ec2.eu-central-1.amazonaws.com`: an extension of the response.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Endpoint(pub(crate) String);
+
+impl Endpoint {
+    /// Without user name, password, path and query.
+    fn of(uri: &Uri) -> Endpoint {
+        let (scheme, host) = (uri.scheme_str().unwrap_or("https"), uri.host().unwrap_or_default());
+        let port = uri.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
+        Endpoint(format!("{scheme}://{host}{port}"))
     }
 }
 
@@ -260,5 +277,20 @@ impl Write for Stream {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         Pin::new(&mut *self.io).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_has_neither_credentials_nor_a_path() {
+        for (uri, expected) in [
+            ("http://user:secret@127.0.0.1:5000/v2/apis?token=secret", "http://127.0.0.1:5000"),
+            ("https://ec2.eu-central-1.amazonaws.com/", "https://ec2.eu-central-1.amazonaws.com"),
+        ] {
+            assert_eq!(Endpoint::of(&uri.parse().unwrap()), Endpoint(expected.into()));
+        }
     }
 }

@@ -23,17 +23,19 @@ pub(crate) async fn dependents(
     known: &[Entry],
 ) -> Dependents {
     let finder = Finder { session, root_id, known, managed: known.iter().map(|entry| entry.id.as_str()).collect() };
+    let in_vpc = |interface: &NetworkInterface| interface.vpc_id().is_none_or(|id| id == root_id);
     let found = match within {
         // By default a VPC has at most 200 subnets, which is also the limit of the values of a filter.
         DependentScope::Subnets(ids) => {
-            let interfaces = finder.interfaces(filter_any("subnet-id", ids.iter().copied())).await;
+            let in_subnets = |interface: &NetworkInterface| interface.subnet_id().is_none_or(|id| ids.contains(&id));
+            let interfaces = finder.interfaces(filter_any("subnet-id", ids.iter().copied()), in_subnets).await;
             finder.with_guardduty(interfaces).await
         }
-        DependentScope::NetworkInterfaces => vec![finder.interfaces(filter("vpc-id", root_id)).await],
+        DependentScope::NetworkInterfaces => vec![finder.interfaces(filter("vpc-id", root_id), in_vpc).await],
         DependentScope::Domains(_) => vec![],
         DependentScope::Root => {
             let (interfaces, groups, endpoints, requested, accepted, vpn, egress, nats, subnets, tables, acls, igws) = tokio::join!(
-                finder.interfaces(filter("vpc-id", root_id)),
+                finder.interfaces(filter("vpc-id", root_id), in_vpc),
                 finder.security_groups(),
                 finder.endpoints(),
                 finder.peerings("requester-vpc-info.vpc-id"),
@@ -81,19 +83,29 @@ impl Finder<'_> {
         filter("vpc-id", self.root_id)
     }
 
-    /// Network interfaces, except those of managed NAT gateways, which AWS deletes with these.
-    async fn interfaces(&self, filter: Filter) -> Result<Vec<Dependent>, Failure> {
+    /// Network interfaces, except those of managed NAT gateways, which AWS deletes with these. `is_within` repeats the
+    /// filter, because not every implementation of the EC2 API applies it.
+    async fn interfaces(
+        &self,
+        filter: Filter,
+        is_within: impl Fn(&NetworkInterface) -> bool,
+    ) -> Result<Vec<Dependent>, Failure> {
         // AWS hides the interfaces of some of its services by default, although they block deletions as well.
         let call = self.session.ec2.describe_network_interfaces().include_managed_resources(true).filters(filter);
         let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         let found = found.map_err(|error| error.failure("DescribeNetworkInterfaces"))?;
-        let unmanaged = found.iter().filter(|interface| !self.is_of_managed_nat(interface));
+        let within = found.iter().filter(|interface| is_within(interface));
+        let unmanaged = within.filter(|interface| !self.is_of_managed_nat(interface));
         Ok(unmanaged.filter_map(|interface| self.interface(interface)).collect())
     }
 
-    /// Whether the interface belongs to a managed NAT gateway, whose id AWS writes into the description. The API model
-    /// and the answers of AWS spell the type differently.
+    /// Whether the interface belongs to a managed NAT gateway. AWS returns it with the NAT gateway, and writes the ID
+    /// of that into its description. The API model and the answers of AWS spell the type differently.
     fn is_of_managed_nat(&self, interface: &NetworkInterface) -> bool {
+        let id = interface.network_interface_id();
+        if self.known.iter().any(|entry| id.is_some() && nat_gateway::interface_of(entry) == id) {
+            return true;
+        }
         if !interface.interface_type().is_some_and(|kind| matches!(kind.as_str(), "nat_gateway" | "natGateway")) {
             return false;
         }

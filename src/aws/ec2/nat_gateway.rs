@@ -16,7 +16,7 @@ use crate::aws::ec2::observed::{Ours, Shown};
 use crate::cloud::{Cause, Failure, Observed};
 use crate::model::Input;
 use crate::model::keys::network as keys;
-use crate::model::{Entry, Key, Learned, NatGateway, Spec};
+use crate::model::{Entry, Key, Learned, NatGateway, Ref, Spec};
 
 /// How long a NAT gateway may be pending; one to three minutes are usual.
 const READY: Duration = Duration::from_secs(10 * 60);
@@ -59,7 +59,8 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
         Ours::State(_) => return None,
         Ours::Tag(slot) => {
             let subnet = shown.key(gateway.subnet_id()?)?.clone();
-            let allocation = if is_private { None } else { Some(allocation.unwrap_or(Input::Unknown)) };
+            let own = || own_address(shown, slot).map(|key| Input::Known(Ref::Key(key)));
+            let allocation = if is_private { None } else { allocation.or_else(own).or(Some(Input::Unknown)) };
             let fixed = match &allocation {
                 Some(address) => keys::nat_gateway(0, &subnet, address).fixed,
                 None => keys::private_nat_gateway(0, &subnet).fixed,
@@ -87,10 +88,30 @@ pub(super) fn read(shown: &Shown<'_>, ours: Ours<'_>, gateway: &aws_sdk_ec2::typ
     })
 }
 
-/// The public address of a NAT gateway.
+/// The address that the network created for the public NAT gateway with this slot: the one with the same number. AWS
+/// may not return the address of a pending NAT gateway, and ministack 1.5.33 never returns it.
+fn own_address(shown: &Shown<'_>, slot: &str) -> Option<Key> {
+    let address = keys::eip(slot.strip_prefix("nat_gateway.")?.parse().ok()?);
+    shown.has(&address).then_some(address)
+}
+
+/// The name of the network interface among the learned values.
+const INTERFACE: &str = "network_interface_id";
+
+/// The public address and the network interface of a NAT gateway.
 fn learned(gateway: &aws_sdk_ec2::types::NatGateway) -> Learned {
-    let public_ip = addresses::primary(gateway).and_then(|address| address.public_ip());
-    public_ip.map(|public_ip| ("public_ip".to_string(), public_ip.to_string())).into_iter().collect()
+    let address = addresses::primary(gateway);
+    let values = [
+        ("public_ip", address.and_then(|address| address.public_ip())),
+        (INTERFACE, address.and_then(|address| address.network_interface_id())),
+    ];
+    values.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?.to_string()))).collect()
+}
+
+/// The network interface of the NAT gateway in an entry.
+pub(super) fn interface_of(entry: &Entry) -> Option<&str> {
+    let is_nat = matches!(entry.applied, Spec::NatGateway(_));
+    entry.learned.get(INTERFACE).filter(|_| is_nat).map(String::as_str)
 }
 
 /// Creates the NAT gateway and waits until it is available. The SDK sends an idempotency token. If a NAT gateway that
@@ -124,7 +145,8 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     }
     let created = match (operation.retry_until_visible(&used, send).await, allocation_id) {
         (Err(failure), Some(address))
-            if failure.cause == Cause::Exists && await_release(operation, address).await? =>
+            if failure.cause == Cause::Exists
+                && (await_release(operation, address).await? || release_from_deleted(operation, address).await?) =>
         {
             operation.retry_until_visible(&used, send).await?
         }
@@ -195,13 +217,37 @@ async fn await_release(operation: &Operation<'_>, address: &str) -> Result<bool,
 
 /// The id of the NAT gateway, in any VPC, that uses the address and is being deleted.
 async fn deleting_user(operation: &Operation<'_>, address: &str) -> Result<Option<String>, Failure> {
-    let call = operation.session.ec2.describe_nat_gateways().filter(filter("state", "deleting"));
-    let deleting: Result<Vec<aws_sdk_ec2::types::NatGateway>, _> = call.into_paginator().items().send().collect().await;
-    let deleting = deleting.map_err(|error| error.failure("DescribeNatGateways"))?;
+    let deleting = in_state(operation, NatGatewayState::Deleting).await?;
     let uses = |gateway: &&aws_sdk_ec2::types::NatGateway| {
         gateway.nat_gateway_addresses().iter().any(|it| it.allocation_id() == Some(address))
     };
     Ok(deleting.iter().find(uses).and_then(|gateway| gateway.nat_gateway_id()).map(str::to_string))
+}
+
+/// Disassociates the address if it is still associated with the network interface of a deleted NAT gateway, and returns
+/// whether it was. AWS deletes both with the NAT gateway; moto 5.2.5 deletes neither.
+async fn release_from_deleted(operation: &Operation<'_>, address: &str) -> Result<bool, Failure> {
+    let session = operation.session;
+    let found = session.pollers.addresses.now(&session.ec2, address).await?;
+    let association = found.as_ref().and_then(|it| Some((it.association_id()?, it.network_interface_id()?)));
+    let Some((association, interface)) = association else { return Ok(false) };
+    let deleted = in_state(operation, NatGatewayState::Deleted).await?;
+    let mut interfaces = deleted.iter().flat_map(|gateway| gateway.nat_gateway_addresses());
+    if !interfaces.any(|it| it.network_interface_id() == Some(interface)) {
+        return Ok(false);
+    }
+    let call = session.ec2.disassociate_address().association_id(association).send().await;
+    call.map(|_| true).map_err(|error| error.failure("DisassociateAddress"))
+}
+
+/// All NAT gateways of the account in a state.
+async fn in_state(
+    operation: &Operation<'_>,
+    state: NatGatewayState,
+) -> Result<Vec<aws_sdk_ec2::types::NatGateway>, Failure> {
+    let call = operation.session.ec2.describe_nat_gateways().filter(filter("state", state.as_str()));
+    let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+    found.map_err(|error| error.failure("DescribeNatGateways"))
 }
 
 /// Waits until the NAT gateway is available, and records its learned values.
@@ -335,12 +381,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_address_that_is_otherwise_in_use_fails_at_once() {
-        let aws = Recorded::default().on("DescribeNatGateways", UNUSED).fail(
-            "CreateNatGateway",
-            400,
-            "Resource.AlreadyAssociated",
-            "eipalloc-1 is already associated",
-        );
+        let aws = Recorded::default()
+            .on("DescribeNatGateways", UNUSED)
+            .on("DescribeAddresses", "<addressesSet/>")
+            .fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated");
         let failure = create_on(&aws).await.unwrap_err();
         assert_eq!(failure.code.as_deref(), Some("Resource.AlreadyAssociated"));
         assert_eq!(aws.calls("CreateNatGateway").len(), 1);
@@ -379,5 +423,38 @@ mod tests {
             .await
             .unwrap();
         assert_eq!(aws.actions(), ["DeleteNatGateway"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_of_a_deleted_nat_gateway_is_disassociated() {
+        let deleted = "<natGatewaySet><item><natGatewayId>nat-0</natGatewayId><state>deleted</state><natGatewayAddressSet>\
+                       <item><allocationId>eipalloc-1</allocationId><networkInterfaceId>eni-0</networkInterfaceId></item>\
+                       </natGatewayAddressSet></item></natGatewaySet>";
+        let account = |interface: &str| {
+            let address = format!(
+                "<addressesSet><item><allocationId>eipalloc-1</allocationId><associationId>eipassoc-1</associationId>\
+                 <networkInterfaceId>{interface}</networkInterfaceId></item></addressesSet>"
+            );
+            Recorded::default()
+                .fail("CreateNatGateway", 400, "Resource.AlreadyAssociated", "eipalloc-1 is already associated")
+                .on("CreateNatGateway", "<natGateway><natGatewayId>nat-1</natGatewayId></natGateway>")
+                .on("DescribeAddresses", &address)
+                .on("DescribeNatGateways", UNUSED)
+                .on("DescribeNatGateways", UNUSED)
+                .on("DescribeNatGateways", deleted)
+                .on("DescribeNatGateways", AVAILABLE)
+                .on("DisassociateAddress", "<return>true</return>")
+        };
+        let aws = account("eni-0");
+        create_on(&aws).await.unwrap();
+        assert_eq!(aws.calls("DisassociateAddress")[0]["AssociationId"], "eipassoc-1");
+        let states: Vec<String> =
+            aws.calls("DescribeNatGateways").iter().map(|call| call["Filter.1.Value.1"].clone()).collect();
+        assert_eq!(states, ["deleting", "deleting", "deleted", "nat-1"]);
+
+        // Another object uses the address.
+        let aws = account("eni-9");
+        assert_eq!(create_on(&aws).await.unwrap_err().cause, Cause::Exists);
+        assert!(aws.calls("DisassociateAddress").is_empty());
     }
 }

@@ -92,6 +92,11 @@ impl<'a> Shown<'a> {
         self.keys.get(id)
     }
 
+    /// Whether an object with this key was added.
+    pub(super) fn has(&self, key: &Key) -> bool {
+        self.objects.iter().any(|object| object.key == *key)
+    }
+
     /// A reference to an object: by key if it was added, otherwise by id.
     pub(super) fn reference(&self, id: &str) -> Ref {
         self.key(id).map_or_else(|| Ref::Id(id.to_string()), |key| Ref::Key(key.clone()))

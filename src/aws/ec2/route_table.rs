@@ -6,6 +6,7 @@ use aws_sdk_ec2::types::ResourceType;
 use futures::future::join_all;
 
 use super::tags;
+use crate::aws::Session;
 use crate::aws::calls::codes;
 use crate::aws::calls::errors::incomplete_answer;
 use crate::aws::calls::ownership;
@@ -117,8 +118,12 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     let (session, id) = (operation.session, entry.id.as_str());
     let deadlines = operation.deadlines(seconds_or(operation.work.timeouts.route_table_delete, READY));
     wait::retry_while_in_use(&deadlines, || async {
-        let call = session.ec2.delete_route_table().route_table_id(id).send().await;
-        call.map(|_| ()).map_err(|error| error.failure("DeleteRouteTable"))
+        match send_delete(session, id).await {
+            Err(failure) if failure.cause == Cause::InUse && disassociate_deleted(session, id).await? => {
+                send_delete(session, id).await
+            }
+            deleted => deleted,
+        }
     })
     .await?;
     session
@@ -131,6 +136,33 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
             })
         })
         .await
+}
+
+async fn send_delete(session: &Session, id: &str) -> Result<(), Failure> {
+    let call = session.ec2.delete_route_table().route_table_id(id).send().await;
+    call.map(|_| ()).map_err(|error| error.failure("DeleteRouteTable"))
+}
+
+/// Removes the associations of subnets that no longer exist, and returns whether there was one. AWS deletes an
+/// association with its subnet, but emulators may keep it. An association of an existing subnet stays, because it is
+/// unmanaged: those of this network are deleted before their table.
+async fn disassociate_deleted(session: &Session, id: &str) -> Result<bool, Failure> {
+    let table = session.pollers.route_tables.now(&session.ec2, id).await?;
+    let associations = table.and_then(|table| table.associations).unwrap_or_default();
+    let associations: Vec<(&str, &str)> =
+        associations.iter().filter_map(|it| Some((it.route_table_association_id()?, it.subnet_id()?))).collect();
+    let disassociate = |(association, subnet)| async move {
+        if session.pollers.subnets.now(&session.ec2, subnet).await?.is_some() {
+            return Ok(false);
+        }
+        let call = session.ec2.disassociate_route_table().association_id(association).send().await;
+        match call.map_err(|error| error.failure("DisassociateRouteTable")) {
+            Err(failure) if failure.cause != Cause::NotFound => Err(failure),
+            _ => Ok(true),
+        }
+    };
+    let removed: Vec<Result<bool, Failure>> = join_all(associations.into_iter().map(disassociate)).await;
+    Ok(removed.into_iter().collect::<Result<Vec<bool>, _>>()?.contains(&true))
 }
 
 fn gateways<'a>(operation: &Operation<'_>, spec: &'a RouteTable) -> Result<Vec<&'a str>, Failure> {
@@ -300,5 +332,55 @@ mod tests {
         assert_eq!(aws.actions(), ["EnableVgwRoutePropagation", "DisableVgwRoutePropagation"]);
         assert_eq!(aws.calls("EnableVgwRoutePropagation")[0]["GatewayId"], "vgw-3");
         assert_eq!(aws.calls("DisableVgwRoutePropagation")[0]["GatewayId"], "vgw-1");
+    }
+
+    /// The table with two associations.
+    const ASSOCIATED: &str = "<routeTableSet><item><routeTableId>rtb-1</routeTableId><associationSet>\
+        <item><routeTableAssociationId>rtbassoc-1</routeTableAssociationId><subnetId>subnet-1</subnetId></item>\
+        <item><routeTableAssociationId>rtbassoc-2</routeTableAssociationId><subnetId>subnet-2</subnetId></item>\
+        </associationSet></item></routeTableSet>";
+
+    async fn delete_from(aws: &Recorded) -> Result<(), Failure> {
+        let key = keys::route_table(Tier::PrivateApp, Some(0));
+        let entry = Entry::new(key, "rtb-1", Spec::RouteTable(spec(&[])));
+        run(aws, Duration::from_secs(120), async |operation| delete(operation, &entry).await).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_associations_of_deleted_subnets_are_removed() {
+        let rejected = || Recorded::default().fail("DeleteRouteTable", 400, "DependencyViolation", "has dependencies");
+        let aws = rejected()
+            .on("DescribeRouteTables", ASSOCIATED)
+            .on("DescribeSubnets", "<subnetSet><item><subnetId>subnet-2</subnetId></item></subnetSet>")
+            .on("DisassociateRouteTable", DONE);
+        // A subnet that exists is unmanaged, and keeps its table.
+        assert_eq!(delete_from(&aws).await.unwrap_err().cause, Cause::InUse);
+        let removed = aws.calls("DisassociateRouteTable");
+        assert!(!removed.is_empty() && removed.iter().all(|call| call["AssociationId"] == "rtbassoc-1"), "{removed:?}");
+
+        let aws = rejected()
+            .on("DeleteRouteTable", DONE)
+            .on("DescribeRouteTables", ASSOCIATED)
+            .on("DescribeRouteTables", "<routeTableSet/>")
+            .on("DescribeSubnets", "<subnetSet/>")
+            .on("DisassociateRouteTable", DONE)
+            .fail("DisassociateRouteTable", 400, "InvalidAssociationID.NotFound", "rtbassoc-2 does not exist");
+        let start = Instant::now();
+        delete_from(&aws).await.unwrap();
+        let changes: Vec<_> = aws.actions().into_iter().filter(|action| !action.starts_with("Describe")).collect();
+        let disassociate = "DisassociateRouteTable";
+        assert_eq!(changes, ["DeleteRouteTable", disassociate, disassociate, "DeleteRouteTable"]);
+        assert!(start.elapsed() < Duration::from_secs(1), "the deletion is repeated at once: {:?}", start.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_table_in_use_is_deleted_later_without_another_change() {
+        let aws = Recorded::default()
+            .fail("DeleteRouteTable", 400, "DependencyViolation", "has dependencies")
+            .on("DeleteRouteTable", DONE)
+            .on("DescribeRouteTables", "<routeTableSet/>");
+        delete_from(&aws).await.unwrap();
+        let read = "DescribeRouteTables";
+        assert_eq!(aws.actions(), ["DeleteRouteTable", read, "DeleteRouteTable", read]);
     }
 }

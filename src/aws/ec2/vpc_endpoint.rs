@@ -189,7 +189,17 @@ async fn await_tables(operation: &Operation<'_>, id: &str, add: &[String], remov
 /// Deletes the endpoint, and with it its routes in all tables.
 pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(), Failure> {
     let id = entry.id.as_str();
-    let deleted = wait::retry_while_in_use(&operation.work.deadlines, || send_delete(operation.session, id)).await;
+    let session = operation.session;
+    let deleted = wait::retry_while_in_use(&operation.work.deadlines, || async {
+        match send_delete(session, id).await {
+            Err(failure) if codes::is_route_missing(&failure) => {
+                leave_tables(session, id).await?;
+                send_delete(session, id).await
+            }
+            deleted => deleted,
+        }
+    })
+    .await;
     deleted.map_err(|failure| match codes::is_needed_by_interface_endpoint(&failure) {
         true => {
             let message = format!(
@@ -204,11 +214,24 @@ pub(crate) async fn delete(operation: &Operation<'_>, entry: &Entry) -> Result<(
     until_deleted(operation, id).await
 }
 
-/// The endpoints of all types in a VPC, also deleted ones.
+/// Removes an endpoint from all its route tables. An emulator may be unable to delete it while one of them has been
+/// deleted or lacks the route.
+async fn leave_tables(session: &Session, id: &str) -> Result<(), Failure> {
+    let endpoint = session.pollers.vpc_endpoints.now(&session.ec2, id).await?;
+    let tables = endpoint.filter(exists).and_then(|it| it.route_table_ids).unwrap_or_default();
+    if tables.is_empty() {
+        return Ok(());
+    }
+    let call = session.ec2.modify_vpc_endpoint().vpc_endpoint_id(id).set_remove_route_table_ids(Some(tables));
+    call.send().await.map(|_| ()).map_err(|error| error.failure("ModifyVpcEndpoint"))
+}
+
+/// The endpoints of all types in a VPC, also deleted ones. Not every implementation of the EC2 API applies the filter.
 pub(super) async fn in_vpc(session: &Session, vpc_id: &str) -> Result<Vec<aws_sdk_ec2::types::VpcEndpoint>, Failure> {
     let call = session.ec2.describe_vpc_endpoints().filters(filter("vpc-id", vpc_id));
     let found = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-    found.map_err(|error| error.failure("DescribeVpcEndpoints"))
+    let found = found.map_err(|error| error.failure("DescribeVpcEndpoints"))?;
+    Ok(found.into_iter().filter(|endpoint| endpoint.vpc_id().is_none_or(|id| id == vpc_id)).collect())
 }
 
 /// Requests the deletion of an endpoint. AWS reports a rejection inside a successful response.
@@ -401,5 +424,29 @@ mod tests {
         assert_eq!(call["VpcEndpointType"], "Gateway");
         assert_eq!(call["ClientToken"].len(), 32);
         assert_eq!(notes.ids(), ["vpce-1"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endpoint_with_missing_routes_leaves_its_tables_first() {
+        let tables = "<vpcEndpointSet><item><vpcEndpointId>vpce-1</vpcEndpointId><state>available</state><routeTableIdSet>\
+                      <item>rtb-1</item><item>rtb-2</item></routeTableIdSet></item></vpcEndpointSet>";
+        for code in ["InvalidRoute.NotFound", "InvalidRouteTableID.NotFound"] {
+            let aws = Recorded::default()
+                .fail("DeleteVpcEndpoints", 400, code, "does not exist")
+                .on("DeleteVpcEndpoints", "<unsuccessful/>")
+                .on("ModifyVpcEndpoint", "<return>true</return>")
+                .on("DescribeVpcEndpoints", tables)
+                .on("DescribeVpcEndpoints", "<vpcEndpointSet/>");
+            let entry = Entry::new(key(), "vpce-1", Spec::VpcEndpoint(spec(&[], None)));
+            Notes::default()
+                .run(&aws.session(), &key(), &[], async |operation| delete(operation, &entry).await)
+                .await
+                .unwrap();
+            let (delete, read) = ("DeleteVpcEndpoints", "DescribeVpcEndpoints");
+            assert_eq!(aws.actions(), [delete, read, "ModifyVpcEndpoint", delete, read]);
+            let call = &aws.calls("ModifyVpcEndpoint")[0];
+            let removed = ["RemoveRouteTableId.1", "RemoveRouteTableId.2"].map(|name| call[name].as_str());
+            assert_eq!((call["VpcEndpointId"].as_str(), removed), ("vpce-1", ["rtb-1", "rtb-2"]));
+        }
     }
 }

@@ -252,12 +252,15 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The account that owns the VPC, as AWS returned it, else the account of the credentials.
+    /// The account that owns the VPC: the account of the credentials, which creates it, else the one that EC2 returned.
+    /// The two are equal on AWS. They differ if emulators of EC2 and STS have different accounts; a plan knows only the
+    /// former.
     fn owner(&self, vpc: &Key) -> Input<Option<String>> {
         let account = self.scope.and_then(|scope| scope.account.clone());
-        match self.ids.get(vpc) {
-            Some(resolved) => Input::Known(resolved.learned.get("owner_id").cloned().or(account)),
-            None => account.map_or(Input::Unknown, |account| Input::Known(Some(account))),
+        match (account, self.ids.get(vpc)) {
+            (Some(account), _) => Input::Known(Some(account)),
+            (None, Some(resolved)) => Input::Known(resolved.learned.get("owner_id").cloned()),
+            (None, None) => Input::Unknown,
         }
     }
 }

@@ -474,10 +474,26 @@ fn outputs_describe_the_subnets() {
     assert_eq!(subnet.get("availability_zone"), &"b".into());
     assert_eq!(subnet.get("cidr_block"), &"10.0.56.0/21".into());
     assert_eq!(subnet.get("route_table_id"), &"id-of-route_table.private_app.1".into());
-    let arn = "arn:aws:ec2:eu-central-1:210987654321:subnet/id-of-subnet.private_app.1";
+    let arn = "arn:aws:ec2:eu-central-1:123456789012:subnet/id-of-subnet.private_app.1";
     assert_eq!(subnet.get("arn"), &arn.into());
     assert_eq!(outputs["public_route_table_ids"], vec!["id-of-route_table.public"].into());
     assert_eq!(outputs["nat_gateway_public_ips"], vec!["198.51.100.1"; 3].into());
+}
+
+#[test]
+fn without_an_account_ec2_names_the_owner() {
+    let objects = objects(&full(), "abc");
+    let owner_of = |ids: &Ids, account: Option<&str>| {
+        let scope = Scope { account: account.map(str::to_string), ..scope() };
+        let outputs = FourTierVpc::outputs(&full(), Some(&objects), ids, Some(&scope));
+        (outputs["public_subnets"].get("main-public-0").get("owner_id").clone(), outputs["vpc_arn"].clone())
+    };
+    let (ids, arn) = (ids_of(&objects), |account: &str| format!("arn:aws:ec2:eu-central-1:{account}:vpc/id-of-vpc"));
+    let (credentials, ec2) = ("123456789012", "210987654321");
+    assert_eq!(owner_of(&ids, None), (ec2.into(), arn(ec2).into()));
+    // A plan knows only the account of the credentials, so the apply must return this one.
+    assert_eq!(owner_of(&Ids::default(), Some(credentials)).0, credentials.into());
+    assert_eq!(owner_of(&ids, Some(credentials)), (credentials.into(), arn(credentials).into()));
 }
 
 #[test]

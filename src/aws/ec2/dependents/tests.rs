@@ -242,3 +242,32 @@ async fn endpoints_and_groups_of_guardduty_in_a_vpc_are_marked() {
     let holding: Vec<String> = found.holding("vpce-1").into_iter().map(|it| it.id).collect();
     assert_eq!(holding, ["vpce-7"], "AWS does not delete the gateway endpoint of S3 before it");
 }
+
+#[tokio::test(start_paused = true)]
+async fn only_unmanaged_objects_of_this_network_are_dependents() {
+    // An emulator may apply no filter, and return the interface of a NAT gateway without type and description.
+    let interface = |id: &str, vpc: &str, subnet: &str| {
+        format!(
+            "<item><networkInterfaceId>{id}</networkInterfaceId><vpcId>{vpc}</vpcId><subnetId>{subnet}</subnetId>\
+             <interfaceType>interface</interfaceType></item>"
+        )
+    };
+    let interfaces = format!(
+        "<networkInterfaceSet>{}{}{}</networkInterfaceSet>",
+        interface("eni-nat", "vpc-1", "subnet-1"),
+        interface("eni-1", "vpc-1", "subnet-1"),
+        interface("eni-9", "vpc-9", "subnet-9"),
+    );
+    let endpoints = "<vpcEndpointSet><item><vpcEndpointId>vpce-1</vpcEndpointId><vpcId>vpc-1</vpcId></item><item>\
+                     <vpcEndpointId>vpce-9</vpcEndpointId><vpcId>vpc-9</vpcId></item></vpcEndpointSet>";
+    let mut known = known();
+    known[1].learned.insert("network_interface_id".into(), "eni-nat".into());
+    let aws = Recorded::default().on("DescribeNetworkInterfaces", &interfaces);
+    for scope in [DependentScope::NetworkInterfaces, DependentScope::Subnets(&["subnet-1"])] {
+        let found = dependents(&aws.session(), VPC, scope, &known).await;
+        assert_eq!(found.objects.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["eni-1"]);
+    }
+    let aws = Recorded::default().on("DescribeVpcEndpoints", endpoints);
+    let found = vpc_endpoint::in_vpc(&aws.session(), VPC).await.unwrap();
+    assert_eq!(found.iter().filter_map(|it| it.vpc_endpoint_id()).collect::<Vec<_>>(), ["vpce-1"]);
+}

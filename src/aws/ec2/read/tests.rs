@@ -580,3 +580,26 @@ async fn unmanaged_subnets_are_learned_until_they_are_deleted() {
 
 mod ipv6;
 mod recorded_shapes;
+
+#[tokio::test(start_paused = true)]
+async fn a_nat_gateway_without_addresses_uses_that_of_its_number() {
+    let subnets =
+        format!("<subnetSet>{}</subnetSet>", subnet_item("subnet-1", &below("subnet.public.0"), "10.0.0.0/21"));
+    let nats = format!(
+        "<natGatewaySet><item><natGatewayId>nat-1</natGatewayId><subnetId>subnet-1</subnetId><state>available</state>\
+         <connectivityType>public</connectivityType>{}</item></natGatewaySet>",
+        below("nat_gateway.1")
+    );
+    for (slot, is_found) in [("eip.1", true), ("eip.0", false)] {
+        let addresses =
+            format!("<addressesSet><item><allocationId>eipalloc-1</allocationId>{}</item></addressesSet>", below(slot));
+        let answers =
+            [("DescribeSubnets", &subnets[..]), ("DescribeNatGateways", &nats), ("DescribeAddresses", &addresses)];
+        let objects = objects(&network(&answers), &[]).await;
+        let nat = at(&objects, "nat_gateway.1");
+        let Spec::NatGateway(spec) = &nat.spec else { panic!("{nat:?}") };
+        let address = if is_found { Input::Known(Ref::Key(keys::eip(1))) } else { Input::Unknown };
+        assert_eq!(spec.allocation.as_ref(), Some(&address), "{slot}");
+        assert_eq!(nat.key, keys::nat_gateway(1, &at(&objects, "subnet.public.0").key, &address));
+    }
+}

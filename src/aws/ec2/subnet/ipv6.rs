@@ -175,8 +175,12 @@ fn by_id<'a>(subnet: &'a aws_sdk_ec2::types::Subnet, id: &str) -> Option<&'a Sub
     subnet.ipv6_cidr_block_association_set().iter().find(|it| it.association_id() == Some(id))
 }
 
+/// The state. Any text that is none of AWS's states counts as `associated`, because all other states are interim ones
+/// or failures. moto 5.2.5 returns such a text.
 fn state(association: &SubnetIpv6CidrBlockAssociation) -> Option<&SubnetCidrBlockStateCode> {
-    association.ipv6_cidr_block_state().and_then(|state| state.state())
+    let state = association.ipv6_cidr_block_state().and_then(|state| state.state())?;
+    let is_of_aws = SubnetCidrBlockStateCode::values().contains(&state.as_str());
+    Some(if is_of_aws { state } else { &SubnetCidrBlockStateCode::Associated })
 }
 
 fn describe_state(state: Option<&SubnetCidrBlockStateCode>) -> String {

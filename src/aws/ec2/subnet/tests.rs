@@ -248,3 +248,14 @@ async fn a_lost_answer_does_not_associate_twice() {
     update_on(&aws, Some(&dual(None, false)), &dual(Some(NEW), false)).await.unwrap();
     assert_eq!(aws.calls("AssociateSubnetCidrBlock").len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_state_of_an_ipv6_range_counts_as_associated() {
+    let created = "<subnet><subnetId>subnet-1</subnetId></subnet>";
+    // The text of moto 5.2.5.
+    let ranges = with_ranges(false, &[("a-1", OLD, "{'State': 'associated'}")]);
+    let aws = accepts(Recorded::default().on("CreateSubnet", created).on("DescribeSubnets", &ranges));
+    create_on(&aws, &Notes::default(), &dual(Some(OLD), false)).await.unwrap();
+    update_on(&aws, Some(&dual(Some(NEW), false)), &dual(Some(OLD), false)).await.unwrap();
+    assert!(aws.calls("AssociateSubnetCidrBlock").is_empty() && aws.calls("DisassociateSubnetCidrBlock").is_empty());
+}
