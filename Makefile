@@ -68,6 +68,7 @@ docs: ## Generate the pages of docs from the schema, the examples, the blueprint
 test: $(if $(ONLY),,lint) ## Run all tests, including those with Terraform (and OpenTofu, if tofu is installed); ONLY=PATH runs only these tests of the suite
 	@scripts/prerequisites.sh cargo python terraform >/dev/null
 	@scripts/venv.sh >/dev/null
+	@scripts/venv.sh localstack >/dev/null
 ifneq ($(ONLY),)
 	@$(call some_test,--test suite,the suite)
 	cargo test --locked --test suite -- $(ONLY)
@@ -127,4 +128,4 @@ sweep: ## Delete what an interrupted acceptance run left on your AWS account: li
 	@venv=$$(scripts/venv.sh) && exec "$$venv/bin/python" -B scripts/acceptance sweep
 
 clean-venv: ## Remove the Python environment of the tests and the demo
-	rm -rf .venv
+	rm -rf .venv .venv-localstack

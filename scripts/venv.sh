@@ -5,11 +5,16 @@
 #   scripts/venv.sh                    creates or updates .venv in the project's root directory
 #   FGW_VENV=DIR scripts/venv.sh       uses DIR instead
 #   PYTHON=python3.12 scripts/venv.sh  uses this interpreter
+#   scripts/venv.sh localstack         the same for LocalStack, with tests/localstack.txt and .venv-localstack, or
+#                                      FGW_LOCALSTACK_VENV. Its requirements contradict those of the other emulators.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-venv=${FGW_VENV:-$root/.venv}
-requirements=$root/tests/requirements.txt
+case ${1:-emulators} in
+emulators) venv=${FGW_VENV:-$root/.venv} requirements=$root/tests/requirements.txt ;;
+localstack) venv=${FGW_LOCALSTACK_VENV:-$root/.venv-localstack} requirements=$root/tests/localstack.txt ;;
+*) echo "scripts/venv.sh: unknown environment $1" >&2 && exit 1 ;;
+esac
 # The stamp is a copy of the requirements, written last, so an incomplete environment has none.
 stamp=requirements.made-from
 
@@ -40,7 +45,7 @@ Install it (Debian, Ubuntu: apt install python3 python3-venv; Fedora: dnf instal
 Debian, Ubuntu: apt install python3-venv (or python3.X-venv for that version)."
 
 # A kernel lock on an existing file: a caller that is killed leaves nothing behind.
-echo "creating $venv from tests/requirements.txt (once, takes a minute or two)" >&2
+echo "creating $venv from tests/${requirements##*/} (once, takes a minute or two)" >&2
 "$python" - "$venv" "$requirements" "$stamp" >&2 <<'PYTHON' || fail "could not create $venv; see the error above (pip needs access to a package index)."
 import fcntl, pathlib, shutil, subprocess, sys
 
@@ -66,5 +71,5 @@ with open(requirements) as lock:
     shutil.copyfile(requirements, str(copy) + ".new")
     pathlib.Path(str(copy) + ".new").rename(copy)
 PYTHON
-current || fail "$venv was created, but does not match tests/requirements.txt"
+current || fail "$venv was created, but does not match tests/${requirements##*/}"
 echo "$venv"

@@ -3,6 +3,8 @@
 #[path = "support/mod.rs"]
 mod support;
 
+#[path = "suite/emulators.rs"]
+mod emulators;
 #[path = "suite/acceptance.rs"]
 mod acceptance;
 #[path = "suite/fault_injection.rs"]

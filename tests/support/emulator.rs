@@ -1,4 +1,5 @@
 //! The two emulators of AWS, one process of each per test process, and the accounts that isolate tests from each other.
+//! Further processes of each, started as users start them, serve the tests without a proxy.
 
 use std::fs::File;
 use std::net::TcpListener;
@@ -21,7 +22,23 @@ pub(crate) enum Kind {
     Moto,
     /// For gateways: its HTTP APIs can be called and run Python functions.
     Ministack,
+    /// For networks: its EC2 is that of another version of moto. Its community edition has no HTTP APIs.
+    LocalStack,
 }
+
+/// How an emulator is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// For tests with a proxy: with the behaviors of AWS that are added to it, and without what no test needs.
+    Adapted,
+    /// As a user starts it.
+    Plain,
+}
+
+/// The environment in which a user starts ministack, except for the port. Without `BIND_HOST`, it listens on all
+/// addresses. Without the last two, it opens more ports.
+pub(crate) const MINISTACK_ENVIRONMENT: [(&str, &str); 4] =
+    [("BIND_HOST", "127.0.0.1"), ("MINISTACK_HOST", "localhost"), ("IOT_MTLS_ENABLED", "0"), ("SFTP_ENABLED", "0")];
 
 /// A running emulator on a loopback port. It ends with the test process.
 #[derive(Debug)]
@@ -36,12 +53,24 @@ pub(crate) struct Emulator {
 impl Emulator {
     pub(crate) fn moto() -> &'static Self {
         static MOTO: OnceLock<Emulator> = OnceLock::new();
-        MOTO.get_or_init(|| Self::start(Kind::Moto))
+        MOTO.get_or_init(|| Self::start(Kind::Moto, Start::Adapted))
     }
 
     pub(crate) fn ministack() -> &'static Self {
         static MINISTACK: OnceLock<Emulator> = OnceLock::new();
-        MINISTACK.get_or_init(|| Self::start(Kind::Ministack))
+        MINISTACK.get_or_init(|| Self::start(Kind::Ministack, Start::Adapted))
+    }
+
+    /// moto as a user starts it. All tests that use it share its default account.
+    pub(crate) fn plain_moto() -> &'static Self {
+        static MOTO: OnceLock<Emulator> = OnceLock::new();
+        MOTO.get_or_init(|| Self::start(Kind::Moto, Start::Plain))
+    }
+
+    /// ministack as a user starts it. All tests that use it share its default account.
+    pub(crate) fn plain_ministack() -> &'static Self {
+        static MINISTACK: OnceLock<Emulator> = OnceLock::new();
+        MINISTACK.get_or_init(|| Self::start(Kind::Ministack, Start::Plain))
     }
 
     /// An account that no other test of this process uses.
@@ -55,7 +84,7 @@ impl Emulator {
     pub(crate) fn default_account(&'static self) -> Account {
         let id = match self.kind {
             Kind::Moto => "123456789012",
-            Kind::Ministack => "000000000000",
+            Kind::Ministack | Kind::LocalStack => "000000000000",
         };
         Account { id: id.into(), emulator: self }
     }
@@ -71,17 +100,23 @@ impl Emulator {
         lines[lines.len().saturating_sub(60)..].join("\n")
     }
 
-    fn start(kind: Kind) -> Self {
+    /// LocalStack as a user starts it without Docker.
+    pub(crate) fn localstack() -> &'static Self {
+        static LOCALSTACK: OnceLock<Emulator> = OnceLock::new();
+        LOCALSTACK.get_or_init(|| Self::start(Kind::LocalStack, Start::Plain))
+    }
+
+    fn start(kind: Kind, start: Start) -> Self {
         // Another process may take the port before the emulator binds it. Then the emulator exits at once.
         for _ in 0..3 {
-            if let Some(emulator) = Self::try_start(kind) {
+            if let Some(emulator) = Self::try_start(kind, start) {
                 return emulator;
             }
         }
         panic!("{kind:?} ended three times while starting");
     }
 
-    fn try_start(kind: Kind) -> Option<Self> {
+    fn try_start(kind: Kind, start: Start) -> Option<Self> {
         // A killed emulator leaves functions and certificates in its temporary directory, so it gets its own directory.
         let directory =
             tempfile::Builder::new().prefix("fgw-emulator-").tempdir().expect("a temporary directory").keep();
@@ -89,8 +124,9 @@ impl Emulator {
         let log = directory.join("emulator.log");
         let port = free_port();
         let output = File::create(&log).expect("the directory is new and ours");
-        let mut child = command(kind, port)
+        let mut child = command(kind, start, port)
             .env("TMPDIR", &directory)
+            .env("HOME", &directory)
             .stdin(Stdio::null())
             .stdout(output.try_clone().expect("a file handle can be duplicated"))
             .stderr(output)
@@ -111,6 +147,7 @@ impl Emulator {
         let path = match self.kind {
             Kind::Moto => "/moto-api/",
             Kind::Ministack => "/_ministack/ready",
+            Kind::LocalStack => "/_localstack/health",
         };
         let deadline = Instant::now() + READY_WITHIN;
         while Instant::now() < deadline {
@@ -141,26 +178,35 @@ pub(crate) fn free_port() -> u16 {
     listener.local_addr().expect("a bound socket has an address").port()
 }
 
-fn command(kind: Kind, port: u16) -> Command {
-    let mut command = match kind {
-        Kind::Moto => {
-            let mut moto = Command::new(venv::program("moto_server"));
-            // The machine images are not needed here and take 130 MB.
-            moto.args(["-H", "127.0.0.1", "-p", &port.to_string()]).env("MOTO_EC2_LOAD_DEFAULT_AMIS", "false");
-            moto
-        }
-        Kind::Ministack => {
+fn command(kind: Kind, start: Start, port: u16) -> Command {
+    let mut command = match (kind, start) {
+        (Kind::Moto, _) => Command::new(venv::program("moto_server")),
+        (Kind::Ministack, Start::Adapted) => {
             let mut ministack = Command::new(venv::program("python"));
             // With the deployments of AWS, and with enforced policies of functions.
             ministack.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/deployments.py"));
-            // Without BIND_HOST, it listens on all addresses. Without the two switches, it opens more ports.
-            ministack
-                .envs([("BIND_HOST", "127.0.0.1"), ("MINISTACK_HOST", "localhost")])
-                .envs([("IOT_MTLS_ENABLED", "0"), ("SFTP_ENABLED", "0")])
-                .env("GATEWAY_PORT", port.to_string());
             ministack
         }
+        (Kind::Ministack, Start::Plain) => Command::new(venv::program("ministack")),
+        (Kind::LocalStack, _) => {
+            let mut localstack = Command::new(venv::of_localstack("python"));
+            localstack.args(["-m", "localstack.runtime.main"]);
+            localstack
+        }
     };
+    match kind {
+        Kind::Moto => command.args(["-H", "127.0.0.1", "-p", &port.to_string()]),
+        Kind::Ministack => command.envs(MINISTACK_ENVIRONMENT).env("GATEWAY_PORT", port.to_string()),
+        // Without the further variables, it opens a port for DNS, downloads a certificate and reports its use.
+        Kind::LocalStack => command
+            .env("GATEWAY_LISTEN", format!("127.0.0.1:{port}"))
+            .envs([("GATEWAY_SERVER", "hypercorn"), ("DNS_ADDRESS", "0")])
+            .envs([("SKIP_SSL_CERT_DOWNLOAD", "1"), ("DISABLE_EVENTS", "1")]),
+    };
+    if (kind, start) == (Kind::Moto, Start::Adapted) {
+        // The machine images are not needed here and take 130 MB.
+        command.env("MOTO_EC2_LOAD_DEFAULT_AMIS", "false");
+    }
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("AWS_") {
             command.env_remove(name);

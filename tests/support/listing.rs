@@ -99,7 +99,7 @@ impl Account {
 
     fn send_to(&self, endpoint: &str, mut request: Value) -> Result<Value, BotoError> {
         let kind = match self.emulator.kind {
-            Kind::Moto => "moto",
+            Kind::Moto | Kind::LocalStack => "moto",
             Kind::Ministack => "ministack",
         };
         request["kind"] = kind.into();

@@ -498,6 +498,7 @@ impl Shared {
         let before = match kind {
             Kind::Moto => self.moto.before(&self.upstream, call, message.clone()).await?,
             Kind::Ministack => self.ministack.before(&self.upstream, call, message.clone()).await?,
+            Kind::LocalStack => Before::Forward(message.clone()),
         };
         let reply = match before {
             Before::Answer(reply) => return Ok(reply),
@@ -512,6 +513,7 @@ impl Shared {
         let reply = match kind {
             Kind::Moto => self.moto.after(&self.upstream, call, &message, reply).await?,
             Kind::Ministack => self.ministack.after(&self.upstream, call, &message, reply).await?,
+            Kind::LocalStack => reply,
         };
         match not_implemented(&reply) {
             Some(why) => Err(why),

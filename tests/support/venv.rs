@@ -1,4 +1,4 @@
-//! The Python virtual environment with the emulators and boto3.
+//! The Python virtual environment with the emulators and boto3, and the one with LocalStack.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,6 +11,12 @@ pub(crate) fn venv() -> &'static Path {
     VENV.get_or_init(create)
 }
 
+/// A program of the environment with LocalStack.
+pub(crate) fn of_localstack(name: &str) -> PathBuf {
+    static VENV: OnceLock<PathBuf> = OnceLock::new();
+    VENV.get_or_init(|| run(&["localstack"])).join("bin").join(name)
+}
+
 /// A program of the environment, such as `python` or `moto_server`.
 pub(crate) fn program(name: &str) -> PathBuf {
     venv().join("bin").join(name)
@@ -18,8 +24,15 @@ pub(crate) fn program(name: &str) -> PathBuf {
 
 /// Runs the script unconditionally, and returns the directory that it prints.
 pub(crate) fn create() -> PathBuf {
+    run(&[])
+}
+
+fn run(arguments: &[&str]) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/venv.sh");
-    let run = Command::new(&script).output().unwrap_or_else(|error| panic!("cannot run {}: {error}", script.display()));
+    let run = Command::new(&script)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run {}: {error}", script.display()));
     let stderr = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "cannot create the virtual environment of the emulators:\n{stderr}");
     let directory = String::from_utf8_lossy(&run.stdout).lines().last().map(PathBuf::from);

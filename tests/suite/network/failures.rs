@@ -179,6 +179,7 @@ fn a_failing_server_is_retried_briefly_and_shown_in_the_progress() {
     failed.failed_with("Error creating VPC \"vpc\"");
     failed.failed_with("ModifyVpcAttribute");
     failed.failed_with("HTTP status 500 with a response of type text/html instead of an AWS error");
+    failed.failed_with(&format!("The response is from {}.", env.proxy.endpoint()));
     assert_eq!(env.proxy.count("ModifyVpcAttribute"), 3, "{failed}");
     let lines = std::fs::read_to_string(&progress).expect("the provider writes the file");
     for number in [1, 2] {

@@ -94,8 +94,7 @@ impl Repairs {
             "AssociateVpcCidrBlock" => self.ipam.associate(call, message)?,
             "ModifyVpcEndpoint" => endpoints::reset_policy(call, message),
             "DescribeNatGateways" => nats::without_own_filters(call, message),
-            // moto fails on this filter. The answer may contain the other endpoints of the account, as answers of AWS
-            // do at times.
+            // moto fails on this filter, which `make acceptance` uses. The answer may contain other endpoints.
             "DescribeVpcEndpoints" => without_filters(call, message, |filter| filter == "vpc-endpoint-id"),
             "DescribeNetworkAcls" => without_filters(call, message, |filter| filter == acls::ID),
             _ => message,
