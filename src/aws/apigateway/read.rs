@@ -40,7 +40,7 @@ pub(crate) async fn read(
         api::get(session, root_id),
         route::list(session, root_id),
         integration::list(session, root_id),
-        authorizer::list(session, root_id),
+        authorizer::list_if_supported(session, root_id),
         stage::get(session, root_id),
         Logs::known(session, known, &resource),
         policies(session, known_places),
@@ -60,13 +60,24 @@ pub(crate) async fn read(
         // read again.
         Some(_) => api::state(session, root_id).await?,
     };
+    let routes = routes?;
+    let authorizers = match authorizers? {
+        Ok(authorizers) => authorizers,
+        Err(failure) if uses_authorizers(known, &routes) => return Err(failure),
+        Err(failure) => {
+            tracing::warn!(
+                "nothing in {root_id} uses an authorizer, so this failure to list them has no effect: {failure}"
+            );
+            Vec::new()
+        }
+    };
     let mut view = View {
         scope: &session.scope,
         root_id,
         api,
-        routes: routes?,
+        routes,
         integrations: integrations?,
-        authorizers: authorizers?,
+        authorizers,
         stage: stage?,
         logs: logs?,
         policies: policies?,
@@ -84,6 +95,12 @@ pub(crate) async fn read(
     let mut objects = view.everything(known, &resource);
     objects.extend(dns::imported(session, &objects).await?);
     Ok(Some(Seen { objects, root_state, ..Seen::default() }))
+}
+
+/// Whether state contains an authorizer, or a route uses one.
+fn uses_authorizers(known: &[Entry], routes: &[types::Route]) -> bool {
+    known.iter().any(|entry| matches!(entry.applied, Spec::Authorizer(_)))
+        || routes.iter().any(|route| route.authorizer_id.is_some())
 }
 
 fn state_in(tags: Option<&std::collections::HashMap<String, String>>) -> Option<RootState> {

@@ -92,16 +92,27 @@ fn a_network_on_moto_and_a_gateway_on_ministack_live_together() {
 }
 
 #[test]
-fn a_gateway_on_moto_fails_with_the_missing_call() {
-    let (moto, ministack) = (Emulator::plain_moto(), Emulator::plain_ministack());
-    let workspace = workspace(&provider(ministack, moto));
-    let function = moto.default_account().create_function("on-moto", ECHO);
-    workspace.config(&(REQUIRED.to_owned() + &gateway("on-moto", &function, &[("GET /a", "")], "")));
-    workspace.apply(&[]).succeeded();
-    let plan = workspace.plan(&[]);
-    plan.failed_with("GetAuthorizers");
-    plan.failed_with(&format!(
+fn a_gateway_without_authorizers_lives_on_plain_moto() {
+    let moto = Emulator::plain_moto();
+    let (account, workspace) = (moto.default_account(), workspace(&provider(moto, moto)));
+    let function = account.create_function("on-moto", ECHO);
+    let config =
+        |routes: &[(&str, &str)], lines: &str| REQUIRED.to_owned() + &gateway("on-moto", &function, routes, lines);
+    apply(&workspace, &config(&[("GET /a", ""), ("GET /b", "")], ""));
+    apply(&workspace, &config(&[("GET /a", ""), ("GET /c", "")], ""));
+    import(&workspace, SHOP);
+
+    // moto cannot list authorizers.
+    let guard = "  faas_authorizers = {\n    guard = {\n      authorizer_name = \"on-moto\"\n    }\n  }";
+    workspace.config(&config(&[("GET /a", "      authorizer_name = \"guard\"")], guard));
+    let failed = workspace.apply(&[]);
+    failed.failed_with("GetAuthorizers");
+    failed.failed_with(&format!(
         "HTTP status 500 with a response of type text/html instead of an AWS error. The response is from {}.",
         moto.endpoint()
     ));
+    apply(&workspace, &config(&[("GET /a", "")], ""));
+    let api = id(&workspace, SHOP);
+    destroy(&workspace, std::slice::from_ref(&account), &[&api, "http_gateway/on-moto"]);
+    account.boto("lambda", "delete_function", serde_json::json!({ "FunctionName": "on-moto" }));
 }

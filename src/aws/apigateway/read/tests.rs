@@ -393,3 +393,33 @@ async fn incomplete_creation_is_reported_only_after_a_second_read() {
         assert_eq!(seen.root_state, Some(expected));
     }
 }
+
+/// moto 5.2.5 has no GetAuthorizers, and answers with such a page.
+#[tokio::test(start_paused = true)]
+async fn authorizers_are_listed_in_vain_only_if_nothing_uses_one() {
+    let page = Answer::Xml(500, "<!doctype html><title>500 Internal Server Error</title>".into());
+    let aws = |authorizer: Option<&str>, answer: &Answer| {
+        let api = json!({ "apiId": "api1", "name": "shop", "tags": { "fgw:state": "ready" } });
+        let routes = json!({ "items": [route_item("r1", "GET /a", "i1", authorizer)] });
+        Recorded::default()
+            .on("GET /v2/domainnames", Answer::Json(200, json!({ "items": [] })))
+            .on("GET /v2/apis/api1", Answer::Json(200, api))
+            .on("GET /v2/apis/api1/routes", Answer::Json(200, routes))
+            .on(
+                "GET /v2/apis/api1/integrations",
+                Answer::Json(200, json!({ "items": [integration_item("i1", 30_000)] })),
+            )
+            .on("GET /v2/apis/api1/authorizers", answer.clone())
+            .on("GET /v2/apis/api1/stages/%24default", Answer::Json(200, json!({ "stageName": "$default" })))
+            .on(&get_policy(FUNCTION), policy("eu-west-1", "x", "*/*/a"))
+    };
+    let read = async |aws: Recorded| read(&aws.session("eu-west-1"), OWNER, "api1", &[]).await;
+    let seen = read(aws(None, &page)).await.unwrap().unwrap();
+    assert!(seen.objects.iter().any(|it| matches!(it.spec, Spec::ApiRoute(_))), "{seen:?}");
+    let failure = read(aws(Some("a1"), &page)).await.unwrap_err();
+    assert_eq!(failure.action, "GetAuthorizers");
+    let internal = Answer::Error(500, "InternalServerErrorException", "sorry");
+    for answer in [internal, Answer::Lost] {
+        assert_eq!(read(aws(None, &answer)).await.unwrap_err().action, "GetAuthorizers", "AWS did not answer");
+    }
+}
