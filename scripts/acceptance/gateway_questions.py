@@ -301,7 +301,7 @@ QUESTIONS = [
 # Identifier, subject and reason.
 NOT_ASKED = [
     ("documented-policy", "The policy of the permissions guide as it is",
-     "The credentials of the run decide it: give them that policy, and what the functions, the role and the key need."),
+     "The provider had the credentials of the scripts. ROLE_ARN lets it assume a role with this policy."),
     ("domain-throttling", "TooManyRequestsException of domain names",
      "It needs many custom domains within a minute."),
     ("api-quotas", "Quotas of 300 routes and integrations and 10 authorizers",

@@ -99,7 +99,9 @@ def collect(run, result):
             for name in observed
         ],
         "not run": skipped + [
-            {"name": name, "reason": f"{question}: {reason}"} for name, question, reason in NOT_ASKED
+            {"name": name, "reason": f"{question}: {reason}"}
+            for name, question, reason in NOT_ASKED
+            if name != "documented-policy" or not run.settings.role
         ],
         "failures": run.failures,
         "left": run.left,
