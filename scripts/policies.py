@@ -2,6 +2,7 @@
 
 ACCOUNT=123456789012   your AWS account
 REGION=eu-central-1    your Region, which also determines the partition
+OUTPUT=DIR             another directory
 """
 
 import json
@@ -22,14 +23,14 @@ def main():
     if not re.fullmatch(r"\d{12}", account) or not re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", region):
         sys.exit("Set ACCOUNT to the 12 digits of your account, and REGION to your Region:\n"
                  f"  make policies ACCOUNT={ACCOUNT} REGION={REGION}")  # fmt: skip
-    directory = ROOT / "target/policies"
+    directory = pathlib.Path(os.environ.get("OUTPUT") or ROOT / "target/policies")
     directory.mkdir(parents=True, exist_ok=True)
     for name, policy in re.findall(r"<!-- begin (\S+) -->\n\n```json\n(.*?)\n```", GUIDE.read_text(), re.DOTALL):
         file = directory / f"{name}.json"
         text = policy.replace(ACCOUNT, account).replace(REGION, region).replace("arn:aws:", f"arn:{partition(region)}:")
         json.loads(text)
         file.write_text(text + "\n")
-        print(os.path.relpath(file, ROOT))
+        print(file if os.environ.get("OUTPUT") else os.path.relpath(file, ROOT))
 
 
 def partition(region):

@@ -11,7 +11,7 @@ tokio::task_local! {
     static LIMITS: RetryLimits;
 }
 
-/// What ends the retries of all calls in a scope, and where they are reported.
+/// The limits of the retries of all calls in a scope, and the receiver of their reports.
 #[derive(Clone)]
 pub struct RetryLimits {
     /// The time after which nothing is retried; `None` if the caller cancels the call itself, or waits for it.

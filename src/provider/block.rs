@@ -66,8 +66,7 @@ crate::attributes! {
         /// Maximum number of attempts, including the first one, for a call that AWS throttles or that fails
         /// temporarily, for example because of the connection. 0 and 1 both mean one attempt. Calls to STS are limited
         /// to 4 attempts. Defaults to `AWS_MAX_ATTEMPTS`, or the profile's `max_attempts`. If neither is set, throttled
-        /// calls have 25 attempts, and calls that fail otherwise have 8. No attempt starts after the timeout of the
-        /// operation in the `timeouts` block.
+        /// calls have 25 attempts, and calls that fail otherwise have 8, or 3 if an emulator does not support them.
         max_retries: Option<i64> = optional().check(Check::between(0, 1000)),
         /// Retry mode: `standard`, or `adaptive`, which also reduces the rate of calls when AWS throttles them.
         /// Defaults to `AWS_RETRY_MODE`, the profile's `retry_mode`, or `standard`.

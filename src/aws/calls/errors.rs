@@ -82,22 +82,28 @@ fn retry_after<E>(error: &SdkError<E, HttpResponse>) -> Option<Duration> {
     error.raw_response()?.headers().get("retry-after")?.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// The description of an error response that no AWS service has sent. `None` if it contains an AWS error.
+/// The description of a response that no AWS service has sent, such as the page of an emulator for a call that it does
+/// not support. `None` if it may be from AWS: it contains an error of AWS, or comes from a host of AWS, whose load
+/// balancers may return pages, too.
 pub(crate) fn not_from_aws(response: &HttpResponse) -> Option<String> {
     let body = response.body().bytes().unwrap_or_default();
     let is_xml_error = ["<Code>", "<InvalidChangeBatch"].iter().any(|tag| contains(body, tag));
     let is_json = body.trim_ascii_start().starts_with(b"{");
-    if response.status().is_success() || is_xml_error || is_json || response.headers().get("x-amzn-errortype").is_some()
+    let has_error = is_xml_error || is_json || response.headers().get("x-amzn-errortype").is_some();
+    let status = response.status().as_u16();
+    let endpoint = response.extension::<Endpoint>();
+    if !matches!(status, 404 | 405 | 500 | 501)
+        || body.is_empty()
+        || has_error
+        || endpoint.is_some_and(Endpoint::is_aws)
     {
         return None;
     }
-    let status = response.status().as_u16();
-    let kind = response.headers().get("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("empty");
-    let endpoint = response.extension::<Endpoint>();
-    let endpoint = endpoint.map(|Endpoint(url)| format!(" The response is from {url}.")).unwrap_or_default();
+    let kind = response.headers().get("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("unknown");
+    let endpoint = endpoint.map(|Endpoint(url)| format!(" The endpoint is {url}.")).unwrap_or_default();
     Some(format!(
-        "HTTP status {status} with a response of type {kind} instead of an AWS error.{endpoint} Proxies return such \
-         responses, and emulators of AWS for calls that they do not support"
+        "HTTP status {status} with a response of type {kind} instead of an AWS error.{endpoint} Emulators of AWS return \
+         such responses to calls that they do not support"
     ))
 }
 
@@ -133,20 +139,24 @@ mod tests {
 
     #[test]
     fn a_web_page_instead_of_an_error_is_described_with_its_endpoint() {
-        let response = |status: u16, body: &'static str| {
+        let response_of = |url: &str, status: u16, body: &'static str| {
             let status = status.try_into().expect("a status is valid");
             let mut response = HttpResponse::new(status, SdkBody::from(body));
             response.headers_mut().insert("content-type", "text/html; charset=utf-8");
-            response.add_extension(Endpoint("http://127.0.0.1:5000".into()));
+            response.add_extension(Endpoint(url.into()));
             not_from_aws(&response)
         };
+        let response = |status, body| response_of("http://127.0.0.1:5000", status, body);
         assert_eq!(
             response(500, "<!doctype html><title>500 Internal Server Error</title>").unwrap(),
-            "HTTP status 500 with a response of type text/html instead of an AWS error. The response is from \
-             http://127.0.0.1:5000. Proxies return such responses, and emulators of AWS for calls that they do not support"
+            "HTTP status 500 with a response of type text/html instead of an AWS error. The endpoint is \
+             http://127.0.0.1:5000. Emulators of AWS return such responses to calls that they do not support"
         );
         let of_aws = "<Response><Errors><Error><Code>InternalError</Code></Error></Errors></Response>";
-        assert_eq!((response(500, of_aws), response(200, "<html>")), (None, None));
+        for (status, body) in [(500, of_aws), (200, "<html>"), (503, "<html>"), (500, "")] {
+            assert_eq!(response(status, body), None, "{status} {body}");
+        }
+        assert_eq!(response_of("https://apigateway.eu-west-1.amazonaws.com", 500, "<html>"), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::Instant;
 
 use crate::aws::calls::wait::{Backoff, Poll, WaitEnded};
+use crate::cloud::retries::RetryLimits;
 use crate::cloud::{Deadlines, Failure};
 
 /// How long a poll waits for other waiters to join it.
@@ -169,7 +170,7 @@ impl<T: Polled> Poller<T> {
                 (watched.ids.keys().cloned().collect::<Vec<_>>(), watched.started)
             };
             drop(gather);
-            let seen = Arc::new(describe(client, &ids).await);
+            let seen = Arc::new(without_deadline(describe(client, &ids)).await);
             self.rounds.send_if_modified(|last| {
                 let is_newer = number > last.number;
                 if is_newer {
@@ -179,6 +180,15 @@ impl<T: Polled> Poller<T> {
             });
             return;
         }
+    }
+}
+
+/// Runs a poll, whose failure ends all waits, so the deadline of one waiter must not end its retries. The waits
+/// themselves end at their deadlines.
+async fn without_deadline<T>(poll: impl Future<Output = T>) -> T {
+    match RetryLimits::current() {
+        Some(limits) => RetryLimits { deadline: None, ..limits }.scope(poll).await,
+        None => poll.await,
     }
 }
 

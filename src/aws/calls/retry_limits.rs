@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use aws_smithy_runtime::client::retries::classifiers::run_classifiers_on_ctx;
 use aws_smithy_runtime_api::box_error::BoxError;
-use aws_smithy_runtime_api::client::interceptors::context::{FinalizerInterceptorContextRef, InterceptorContext};
+use aws_smithy_runtime_api::client::interceptors::context::{
+    BeforeTransmitInterceptorContextRef, FinalizerInterceptorContextRef, InterceptorContext,
+};
 use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint};
 use aws_smithy_runtime_api::client::orchestrator::Metadata;
 use aws_smithy_runtime_api::client::retries::RequestAttempts;
 use aws_smithy_runtime_api::client::retries::classifiers::{RetryAction, RetryReason};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
-use aws_smithy_types::config_bag::ConfigBag;
+use aws_smithy_types::config_bag::{ConfigBag, Storable, StoreReplace};
+use aws_smithy_types::error::ErrorMetadata;
 use aws_smithy_types::retry::{ErrorKind, RetryConfig};
 use tokio::time::Instant;
 
@@ -19,12 +22,12 @@ use crate::aws::config::http_client::chain;
 use crate::aws::config::redact::redact;
 use crate::cloud::retries::{Retry, RetryLimits};
 
-/// The default maximum number of attempts of a call that fails, but is not throttled: internal errors of AWS, and
-/// broken or refused connections. The pauses between 8 attempts add up to 71 s at most, and to half of that on average.
+/// The default maximum number of attempts that fail, but are not throttled: internal errors of AWS, and broken or
+/// refused connections. The pauses between 8 attempts add up to 71 s at most, and to half of that on average.
 const FAILED: u32 = 8;
 
-/// The same for HTTP status 500 without an AWS error. Every service of AWS returns an error code with this status.
-/// Emulators return none for calls that they do not support, which retries do not change.
+/// The same for responses that are not from AWS. Emulators return them for calls that they do not support, which
+/// retries do not change.
 const FOREIGN: u32 = 3;
 
 /// Ends retries that are useless, too late or no longer wanted, and reports the others.
@@ -34,10 +37,39 @@ pub(crate) struct LimitRetries {
     pub(crate) is_number_set: bool,
 }
 
+/// The attempts of one call so far.
+#[derive(Clone, Debug)]
+struct Attempts {
+    /// The maximum number of all attempts.
+    configured: u32,
+    /// Those that failed without being throttled.
+    failed: u32,
+    /// Those of them whose response was not from AWS.
+    foreign: u32,
+    /// The retry that follows, if the SDK has no reason against it.
+    next: Option<Retry>,
+}
+
+impl Storable for Attempts {
+    type Storer = StoreReplace<Attempts>;
+}
+
 #[dyn_dispatch_hint]
 impl Intercept for LimitRetries {
     fn name(&self) -> &'static str {
         "LimitRetries"
+    }
+
+    fn read_before_attempt(
+        &self,
+        _: &BeforeTransmitInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        bag: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        if let Some(retry) = bag.load::<Attempts>().and_then(|attempts| attempts.next.as_ref()) {
+            retry.report();
+        }
+        Ok(())
     }
 
     /// Replaces the configuration by which the SDK decides on the next attempt.
@@ -50,41 +82,55 @@ impl Intercept for LimitRetries {
         let context = context.inner();
         let action = run_classifiers_on_ctx(components.retry_classifiers(), context);
         let RetryAction::RetryIndicated(RetryReason::RetryableError { kind, .. }) = action else { return Ok(()) };
-        let (Some(config), Some(attempt)) = (bag.load::<RetryConfig>(), bag.load::<RequestAttempts>()) else {
+        let (Some(config), Some(number)) = (bag.load::<RetryConfig>(), bag.load::<RequestAttempts>()) else {
             return Ok(());
         };
-        let (config, attempt) = (config.clone(), attempt.attempts());
-        let limits = RetryLimits::current();
-        let has_ended = limits.as_ref().is_some_and(RetryLimits::have_ended);
-        let attempts =
-            if has_ended { attempt } else { self.attempts(kind, is_foreign_error(context), config.max_attempts()) };
-        if attempt < attempts {
+        let (config, number) = (config.clone(), number.attempts());
+        let mut attempts = bag.load::<Attempts>().cloned().unwrap_or(Attempts {
+            configured: config.max_attempts(),
+            failed: 0,
+            foreign: 0,
+            next: None,
+        });
+        let (made, most) = self.count(&mut attempts, kind, is_foreign(context), number);
+        let is_retried = made < most && number < attempts.configured && is_in_time(&config, number);
+        attempts.next = is_retried.then(|| {
             let action = bag.load::<Metadata>().map_or("a call", Metadata::name).to_string();
-            Retry { action, number: Some((attempt, attempts - 1)), reason: reason(context) }.report();
-        }
-        let rest = limits.and_then(|limits| limits.deadline).map(|it| it.saturating_duration_since(Instant::now()));
-        let pause = config.max_backoff().min(rest.unwrap_or(Duration::MAX));
-        bag.interceptor_state().store_put(config.with_max_attempts(attempts).with_max_backoff(pause));
+            Retry { action, number: Some((made, most - 1)), reason: reason(context) }
+        });
+        let most = if is_retried { attempts.configured } else { number };
+        bag.interceptor_state().store_put(attempts).store_put(config.with_max_attempts(most));
         Ok(())
     }
 }
 
 impl LimitRetries {
-    /// The maximum number of attempts of a call that failed in this way.
-    fn attempts(self, kind: ErrorKind, is_foreign: bool, configured: u32) -> u32 {
-        match kind {
-            _ if self.is_number_set => configured,
-            ErrorKind::ThrottlingError => configured,
-            _ if is_foreign => configured.min(FOREIGN),
-            _ => configured.min(FAILED),
+    /// Counts an attempt. Returns how many attempts have failed for the same reason, and how many may.
+    fn count(self, attempts: &mut Attempts, kind: ErrorKind, is_foreign: bool, number: u32) -> (u32, u32) {
+        if self.is_number_set || kind == ErrorKind::ThrottlingError {
+            return (number, attempts.configured);
         }
+        attempts.failed += 1;
+        if is_foreign {
+            attempts.foreign += 1;
+            return (attempts.foreign, FOREIGN.min(attempts.configured));
+        }
+        (attempts.failed, FAILED.min(attempts.configured))
     }
 }
 
-/// Whether the server has answered with an internal error that is not one of AWS. Load balancers of AWS return 502, 503
-/// and 504 without a code.
-fn is_foreign_error(context: &InterceptorContext) -> bool {
-    context.response().is_some_and(|response| response.status().as_u16() == 500 && not_from_aws(response).is_some())
+/// Whether the longest pause after this attempt ends before the deadline, and no stop was requested. The SDK doubles
+/// the longest pause after each attempt.
+fn is_in_time(config: &RetryConfig, number: u32) -> bool {
+    let Some(limits) = RetryLimits::current() else { return true };
+    let doubled = 2_u32.saturating_pow(number.saturating_sub(1));
+    let pause = config.initial_backoff().saturating_mul(doubled).min(config.max_backoff());
+    let rest = limits.deadline.map_or(Duration::MAX, |it| it.saturating_duration_since(Instant::now()));
+    !limits.stop.is_cancelled() && pause < rest
+}
+
+fn is_foreign(context: &InterceptorContext) -> bool {
+    context.response().and_then(not_from_aws).is_some()
 }
 
 /// The failure of the last attempt, in one line.
@@ -96,11 +142,18 @@ fn reason(context: &InterceptorContext) -> String {
     let status = response.map(|response| format!("HTTP status {}", response.status().as_u16()));
     let error = context.output_or_error().and_then(|result| result.err());
     let error = error.map(|error| match error.as_operation_error() {
-        Some(error) => chain(error),
+        Some(error) => code_and_message(error).unwrap_or_else(|| chain(error)),
         None => error.as_connector_error().map_or_else(|| "no answer".to_string(), |error| chain(error)),
     });
     let parts = [status, error].into_iter().flatten().collect::<Vec<_>>().join(": ");
     redact(&parts).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The code and the message of an error that the SDK has no type for.
+fn code_and_message(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let found =
+        std::iter::successors(Some(error), |error| error.source()).find_map(|it| it.downcast_ref::<ErrorMetadata>())?;
+    Some([found.code(), found.message()].into_iter().flatten().collect::<Vec<_>>().join(": "))
 }
 
 #[cfg(test)]
@@ -143,8 +196,7 @@ mod tests {
         assert!(took <= Duration::from_secs(71), "{took:?}");
         let lines: Vec<String> = reported.iter().map(Retry::to_string).collect();
         assert_eq!(lines.len(), 7);
-        assert!(lines[0].starts_with("retrying DescribeLogGroups (1 of at most 7): HTTP status 500: "), "{lines:?}");
-        assert!(lines[0].contains("InternalFailure") && lines[0].contains("sorry"), "{lines:?}");
+        assert_eq!(lines[0], "retrying DescribeLogGroups (1 of at most 7): HTTP status 500: InternalFailure: sorry");
     }
 
     #[tokio::test(start_paused = true)]
@@ -161,6 +213,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn kinds_of_failures_are_counted_separately() {
+        let throttled = || Answer::Error(400, "ThrottlingException", "Rate exceeded");
+        let internal = || Answer::Error(500, "InternalFailure", "sorry");
+        let groups = || Answer::Json(200, serde_json::json!({ "logGroups": [] }));
+        let mut answers: Vec<Answer> = std::iter::repeat_with(throttled).take(10).collect();
+        answers.extend([internal(), throttled(), internal(), groups()]);
+        let aws = answers.into_iter().fold(Recorded::default(), |aws, it| aws.on("DescribeLogGroups", it));
+        let config = aws.session("us-east-1").logs.config().to_builder();
+        let config = config.retry_config(RetryConfig::standard().with_max_attempts(25));
+        let config = config.interceptor(LimitRetries { is_number_set: false });
+        let logs = aws_sdk_cloudwatchlogs::Client::from_conf(config.build());
+        assert!(logs.describe_log_groups().send().await.is_ok());
+        assert_eq!(aws.calls().len(), 14);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_number_that_the_user_has_set_applies_to_all_failures() {
         assert_eq!(fail_with(Answer::Error(500, "InternalFailure", "sorry"), true, HOUR).await.0, 25);
     }
@@ -169,7 +237,8 @@ mod tests {
     async fn retries_end_at_the_deadline() {
         let throttled = Answer::Error(400, "ThrottlingException", "Rate exceeded");
         let (calls, _, took) = fail_with(throttled, false, 10).await;
-        assert!(calls < 25 && took <= Duration::from_secs(10), "{calls} calls in {took:?}");
+        // The longest pause after the fifth attempt is 16 s.
+        assert!(calls <= 5 && took <= Duration::from_secs(10), "{calls} calls in {took:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -2,7 +2,7 @@
 //! request and AWS's `Retry-After`.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -130,20 +130,24 @@ where
 
 /// Retries a delete call as long as the object is in use. `NotFound` is success. At the deadline returns AWS's last
 /// failure, whose cause is still `InUse`, with the time spent. Only the first retry is reported.
-pub(crate) async fn retry_while_in_use<F>(deadlines: &Deadlines, call: impl FnMut() -> F) -> Result<(), Failure>
+pub(crate) async fn retry_while_in_use<F>(deadlines: &Deadlines, mut call: impl FnMut() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
 {
     let deadlines = &Deadlines { deadline: deadlines.in_use_until, ..deadlines.clone() };
     let mut backoff = Backoff::new(MINUTES);
-    let shown = AtomicBool::new(false);
-    let is_in_use = |failure: &Failure| {
-        let is_in_use = failure.cause == Cause::InUse;
-        if is_in_use && !shown.swap(true, Ordering::Relaxed) {
-            let (action, reason) = (failure.action.clone(), failure.message.clone());
-            Retry { action, number: None, reason }.report();
+    let first = OnceLock::new();
+    let mut calls = 0;
+    let call = || {
+        calls += 1;
+        if let (2, Some(Failure { action, message, .. })) = (calls, first.get()) {
+            Retry { action: action.clone(), number: None, reason: message.clone() }.report();
         }
-        is_in_use
+        call()
+    };
+    let is_in_use = |failure: &Failure| {
+        first.get_or_init(|| failure.clone());
+        failure.cause == Cause::InUse
     };
     match retry_while(deadlines, &mut backoff, is_in_use, call).await {
         Err(failure) if failure.cause == Cause::NotFound => Ok(()),
@@ -229,7 +233,7 @@ impl WaitEnded {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
 

@@ -129,6 +129,15 @@ impl Endpoint {
         let port = uri.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
         Endpoint(format!("{scheme}://{host}{port}"))
     }
+
+    /// Whether the host is one of AWS.
+    pub(crate) fn is_aws(&self) -> bool {
+        let host = self.0.split_once("://").map_or(self.0.as_str(), |(_, rest)| rest);
+        let host = host.split(':').next().unwrap_or(host);
+        [".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".api.amazonwebservices.com.cn", ".aws.eu"]
+            .iter()
+            .any(|domain| host.ends_with(domain))
+    }
 }
 
 impl AwsHttpClient {

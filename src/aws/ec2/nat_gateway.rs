@@ -146,7 +146,7 @@ pub(crate) async fn create(operation: &Operation<'_>, spec: &NatGateway) -> Resu
     let created = match (operation.retry_until_visible(&used, send).await, allocation_id) {
         (Err(failure), Some(address))
             if failure.cause == Cause::Exists
-                && (await_release(operation, address).await? || release_from_deleted(operation, address).await?) =>
+                && (await_release(operation, address).await? || is_released_now(operation, address).await) =>
         {
             operation.retry_until_visible(&used, send).await?
         }
@@ -222,6 +222,15 @@ async fn deleting_user(operation: &Operation<'_>, address: &str) -> Result<Optio
         gateway.nat_gateway_addresses().iter().any(|it| it.allocation_id() == Some(address))
     };
     Ok(deleting.iter().find(uses).and_then(|gateway| gateway.nat_gateway_id()).map(str::to_string))
+}
+
+/// Releases an address from a deleted NAT gateway, and returns whether it was associated with one. After a failure, the
+/// address is still in use, which is what the user learns.
+async fn is_released_now(operation: &Operation<'_>, address: &str) -> bool {
+    release_from_deleted(operation, address).await.unwrap_or_else(|failure| {
+        tracing::warn!("{address} may be associated with a deleted NAT gateway: {failure}");
+        false
+    })
 }
 
 /// Disassociates the address if it is still associated with the network interface of a deleted NAT gateway, and returns

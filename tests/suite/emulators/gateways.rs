@@ -70,7 +70,9 @@ fn a_gateway_lives_on_plain_ministack() {
 fn a_network_on_moto_and_a_gateway_on_ministack_live_together() {
     let (moto, ministack) = (Emulator::plain_moto(), Emulator::plain_ministack());
     let (account, workspace) = (ministack.default_account(), workspace(&provider(moto, ministack)));
-    assert_ne!(moto.default_account().id, account.id, "STS and EC2 report different accounts");
+    let vpcs = moto.default_account().boto("ec2", "describe_vpcs", serde_json::json!({}));
+    let caller = account.boto("sts", "get_caller_identity", serde_json::json!({}));
+    assert_ne!(vpcs["Vpcs"][0]["OwnerId"], caller["Account"], "EC2 and STS report different accounts");
     let function = account.create_function("mixed-echo", ECHO);
     let network = |tag: &str| {
         format!(
@@ -108,7 +110,7 @@ fn a_gateway_without_authorizers_lives_on_plain_moto() {
     let failed = workspace.apply(&[]);
     failed.failed_with("GetAuthorizers");
     failed.failed_with(&format!(
-        "HTTP status 500 with a response of type text/html instead of an AWS error. The response is from {}.",
+        "HTTP status 500 with a response of type text/html instead of an AWS error. The endpoint is {}.",
         moto.endpoint()
     ));
     apply(&workspace, &config(&[("GET /a", "")], ""));

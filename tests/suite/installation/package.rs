@@ -27,9 +27,11 @@ fn fake_binary() -> PathBuf {
 }
 
 #[test]
-fn readme_and_changelog_name_the_version() {
+fn readme_guide_and_changelog_name_the_version() {
     assert!(project("README.md").contains(&format!("the version is {VERSION}")));
     assert!(project("README.md").contains(&format!("`version = \"{VERSION}\"`")));
+    let guide = project("docs/guides/getting-started-without-an-aws-account.md");
+    assert!(guide.contains(&format!("`version = \"{VERSION}\"`")));
     assert!(project("CHANGELOG.md").contains(&format!("## [{VERSION}]")));
 }
 

@@ -396,7 +396,7 @@ async fn incomplete_creation_is_reported_only_after_a_second_read() {
 
 /// moto 5.2.5 has no GetAuthorizers, and answers with such a page.
 #[tokio::test(start_paused = true)]
-async fn authorizers_are_listed_in_vain_only_if_nothing_uses_one() {
+async fn a_failed_list_of_authorizers_is_ignored_if_none_is_used() {
     let page = Answer::Xml(500, "<!doctype html><title>500 Internal Server Error</title>".into());
     let aws = |authorizer: Option<&str>, answer: &Answer| {
         let api = json!({ "apiId": "api1", "name": "shop", "tags": { "fgw:state": "ready" } });
@@ -419,7 +419,8 @@ async fn authorizers_are_listed_in_vain_only_if_nothing_uses_one() {
     let failure = read(aws(Some("a1"), &page)).await.unwrap_err();
     assert_eq!(failure.action, "GetAuthorizers");
     let internal = Answer::Error(500, "InternalServerErrorException", "sorry");
-    for answer in [internal, Answer::Lost] {
+    let of_balancer = Answer::Xml(503, "<html>503 Service Unavailable</html>".into());
+    for answer in [internal, of_balancer, Answer::Lost] {
         assert_eq!(read(aws(None, &answer)).await.unwrap_err().action, "GetAuthorizers", "AWS did not answer");
     }
 }
