@@ -19,8 +19,8 @@ SERVICES = ("sts", "ec2", "apigatewayv2", "lambda", "logs", "iam", "kms", "acm",
 
 # The domains of AWS's endpoints in all partitions.
 AWS = (
-    "amazonaws.com", "amazonaws.com.cn", "amazonaws.eu", "api.aws", "api.amazonwebservices.com.cn", "c2s.ic.gov",
-    "sc2s.sgov.gov",
+    "amazonaws.com", "amazonaws.com.cn", "amazonaws.eu", "api.aws", "api.amazonwebservices.com.cn",
+    "api.amazonwebservices.eu", "c2s.ic.gov", "sc2s.sgov.gov", "cloud.adc-e.uk", "csp.hci.ic.gov",
 )  # fmt: skip
 
 # The part of an ARN with the name of a caller.

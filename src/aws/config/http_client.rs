@@ -118,6 +118,20 @@ impl HttpConnector for SendRequest {
     }
 }
 
+/// The domains of the endpoints of all partitions, from the endpoint data of botocore 1.43.
+const AWS_DOMAINS: [&str; 10] = [
+    ".amazonaws.com",
+    ".api.aws",
+    ".amazonaws.com.cn",
+    ".api.amazonwebservices.com.cn",
+    ".amazonaws.eu",
+    ".api.amazonwebservices.eu",
+    ".c2s.ic.gov",
+    ".sc2s.sgov.gov",
+    ".cloud.adc-e.uk",
+    ".csp.hci.ic.gov",
+];
+
 /// The endpoint of a response, such as `https://ec2.eu-central-1.amazonaws.com`: an extension of the response.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Endpoint(pub(crate) String);
@@ -134,9 +148,7 @@ impl Endpoint {
     pub(crate) fn is_aws(&self) -> bool {
         let host = self.0.split_once("://").map_or(self.0.as_str(), |(_, rest)| rest);
         let host = host.split(':').next().unwrap_or(host);
-        [".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".api.amazonwebservices.com.cn", ".aws.eu"]
-            .iter()
-            .any(|domain| host.ends_with(domain))
+        AWS_DOMAINS.iter().any(|domain| host.ends_with(domain))
     }
 }
 
