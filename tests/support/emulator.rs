@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use super::{http, reaper, venv};
 
-/// Neither emulator has ever needed two seconds. A machine that compiles at the same time may need longer.
-const READY_WITHIN: Duration = Duration::from_secs(60);
+/// On an idle machine, moto and ministack need a second, and LocalStack ten. A busy machine may need much longer.
+const READY_WITHIN: Duration = Duration::from_secs(300);
 
 /// The kind of emulator. Each is accurate for different services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
