@@ -43,11 +43,6 @@ impl RetryLimits {
     pub fn current() -> Option<RetryLimits> {
         LIMITS.try_with(Clone::clone).ok()
     }
-
-    /// Whether nothing may be retried any more.
-    pub fn have_ended(&self) -> bool {
-        self.stop.is_cancelled() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
 }
 
 impl Retry {
